@@ -1,0 +1,1 @@
+"""linkwork: a compiler for the dynamics of robots."""

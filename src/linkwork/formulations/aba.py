@@ -1,0 +1,65 @@
+"""Articulated bodies: forward dynamics without forming the inertia matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..model import Model
+from ..scalar import Scalar
+from ..spatial import ArticulatedInertia, Force, Motion
+from . import ldl
+
+
+def aba(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    wrenches: Mapping[int, Force] | None = None,
+) -> list[Scalar]:
+    """Joint accelerations under joint forces ``tau``, O(n).
+
+    Featherstone (2008), table 7.1, with rotor inertia Ia added to the joint's own apparent inertia:
+
+      (1)  v_i = X_i v_p + S_i qd,   c_i = v_i x S_i qd,   pA_i = v_i x* I_i v_i - applied wrench
+      (2)  U = IA_i S_i,   D = S_i^T U + Ia,   u = tau_i - S_i^T pA_i
+      (3)  Ia = IA_i - U D^-1 U^T,   pa = pA_i + Ia c_i + U D^-1 u
+      (4)  IA_p += X_i^T Ia X_i,   pA_p += X_i^T pa
+      (5)  a' = X_i a_p + c_i,   qdd = D^-1 (u - U^T a'),   a_i = a' + S_i qdd
+    """
+    applied = wrenches or {}
+    X, S, vel, c, IA, pA = {}, {}, {0: Motion()}, {}, {}, {}
+    for i, p in model.outward():
+        X[i], S[i] = model.transform(i, q), model.subspace(i)
+        own = model.joint_motion(i, v)
+        vel[i] = X[i].motion_inward(vel[p]) + own                                          # (1)
+        c[i] = vel[i].cross(own)
+        pA[i] = vel[i].cross_force(model.inertia(i) @ vel[i]) - applied.get(i, Force())
+        IA[i] = ArticulatedInertia.rigid(model.inertia(i))
+
+    U, factors, u = {}, {}, {}
+    for i, p in model.inward():
+        U[i] = [IA[i] @ s for s in S[i]]                                                   # (2)
+        D = [[s.dot(force) for force in U[i]] for s in S[i]]
+        for k in range(len(D)):
+            D[k][k] = D[k][k] + model.joint(i).rotor_inertia
+        factors[i] = ldl.factor(D)
+        u[i] = [tau[k] - s.dot(pA[i]) for k, s in zip(model.freedoms(i), S[i], strict=True)]
+        if p > 0:
+            (inverse,) = factors[i][1]  # only the base has several freedoms, and it hangs on the ground
+            (force,) = U[i]
+            scaled = force * inverse
+            reduced = IA[i].minus_dyad([force], [scaled])                                  # (3)
+            pa = pA[i] + reduced @ c[i] + scaled * u[i][0]
+            IA[p] = IA[p] + X[i].articulated_outward(reduced)                              # (4)
+            pA[p] = pA[p] + X[i].force_outward(pa)
+
+    qdd: list[Scalar] = [0] * model.n_tree
+    acc = {0: Motion(linear=-model.gravity)}
+    for i, p in model.outward():
+        carried = X[i].motion_inward(acc[p]) + c[i]                                        # (5)
+        own = ldl.solve(*factors[i], [value - carried.dot(force) for value, force in zip(u[i], U[i], strict=True)])
+        for k, value in zip(model.freedoms(i), own, strict=True):
+            qdd[k] = value
+        acc[i] = carried + model.joint_motion(i, qdd)
+    return qdd

@@ -1,0 +1,49 @@
+"""The Coriolis matrix C(q, v) for which Mdot - 2 C is skew-symmetric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model import Model
+from ..scalar import Scalar
+from ..spatial import Force, Inertia, Motion, Symmetric, Vector
+
+
+def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    """C with C v = Coriolis and centrifugal forces and Mdot = C + C^T.
+
+    Sum over the bodies of J^T (I Jd + B J), with J the body's Jacobian in its own frame. Writing the velocity of the
+    point r as A(r) V, A = [1, -[r x]], the body's part of the inertial force is the integral of A^T (A Vd + [w x] A V):
+
+      (1)  J_ik  = X_i J_pk,  J_ii = S_i
+      (2)  Jd_ik = X_i Jd_pk - vJ_i x J_ik
+      (3)  B = integral of A^T [w x] A dm, a skew matrix
+      (4)  C_kl += J_ik . (I Jd_il + B J_il)
+    """
+    C: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
+    w, J, Jd = {0: Vector()}, {0: {}}, {0: {}}
+    for i, p in model.outward():
+        X, own = model.transform(i, q), model.joint_motion(i, v)
+        w[i] = X.inward(w[p]) + own.angular
+        J[i] = {k: X.motion_inward(column) for k, column in J[p].items()}                             # (1)
+        Jd[i] = {k: X.motion_inward(Jd[p][k]) + own.cross(J[i][k]) * -1 for k in J[p]}                # (2)
+        for k, S in zip(model.freedoms(i), model.subspace(i), strict=True):
+            J[i][k], Jd[i][k] = S, Motion()
+        inertia = model.inertia(i)
+        for m, column in J[i].items():
+            force = inertia @ Jd[i][m] + gyroscopic(inertia, w[i], column)
+            for k, row in J[i].items():
+                C[k][m] = C[k][m] + row.dot(force)                                                    # (4)
+    return C
+
+
+def gyroscopic(inertia: Inertia, w: Vector, motion: Motion) -> Force:
+    """(3) applied to a motion: m w x v - w x (h x u),  h x (w x v) + (Sigma w) x u  for motion (v, u).
+
+    Sigma = tr(J)/2 - J is the second moment of mass, since the integral of -[r x][w x][r x] is [Sigma w x].
+    """
+    m, h, J = inertia.mass, inertia.h, inertia.J
+    half = 0.5 * (J.xx + J.yy + J.zz)
+    sigma = Symmetric(half - J.xx, -J.xy, -J.xz, half - J.yy, -J.yz, half - J.zz)
+    v, u = motion.linear, motion.angular
+    return Force(m * w.cross(v) - w.cross(h.cross(u)), h.cross(w.cross(v)) + (sigma @ w).cross(u))

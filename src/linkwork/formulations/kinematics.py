@@ -1,0 +1,70 @@
+"""Poses, Jacobians and their rates of named frames; centre of mass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model import Frame, Model
+from ..scalar import Scalar
+from ..spatial import Matrix, Pose, Vector
+from .rnea import acceleration_matrix
+
+
+def body_poses(model: Model, q: Sequence[Scalar]) -> dict[int, Pose]:
+    """Pose of every body in the world; 0 is the ground."""
+    poses = {0: Pose.identity()}
+    for i, p in model.outward():
+        poses[i] = poses[p].then(model.transform(i, q))
+    return poses
+
+
+def frame_pose(model: Model, frame: Frame, q: Sequence[Scalar]) -> Pose:
+    return body_poses(model, q)[frame.body].then(frame.pose)
+
+
+def frame_jacobian(model: Model, frame: Frame, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """6 x n, linear rows first: velocity of the frame's origin and angular velocity, in world axes.
+
+    A revolute joint about the unit vector z through the point o moves the frame's origin p with z x (p - o).
+    """
+    poses = body_poses(model, q)
+    p = poses[frame.body].then(frame.pose).origin
+    J: list[list[Scalar]] = [[0] * model.n_tree for _ in range(6)]
+    for i in (frame.body, *model.ancestors(frame.body)) if frame.body else ():
+        for k, S in zip(model.freedoms(i), model.subspace(i), strict=True):
+            linear, angular = poses[i].outward(S.linear), poses[i].outward(S.angular)
+            column = (*(linear + angular.cross(p - poses[i].origin)), *angular)
+            for row, value in zip(J, column, strict=True):
+                row[k] = value
+    return J
+
+
+def frame_drift(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Jdot v in world axes: the frame's acceleration (point, then angular) when the joints do not accelerate."""
+    w, wd, vd, U = {0: Vector()}, {0: Vector()}, {0: Vector()}, {0: Matrix(*[Vector()] * 3)}
+    poses = body_poses(model, q)
+    for i, p in model.outward():
+        X, own = model.transform(i, q), model.joint_motion(i, v)
+        carried = X.inward(w[p])
+        w[i] = carried + own.angular
+        wd[i] = X.inward(wd[p]) + carried.cross(own.angular)
+        vd[i] = X.inward(vd[p] + U[p] @ X.origin) + (2 * carried + own.angular).cross(own.linear)
+        U[i] = acceleration_matrix(w[i], wd[i])
+    i = frame.body
+    linear = vd[i] + U[i] @ frame.pose.origin
+    return [*poses[i].outward(linear), *poses[i].outward(wd[i])]
+
+
+def frame_velocity(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """J v in world axes."""
+    return [sum((a * b for a, b in zip(row, v, strict=True)), start=0) for row in frame_jacobian(model, frame, q)]
+
+
+def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector:
+    """Of all moving bodies, in the world."""
+    poses, mass, moment = body_poses(model, q), 0, Vector()
+    for i, _ in model.outward():
+        inertia = model.inertia(i)
+        mass = mass + inertia.mass
+        moment = moment + poses[i].origin * inertia.mass + poses[i].outward(inertia.h)
+    return moment * (1 / mass)

@@ -1,0 +1,47 @@
+"""M = L^T D L from the last row up, which leaves the branches of a tree as sparse as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..scalar import Scalar, is_zero
+
+
+def factor(M: Sequence[Sequence[Scalar]]) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """Unit lower triangular L (its strict part) and the inverses of D.
+
+    Featherstone (2005), "Efficient factorization of the joint-space inertia matrix for branched kinematic trees": when
+    every parent is numbered before its children, eliminating from the last joint to the first creates no new
+    nonzero entry. Entries that are structurally zero are skipped.
+
+      (1)  L_ki = M_ki / D_k
+      (2)  M_ij -= L_ki M_kj     for all j <= i < k
+    """
+    n = len(M)
+    A = [list(row) for row in M]
+    L: list[list[Scalar]] = [[0] * n for _ in range(n)]
+    inverse: list[Scalar] = [0] * n
+    for k in reversed(range(n)):
+        inverse[k] = 1 / A[k][k]
+        support = [i for i in range(k) if not is_zero(A[k][i])]
+        for at, i in enumerate(support):
+            L[k][i] = A[k][i] * inverse[k]                           # (1)
+            for j in support[: at + 1]:
+                A[i][j] = A[i][j] - L[k][i] * A[k][j]                # (2)
+    return L, inverse
+
+
+def solve(L: Sequence[Sequence[Scalar]], inverse: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with L^T D L x = b."""
+    n = len(inverse)
+    x = list(b)
+    for k in reversed(range(n)):
+        for i in range(k):
+            if not is_zero(L[k][i]):
+                x[i] = x[i] - L[k][i] * x[k]
+    x = [value * d for value, d in zip(x, inverse, strict=True)]
+    for k in range(n):
+        for i in range(k):
+            if not is_zero(L[k][i]):
+                x[k] = x[k] - L[k][i] * x[i]
+    return x

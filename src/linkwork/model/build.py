@@ -1,0 +1,263 @@
+"""From a Description to a Model: options applied, fixed joints merged, axes turned to z, frames chosen well.
+
+A body's frame may be turned about and shifted along its joint axis without changing the dynamics. That freedom is
+used to put x along the common normal to the next axis (modified Denavit-Hartenberg), which makes most constants of the
+transforms zero. The user's own frames are kept as named frames.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..errors import ModelError, UnknownNameError
+from ..spatial import Inertia, Matrix, Pose, Symmetric, Vector
+from .checks import check, raise_errors
+from .description import Description, JointDescription, LinkInertia, Mimic, Placement
+from .model import Body, FixedScrew, Frame, Joint, Model
+from .placement import joined, placement_of, screws
+
+FLOATING_BASE = "floating_base"  # name of the joint between the ground and a floating base
+INERTIA_NOISE = 1e-15  # relative to the largest entry
+
+
+def build(
+    description: Description,
+    *,
+    base: str | None = None,
+    gravity: Sequence[float] | None = None,
+    friction: bool = True,
+    rotors: bool = True,
+    mimic: bool = True,
+    lock: Mapping[str, float] | None = None,
+) -> Model:
+    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says)."""
+    raise_errors(check(description))
+    joints = _with_options(description, friction, rotors, mimic, lock or {})
+    if base not in (None, "fixed", "floating"):
+        raise ModelError("unknown kind of base", where=description.name, got=repr(base), expected="fixed or floating")
+    floating = description.floating if base is None else base == "floating"
+    direction = description.gravity if gravity is None else tuple(float(x) for x in gravity)
+    if len(direction) != 3 or not all(math.isfinite(x) for x in direction):
+        raise ModelError(
+            "gravity must be an acceleration vector", where=description.name, got=gravity, expected="(x, y, z) in m/s^2"
+        )
+    tree = _grow(description, joints, floating)
+    _choose_frames(tree)
+    return _finish(description, tree, Vector(*direction))
+
+
+def _with_options(
+    description: Description, friction: bool, rotors: bool, mimic: bool, lock: Mapping[str, float]
+) -> list[JointDescription]:
+    joints = {joint.name: joint for joint in description.joints}
+    for name in lock:
+        if name not in joints:
+            raise UnknownNameError("joint", name, joints, where=description.name)
+    result = []
+    for joint in description.joints:
+        if not friction:
+            joint = replace(joint, coulomb=0.0, viscous=0.0)
+        if not rotors:
+            joint = replace(joint, rotor_inertia=0.0)
+        joint = replace(joint, mimic=_leader(joint, joints) if mimic else None)
+        position = _locked_position(joint, joints, lock)
+        result.append(joint if position is None else _locked(joint, position))
+    return result
+
+
+def _leader(joint: JointDescription, joints: Mapping[str, JointDescription]) -> Mimic | None:
+    """What ``joint`` follows in the end, with chains of mimics multiplied out (``check`` has refused cycles)."""
+    own = joint.mimic
+    while own is not None and (further := joints[own.joint].mimic) is not None:
+        own = Mimic(further.joint, own.multiplier * further.multiplier, own.multiplier * further.offset + own.offset)
+    return own
+
+
+def _locked_position(
+    joint: JointDescription, joints: Mapping[str, JointDescription], lock: Mapping[str, float]
+) -> float | None:
+    if joint.kind == "fixed":
+        return None
+    follows = joint.mimic
+    if joint.name in lock:
+        if follows is not None:
+            raise ModelError(
+                f"joint {joint.name!r} follows {follows.joint!r} and cannot be locked by itself",
+                fix=f"lock {follows.joint!r}, or load with mimic=False",
+            )
+        return float(lock[joint.name])
+    if follows is None:
+        return None
+    if follows.joint in lock:
+        return follows.multiplier * float(lock[follows.joint]) + follows.offset
+    return follows.offset if joints[follows.joint].kind == "fixed" else None
+
+
+def _locked(joint: JointDescription, position: float) -> JointDescription:
+    axis = joint.axis / np.linalg.norm(joint.axis)
+    if joint.kind == "prismatic":
+        moved = Placement(np.eye(3), axis * position)
+    else:
+        turned = Placement(_frame_of_axis(axis))
+        moved = turned @ placement_of((FixedScrew("z", position),)) @ turned.inverse()
+    return replace(joint, kind="fixed", origin=joint.origin @ moved, mimic=None)
+
+
+def _frame_of_axis(axis: np.ndarray) -> np.ndarray:
+    """A rotation whose third column is ``axis``; exact where the axis is a coordinate axis."""
+    axis = np.where(np.abs(axis) < 1e-14, 0.0, axis)
+    helper = np.zeros(3)
+    helper[(int(np.argmax(np.abs(axis))) + 1) % 3] = 1.0
+    y = np.cross(axis, helper)
+    y /= np.linalg.norm(y)
+    return np.stack([np.cross(y, axis), y, axis], axis=1) + 0.0
+
+
+@dataclass
+class _Node:
+    """A body under construction, placed in its parent by ``chain``; ``links``: where its links' frames sit in it."""
+
+    name: str
+    parent: int
+    joint: JointDescription | None
+    chain: tuple[FixedScrew, ...] = ()
+    links: dict[str, Placement] = field(default_factory=dict)
+    children: list[int] = field(default_factory=list)
+
+
+def _grow(description: Description, joints: Sequence[JointDescription], floating: bool) -> list[_Node]:
+    """Bodies in depth-first file order; entry 0 is the ground."""
+    outgoing: dict[str, list[JointDescription]] = {}
+    for joint in joints:
+        outgoing.setdefault(joint.parent, []).append(joint)
+    inner = {joint.child for joint in joints}
+    root = next(link.name for link in description.links if link.name not in inner)
+    tree = [_Node("ground", -1, None)]
+    if floating:
+        tree.append(_Node(root, 0, JointDescription(FLOATING_BASE, "floating", "", root)))
+        tree[0].children.append(1)
+    stack: list[tuple[str, JointDescription | None, int, Placement]] = [(root, None, len(tree) - 1, Placement())]
+    while stack:
+        link, joint, body, placed = stack.pop()
+        if joint is not None and joint.kind != "fixed":
+            axis = Placement(_frame_of_axis(joint.axis / np.linalg.norm(joint.axis)))
+            tree.append(_Node(link, body, joint, screws(placed @ axis)))
+            tree[body].children.append(len(tree) - 1)
+            body, placed = len(tree) - 1, axis.inverse()
+        tree[body].links[link] = placed
+        for further in reversed(outgoing.get(link, [])):
+            stack.append((further.child, further, body, placed @ further.origin))
+    return tree
+
+
+def _choose_frames(tree: list[_Node]) -> None:
+    """Use each body's freedom about its own axis, leaves first so that moved screws are seen by the next body in."""
+    descendants = [1] * len(tree)
+    for i in reversed(range(1, len(tree))):
+        descendants[tree[i].parent] += descendants[i]
+    for node in reversed(tree):
+        if node.joint is None or node.joint.kind == "floating":
+            continue
+        if node.children:  # x along the common normal to the axis of the largest branch
+            main = max(node.children, key=lambda k: (descendants[k], -k))
+            _shift(tree, node, _leading(tree[main].chain))
+        else:  # nothing hangs on it: let its constant turn and shift vanish
+            last = _trailing(node.chain)
+            _shift(tree, node, FixedScrew("z", -last.angle, -last.length))
+
+
+def _shift(tree: list[_Node], node: _Node, by: FixedScrew) -> None:
+    """Move the frame of ``node`` by a screw about its own axis."""
+    back = FixedScrew("z", -by.angle, -by.length)
+    node.chain = joined(node.chain, (by,))
+    for child in node.children:
+        tree[child].chain = joined((back,), tree[child].chain)
+    undo = placement_of((back,))
+    node.links = {name: undo @ placement for name, placement in node.links.items()}
+
+
+def _leading(chain: tuple[FixedScrew, ...]) -> FixedScrew:
+    return chain[0] if chain and chain[0].axis == "z" else FixedScrew("z")
+
+
+def _trailing(chain: tuple[FixedScrew, ...]) -> FixedScrew:
+    return chain[-1] if chain and chain[-1].axis == "z" else FixedScrew("z")
+
+
+def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Model:
+    inertias = {link.name: link.inertia for link in description.links}
+    bodies, frames = [], {}
+    totals = []
+    for i, node in enumerate(tree):
+        totals.append(_inertia([(inertias[name], placement) for name, placement in node.links.items()]))
+        frames |= {name: Frame(name, i, _pose(placement)) for name, placement in node.links.items()}
+        if node.joint is not None:
+            bodies.append(Body(node.name, node.parent, _joint(node.joint, node.chain), totals[-1]))
+    where = {name: (i, placement) for i, node in enumerate(tree) for name, placement in node.links.items()}
+    for name, (link, placement) in description.frames.items():
+        body, placed = where[link]
+        frames[name] = Frame(name, body, _pose(placed @ placement))
+    order = {link.name: None for link in description.links}
+    return Model(
+        name=description.name,
+        bodies=tuple(bodies),
+        frames={name: frames[name] for name in (*order, *description.frames)},
+        link_names=tuple(order),
+        gravity=gravity,
+        base_inertia=totals[0],
+        sources=description.sources,
+    )
+
+
+def _joint(joint: JointDescription, chain: tuple[FixedScrew, ...]) -> Joint:
+    last = _trailing(chain)
+    follows = joint.mimic
+    return Joint(
+        name=joint.name,
+        kind=joint.kind,
+        placement=chain[:-1] if chain and chain[-1].axis == "z" else chain,
+        angle=last.angle,
+        length=last.length,
+        lower=joint.lower,
+        upper=joint.upper,
+        velocity_limit=joint.velocity_limit,
+        effort_limit=joint.effort_limit,
+        rotor_inertia=joint.rotor_inertia,
+        coulomb=joint.coulomb,
+        viscous=joint.viscous,
+        stiffness=joint.stiffness,
+        rest=joint.rest,
+        leader=follows and follows.joint,
+        multiplier=follows.multiplier if follows else 1.0,
+        offset=follows.offset if follows else 0.0,
+    )
+
+
+def _inertia(parts: Sequence[tuple[LinkInertia | None, Placement]]) -> Inertia:
+    """Sum of link inertias, each placed in the body's frame."""
+    mass, h, J = 0.0, np.zeros(3), np.zeros((3, 3))
+    for inertia, placement in parts:
+        if inertia is not None:
+            R = placement.rotation
+            placed = LinkInertia(
+                inertia.mass, R @ inertia.center + placement.translation, R @ inertia.central @ R.T
+            )
+            mass, h, J = mass + placed.mass, h + placed.first_moment, J + placed.about_origin
+    h, J = _denoised(h), _denoised(J)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = J.tolist()
+    return Inertia(float(mass), Vector(*h.tolist()), Symmetric(xx, xy, xz, yy, yz, zz))
+
+
+def _denoised(array: np.ndarray) -> np.ndarray:
+    """Entries that are rounding of larger ones become exact zeros."""
+    return np.where(np.abs(array) <= INERTIA_NOISE * np.abs(array).max(), 0.0, array)
+
+
+def _pose(placement: Placement) -> Pose:
+    R = np.where(np.abs(placement.rotation) < INERTIA_NOISE, 0.0, placement.rotation)
+    rows = (Vector(*row) for row in R.tolist())
+    return Pose(Matrix(*rows), Vector(*placement.translation.tolist()))

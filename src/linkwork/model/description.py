@@ -1,0 +1,121 @@
+"""Description: a robot as its file tells it, links and joints in the user's own frames, before anything is merged.
+
+Every reader makes one, ``check`` judges it, ``build`` turns it into the Model that the formulations see.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+KINDS = ("revolute", "continuous", "prismatic", "fixed")
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something ``check`` has to say. An error refuses to load, a warning tells."""
+
+    level: str  # "error" or "warning"
+    where: str  # e.g. "panda.urdf: link 'hand'"
+    message: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.where}: {self.message}" + (f"\n  fix: {self.fix}" if self.fix else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where a frame sits in another: ``x_outer = rotation @ x_inner + translation``."""
+
+    rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
+    translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def __matmul__(self, inner: Placement) -> Placement:
+        return Placement(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation)
+
+    def inverse(self) -> Placement:
+        return Placement(self.rotation.T, -self.rotation.T @ self.translation)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkInertia:
+    """Mass, centre of mass and inertia about the centre of mass, all in the link's own frame and axes."""
+
+    mass: float
+    center: np.ndarray  # (3,)
+    central: np.ndarray  # (3, 3)
+
+    @property
+    def first_moment(self) -> np.ndarray:
+        return self.mass * self.center
+
+    @property
+    def about_origin(self) -> np.ndarray:
+        c = self.center
+        return self.central + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+    @staticmethod
+    def about(mass: float, first_moment: np.ndarray, about_origin: np.ndarray) -> LinkInertia:
+        """From Khalil's parameters M, MS and J about the frame's origin."""
+        c = np.asarray(first_moment, float) / mass if mass else np.zeros(3)
+        return LinkInertia(mass, c, np.asarray(about_origin, float) - mass * (c @ c * np.eye(3) - np.outer(c, c)))
+
+
+@dataclass(frozen=True)
+class Link:
+    """``inertia`` is None where the file gives none."""
+
+    name: str
+    inertia: LinkInertia | None = None
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """This joint follows another: ``position = multiplier * position(joint) + offset``."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class JointDescription:
+    """``origin`` places the child link's frame in the parent link's frame at position zero; ``axis`` is in the
+    child's frame (as in URDF), of any length but zero."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Placement = field(default_factory=Placement)
+    axis: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity_limit: float = math.inf
+    effort_limit: float = math.inf
+    rotor_inertia: float = 0.0  # reflected to the joint: inertia of the rotor times gear ratio squared
+    coulomb: float = 0.0
+    viscous: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """``frames`` are extra named frames: name -> (link, placement in that link)."""
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[JointDescription, ...]
+    gravity: tuple[float, float, float] = STANDARD_GRAVITY
+    floating: bool = False
+    frames: Mapping[str, tuple[str, Placement]] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)
+    source: str = ""  # the file it came from, for messages

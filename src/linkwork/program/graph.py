@@ -1,0 +1,185 @@
+"""Hash-consed expression graph: formulations run on its nodes and leave the graph of what they computed.
+
+Equal expressions are one node, so common subexpressions never exist twice. Constants stay plain Python numbers, and
+what can be known while tracing is simplified exactly:
+
+- structural zero and one (``0 * x``, ``1 * x``, ``x + 0``), constants folded, ``c1 * (c2 * x)`` becomes ``(c1 c2) * x``;
+- signs are pulled outward, so ``a - b`` and ``b - a`` are one node and products have positive constants; a negation is
+  left only where it meets an output;
+- ``x - x``, ``(a + x) - a``, ``a - (a - x)`` and ``a + (x - a)`` cancel.
+
+Rounding may differ from the expression as written by the last bit where a constant was folded or a term cancelled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .program import Op
+
+INPUT = -1
+ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, SIGN = (
+    int(op) for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN)
+)
+
+
+class Graph:
+    """The nodes made so far, numbered in order of creation."""
+
+    def __init__(self):
+        self.nodes: list[Node] = []
+        self._known: dict[tuple, Node] = {}
+
+    def input(self, index: int) -> Node:
+        """The node of input scalar ``index``."""
+        return self.make(INPUT, index)
+
+    def make(self, op: int, a: Any, b: Any = None) -> Node:
+        key = (op, a, b)
+        node = self._known.get(key)
+        if node is None:
+            node = self._known[key] = Node(self, op, a, b, len(self.nodes))
+            self.nodes.append(node)
+        return node
+
+    def known(self, op: int, a: Any, b: Any) -> Node | None:
+        return self._known.get((op, a, b))
+
+
+def _add(a: Any, b: Any) -> Any:
+    if not isinstance(a, Node):
+        a, b = b, a
+    if not isinstance(a, Node):
+        return a + b
+    if not isinstance(b, Node):
+        if b == 0:
+            return a
+        if a.op == NEG:
+            return _sub(b, a.a)
+        return a.graph.make(ADD, a, float(b)) if b > 0 else a.graph.make(SUB, a, -float(b))
+    if a.op == NEG:
+        return -_add(a.a, b.a) if b.op == NEG else _sub(b, a.a)
+    if b.op == NEG:
+        return _sub(a, b.a)
+    if a is b:
+        return _mul(a, 2.0)
+    if b.op == SUB and b.b is a:
+        return b.a
+    if a.op == SUB and a.b is b:
+        return a.a
+    if a.number > b.number:
+        a, b = b, a
+    return a.graph.make(ADD, a, b)
+
+
+def _sub(a: Any, b: Any) -> Any:
+    if not isinstance(b, Node):
+        return _add(a, -b)
+    if b.op == NEG:
+        return _add(a, b.a)
+    if not isinstance(a, Node):
+        return -b if a == 0 else b.graph.make(SUB, float(a), b)
+    if a is b:
+        return 0
+    if a.op == NEG:
+        return -_add(a.a, b)
+    if b.op == SUB and b.a is a:
+        return b.b
+    if a.op == ADD:
+        if a.a is b:
+            return a.b
+        if a.b is b:
+            return a.a
+    graph = a.graph
+    if graph.known(SUB, b, a) is not None:
+        return -graph.make(SUB, b, a)
+    return graph.make(SUB, a, b)
+
+
+def _mul(a: Any, b: Any) -> Any:
+    if not isinstance(a, Node):
+        a, b = b, a
+    if not isinstance(a, Node):
+        return a * b
+    if a.op == NEG:
+        return -_mul(a.a, b)
+    if not isinstance(b, Node):
+        if b == 0:
+            return 0
+        if b == 1:
+            return a
+        if b < 0:
+            return -_mul(a, -b)
+        if a.op == MUL and not isinstance(a.b, Node):
+            return _mul(a.a, a.b * b)
+        return a.graph.make(MUL, a, float(b))
+    if b.op == NEG:
+        return -_mul(a, b.a)
+    if a.number > b.number:
+        a, b = b, a
+    return a.graph.make(MUL, a, b)
+
+
+def _div(a: Any, b: Any) -> Any:
+    if not isinstance(b, Node):
+        return _mul(a, 1.0 / b)
+    if b.op == NEG:
+        return -_div(a, b.a)
+    if not isinstance(a, Node):
+        if a == 0:
+            return 0
+        return b.graph.make(DIV, float(a), b) if a > 0 else -b.graph.make(DIV, -float(a), b)
+    if a is b:
+        return 1
+    if a.op == NEG:
+        return -_div(a.a, b)
+    return a.graph.make(DIV, a, b)
+
+
+class Node:
+    """A scalar whose value is not known yet. ``a`` and ``b`` are nodes or numbers (the input's index for an input);
+    a constant operand of a sum or product stands second."""
+
+    __slots__ = ("a", "b", "graph", "number", "op")
+
+    def __init__(self, graph: Graph, op: int, a: Any, b: Any, number: int):
+        self.graph, self.op, self.a, self.b, self.number = graph, op, a, b, number
+
+    __add__ = __radd__ = _add
+    __mul__ = __rmul__ = _mul
+    __sub__ = _sub
+    __truediv__ = _div
+
+    def __rsub__(self, other):
+        return _sub(other, self)
+
+    def __rtruediv__(self, other):
+        return _div(other, self)
+
+    def __neg__(self):
+        return self.a if self.op == NEG else self.graph.make(NEG, self)
+
+    def sin(self):
+        return -self.a.sin() if self.op == NEG else self.graph.make(SIN, self)
+
+    def cos(self):
+        return self.a.cos() if self.op == NEG else self.graph.make(COS, self)
+
+    def sqrt(self):
+        return self.graph.make(SQRT, self)
+
+    def sign(self):
+        return -self.a.sign() if self.op == NEG else self.graph.make(SIGN, self)
+
+    def __bool__(self):
+        raise TypeError("the value of a traced number is not known while tracing, so it cannot decide a branch")
+
+    def __float__(self):
+        raise TypeError("the value of a traced number is not known while tracing")
+
+    def __repr__(self):
+        if self.op == INPUT:
+            return f"<input {self.a}>"
+        show = lambda x: f"%{x.number}" if isinstance(x, Node) else repr(x)  # noqa: E731
+        return f"<%{self.number} = {Op(self.op).name} {show(self.a)}{'' if self.b is None else ' ' + show(self.b)}>"
+

@@ -1,0 +1,52 @@
+"""Run a Program in pure Python and NumPy: the oracle for emitted code, and a fallback without LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .program import Op, Program
+
+_APPLY = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+    Op.DIV: lambda a, b: a / b,
+    Op.NEG: lambda a: -a,
+    Op.SQRT: np.sqrt,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+    Op.SIGN: lambda a: np.sign(np.real(a)),
+    Op.FMA: lambda a, b, c: a * b + c,  # rounded twice here, once in native code
+    Op.FMS: lambda a, b, c: a * b - c,
+    Op.FNMA: lambda a, b, c: c - a * b,
+}
+
+
+def interpret(program: Program, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Outputs for ``arguments``, one array per input port, with any leading batch axes (broadcast together).
+
+    Works in the arguments' own precision, complex numbers included.
+    """
+    arrays = [np.asarray(x) for x in arguments]
+    dtype = np.result_type(np.float32, *arrays) if arrays else np.dtype(float)
+    batch = np.broadcast_shapes(
+        *(x.shape[: x.ndim - len(port.shape)] for x, port in zip(arrays, program.inputs, strict=True))
+    )
+    values: list = []
+    for x, port in zip(arrays, program.inputs, strict=True):
+        flat = np.broadcast_to(x, (*batch, *port.shape)).reshape(*batch, port.size).astype(dtype)
+        values.extend(flat[..., k] for k in range(port.size))
+    values.extend(dtype.type(c) for c in program.constants)
+    with np.errstate(all="ignore"):
+        for op, *args in program.instructions:
+            values.append(_APPLY[Op(op)](*(values[a] for a in args)))
+    outputs, start = [], 0
+    for port in program.outputs:
+        out = np.empty((*batch, port.size), dtype)
+        for k in range(port.size):
+            out[..., k] = values[program.results[start + k]]
+        outputs.append(out.reshape(*batch, *port.shape))
+        start += port.size
+    return outputs

@@ -1,0 +1,98 @@
+"""Tracing: run a function on graph nodes and write down, as a Program, what its outputs need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError
+from .graph import INPUT, Graph, Node
+from .program import Port, Program
+
+
+def trace(name: str, function: Callable[..., Mapping[str, Any]], inputs: Sequence[Port]) -> Program:
+    """Run ``function`` with one nested list of graph nodes per input port (a bare node for shape ``()``).
+
+    It returns a mapping from output name to a scalar or nested sequence of scalars.
+    """
+    graph, start, arguments = Graph(), 0, []
+    for port in inputs:
+        nodes = [graph.input(start + k) for k in range(port.size)]
+        arguments.append(_nest(nodes, port.shape))
+        start += port.size
+    outputs, results = [], []
+    for label, value in function(*arguments).items():
+        array = _as_array(value)
+        outputs.append(Port(label, array.shape))
+        results.extend(array.ravel().tolist())
+    return linearize(name, inputs, outputs, results)
+
+
+def linearize(name: str, inputs: Sequence[Port], outputs: Sequence[Port], results: Sequence[Any]) -> Program:
+    """The instructions reachable from ``results``, in order of creation; nothing else (dead code) is written down."""
+    for value in results:
+        if not isinstance(value, (Node, Real)):
+            raise LinkworkError("a traced output must be a number", where=name, got=type(value).__name__)
+    live = _reachable(value for value in results if isinstance(value, Node))
+    constants: dict[float, int] = {}
+    first_constant = sum(port.size for port in inputs)
+    for node in live:
+        if node.op != INPUT:
+            for operand in (node.a, node.b):
+                if operand is not None and not isinstance(operand, Node):
+                    constants.setdefault(float(operand), first_constant + len(constants))
+    for value in results:
+        if not isinstance(value, Node):
+            constants.setdefault(float(value), first_constant + len(constants))
+
+    number: dict[Node, int] = {}
+
+    def of(operand: Any) -> int:
+        return number[operand] if isinstance(operand, Node) else constants[float(operand)]
+
+    instructions = []
+    for node in live:
+        if node.op == INPUT:
+            number[node] = node.a
+        else:
+            number[node] = first_constant + len(constants) + len(instructions)
+            instructions.append((node.op, of(node.a)) if node.b is None else (node.op, of(node.a), of(node.b)))
+    return Program(
+        name, tuple(inputs), tuple(outputs), tuple(constants), tuple(instructions), tuple(of(v) for v in results)
+    )
+
+
+def _reachable(roots: Iterable[Node]) -> list[Node]:
+    seen: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            if node.op != INPUT:
+                stack.extend(x for x in (node.a, node.b) if isinstance(x, Node))
+    return sorted(seen, key=lambda node: node.number)
+
+
+def _nest(items: list, shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return items[0]
+    if len(shape) == 1:
+        return items
+    step = len(items) // shape[0] if shape[0] else 0
+    return [_nest(items[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+
+
+def _as_array(value: Any) -> np.ndarray:
+    array = np.empty(_shape(value), dtype=object)
+    array[...] = value
+    return array
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if isinstance(value, (list, tuple)):
+        return (len(value), *(_shape(value[0]) if value else ()))
+    return np.shape(value) if isinstance(value, np.ndarray) else ()

@@ -1,0 +1,51 @@
+"""What a formulation may assume of a number: ``+ - * /`` and the functions here.
+
+A scalar is a Python number, a NumPy array, a :class:`Counted` number or a node of an expression graph. Python's own
+``0`` and ``1`` (and the floats ``0.0`` and ``1.0`` of a model's constants) are the exact structural zero and one: a
+graph node or a counted number multiplied by them costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .counting import Counted, Tally
+
+Scalar = Any  # no common base class spans float, complex, ndarray, Counted and graph nodes
+
+__all__ = ["Counted", "Scalar", "Tally", "cos", "is_one", "is_zero", "sign", "sin", "sqrt"]
+
+
+def sin(x: Scalar) -> Scalar:
+    if isinstance(x, (int, float)):
+        return math.sin(x)
+    return x.sin() if hasattr(x, "sin") else np.sin(x)
+
+
+def cos(x: Scalar) -> Scalar:
+    if isinstance(x, (int, float)):
+        return math.cos(x)
+    return x.cos() if hasattr(x, "cos") else np.cos(x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    if isinstance(x, (int, float)):
+        return math.sqrt(x)
+    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
+
+
+def sign(x: Scalar) -> Scalar:
+    """-1, 0 or 1. Of a complex number the sign of its real part, so that complex steps differentiate through it."""
+    return x.sign() if hasattr(x, "sign") else np.sign(np.real(x))
+
+
+def is_zero(x: Scalar) -> bool:
+    """Is ``x`` a number known to be zero before anything is evaluated?"""
+    return isinstance(x, (int, float)) and x == 0
+
+
+def is_one(x: Scalar) -> bool:
+    return isinstance(x, (int, float)) and x == 1

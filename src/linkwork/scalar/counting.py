@@ -1,0 +1,81 @@
+"""A number that counts what is done with it, as an algorithm executes and not after any simplification.
+
+Convention: an operation whose operands are all constants (plain numbers) is done off line and is free; so are
+operations with a structural 0 or +-1, and sign changes (tallied apart as ``neg``). A product by any other number is one
+multiplication, a sum or difference one addition. Sine and cosine are tallied as calls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+
+class Tally(Counter[str]):
+    """Operations executed: keys ``mul add div sqrt sin cos sign neg``."""
+
+    def wrap(self, value: float) -> Counted:
+        """An on-line number whose operations are entered here."""
+        return Counted(value, self)
+
+
+class Counted:
+    """An on-line number with its tally."""
+
+    __slots__ = ("tally", "value")
+
+    def __init__(self, value: float, tally: Tally):
+        self.value, self.tally = value, tally
+
+    def _make(self, operation: str, value: float) -> Counted:
+        self.tally[operation] += 1
+        return Counted(value, self.tally)
+
+    def __add__(self, other):
+        if isinstance(other, Counted):
+            return self._make("add", self.value + other.value)
+        return self if other == 0 else self._make("add", self.value + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        if isinstance(other, Counted):
+            return self._make("add", self.value - other.value)
+        return self if other == 0 else self._make("add", self.value - other)
+
+    def __rsub__(self, other):
+        return -self if other == 0 else self._make("add", other - self.value)
+
+    def __mul__(self, other):
+        if isinstance(other, Counted):
+            return self._make("mul", self.value * other.value)
+        if other == 0:
+            return 0
+        if other == 1:
+            return self
+        return -self if other == -1 else self._make("mul", self.value * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        if isinstance(other, Counted):
+            return self._make("div", self.value / other.value)
+        return self * (1 / other)
+
+    def __rtruediv__(self, other):
+        return 0 if other == 0 else self._make("div", other / self.value)
+
+    def __neg__(self):
+        return self._make("neg", -self.value)
+
+    def sin(self):
+        return self._make("sin", math.sin(self.value))
+
+    def cos(self):
+        return self._make("cos", math.cos(self.value))
+
+    def sqrt(self):
+        return self._make("sqrt", math.sqrt(self.value))
+
+    def sign(self):
+        return self._make("sign", math.copysign(1.0, self.value) if self.value else 0.0)

@@ -1,0 +1,153 @@
+"""Three-dimensional algebra over any scalar: vectors, symmetric and general 3x3 matrices.
+
+Plain attributes and written-out products keep exact zeros exact and cost nothing when traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..scalar import Scalar, is_zero
+
+
+class Vector:
+    """(x, y, z)"""
+
+    __slots__ = ("x", "y", "z")
+
+    def __init__(self, x: Scalar = 0, y: Scalar = 0, z: Scalar = 0):
+        self.x, self.y, self.z = x, y, z
+
+    def __iter__(self) -> Iterator[Scalar]:
+        return iter((self.x, self.y, self.z))
+
+    def __getitem__(self, k: int) -> Scalar:
+        return (self.x, self.y, self.z)[k]
+
+    def __add__(self, other: Vector) -> Vector:
+        return Vector(self.x + other.x, self.y + other.y, self.z + other.z)
+
+    def __sub__(self, other: Vector) -> Vector:
+        return Vector(self.x - other.x, self.y - other.y, self.z - other.z)
+
+    def __neg__(self) -> Vector:
+        return Vector(-self.x, -self.y, -self.z)
+
+    def __mul__(self, scale: Scalar) -> Vector:
+        return Vector(self.x * scale, self.y * scale, self.z * scale)
+
+    __rmul__ = __mul__
+
+    def dot(self, other: Vector) -> Scalar:
+        return self.x * other.x + self.y * other.y + self.z * other.z
+
+    def cross(self, other: Vector) -> Vector:
+        return Vector(
+            self.y * other.z - self.z * other.y,
+            self.z * other.x - self.x * other.z,
+            self.x * other.y - self.y * other.x,
+        )
+
+    def __repr__(self) -> str:
+        return f"Vector({self.x!r}, {self.y!r}, {self.z!r})"
+
+
+class Matrix:
+    """General 3x3 matrix by rows."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, x: Vector, y: Vector, z: Vector):
+        self.rows = (x, y, z)
+
+    @property
+    def columns(self) -> tuple[Vector, Vector, Vector]:
+        x, y, z = self.rows
+        return Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)
+
+    @property
+    def T(self) -> Matrix:
+        return Matrix(*self.columns)
+
+    def __matmul__(self, vector: Vector) -> Vector:
+        return Vector(*(row.dot(vector) for row in self.rows))
+
+    def __add__(self, other: Matrix) -> Matrix:
+        return Matrix(*(a + b for a, b in zip(self.rows, other.rows, strict=True)))
+
+    def __repr__(self) -> str:
+        return f"Matrix{self.rows!r}"
+
+
+class Symmetric:
+    """Symmetric 3x3 matrix by its six entries."""
+
+    __slots__ = ("xx", "xy", "xz", "yy", "yz", "zz")
+
+    def __init__(
+        self, xx: Scalar = 0, xy: Scalar = 0, xz: Scalar = 0, yy: Scalar = 0, yz: Scalar = 0, zz: Scalar = 0
+    ):
+        self.xx, self.xy, self.xz, self.yy, self.yz, self.zz = xx, xy, xz, yy, yz, zz
+
+    def __iter__(self) -> Iterator[Scalar]:
+        return iter((self.xx, self.xy, self.xz, self.yy, self.yz, self.zz))
+
+    @property
+    def rows(self) -> tuple[Vector, Vector, Vector]:
+        return (
+            Vector(self.xx, self.xy, self.xz),
+            Vector(self.xy, self.yy, self.yz),
+            Vector(self.xz, self.yz, self.zz),
+        )
+
+    def __matmul__(self, vector: Vector) -> Vector:
+        return Vector(*(row.dot(vector) for row in self.rows))
+
+    def __add__(self, other: Symmetric) -> Symmetric:
+        return Symmetric(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def __sub__(self, other: Symmetric) -> Symmetric:
+        return Symmetric(*(a - b for a, b in zip(self, other, strict=True)))
+
+    def __repr__(self) -> str:
+        return f"Symmetric{tuple(self)!r}"
+
+
+# Rotation about one coordinate axis, by cosine c and sine s. Written for z; x is the same with axes renamed
+# cyclically (x, y, z) -> (z, x, y), so each formula stands here once.
+
+
+def turn(axis: str, c: Scalar, s: Scalar, v: Vector) -> Vector:
+    """R v, with R the rotation about ``axis``: components in the outer frame from those in the turned frame."""
+    if axis == "x":
+        return Vector(v.x, c * v.y - s * v.z, s * v.y + c * v.z)
+    return Vector(c * v.x - s * v.y, s * v.x + c * v.y, v.z)
+
+
+def turn_back(axis: str, c: Scalar, s: Scalar, v: Vector) -> Vector:
+    """R^T v"""
+    return turn(axis, c, -s, v)
+
+
+def turn_symmetric(axis: str, c: Scalar, s: Scalar, J: Symmetric) -> Symmetric:
+    """R J R^T in 8 multiplications: with u = (J11 - J22) s + 2 J12 c,
+
+    J11' = J11 - s u,  J22' = J22 + s u,  J12' = c u - J12.
+    """
+    if axis == "x":
+        turned = turn_symmetric("z", c, s, Symmetric(J.yy, J.yz, J.xy, J.zz, J.xz, J.xx))
+        return Symmetric(turned.zz, turned.xz, turned.yz, turned.xx, turned.xy, turned.yy)
+    xz, yz = c * J.xz - s * J.yz, s * J.xz + c * J.yz
+    if is_zero(c):  # a quarter turn only exchanges
+        return Symmetric(J.yy, -J.xy, xz, J.xx, yz, J.zz)
+    if is_zero(s):
+        return Symmetric(J.xx, J.xy, xz, J.yy, yz, J.zz)
+    u = (J.xx - J.yy) * s + 2 * J.xy * c
+    su = s * u
+    return Symmetric(J.xx - su, c * u - J.xy, xz, J.yy + su, yz, J.zz)
+
+
+def turn_matrix(axis: str, c: Scalar, s: Scalar, B: Matrix) -> Matrix:
+    """R B R^T"""
+    half = Matrix(*(turn(axis, c, s, column) for column in B.columns)).T
+    return Matrix(*(turn(axis, c, s, row) for row in half.rows))
