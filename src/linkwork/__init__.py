@@ -1,1 +1,32 @@
-"""linkwork: a compiler for the dynamics of robots."""
+"""linkwork: a compiler for the dynamics of robots.
+
+    import linkwork
+
+    robot = linkwork.load("panda")  # a bundled robot, a URDF or a YAML file
+    tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
+"""
+
+from .errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
+from .function import Function
+from .io import bundled_robots
+from .model import Model
+from .pipeline import Robot, compile, load
+from .program import Operations, Program
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Function",
+    "LinkworkError",
+    "Model",
+    "ModelError",
+    "Operations",
+    "Program",
+    "Robot",
+    "ShapeError",
+    "UnknownNameError",
+    "UnsupportedError",
+    "bundled_robots",
+    "compile",
+    "load",
+]

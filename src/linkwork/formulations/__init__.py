@@ -1,1 +1,6 @@
-"""TODO."""
+"""The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
+
+from .catalog import METHODS, Method, find, methods, references
+from .quantities import QUANTITIES, Quantity, Request
+
+__all__ = ["METHODS", "QUANTITIES", "Method", "Quantity", "Request", "find", "methods", "references"]

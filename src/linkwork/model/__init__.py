@@ -4,6 +4,7 @@ from .build import build
 from .checks import check, raise_errors
 from .describe import describe
 from .description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
+from .grouping import grouped
 from .model import Body, Frame, Joint, Model
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "build",
     "check",
     "describe",
+    "grouped",
     "raise_errors",
 ]

@@ -47,6 +47,8 @@ class Graph:
 
 
 def _add(a: Any, b: Any) -> Any:
+    if not (isinstance(a, Operand) and isinstance(b, Operand)):
+        return NotImplemented  # a vector, say, whose own operator takes over
     if not isinstance(a, Node):
         a, b = b, a
     if not isinstance(a, Node):
@@ -73,6 +75,8 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def _sub(a: Any, b: Any) -> Any:
+    if not (isinstance(a, Operand) and isinstance(b, Operand)):
+        return NotImplemented  # a vector, say, whose own operator takes over
     if not isinstance(b, Node):
         return _add(a, -b)
     if b.op == NEG:
@@ -97,6 +101,8 @@ def _sub(a: Any, b: Any) -> Any:
 
 
 def _mul(a: Any, b: Any) -> Any:
+    if not (isinstance(a, Operand) and isinstance(b, Operand)):
+        return NotImplemented  # a vector, say, whose own operator takes over
     if not isinstance(a, Node):
         a, b = b, a
     if not isinstance(a, Node):
@@ -121,6 +127,8 @@ def _mul(a: Any, b: Any) -> Any:
 
 
 def _div(a: Any, b: Any) -> Any:
+    if not (isinstance(a, Operand) and isinstance(b, Operand)):
+        return NotImplemented  # a vector, say, whose own operator takes over
     if not isinstance(b, Node):
         return _mul(a, 1.0 / b)
     if b.op == NEG:
@@ -144,6 +152,8 @@ class Node:
 
     def __init__(self, graph: Graph, op: int, a: Any, b: Any, number: int):
         self.graph, self.op, self.a, self.b, self.number = graph, op, a, b, number
+
+    __array_ufunc__ = None  # NumPy scalars leave operations with a node to the node
 
     __add__ = __radd__ = _add
     __mul__ = __rmul__ = _mul
@@ -183,3 +193,5 @@ class Node:
         show = lambda x: f"%{x.number}" if isinstance(x, Node) else repr(x)  # noqa: E731
         return f"<%{self.number} = {Op(self.op).name} {show(self.a)}{'' if self.b is None else ' ' + show(self.b)}>"
 
+
+Operand = (Node, int, float)

@@ -1,0 +1,180 @@
+"""What can be asked of a robot. Each quantity is composed here, once, of a method and of what belongs to every joint:
+mimic joints, friction, springs, wrenches on named frames.
+
+A quantity function takes the model, a :class:`Request` and its input vectors, and returns its one named output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import LinkworkError
+from ..model import Frame, Model
+from ..scalar import Scalar, sign
+from ..spatial import Force, Vector
+from . import coriolis, energy, kinematics
+from .rnea import rnea
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which method, for which frame, in which axes, with wrenches on which frames."""
+
+    method: Callable[..., Any] | None = None
+    frame: Frame | None = None
+    axes: str = "world"
+    loaded: tuple[Frame, ...] = ()  # the frames of the ``wrenches`` input, row by row
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """``inputs`` are among q, v, a, tau. ``of_joints`` tells that only joint forces and motions go in and out, so that
+    inertia parameters may be grouped without changing the result."""
+
+    name: str
+    inputs: tuple[str, ...]
+    output: str
+    function: Callable[..., Any]
+    summary: str
+    of_frame: bool = False
+    has_axes: bool = False
+    takes_wrenches: bool = False
+    of_joints: bool = False
+
+
+def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Force each joint's own friction and spring takes: Fs sign(v) + Fv v + K (q - rest), on tree vectors."""
+    forces: list[Scalar] = [0] * model.n_tree
+    for i, _ in model.outward():
+        joint = model.joint(i)
+        if not joint.floating:
+            (k,), (at,) = model.freedoms(i), model.coordinates(i)
+            forces[k] = joint.viscous * v[k] + joint.stiffness * (q[at] - joint.rest)
+            if joint.coulomb != 0:
+                forces[k] = forces[k] + joint.coulomb * sign(v[k])
+    return forces
+
+
+def body_wrenches(loaded: Sequence[Frame], rows: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
+    """Wrenches given at frames (force, then moment about the frame's origin, in its axes) as forces on bodies."""
+    total: dict[int, Force] = {}
+    for frame, row in zip(loaded, rows, strict=True):
+        wrench = frame.pose.force_outward(Force(Vector(*row[:3]), Vector(*row[3:])))
+        total[frame.body] = total.get(frame.body, Force()) + wrench
+    return total
+
+
+def inverse_dynamics(model: Model, request: Request, q, v, a, wrenches=()):
+    q, v, a = model.expand(q), model.expand_rates(v), model.expand_rates(a)
+    tau = request.method(model, q, v, a, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+    return model.collect([x + y for x, y in zip(tau, passive_forces(model, q, v), strict=True)])
+
+
+def forward_dynamics(model: Model, request: Request, q, v, tau, wrenches=()):
+    q, v = model.expand(q), model.expand_rates(v)
+    passive = model.collect(passive_forces(model, q, v))
+    net = [x - y for x, y in zip(tau, passive, strict=True)]
+    return request.method(model, q, v, net, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+
+
+def bias(model: Model, request: Request, q, v, wrenches=()):
+    return inverse_dynamics(model, request, q, v, [0] * model.nv, wrenches)
+
+
+def gravity(model: Model, request: Request, q):
+    still = [0] * model.n_tree
+    return model.collect(rnea(model, model.expand(q), still, still))
+
+
+def inertia_matrix(model: Model, request: Request, q):
+    return model.collect_matrix(request.method(model, model.expand(q)))  # type: ignore[misc]
+
+
+def coriolis_matrix(model: Model, request: Request, q, v):
+    return model.collect_matrix(coriolis.coriolis_matrix(model, model.expand(q), model.expand_rates(v)))
+
+
+def kinetic_energy(model: Model, request: Request, q, v):
+    return energy.kinetic_energy(model, model.expand(q), model.expand_rates(v))
+
+
+def potential_energy(model: Model, request: Request, q):
+    return energy.potential_energy(model, model.expand(q))
+
+
+def momentum(model: Model, request: Request, q, v):
+    return energy.momentum(model, model.expand(q), model.expand_rates(v))
+
+
+def center_of_mass(model: Model, request: Request, q):
+    if not any(body.inertia.mass for body in model.bodies):
+        raise LinkworkError("no moving body has a mass, so there is no centre of mass", where=f"robot {model.name!r}")
+    return list(kinematics.center_of_mass(model, model.expand(q)))
+
+
+def pose(model: Model, request: Request, q):
+    at = kinematics.frame_pose(model, _frame(request), model.expand(q))
+    return [[*row, x] for row, x in zip(at.rotation.rows, at.origin, strict=True)] + [[0, 0, 0, 1]]
+
+
+def jacobian(model: Model, request: Request, q):
+    q, frame = model.expand(q), _frame(request)
+    rows = kinematics.frame_jacobian(model, frame, q)
+    if request.axes == "local":
+        inward = kinematics.frame_pose(model, frame, q).inward
+        columns = [(*inward(Vector(*c[:3])), *inward(Vector(*c[3:]))) for c in zip(*rows, strict=True)]
+        rows = [[column[k] for column in columns] for k in range(6)]
+    return model.collect_rows(rows)
+
+
+def jacobian_drift(model: Model, request: Request, q, v):
+    q, v, frame = model.expand(q), model.expand_rates(v), _frame(request)
+    drift = kinematics.frame_drift(model, frame, q, v)
+    if request.axes == "local":  # d/dt (R^T J) v = R^T (Jdot v - w x J v)
+        velocity = kinematics.frame_velocity(model, frame, q, v)
+        w, inward = Vector(*velocity[3:]), kinematics.frame_pose(model, frame, q).inward
+        parts = (Vector(*drift[k : k + 3]) - w.cross(Vector(*velocity[k : k + 3])) for k in (0, 3))
+        drift = [x for part in parts for x in inward(part)]
+    return drift
+
+
+def _frame(request: Request) -> Frame:
+    assert request.frame is not None  # the pipeline has seen to it
+    return request.frame
+
+
+QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity(
+            "inverse_dynamics", ("q", "v", "a"), "tau", inverse_dynamics,
+            "joint forces for a motion", takes_wrenches=True, of_joints=True,
+        ),
+        Quantity(
+            "forward_dynamics", ("q", "v", "tau"), "a", forward_dynamics,
+            "joint accelerations under joint forces", takes_wrenches=True, of_joints=True,
+        ),
+        Quantity("inertia_matrix", ("q",), "M", inertia_matrix, "M(q), complete and symmetric", of_joints=True),
+        Quantity(
+            "bias", ("q", "v"), "b", bias,
+            "joint forces at zero acceleration: M a + b = tau", takes_wrenches=True, of_joints=True,
+        ),
+        Quantity("gravity", ("q",), "g", gravity, "joint forces that hold the robot against gravity", of_joints=True),
+        Quantity("coriolis_matrix", ("q", "v"), "C", coriolis_matrix, "C(q, v) with Mdot - 2 C skew-symmetric"),
+        Quantity("kinetic_energy", ("q", "v"), "T", kinetic_energy, "of bodies and rotors"),
+        Quantity("potential_energy", ("q",), "V", potential_energy, "of gravity and springs"),
+        Quantity("momentum", ("q", "v"), "momentum", momentum, "linear, and angular about the centre of mass, world axes"),
+        Quantity("center_of_mass", ("q",), "c", center_of_mass, "of the moving bodies, in the world"),
+        Quantity("pose", ("q",), "T", pose, "4 x 4 pose of a frame in the world", of_frame=True),
+        Quantity(
+            "jacobian", ("q",), "J", jacobian,
+            "6 x nv, linear rows first, at the frame's origin", of_frame=True, has_axes=True,
+        ),
+        Quantity(
+            "jacobian_drift", ("q", "v"), "Jdot_v", jacobian_drift,
+            "Jdot v: a frame's acceleration when the joints do not accelerate", of_frame=True, has_axes=True,
+        ),
+    )
+}

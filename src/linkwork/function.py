@@ -1,0 +1,270 @@
+"""Function: a compiled program with named inputs and outputs around a NumPy generalised ufunc."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import LinkworkError, ShapeError, UnknownNameError
+from .files import write_text
+from .program import Operations, Program, count, interpret
+
+FORMAT = "linkwork-function-1"
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a function computes, of which robot and how; travels with it."""
+
+    robot: str
+    quantity: str
+    method: str
+    frame: str = ""
+    joints: tuple[str, ...] = ()  # names of the entries of joint vectors; a floating base is the entry "base"
+    floating: bool = False
+
+
+class Function:
+    """Call it with arrays of any leading batch axes, ``(..., n)``; results are new arrays unless ``out`` is given.
+
+    Attributes: ``program``, ``label``, ``dtype``, ``operations`` (on line), ``signature``.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        label: Label,
+        dtype: str = "float64",
+        backend: str = "native",
+        with_wrenches: Callable[[tuple[str, ...]], Function] | None = None,
+    ):
+        self.program, self.label, self.dtype, self.backend = program, label, dtype, backend
+        self.__name__ = program.name
+        self._with_wrenches = cache(with_wrenches) if with_wrenches else None
+
+    # -- what it is ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ufunc(self) -> Callable[..., Any]:
+        """The NumPy generalised ufunc, compiled (or taken from the cache) when first used."""
+        if self.backend == "interpreter":
+            return partial(_interpreted, self.program, np.dtype(self.dtype))
+        from .codegen.native import build
+
+        return build(self.program, self.dtype)
+
+    @cached_property
+    def operations(self) -> Operations:
+        """Exact count of the on-line operations, per state."""
+        return count(self.program)
+
+    @cached_property
+    def off_line_operations(self) -> Operations:
+        """Exact count of the operations that depend on parameters alone."""
+        return count(self.program, off_line=True)
+
+    @property
+    def signature(self) -> str:
+        """Inputs and outputs with their shapes, e.g. ``q(7), v(7), a(7) -> tau(7)``."""
+        show = lambda ports: ", ".join(f"{p.name}({','.join(map(str, p.shape))})" for p in ports)  # noqa: E731
+        return f"{show(self.program.inputs)} -> {show(self.program.outputs)}"
+
+    def __repr__(self) -> str:
+        method = f" by {self.label.method}" if self.label.method else ""
+        return f"<linkwork Function {self.__name__} of {self.label.robot}{method}: {self.signature}>"
+
+    # -- calling -------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any) -> Any:
+        """Evaluate. Inputs by position or name; a joint vector may be a dict by joint name, and then joint vectors
+        come back as dicts. ``threads`` splits a large batch; ``wrenches`` is a dict frame -> (..., 6) of applied force
+        and moment at the frame's origin in its axes.
+        """
+        if threads == 1 and wrenches is None and not named:
+            try:
+                return self.ufunc(*args) if out is None else self.ufunc(*args, out=out)
+            except (ValueError, TypeError):
+                pass  # the careful way below takes dicts, and finds the words for what is wrong
+        if wrenches is not None and any(port.name == "wrenches" for port in self.program.inputs):
+            named["wrenches"] = wrenches
+        elif wrenches is not None:
+            return self._call_with_wrenches(args, named, wrenches, out, threads)
+        given = self._bind(args, named)
+        as_dict = any(isinstance(value, Mapping) for value in given)
+        arrays = [self._array(port, value) for port, value in zip(self.program.inputs, given, strict=True)]
+        result = self._evaluate(arrays, out, threads)
+        return self._named(result) if as_dict else result
+
+    def _bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        names = [port.name for port in self.program.inputs]
+        if len(args) > len(names):
+            raise ShapeError(
+                f"{self.__name__} takes {len(names)} inputs", got=f"{len(args)} arguments", expected=self.signature
+            )
+        values = dict(zip(names, args, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise UnknownNameError("input", name, names, where=self.__name__)
+            if name in values:
+                raise ShapeError(f"input {name!r} is given twice", where=self.__name__)
+            values[name] = value
+        if missing := [name for name in names if name not in values]:
+            raise ShapeError(
+                f"{self.__name__} needs {', '.join(missing)}", got=", ".join(values) or "nothing", expected=self.signature
+            )
+        return [values[name] for name in names]
+
+    def _array(self, port, value: Any) -> np.ndarray:
+        where = f"{self.__name__}, input {port.name!r}"
+        if isinstance(value, Mapping):
+            value = self._from_dict(port, value, where)
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            raise ShapeError("this is not a rectangular array", where=where, got=error) from error
+        if array.dtype.kind not in "fiub":
+            raise ShapeError(
+                "this is not an array of real numbers", where=where, got=f"dtype {array.dtype}", expected=self.dtype
+            )
+        if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
+            names = f" (entries: {', '.join(self.label.joints)})" if port.name in ("v", "a", "tau") else ""
+            raise ShapeError(
+                "wrong shape", where=where, got=array.shape, expected=f"(..., {', '.join(map(str, port.shape))}){names}"
+            )
+        return array.astype(self.dtype, copy=False)
+
+    def _from_dict(self, port, value: Mapping[str, Any], where: str) -> np.ndarray:
+        if port.name not in ("q", "v", "a", "tau"):
+            raise ShapeError("only joint vectors can be given as dicts", where=where)
+        base = {"base": port.size - len(self.label.joints)} if self.label.floating else {}
+        sizes = base | dict.fromkeys(self.label.joints, 1)
+        for name in value:
+            if name not in sizes:
+                raise UnknownNameError("joint", name, sizes, where=where)
+        if missing := [name for name in sizes if name not in value]:
+            raise ShapeError("joints are missing", where=where, got=", ".join(value), expected="also " + ", ".join(missing))
+        parts = []
+        for name, size in sizes.items():
+            part = np.asarray(value[name], dtype=self.dtype)
+            parts.append(part if name in base else part[..., None])
+            if parts[-1].shape[-1:] != (size,):
+                raise ShapeError("wrong shape", where=f"{where}, {name!r}", got=part.shape, expected=f"(..., {size})")
+        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+
+    def _named(self, result: Any) -> Any:
+        n = len(self.label.joints)
+        if self.program.outputs[0].shape != (n + (6 if self.label.floating else 0),):
+            return result
+        head = {"base": result[..., :6]} if self.label.floating else {}
+        start = result.shape[-1] - n
+        return head | {name: result[..., start + k] for k, name in enumerate(self.label.joints)}
+
+    def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int) -> Any:
+        if self._with_wrenches is None:
+            raise ShapeError(f"{self.__name__} takes no wrenches", expected=self.signature)
+        if not isinstance(wrenches, Mapping):
+            raise ShapeError("wrenches must say where they act", got=type(wrenches).__name__, expected="{frame: (..., 6)}")
+        function = self._with_wrenches(tuple(wrenches))
+        rows = [np.asarray(w, dtype=self.dtype) for w in wrenches.values()]
+        for name, row in zip(wrenches, rows, strict=True):
+            if row.shape[-1:] != (6,):
+                raise ShapeError("wrong shape", where=f"wrench on {name!r}", got=row.shape, expected="(..., 6)")
+        batch = np.broadcast_shapes(*(row.shape for row in rows))
+        stacked = np.stack([np.broadcast_to(row, batch) for row in rows], axis=-2)
+        return function(*args, **named, wrenches=stacked, out=out, threads=threads)
+
+    def _evaluate(self, arrays: list[np.ndarray], out: Any, threads: int) -> Any:
+        ports = self.program.inputs
+        try:
+            batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(p.shape)] for x, p in zip(arrays, ports, strict=True)))
+        except ValueError as error:
+            shapes = ", ".join(f"{p.name}{x.shape}" for x, p in zip(arrays, ports, strict=True))
+            raise ShapeError("the batch axes do not fit together", where=self.__name__, got=shapes) from error
+        outs = self._outputs(out, batch)
+        axis = int(np.argmax(batch)) if batch else 0
+        if threads == 1 or not batch or batch[axis] < 2:
+            self.ufunc(*arrays, out=tuple(outs))
+        else:
+            wide = [np.broadcast_to(x, batch + p.shape) for x, p in zip(arrays, ports, strict=True)]
+            edges = np.linspace(0, batch[axis], threads + 1).astype(int)
+            cut = lambda x, a, b: x[(slice(None),) * axis + (slice(a, b),)]  # noqa: E731
+            with ThreadPoolExecutor(threads) as pool:
+                jobs = [
+                    pool.submit(self.ufunc, *(cut(x, a, b) for x in wide), out=tuple(cut(o, a, b) for o in outs))
+                    for a, b in zip(edges, edges[1:], strict=False)
+                    if b > a
+                ]
+                for job in jobs:
+                    job.result()
+        if len(outs) > 1:
+            return tuple(outs)
+        return outs[0] if out is not None or outs[0].ndim else outs[0][()]
+
+    def _outputs(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
+        ports = self.program.outputs
+        if out is None:
+            return [np.empty(batch + port.shape, self.dtype) for port in ports]
+        outs = list(out) if isinstance(out, tuple) else [out]
+        for array, port in zip(outs, ports, strict=True):
+            if not isinstance(array, np.ndarray) or array.shape != batch + port.shape or array.dtype != self.dtype:
+                got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+                raise ShapeError(
+                    "out does not fit", where=self.__name__, got=got, expected=f"{self.dtype} {batch + port.shape}"
+                )
+        return outs
+
+    # -- keeping -------------------------------------------------------------------------------------------------
+
+    def _document(self) -> dict[str, Any]:
+        label = {name: getattr(self.label, name) for name in Label.__dataclass_fields__}
+        return {"format": FORMAT, "label": label, "dtype": self.dtype, "backend": self.backend}
+
+    def save(self, path: str | Path) -> None:
+        """Write the function as text; ``linkwork.Function.load`` reads it anywhere and compiles it for that machine."""
+        write_text(path, json.dumps(self._document() | {"program": self.program.to_json()}))
+
+    @staticmethod
+    def load(path: str | Path) -> Function:
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            if document["format"] != FORMAT:
+                raise ValueError(f"unknown format {document['format']!r}")
+            return _restore(document, document["program"])
+        except OSError as error:
+            raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(path)) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise LinkworkError(
+                f"this is not a saved function: {error}", where=str(path), expected="a file written by Function.save"
+            ) from error
+
+    def __reduce__(self):
+        return _restore, (self._document(), self.program.to_json())
+
+
+def _restore(document: Mapping[str, Any], program: str) -> Function:
+    label = dict(document["label"])
+    label["joints"] = tuple(label["joints"])
+    return Function(Program.from_json(program), Label(**label), document["dtype"], document["backend"])
+
+
+def _interpreted(program: Program, dtype: np.dtype, *args: Any, out: Any = None) -> Any:
+    """Stands in for the ufunc: same inputs, same errors, slow."""
+    arrays = [np.asarray(x).astype(dtype, copy=False) for x in args]
+    for array, port in zip(arrays, program.inputs, strict=True):
+        if array.shape[array.ndim - len(port.shape) :] != port.shape:
+            raise ValueError(f"{port.name} has shape {array.shape}")
+    results = interpret(program, arrays)
+    if out is not None:
+        for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
+            target[...] = result
+        return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    results = [result if result.ndim else result[()] for result in results]
+    return results[0] if len(results) == 1 else tuple(results)

@@ -1,0 +1,302 @@
+"""URDF -> Description: everything in the file that bears on dynamics, and a word about everything that was not used.
+
+Broken XML and broken numbers raise ModelError at once. What ``check`` can list beside other things becomes a Finding.
+Like the specification, an absent ``<axis>`` is x, and absent ``lower`` and ``upper`` in a ``<limit>`` are 0.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from linkwork.errors import ModelError
+from linkwork.io.rpy import is_rounded_quarter_turn, rotation_from_quaternion, rotation_from_rpy
+from linkwork.io.xml import Element, parse_xml
+from linkwork.model.description import (
+    KINDS,
+    STANDARD_GRAVITY,
+    Description,
+    Finding,
+    JointDescription,
+    Link,
+    LinkInertia,
+    Mimic,
+    Placement,
+)
+
+ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
+REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gearRatio", "gear_ratio")
+INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+
+# What is read: tag -> its attributes and children. Tags in OPAQUE have no part in the dynamics, or, in a transmission,
+# only the part that `rotor_inertias` takes. Anything else earns a warning.
+OPAQUE = {"visual", "collision", "material", "gazebo", "sensor", "ros2_control"}
+OPAQUE |= {"transmission", "safety_controller", "calibration", *ROTOR, *REDUCTION}
+KNOWN: dict[str, tuple[set[str], set[str]]] = {
+    "robot": (
+        {"name", "version"},
+        {"link", "joint", "transmission", "material", "gazebo", "sensor", "ros2_control", "linkwork"},
+    ),
+    "link": ({"name"}, {"inertial", "visual", "collision", "material", "gazebo", "sensor"}),
+    "inertial": (set(), {"origin", "mass", "inertia"}),
+    "origin": ({"xyz", "rpy", "quat_xyzw"}, set()),
+    "mass": ({"value"}, set()),
+    "inertia": (set(INERTIA), set()),
+    "joint": (
+        {"name", "type"},
+        {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "linkwork"}
+        | {"safety_controller", "calibration", "gazebo", *ROTOR, *REDUCTION},
+    ),
+    "parent": ({"link"}, set()),
+    "child": ({"link"}, set()),
+    "axis": ({"xyz"}, set()),
+    "limit": ({"lower", "upper", "velocity", "effort"}, set()),
+    "dynamics": ({"damping", "friction"}, set()),
+    "mimic": ({"joint", "multiplier", "offset"}, set()),
+    "linkwork": ({"gravity", "stiffness", "rest"}, set()),  # our own extension, see urdf_writer
+}
+
+
+def read_urdf(text: str | bytes, source: str = "") -> Description:
+    """The robot in a URDF text. ``source`` names the file in messages."""
+    robot = parse_xml(text, source)
+    if robot.tag != "robot":
+        other = {"mujoco": "this is MJCF, MuJoCo's format", "sdf": "this is SDF, Gazebo's format"}
+        raise ModelError(
+            "this is not a URDF file",
+            where=robot.where,
+            got=f"<{robot.tag}>",
+            expected='<robot name="...">',
+            fix=other.get(robot.tag, "give the file that describes the robot"),
+        )
+    for element in robot.walk():
+        if element.prefix == "xacro":
+            raise ModelError(
+                "this is a xacro file, a template that makes URDF",
+                where=element.where,
+                got=f"<xacro:{element.tag}>",
+                expected="plain URDF",
+                fix="expand it first: xacro FILE > OUT.urdf",
+            )
+    return _Reader(robot).description()
+
+
+class _Reader:
+    """Reads one file. Equal warnings are said once, with the first place and the number of places."""
+
+    def __init__(self, robot: Element):
+        self.robot = robot
+        self.joint_names = {element.attributes.get("name") for element in robot.all("joint")}
+        self.errors: list[Finding] = []
+        self.warnings: dict[tuple[str, str], list[str]] = {}
+
+    def description(self) -> Description:
+        robot = self.robot
+        self.sweep(robot)
+        if not robot.attributes.get("name"):
+            self.warn(robot, "the robot has no name", 'write <robot name="...">')
+        links = [self.link(element) for element in robot.all("link")]
+        rotors = self.rotor_inertias()
+        joints = [self.joint(element, rotors) for element in robot.all("joint")]
+        base = self.floating_base(joints)
+        if base is not None:
+            joints.remove(base)
+            links = [link for link in links if link.name != base.parent]
+        extension = robot.child("linkwork")
+        gravity = extension.numbers("gravity", 3, STANDARD_GRAVITY) if extension else STANDARD_GRAVITY
+        return Description(
+            name=robot.attributes.get("name") or "robot",
+            links=tuple(links),
+            joints=tuple(joints),
+            gravity=(gravity[0], gravity[1], gravity[2]),
+            floating=base is not None,
+            findings=(*self.errors, *self.told()),
+            source=robot.source,
+        )
+
+    def link(self, element: Element) -> Link:
+        name = element.attribute("name")
+        inertial = element.child("inertial")
+        if inertial is None:
+            return Link(name)
+        mass = inertial.required("mass", '<mass value="..."/>').number("value")
+        inertia = inertial.required("inertia", '<inertia ixx="..." iyy="..." izz="..." ixy="..." ixz="..." iyz="..."/>')
+        xx, yy, zz, xy, xz, yz = (inertia.number(entry) for entry in INERTIA)
+        origin = self.placement(inertial)
+        with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers are for `check` to tell
+            central = origin.rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ origin.rotation.T
+            return Link(name, LinkInertia(mass, origin.translation, (central + central.T) / 2))
+
+    def joint(self, element: Element, rotors: dict[str, float]) -> JointDescription:
+        name, kind = element.attribute("name"), element.attribute("type")
+        parent = element.required("parent", '<parent link="..."/>').attribute("link")
+        child = element.required("child", '<child link="..."/>').attribute("link")
+        origin = self.placement(element)
+        if kind not in (*KINDS, "floating"):
+            self.error(
+                element,
+                f"joints of type {kind!r} are not supported",
+                "make it of one-degree-of-freedom joints" if kind == "planar" else f"use one of {', '.join(KINDS)}",
+            )
+        if kind not in KINDS or kind == "fixed":  # all else in a fixed joint says nothing
+            if element.child("mimic"):
+                self.warn(element, "a fixed joint cannot follow another; its <mimic> is ignored", "remove the <mimic>")
+            return JointDescription(name, "fixed", parent, child, origin)
+        axis, dynamics, extension = element.child("axis"), element.child("dynamics"), element.child("linkwork")
+        lower, upper, velocity, effort = self.limits(element, kind)
+        return JointDescription(
+            name=name,
+            kind=kind,
+            parent=parent,
+            child=child,
+            origin=origin,
+            axis=np.array(axis.numbers("xyz", 3) if axis else (1.0, 0.0, 0.0)),
+            lower=lower,
+            upper=upper,
+            velocity_limit=velocity,
+            effort_limit=effort,
+            rotor_inertia=rotors.get(name, 0.0) + self.rotor_inertia([element]),
+            coulomb=dynamics.number("friction", 0.0) if dynamics else 0.0,
+            viscous=dynamics.number("damping", 0.0) if dynamics else 0.0,
+            stiffness=extension.number("stiffness", 0.0) if extension else 0.0,
+            rest=extension.number("rest", 0.0) if extension else 0.0,
+            mimic=self.mimic(element),
+        )
+
+    def limits(self, element: Element, kind: str) -> tuple[float, float, float, float]:
+        """Lower, upper, velocity, effort; the largest double means none, since other readers refuse ``inf``."""
+        limit = element.child("limit")
+        bounded = kind != "continuous"
+        if limit is None:
+            if bounded:
+                self.warn(element, f"a {kind} joint has no <limit>; taken as unlimited", "add a <limit>")
+            return -math.inf, math.inf, math.inf, math.inf
+        if bounded and not limit.attributes.keys() & {"lower", "upper"}:
+            self.warn(limit, "neither 'lower' nor 'upper' is given; URDF takes both as 0", "add them")
+        lower = limit.number("lower", 0.0, infinite=True) if bounded else -math.inf
+        upper = limit.number("upper", 0.0, infinite=True) if bounded else math.inf
+        velocity = limit.number("velocity", math.inf, infinite=True)
+        effort = limit.number("effort", math.inf, infinite=True)
+        largest = sys.float_info.max
+        return (
+            -math.inf if lower == -largest else lower,
+            math.inf if upper == largest else upper,
+            math.inf if velocity == largest else velocity,
+            math.inf if effort == largest else effort,
+        )
+
+    def mimic(self, element: Element) -> Mimic | None:
+        mimic = element.child("mimic")
+        if mimic is None:
+            return None
+        leader = mimic.attribute("joint")
+        if leader not in self.joint_names:
+            # Vendors' hands have such leftovers, and other readers load them.
+            self.warn(mimic, f"there is no joint {leader!r}, so nothing is followed", "correct or remove the <mimic>")
+            return None
+        return Mimic(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
+
+    def rotor_inertias(self) -> dict[str, float]:
+        """Reflected rotor inertia of each joint that a ``<transmission>`` gives one."""
+        total: dict[str, float] = {}
+        for transmission in self.robot.all("transmission"):
+            if not any(element.tag in ROTOR for element in transmission.walk()):
+                continue
+            driven = transmission.all("joint")
+            name = driven[0].attribute("name") if len(driven) == 1 else None
+            if name not in self.joint_names or name is None:
+                reason = f"it drives {len(driven)} joints" if name is None else f"there is no joint {name!r}"
+                self.warn(transmission, f"its rotor inertia is ignored: {reason}", "give each joint a <transmission>")
+                continue
+            for motor in transmission.all("actuator") or [driven[0]]:
+                holders = {id(holder): holder for holder in (motor, driven[0], transmission)}
+                total[name] = total.get(name, 0.0) + self.rotor_inertia(holders.values())
+        return total
+
+    @staticmethod
+    def rotor_inertia(holders: Iterable[Element]) -> float:
+        """The first rotor inertia among the holders' children, times the square of all their gear ratios."""
+        holders = list(holders)
+        rotors = [child.value() for holder in holders for child in holder.all(*ROTOR)]
+        if not rotors:
+            return 0.0
+        reduction = math.prod(child.value() for holder in holders for child in holder.all(*REDUCTION))
+        return rotors[0] * reduction * reduction
+
+    def floating_base(self, joints: list[JointDescription]) -> JointDescription | None:
+        """The joint that sets the robot free, if it stands between the root and the root's only child."""
+        base = None
+        touching = Counter(link for joint in joints for link in (joint.parent, joint.child))
+        for element, joint in zip(self.robot.all("joint"), joints, strict=True):
+            if element.attributes["type"] != "floating":
+                continue
+            if touching[joint.parent] == 1:
+                base = joint
+                if joint.origin.translation.any() or (joint.origin.rotation != np.eye(3)).any():
+                    self.warn(element, "the origin of a floating joint is ignored: the pose of the base is free", "")
+            else:
+                self.error(
+                    element,
+                    "a floating joint is only supported between the root and the root's only child",
+                    "remove the other joints of the root, or make this one of one-degree-of-freedom joints",
+                )
+        return base
+
+    def placement(self, element: Element) -> Placement:
+        origin = element.child("origin")
+        if origin is None:
+            return Placement()
+        translation = np.array(origin.numbers("xyz", 3, (0.0, 0.0, 0.0)))
+        angles = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
+        for word in origin.attributes.get("rpy", "").split():
+            if is_rounded_quarter_turn(word):
+                self.warn(
+                    origin,
+                    f"the angle {word.lstrip('+-')} is a rounded multiple of pi/2, used as written",
+                    "write at least eleven decimals, e.g. 1.57079632679",
+                )
+        if "quat_xyzw" not in origin.attributes:
+            return Placement(rotation_from_rpy(*angles), translation)
+        quaternion = origin.numbers("quat_xyzw", 4)
+        if "rpy" in origin.attributes or not any(quaternion):
+            raise ModelError(
+                "the rotation is not defined",
+                where=origin.where,
+                got=str(origin.attributes),
+                expected="either rpy or a quat_xyzw that is not zero",
+                fix="keep one of the two",
+            )
+        return Placement(rotation_from_quaternion(*quaternion), translation)
+
+    def sweep(self, element: Element) -> None:
+        """Warn of what is not read: unknown tags and attributes, and repetitions."""
+        attributes, children = KNOWN[element.tag]
+        for name in element.attributes:
+            if name not in attributes and name.split(":")[0] not in ("xmlns", "xml", "xsi"):
+                self.warn(element, f"attribute {name!r} of <{element.tag}> is unknown and ignored", "")
+        seen: set[str] = set()
+        for child in element.children:
+            if child.tag not in children:
+                self.warn(child, f"<{child.tag}> in <{element.tag}> is unknown and ignored", "")
+            elif child.tag in seen and element is not self.robot and child.tag not in OPAQUE:
+                self.warn(child, f"a second <{child.tag}> in one <{element.tag}> is ignored", "keep one of them")
+            elif child.tag not in OPAQUE:
+                self.sweep(child)
+            seen.add(child.tag)
+
+    def error(self, element: Element, message: str, fix: str) -> None:
+        self.errors.append(Finding("error", element.where, message, fix))
+
+    def warn(self, element: Element, message: str, fix: str) -> None:
+        self.warnings.setdefault((message, fix), []).append(element.where)
+
+    def told(self) -> list[Finding]:
+        findings = []
+        for (message, fix), places in self.warnings.items():
+            more = f" (the first of {len(places)} places)" if len(places) > 1 else ""
+            findings.append(Finding("warning", places[0], message + more, fix))
+        return findings

@@ -1,0 +1,112 @@
+"""Description -> URDF. Every number is written so that it reads back as the same double.
+
+URDF has no words for springs and gravity: they stand in ``<linkwork>`` elements, which our reader knows and others
+skip. Rotations become roll, pitch and yaw, where an angle within 1e-10 of a quarter turn reads back as that turn.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from math import isfinite
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+
+from linkwork.io.rpy import rpy_from_rotation
+from linkwork.model.checks import check, raise_errors
+from linkwork.model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
+
+
+def write_urdf(description: Description) -> str:
+    """URDF text of a description. Extra frames become massless links on fixed joints, a floating base a ``floating``
+    joint from a link ``world``. Refuses what ``check`` finds wrong."""
+    raise_errors(check(description))
+    robot = Element("robot", name=description.name)
+    if tuple(description.gravity) != STANDARD_GRAVITY:
+        SubElement(robot, "linkwork", gravity=_words(description.gravity))
+    link_names = {link.name for link in description.links} | set(description.frames)
+    joint_names = {joint.name for joint in description.joints}
+
+    if description.floating:
+        children = {joint.child for joint in description.joints}
+        root = next(link.name for link in description.links if link.name not in children)
+        world = _fresh("world", link_names)
+        SubElement(robot, "link", name=world)
+        _joint(robot, JointDescription(_fresh("floating_base", joint_names), "floating", world, root))
+    for link in description.links:
+        element = SubElement(robot, "link", name=link.name)
+        if link.inertia is not None:
+            _inertial(element, link.inertia)
+    for joint in description.joints:
+        _joint(robot, joint)
+    for name, (link, placement) in description.frames.items():
+        SubElement(robot, "link", name=name)
+        _joint(robot, JointDescription(_fresh(f"{name}_joint", joint_names), "fixed", link, name, placement))
+    for joint in description.joints:
+        if joint.rotor_inertia and joint.kind != "fixed":
+            _transmission(robot, joint)
+
+    indent(robot)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(robot, encoding="unicode") + "\n"
+
+
+def _inertial(link: Element, inertia: LinkInertia) -> None:
+    inertial, i = SubElement(link, "inertial"), inertia.central
+    _origin(inertial, Placement(translation=inertia.center))
+    SubElement(inertial, "mass", value=_word(inertia.mass))
+    entries = {"ixx": i[0, 0], "ixy": i[0, 1], "ixz": i[0, 2], "iyy": i[1, 1], "iyz": i[1, 2], "izz": i[2, 2]}
+    SubElement(inertial, "inertia", {name: _word(entry) for name, entry in entries.items()})
+
+
+def _joint(robot: Element, joint: JointDescription) -> None:
+    element = SubElement(robot, "joint", name=joint.name, type=joint.kind)
+    _origin(element, joint.origin)
+    SubElement(element, "parent", link=joint.parent)
+    SubElement(element, "child", link=joint.child)
+    if joint.kind in ("fixed", "floating"):
+        return
+    SubElement(element, "axis", xyz=_words(joint.axis))
+    limits = {"effort": _word(joint.effort_limit), "velocity": _word(joint.velocity_limit)}
+    if joint.kind != "continuous":
+        limits |= {"lower": _word(joint.lower), "upper": _word(joint.upper)}
+    SubElement(element, "limit", limits)
+    if joint.viscous or joint.coulomb:
+        SubElement(element, "dynamics", damping=_word(joint.viscous), friction=_word(joint.coulomb))
+    if joint.mimic is not None:
+        follows = {"multiplier": _word(joint.mimic.multiplier), "offset": _word(joint.mimic.offset)}
+        SubElement(element, "mimic", {"joint": joint.mimic.joint, **follows})
+    if joint.stiffness or joint.rest:
+        SubElement(element, "linkwork", stiffness=_word(joint.stiffness), rest=_word(joint.rest))
+
+
+def _origin(element: Element, placement: Placement) -> None:
+    SubElement(element, "origin", xyz=_words(placement.translation), rpy=_words(rpy_from_rotation(placement.rotation)))
+
+
+def _transmission(robot: Element, joint: JointDescription) -> None:
+    transmission = SubElement(robot, "transmission", name=f"{joint.name}_transmission")
+    SubElement(transmission, "type").text = "transmission_interface/SimpleTransmission"
+    SubElement(transmission, "joint", name=joint.name)
+    actuator = SubElement(transmission, "actuator", name=f"{joint.name}_motor")
+    SubElement(actuator, "mechanicalReduction").text = "1"
+    SubElement(actuator, "rotorInertia").text = _word(joint.rotor_inertia)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    """The name, with underscores added until no other has it."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _word(number: float) -> str:
+    """The shortest decimal that reads back as this double. Other readers refuse ``inf`` in limits, so no limit is
+    written as the largest double, which our reader takes back."""
+    number = float(number)
+    return repr(number if isfinite(number) else sys.float_info.max * (1 if number > 0 else -1))
+
+
+def _words(numbers: Iterable[float] | np.ndarray) -> str:
+    return " ".join(_word(number) for number in numbers)

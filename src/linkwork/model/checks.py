@@ -1,0 +1,301 @@
+"""What is wrong or suspicious in a Description, told before anyone trusts a number.
+
+An error refuses to load: the tree is broken, a number is missing, or the numbers mean nothing (negative mass, negative
+rotor inertia, an axis of no direction). Impossible values with which dynamics can still be computed, and which real
+robots' files do contain, are warnings: indefinite inertia (romeo_laas_small, tiago), a violated triangle inequality
+(pr2, anymal, allegro), mass without inertia (icub) and inertia without mass (bolt).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.errors import ModelError
+from linkwork.model.description import Description, Finding, JointDescription, LinkInertia
+
+ROUNDING = 1e-3  # relative: inertias are often printed with few digits
+POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
+HUGE = 1e100  # beyond this, squares and products overflow
+DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
+
+
+def check(description: Description) -> tuple[Finding, ...]:
+    """All findings of the reader and of the rules here, in that order."""
+    structure = [*_names(description), *_tree(description), *_mimics(description)]
+    numbers = [*_finite(description), *_joint_values(description), *_inertias(description), *_units(description)]
+    findings = [*description.findings, *structure, *numbers]
+    if not any(finding.level == "error" for finding in findings):  # needs a sound tree
+        findings += _singular(description)
+    return tuple(findings)
+
+
+def raise_errors(findings: Iterable[Finding]) -> None:
+    """One ModelError that lists every error, if there are any."""
+    errors = [finding for finding in findings if finding.level == "error"]
+    if errors:
+        count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
+        listed = "".join(f"\n- {finding}".replace("\n  ", "\n    ") for finding in errors)
+        raise ModelError(f"this robot cannot be loaded because of {count}{listed}")
+
+
+def _where(description: Description, element: str = "", name: str = "") -> str:
+    place = f"{element} {name!r}" if element else f"robot {description.name!r}"
+    return f"{description.source}: {place}" if description.source else place
+
+
+def _names(description: Description) -> Iterator[Finding]:
+    groups = {
+        "link": [link.name for link in description.links],
+        "joint": [joint.name for joint in description.joints],
+    }
+    for element, names in groups.items():
+        for name, count in Counter(names).items():
+            if count > 1:
+                where = _where(description, element, name)
+                yield Finding("error", where, f"{count} {element}s have this name", f"rename all but one {element}")
+    for name in description.frames:
+        if name in groups["link"]:
+            where = _where(description, "frame", name)
+            yield Finding("error", where, "a link has the same name, and links are frames too", "rename the frame")
+
+
+def _tree(description: Description) -> Iterator[Finding]:
+    links = {link.name for link in description.links}
+    if not links:
+        yield Finding("error", _where(description), "there are no links", "describe at least one link")
+        return
+    parents: dict[str, list[JointDescription]] = {}
+    for joint in description.joints:
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in links:
+                where = _where(description, "joint", joint.name)
+                yield Finding("error", where, f"its {role} link {link!r} does not exist", "add the link or correct it")
+        parents.setdefault(joint.child, []).append(joint)
+    for name, (link, _) in description.frames.items():
+        if link not in links:
+            where = _where(description, "frame", name)
+            yield Finding("error", where, f"its link {link!r} does not exist", "add the link or correct it")
+    for link, joints in parents.items():
+        if len(joints) > 1:
+            listed = ", ".join(repr(joint.name) for joint in joints)
+            where = _where(description, "link", link)
+            yield Finding("error", where, f"it is the child of {len(joints)} joints: {listed}", "keep one: make a tree")
+
+    roots = [link.name for link in description.links if link.name not in parents]
+    if len(roots) > 1:
+        listed = ", ".join(map(repr, roots[:10])) + (", ..." if len(roots) > 10 else "")
+        message = f"{len(roots)} links have no parent: {listed}"
+        yield Finding("error", _where(description), message, "join them by fixed joints, or remove them")
+    checked: set[str] = set()
+    for start in description.links:
+        path: dict[str, None] = {}  # an ordered set
+        link = start.name
+        while link in parents and link not in checked and link not in path:
+            path[link] = None
+            link = parents[link][0].parent
+        if link in path:
+            loop = list(path)[list(path).index(link) :]
+            names = " <- ".join(map(repr, [*loop, link]))
+            yield Finding("error", _where(description, "link", link), f"it is its own ancestor: {names}", "make a tree")
+        checked.update(path)
+
+
+def _mimics(description: Description) -> Iterator[Finding]:
+    joints = {joint.name: joint for joint in description.joints}
+    for joint in description.joints:
+        if joint.mimic is None:
+            continue
+        where, name = _where(description, "joint", joint.name), joint.mimic.joint
+        leader = joints.get(name)
+        if leader is None:
+            yield Finding("error", where, f"it follows joint {name!r}, which does not exist", "correct the name")
+            continue
+        followed = {joint.name: None}  # an ordered set
+        while leader is not None and leader.name not in followed:
+            followed[leader.name] = None
+            leader = joints.get(leader.mimic.joint) if leader.mimic else None
+        chain = list(followed)
+        listed = " -> ".join(map(repr, chain))
+        if leader is not None:
+            message = "it follows itself" if len(chain) == 1 else f"it follows in a circle: {listed} -> {leader.name!r}"
+            yield Finding("error", where, message, "let one joint of them move on its own")
+        elif len(chain) > 2:
+            message = f"it follows a joint that itself follows: {listed}"
+            yield Finding("warning", where, message, f"follow {chain[-1]!r} directly; some programs refuse chains")
+        elif joints[name].kind == "fixed":
+            message = f"it follows the fixed joint {name!r}, so it stays at its offset {joint.mimic.offset:g}"
+            yield Finding("warning", where, message, "make it fixed, or follow a joint that moves")
+
+
+def _finite(description: Description) -> Iterator[Finding]:
+    fix = "write a finite number"
+    if not _is_finite(description.gravity):
+        yield Finding("error", _where(description), f"gravity is not finite: {description.gravity}", fix)
+    for link in description.links:
+        if link.inertia is not None and not _has_numbers(link.inertia):
+            where = _where(description, "link", link.name)
+            values = f"mass {link.inertia.mass}, centre {link.inertia.center}, inertia {link.inertia.central.tolist()}"
+            yield Finding("error", where, f"its inertia is not finite: {values}", fix)
+    for joint in description.joints:
+        where = _where(description, "joint", joint.name)
+        values = {name: getattr(joint, name) for name in ("rotor_inertia", "coulomb", "viscous", "stiffness", "rest")}
+        values |= {"axis": joint.axis, "origin": np.append(joint.origin.rotation, joint.origin.translation)}
+        if joint.mimic is not None:
+            values |= {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
+        for name, value in values.items():
+            if not _is_finite(value):
+                yield Finding("error", where, f"its {name} is not finite: {value}", fix)
+        for name in ("lower", "upper", "velocity_limit", "effort_limit"):
+            if math.isnan(getattr(joint, name)):
+                yield Finding("error", where, f"its {name} is not a number", "write a number; inf means no limit")
+    for name, (_, placement) in description.frames.items():
+        if not _is_finite(np.append(placement.rotation, placement.translation)):
+            yield Finding("error", _where(description, "frame", name), "its placement is not finite", fix)
+
+
+def _is_finite(values: ArrayLike) -> bool:
+    return bool((np.abs(values) < HUGE).all())
+
+
+def _has_numbers(inertia: LinkInertia) -> bool:
+    return _is_finite([inertia.mass, *inertia.center, *inertia.central.flat])
+
+
+def _joint_values(description: Description) -> Iterator[Finding]:
+    for joint in description.joints:
+        where = _where(description, "joint", joint.name)
+        if joint.kind == "fixed":
+            continue
+        if np.abs(joint.axis).max() < 1 / HUGE:
+            yield Finding("error", where, "its axis is zero", "give the direction of motion, e.g. 0 0 1")
+        if joint.lower > joint.upper:
+            message = f"its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}"
+            yield Finding("warning", where, message, "exchange them")
+        if joint.rotor_inertia < 0:
+            message = f"its rotor inertia is negative: {joint.rotor_inertia:g} kg m^2"
+            yield Finding("error", where, message, "write it as it is, positive")
+        for name, value in (("Coulomb", joint.coulomb), ("viscous", joint.viscous)):
+            if value < 0:
+                message = f"its {name} friction is negative: {value:g}; it would feed energy in"
+                yield Finding("warning", where, message, "write friction as a positive number")
+        if joint.stiffness < 0:
+            message = f"its stiffness is negative: {joint.stiffness:g}; the spring would push away from rest"
+            yield Finding("warning", where, message, "write stiffness as a positive number")
+        largest = max((abs(limit) for limit in (joint.lower, joint.upper) if abs(limit) < 1e4), default=0.0)
+        if joint.kind == "revolute" and largest > 50:
+            message = f"its limits are {joint.lower:g} and {joint.upper:g} rad: degrees?"
+            yield Finding("warning", where, message, "write radians: degrees times pi/180")
+
+
+def _inertias(description: Description) -> Iterator[Finding]:
+    known = [link.inertia for link in description.links if link.inertia is not None and _has_numbers(link.inertia)]
+    total = sum(inertia.mass for inertia in known)
+    has_extent = any(np.abs(inertia.central).max() > POINT**2 * inertia.mass for inertia in known)
+    for link in description.links:
+        inertia, where = link.inertia, _where(description, "link", link.name)
+        if inertia is None or not _has_numbers(inertia):
+            continue
+        mass, moments = inertia.mass, np.linalg.eigvalsh(inertia.central)
+        listed = ", ".join(f"{moment:.6g}" for moment in moments) + " kg m^2"
+        largest = float(np.abs(moments).max())
+        if mass < 0:
+            yield Finding("error", where, f"its mass is negative: {mass:g} kg", "write the mass, which is positive")
+        elif mass == 0 and largest > 0:
+            message = f"it has inertia but no mass: principal moments {listed}"
+            yield Finding("warning", where, message, "give the mass, or remove the inertia")
+        elif largest > POINT**2 * mass:
+            if moments[0] < -1e-9 * largest:
+                message = f"its inertia is indefinite: principal moments {listed} about the centre of mass"
+                yield Finding("warning", where, message, "check signs of ixy, ixz, iyz, and the point of reference")
+            elif moments[2] - moments[0] - moments[1] > ROUNDING * moments[2]:
+                message = f"its inertia is impossible: principal moments {listed}, the largest exceeds the others' sum"
+                yield Finding("warning", where, message, "check the values, and that they are about the centre of mass")
+            if largest > 100 * mass:
+                size = math.sqrt(largest) / math.sqrt(mass)
+                message = f"its inertia fits a body of {size:.0f} m radius: {mass:g} kg, principal moments {listed}"
+                yield Finding("warning", where, message, "write kg m^2: kg cm^2 times 1e-4, g mm^2 times 1e-9")
+        # In a robot of point masses only, or for a small part of the mass, no extent is a fair idealisation.
+        radius = (3 * abs(mass) / (4 * math.pi * DENSEST)) ** (1 / 3)
+        if has_extent and mass > 0.01 * total and moments.sum() < 3 * 0.4 * mass * radius**2:
+            message = f"it weighs {mass:g} kg but has less inertia than a ball of osmium: principal moments {listed}"
+            yield Finding("warning", where, message, "write mass in kg and inertia in kg m^2; add the missing inertia")
+
+
+def _units(description: Description) -> Iterator[Finding]:
+    magnitude = math.hypot(*description.gravity)
+    if magnitude and math.isfinite(magnitude) and not 9.7 < magnitude < 9.9:
+        message = f"gravity is {magnitude:g} m/s^2, not about 9.81"
+        yield Finding("warning", _where(description), message, "write it in m/s^2, unless it is meant so")
+    for link in description.links:
+        if link.inertia is None:
+            continue
+        where = _where(description, "link", link.name)
+        if link.inertia.mass > 1e4:
+            yield Finding("warning", where, f"its mass is {link.inertia.mass:g} kg: grams?", "write the mass in kg")
+        yield from _length(where, "centre of mass", link.inertia.center)
+    for joint in description.joints:
+        yield from _length(_where(description, "joint", joint.name), "origin", joint.origin.translation)
+
+
+def _length(where: str, what: str, vector: np.ndarray) -> Iterator[Finding]:
+    length = math.hypot(*vector)
+    if 100 < length < math.inf:
+        yield Finding("warning", where, f"its {what} is {length:g} m away: millimetres?", "write lengths in metres")
+
+
+def _singular(description: Description) -> Iterator[Finding]:
+    """Coordinates without inertia, from the diagonal of the inertia matrix at position zero."""
+    below: dict[str, list[JointDescription]] = {}
+    for joint in description.joints:
+        below.setdefault(joint.parent, []).append(joint)
+    inertia = {link.name: link.inertia for link in description.links}
+    children = {joint.child for joint in description.joints}
+    root = next(link.name for link in description.links if link.name not in children)
+    order = [root]
+    for link in order:
+        order.extend(joint.child for joint in below.get(link, ()))
+    subtree: dict[str, LinkInertia] = {}  # all that hangs on the link, in its frame
+    given: dict[str, bool] = {}  # whether the link or anything fixed to it has an inertial
+    for link in reversed(order):
+        own = inertia[link] or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+        given[link] = inertia[link] is not None
+        for joint in below.get(link, ()):
+            own = _sum(own, joint, subtree[joint.child])
+            given[link] |= joint.kind == "fixed" and given[joint.child]
+        subtree[link] = own
+
+    if description.floating and subtree[root].mass <= 0:
+        message = "the robot floats but has no mass, so its motion under forces is undefined"
+        yield Finding("warning", _where(description), message, "give its links mass and inertia")
+    leaders = {joint.mimic.joint for joint in description.joints if joint.mimic}
+    for joint in description.joints:
+        if joint.kind == "fixed" or joint.mimic or joint.name in leaders:  # coupled joints share their inertia
+            continue
+        where, moved, axis = _where(description, "joint", joint.name), subtree[joint.child], joint.axis
+        if joint.kind == "prismatic":
+            along, least = moved.mass, 0.0
+        else:
+            along, least = axis @ moved.about_origin @ axis / (axis @ axis), POINT**2 * moved.mass
+        if along + joint.rotor_inertia <= least:
+            message = (
+                f"what it moves has mass {moved.mass:g} kg and inertia {along:g} along its axis, so the inertia matrix"
+                " is singular or indefinite and forward dynamics fails"
+            )
+            yield Finding("warning", where, message, f"give link {joint.child!r} mass and inertia, or fix the joint")
+        elif not given[joint.child]:
+            where = _where(description, "link", joint.child)
+            yield Finding("warning", where, "it moves but has no inertia; taken as massless", "give it an inertial")
+
+
+def _sum(outer: LinkInertia, joint: JointDescription, inner: LinkInertia) -> LinkInertia:
+    """The inertia of two bodies, the inner one seen through its joint at position zero."""
+    rotation, center = joint.origin.rotation, joint.origin.rotation @ inner.center + joint.origin.translation
+    moved = LinkInertia(inner.mass, center, rotation @ inner.central @ rotation.T)
+    return LinkInertia.about(
+        outer.mass + moved.mass, outer.first_moment + moved.first_moment, outer.about_origin + moved.about_origin
+    )
