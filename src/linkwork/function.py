@@ -82,16 +82,23 @@ class Function:
 
     # -- calling -------------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any) -> Any:
-        """Evaluate. Inputs by position or name; a joint vector may be a dict by joint name, and then joint vectors
-        come back as dicts. ``threads`` splits a large batch; ``wrenches`` is a dict frame -> (..., 6) of applied force
-        and moment at the frame's origin in its axes.
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Evaluate: ``f(q, v, ..., out=None, threads=1, wrenches=None)``, inputs by position or name.
+
+        A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result,
+        ``threads`` splits a large batch, ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the
+        frame's origin, in its axes.
         """
-        if threads == 1 and wrenches is None and not named:
+        if not options:
             try:
-                return self.ufunc(*args) if out is None else self.ufunc(*args, out=out)
+                return self.ufunc(*args)
             except (ValueError, TypeError):
-                pass  # the careful way below takes dicts, and finds the words for what is wrong
+                pass  # the careful way takes dicts, and finds the words for what is wrong
+        return self._call(args, **options)
+
+    def _call(
+        self, args: Sequence[Any], out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any
+    ) -> Any:
         if wrenches is not None and any(port.name == "wrenches" for port in self.program.inputs):
             named["wrenches"] = wrenches
         elif wrenches is not None:
@@ -183,6 +190,8 @@ class Function:
 
     def _evaluate(self, arrays: list[np.ndarray], out: Any, threads: int) -> Any:
         ports = self.program.inputs
+        if not isinstance(threads, int) or threads < 1:
+            raise ShapeError("threads must be a positive whole number", where=self.__name__, got=threads)
         try:
             batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(p.shape)] for x, p in zip(arrays, ports, strict=True)))
         except ValueError as error:

@@ -112,8 +112,8 @@ def _trace(
     def run(*values: Any) -> Mapping[str, Any]:
         seen = model
         if parameters == "input":
-            *values, rows = values
-            seen = model.with_inertias([Inertia.of(row) for row in rows])
+            seen = model.with_inertias([Inertia.of(row) for row in values[-1]])
+            values = values[:-1]
         if parameters != "standard" and asked.of_joints:
             seen = grouped(seen)
         return {asked.output: asked.function(seen, request, *values)}

@@ -66,6 +66,6 @@ def find(quantity: str, name: str, model: Model) -> Method:
 @cache
 def references() -> dict[str, str]:
     """BibTeX entries by key."""
-    text = (files(__package__) / "references.bib").read_text(encoding="utf-8")
+    text = (files(__name__.rpartition(".")[0]) / "references.bib").read_text(encoding="utf-8")
     entries = [part.strip() for part in re.split(r"(?m)^(?=@)", text) if part.strip()]
     return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}

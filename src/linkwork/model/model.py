@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from ..errors import UnknownNameError
 from ..scalar import Scalar, cos, sin
@@ -245,8 +246,9 @@ class Model:
 
     # -- kinematics of one joint, over any scalar ------------------------------------------------------------------
 
-    def transform(self, i: int, q: Sequence[Scalar]) -> Transform | Pose:
-        """Places body ``i`` in its parent at tree positions ``q``."""
+    def transform(self, i: int, q: Sequence[Scalar]) -> Any:
+        """Places body ``i`` in its parent at tree positions ``q``: a Transform, of a floating base a Pose (which carries
+        vectors, motions and forces alike; inertias never go from a base to the ground)."""
         joint = self.joint(i)
         at = self.coordinates(i)
         if joint.floating:

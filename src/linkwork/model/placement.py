@@ -31,8 +31,9 @@ def screws(placement: Placement) -> tuple[FixedScrew, ...]:
     if abs(_wrapped(gamma)) > math.pi / 2 + 1e-9:
         gamma, sign = _wrapped(gamma + math.pi), -1.0
     alpha = math.atan2(sign * sine, R[2, 2])
-    theta = math.atan2(sign * R[2, 0], sign * R[2, 1])
     c, s = cos_sin(_snapped(gamma))
+    # from the first row of Rz(-gamma) R, as R[2, 0] and R[2, 1] vanish with the angle between the axes
+    theta = math.atan2(-(c * R[0, 1] + s * R[1, 1]), c * R[0, 0] + s * R[1, 0])
     if sine < WELL_CONDITIONED:
         distance = math.hypot(p[0], p[1])
         toward = math.atan2(p[1], p[0]) if distance > LENGTH_NOISE else 0.0

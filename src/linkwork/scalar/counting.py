@@ -23,6 +23,7 @@ class Counted:
     """An on-line number with its tally."""
 
     __slots__ = ("tally", "value")
+    __array_ufunc__ = None
 
     def __init__(self, value: float, tally: Tally):
         self.value, self.tally = value, tally
@@ -34,6 +35,8 @@ class Counted:
     def __add__(self, other):
         if isinstance(other, Counted):
             return self._make("add", self.value + other.value)
+        if not isinstance(other, (int, float)):
+            return NotImplemented  # a vector, say, whose own operator takes over
         return self if other == 0 else self._make("add", self.value + other)
 
     __radd__ = __add__
@@ -49,6 +52,8 @@ class Counted:
     def __mul__(self, other):
         if isinstance(other, Counted):
             return self._make("mul", self.value * other.value)
+        if not isinstance(other, (int, float)):
+            return NotImplemented
         if other == 0:
             return 0
         if other == 1:

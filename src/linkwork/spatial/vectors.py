@@ -14,6 +14,7 @@ class Vector:
     """(x, y, z)"""
 
     __slots__ = ("x", "y", "z")
+    __array_ufunc__ = None  # an array times a vector is a vector of arrays
 
     def __init__(self, x: Scalar = 0, y: Scalar = 0, z: Scalar = 0):
         self.x, self.y, self.z = x, y, z

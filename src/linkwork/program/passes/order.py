@@ -1,40 +1,44 @@
-"""Order: put each instruction near its uses, so that few values are alive at a time."""
+"""Order: keep few values alive at a time, so that they stay in registers."""
 
 from __future__ import annotations
 
-from ..program import Op, Program
+from bisect import insort
+
+from ..program import Program
 from .dead import rebuild
+
+WINDOW = 4  # how far the order of creation may be left; wider windows spilled less and waited more
 
 
 def order_for_registers(program: Program) -> Program:
-    """Sines and cosines first (they are calls), then depth first from the results, the deeper operand first."""
+    """Of the oldest instructions that could run now, take the one after which the fewest values are alive.
+
+    The order in which a formulation creates its values is a good one already (a recursion finishes one body before the
+    next): depth first from the results kept twice as many values alive on a quadruped and ran 15 % slower.
+    """
     first = program.first_instruction
     code = dict(program.numbered())
-    height = [0] * program.n_values
-    for number, (_, *args) in program.numbered():
-        height[number] = 1 + max(height[a] for a in args)
+    operands = {number: {a for a in args if a >= first} for number, (_, *args) in program.numbered()}
+    users: dict[int, list[int]] = {number: [] for number in code}
+    for number, needed in operands.items():
+        for a in needed:
+            users[a].append(number)
+    uses_left = {number: len(who) for number, who in users.items()}
+    waits_for = {number: len(needed) for number, needed in operands.items()}
 
+    def growth(number: int) -> int:
+        return bool(users[number]) - sum(uses_left[a] == 1 for a in operands[number])
+
+    ready = [number for number in code if not waits_for[number]]
     order: list[int] = []
-    done: set[int] = set()
-
-    def emit(root: int) -> None:
-        stack = [root]
-        while stack:
-            number = stack[-1]
-            if number < first or number in done:
-                stack.pop()
-                continue
-            waiting = [a for a in code[number][1:] if a >= first and a not in done]
-            if waiting:
-                stack.extend(sorted(waiting, key=height.__getitem__))
-            else:
-                stack.pop()
-                done.add(number)
-                order.append(number)
-
-    for number, (op, *_) in program.numbered():
-        if op in (Op.SIN, Op.COS):
-            emit(number)
-    for result in program.results:
-        emit(result)
+    while ready:
+        number = min(ready[:WINDOW], key=lambda k: (growth(k), k))
+        ready.remove(number)
+        order.append(number)
+        for a in operands[number]:
+            uses_left[a] -= 1
+        for user in users[number]:
+            waits_for[user] -= 1
+            if not waits_for[user]:
+                insort(ready, user)
     return rebuild(program, ((number, code[number]) for number in order), program.results)

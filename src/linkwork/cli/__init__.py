@@ -1,0 +1,66 @@
+"""The command line: ``linkwork VERB ...``. Each verb prints tables for people or, with ``--json``, data for programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..errors import LinkworkError
+from . import bench, count, demo, evaluate, files, inspect
+
+app = typer.Typer(
+    name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"linkwork {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _linkwork(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A compiler for the dynamics of robots: a robot file in, native code for its dynamics out.
+
+    \b
+    linkwork demo                                      the main job, in a minute
+    linkwork robots                                    what is bundled
+    linkwork check my_robot.urdf                       what is wrong with a file
+    linkwork eval panda gravity --q panda_joint2=0.5   one number or a million
+    """
+
+
+app.command("demo")(demo.demo)
+app.command("robots")(inspect.robots)
+app.command("inspect")(inspect.inspect)
+app.command("check")(files.check)
+app.command("convert")(files.convert)
+app.command("count")(count.count)
+app.command("eval")(evaluate.evaluate)
+app.command("bench")(bench.bench)
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user ends with a message and exit code 1 (bad usage: 2), no traceback."""
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except LinkworkError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

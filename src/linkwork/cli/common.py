@@ -1,0 +1,156 @@
+"""What the verbs share: the robot with its load options, tables, JSON, signs of progress."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from ..pipeline import Robot, load
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+LOADING = "How the robot is loaded"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A robot as the command line names it: a bundled robot or a file, and how to load it."""
+
+    name: str
+    options: Mapping[str, Any]
+
+    def load(self, **changes: Any) -> Robot:
+        return load(self.name, **{**self.options, **changes})
+
+
+def _source(
+    *,
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A bundled robot by name, or a URDF or YAML file.")],
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="fixed or floating; default: what the file says.", rich_help_panel=LOADING),
+    ] = None,
+    gravity: Annotated[
+        str | None, typer.Option(metavar="X,Y,Z", help="Acceleration in m/s^2.", rich_help_panel=LOADING)
+    ] = None,
+    no_friction: Annotated[
+        bool, typer.Option("--no-friction", help="Leave friction and damping out.", rich_help_panel=LOADING)
+    ] = False,
+    no_rotors: Annotated[
+        bool, typer.Option("--no-rotors", help="Leave rotor inertias out.", rich_help_panel=LOADING)
+    ] = False,
+    no_mimic: Annotated[
+        bool, typer.Option("--no-mimic", help="Keep mimic joints as joints of their own.", rich_help_panel=LOADING)
+    ] = False,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=POSITION", help="Fix a joint; may be repeated.", rich_help_panel=LOADING),
+    ] = None,
+) -> Source:
+    options = {
+        "base": base,
+        "gravity": None if gravity is None else numbers(gravity, "--gravity"),
+        "friction": not no_friction,
+        "rotors": not no_rotors,
+        "mimic": not no_mimic,
+        "lock": dict(_locked(text) for text in lock or ()),
+    }
+    return Source(robot, options)
+
+
+def takes_robot(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the argument ROBOT and the load options; it gets them as its first parameter, a Source."""
+    source, *own = inspect.signature(verb, eval_str=True).parameters.values()
+    robot, *options = inspect.signature(_source, eval_str=True).parameters.values()
+    names = [robot.name, *(option.name for option in options)]
+
+    def run(**given: Any) -> None:
+        verb(_source(**{name: given.pop(name) for name in names}), **given)
+
+    asked = [robot.replace(default=source.default), *own, *options]
+    run.__signature__ = inspect.Signature([p.replace(kind=p.KEYWORD_ONLY) for p in asked])  # type: ignore[attr-defined]
+    run.__doc__ = verb.__doc__
+    return run
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """Numbers separated by commas."""
+    return [number(part, option) for part in text.split(",")]
+
+
+def number(text: str, option: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text.strip()!r} is not a number", param_hint=option) from None
+
+
+def _locked(text: str) -> tuple[str, float]:
+    name, equals, position = text.rpartition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not of the form JOINT=POSITION", param_hint="--lock")
+    return name.strip(), number(position, "--lock")
+
+
+# -- printing ----------------------------------------------------------------------------------------------------
+
+
+def console(*, stderr: bool = False) -> Console:
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def say(text: str, style: str = "") -> None:
+    """A paragraph, wrapped to the width of the terminal."""
+    console().print(Padding(text, (0, 1)), style=style or None)
+
+
+def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table. Numbers stand on the right; a column without any value is left out."""
+    grid = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    shown = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]
+    for k in shown:
+        numeric = any(isinstance(row[k], (int, float)) for row in rows)
+        grid.add_column(headers[k], justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
+    for row in rows:
+        grid.add_row(*(_cell(row[k]) for k in shown))
+    console().print(grid)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value + 0.0:.6g}"
+    return "" if value is None else str(value)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON knows: arrays become lists, numbers that are not finite null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+def progress(text: str) -> AbstractContextManager[object]:
+    """Says what is going on while it does, on stderr and only to a terminal."""
+    screen = console(stderr=True)
+    return screen.status(text) if screen.is_terminal else nullcontext()

@@ -1,0 +1,182 @@
+"""Program -> IR that computes one block: as many states as a vector has lanes.
+
+Scalar number k of the inputs is vector number k of the input block, likewise the outputs. The program is cut into
+functions of bounded length, because LLVM's time grows faster than a function's length; values needed after a cut go
+through a scratch block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..program.program import Op, Program
+from .emit import Function, Module
+from .sincos import HUGE, declare_sincos
+
+SEGMENT = 2000  # instructions per function
+
+SINCOS = -1  # pseudo operation: sine and cosine of its arguments at once
+TOGETHER = 2  # arguments of one SINCOS: independent work fills the waits of one long chain of operations
+
+
+@dataclass(frozen=True)
+class Step:
+    """One instruction and the values it makes: one, but SINCOS any number."""
+
+    op: int
+    args: tuple[int, ...]
+    makes: tuple[int, ...]
+    parts: tuple[tuple[int, int], ...] = ()  # SINCOS: of which argument each made value is the sine (0) or cosine (1)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Names of the emitted functions, to be called in order, and the rows their scratch block must have."""
+
+    functions: tuple[str, ...]
+    scratch_rows: int
+
+
+def emit_kernel(module: Module, program: Program, segment: int = SEGMENT) -> Kernel:
+    steps = list(_steps(program))
+    widths = {len(step.args) for step in steps if step.op == SINCOS}
+    if widths:
+        module.functions.append(HUGE)
+    for width in widths:
+        declare_sincos(module, width)
+    segments = [steps[k : k + segment] for k in range(0, len(steps), segment)] or [[]]
+    rows, scratch_rows = _scratch(program, segments)
+    places: dict[int, list[int]] = {}  # value -> its rows of the output block
+    for row, value in enumerate(program.results):
+        places.setdefault(value, []).append(row)
+    names = []
+    for k, part in enumerate(segments):
+        names.append(f"kernel{k}")
+        blocks = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
+        with Function(module, f"define internal void @kernel{k}({blocks}) noinline nounwind") as f:
+            body = Body(f, program, rows)
+            if k == 0:  # results that no step makes
+                for value in sorted(v for v in places if v < program.first_instruction):
+                    body.put(value, body.get(value), places)
+            for step in part:
+                body.run(step, places)
+            f.do("ret void")
+    return Kernel(tuple(names), scratch_rows)
+
+
+def _steps(program: Program) -> Iterator[Step]:
+    """The program's steps in order, sine and cosine of one argument joined.
+
+    Those of input scalars come first, where no register holds anything that the call would spill.
+    """
+    wanted: dict[int, list[tuple[int, int]]] = {}  # argument -> (value, part)
+    for number, (op, *args) in program.numbered():
+        if op in (Op.SIN, Op.COS):
+            wanted.setdefault(args[0], []).append((number, int(op == Op.COS)))
+
+    def sincos(*arguments: int) -> Step:
+        made = [(value, (k, part)) for k, a in enumerate(arguments) for value, part in wanted.pop(a)]
+        return Step(SINCOS, arguments, *zip(*made, strict=True))
+
+    ready = [a for a in wanted if a < program.first_instruction]
+    for k in range(0, len(ready), TOGETHER):
+        yield sincos(*ready[k : k + TOGETHER])
+    for number, (op, *args) in program.numbered():
+        if op not in (Op.SIN, Op.COS):
+            yield Step(op, tuple(args), (number,))
+        elif args[0] in wanted:
+            yield sincos(args[0])
+
+
+def _scratch(program: Program, segments: list[list[Step]]) -> tuple[dict[int, int], int]:
+    """Rows of the scratch block for values used after the segment that makes them; rows are used again."""
+    made = {value: k for k, part in enumerate(segments) for step in part for value in step.makes}
+    last = {a: k for k, part in enumerate(segments) for step in part for a in step.args if a in made}
+    rows: dict[int, int] = {}
+    free: list[int] = []
+    ends: dict[int, list[int]] = {}  # segment -> rows free after it
+    count = 0
+    for k, part in enumerate(segments):
+        for value in (v for step in part for v in step.makes):
+            if last.get(value, k) > k:
+                if free:
+                    rows[value] = free.pop()
+                else:
+                    rows[value], count = count, count + 1
+                ends.setdefault(last[value], []).append(rows[value])
+        free += ends.get(k, [])
+    return rows, count
+
+
+class Body:
+    """One function of the kernel: where its values are and the code so far."""
+
+    def __init__(self, f: Function, program: Program, rows: dict[int, int]):
+        self.f, self.program, self.rows = f, program, rows
+        self.names: dict[int, str] = {}
+
+    def get(self, value: int) -> str:
+        """The IR name of a value, loaded if this function has not made it."""
+        name = self.names.get(value)
+        if name is None:
+            n = self.program.n_inputs
+            if value < n:
+                name = self.f.load_row("%in", value)
+            elif value < self.program.first_instruction:
+                name = self.f.constant(self.program.constants[value - n])
+            else:
+                name = self.f.load_row("%scratch", self.rows[value])
+            self.names[value] = name
+        return name
+
+    def put(self, value: int, name: str, places: dict[int, list[int]]):
+        self.names[value] = name
+        if value in self.rows:
+            self.f.store_row(name, "%scratch", self.rows[value])
+        for row in places.get(value, ()):
+            self.f.store_row(name, "%out", row)
+
+    def run(self, step: Step, places: dict[int, list[int]]):
+        args = [self.get(a) for a in step.args]
+        if step.op == SINCOS:
+            for value, name in zip(step.makes, _sincos(self.f, args, step.parts), strict=True):
+                self.put(value, name, places)
+        else:
+            self.put(step.makes[0], _operate(self.f, Op(step.op), args), places)
+
+
+def _sincos(f: Function, args: list[str], parts: Sequence[tuple[int, int]]) -> Iterator[str]:
+    lanes = f.module.lanes
+    wide = f"<{len(args) * lanes} x {f.module.real}>"
+    joined = f.join(args, lanes)
+    answer = f.let(f"call {{{wide}, {wide}}} @sincos{len(args)}({wide} {joined})")
+    both = [f.let(f"extractvalue {{{wide}, {wide}}} {answer}, {k}") for k in range(2)]
+    for argument, part in parts:
+        first = argument * lanes
+        yield f.shuffle(both[part], "poison", range(first, first + lanes), len(args) * lanes)
+
+
+def _operate(f: Function, op: Op, args: list[str]) -> str:
+    match op:
+        case Op.ADD | Op.SUB | Op.MUL | Op.DIV:
+            return f.binary("f" + op.name.lower(), *args)
+        case Op.NEG:
+            return f.negative(*args)
+        case Op.SQRT:
+            return f.intrinsic("sqrt", *args)
+        case Op.FMA:
+            return f.fma(*args)
+        case Op.FMS:
+            return f.fms(*args)
+        case Op.FNMA:
+            return f.fnma(*args)
+        case Op.SIGN:
+            # x + 0 is what is left for zeros of either sign and NaN; "one" does not flag a NaN as invalid.
+            vector, lanes = f.module.vector, f.module.lanes
+            nonzero = f.let(f"fcmp one {vector} {args[0]}, zeroinitializer")
+            one = f.intrinsic("copysign", f.constant(1.0), args[0])
+            rest = f.binary("fadd", args[0], "zeroinitializer")
+            return f.let(f"select <{lanes} x i1> {nonzero}, {vector} {one}, {vector} {rest}")
+        case _:
+            raise AssertionError(op)

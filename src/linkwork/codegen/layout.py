@@ -1,0 +1,164 @@
+"""Packing and unpacking: arrays as NumPy hands them over <-> blocks, where one vector holds one scalar of all lanes.
+
+NumPy gives, for every argument, a pointer, the step from state to state and the strides within one state. There are
+three ways: states whose scalars lie side by side are transposed in registers, tile by tile; scalars whose states lie
+side by side ("batch last") are copied as vectors; anything else goes element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .emit import Function, Module
+
+TILES, VECTORS, ELEMENTS, NOT_AGAIN = range(4)  # ways to pack; the last is for inputs packed before the loop
+UNROLLED = 16  # scalars of a state packed without a loop
+
+HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block) noinline nounwind"
+
+
+def emit_pack(m: Module, size: int):
+    """Packing in every way, for blocks of any number of states."""
+    with Function(m, f"define internal void @pack{size}{HEAD}") as f:
+        full = f.let(f"icmp eq i64 %last, {m.lanes - 1}")
+        vectors = f.let(f"select i1 {full}, i64 {VECTORS}, i64 {ELEMENTS}")
+        narrow = f.let(f"icmp eq i64 %way, {VECTORS}")
+        rows = ["%base"]
+        for lane in range(1, m.lanes):  # lanes beyond the last state repeat it
+            there = f.let(f"icmp sle i64 {lane}, %last")
+            rows.append(f.at(rows[-1], f.let(f"select i1 {there}, i64 %step, i64 0")))
+        _choose(f, f.let(f"select i1 {narrow}, i64 {vectors}, i64 %way"), size)
+        if size >= m.chunk:
+            f.label("tiles")
+            tiles_in(f, "tiles", size, rows, "%block", "end")
+        with _loop(f, "vectors", size) as (k, block):
+            source = f.at("%base", _offset(f, k))
+            f.store_row(f.let(f"load {m.vector}, ptr {source}, align {m.item}"), block, 0)
+        with _loop(f, "elements", size) as (k, block):
+            value, offset = "poison", _offset(f, k)
+            for lane, row in enumerate(rows):
+                scalar = f.let(f"load {m.real}, ptr {f.at(row, offset)}, align {m.item}")
+                value = f.let(f"insertelement {m.vector} {value}, {m.real} {scalar}, i32 {lane}")
+            f.store_row(value, block, 0)
+        f.label("end")
+        f.do("ret void")
+
+
+def emit_unpack(m: Module, size: int):
+    """Unpacking in every way but tiles, for blocks of any number of states."""
+    with Function(m, f"define internal void @unpack{size}{HEAD}") as f:
+        full = f.let(f"icmp eq i64 %last, {m.lanes - 1}")
+        _choose(f, f.let(f"select i1 {full}, i64 %way, i64 {ELEMENTS}"), 0)
+        with _loop(f, "vectors", size) as (k, block):
+            target = f.at("%base", _offset(f, k))
+            f.do(f"store {m.vector} {f.load_row(block, 0)}, ptr {target}, align {m.item}")
+        with _loop(f, "elements", size) as (k, block):
+            target = f.at("%base", _offset(f, k))
+            for lane in range(m.lanes):
+                value = f.let(f"load {m.real}, ptr {f.at(block, lane * m.item)}, align {m.item}")
+                f.do(f"store {m.real} {value}, ptr {target}, align {m.item}")
+                more = f.let(f"icmp slt i64 {lane}, %last")
+                f.do(f"br i1 {more}, label %lane{lane + 1}, label %elements.next")
+                f.label(f"lane{lane + 1}")
+                target = f.at(target, "%step")
+        f.label("end")
+        f.do("ret void")
+
+
+def _choose(f: Function, way: str, size: int):
+    tiles = f"i64 {TILES}, label %tiles" if size >= f.module.chunk else ""
+    f.do(f"switch i64 {way}, label %elements [{tiles} i64 {VECTORS}, label %vectors]")
+
+
+def _offset(f: Function, k: str) -> str:
+    return f.let(f"load i64, ptr {f.let(f'getelementptr i64, ptr %offsets, i64 {k}')}")
+
+
+@contextmanager
+def _loop(f: Function, name: str, size: int) -> Iterator[tuple[str, str]]:
+    """Loop over the scalars of a state: (number, its place in the block)."""
+    f.label(name)
+    with _steps(f, name, size, 1, "%block", "end") as (k, block):
+        yield k, block
+
+
+@contextmanager
+def _steps(f: Function, name: str, size: int, step: int, block: str, end: str) -> Iterator[tuple[str, str]]:
+    """From label ``name``, step through the scalars of a state: (number of the first, its place in the block).
+
+    The last group ends at the last scalar, so it may overlap the one before and never reads past the end.
+    """
+    f.do(f"br label %{name}.body")
+    f.label(f"{name}.body")
+    f.do(f"%{name}.k = phi i64 [0, %{name}], [%{name}.after, %{name}.next]")
+    k = _minimum(f, f"%{name}.k", size - step)
+    yield k, f.at(block, f.let(f"mul i64 {k}, {f.module.row}"))
+    f.do(f"br label %{name}.next")
+    f.label(f"{name}.next")
+    f.do(f"%{name}.after = add i64 %{name}.k, {step}")
+    f.do(f"br i1 {f.let(f'icmp slt i64 %{name}.after, {size}')}, label %{name}.body, label %{end}")
+
+
+# A tile is as many scalars as 16 bytes hold, of all lanes. 16 byte pieces of rows are loaded straight into the right
+# parts of a register, which leaves only shuffles within 16 bytes, the cheap ones.
+
+
+def tiles_in(f: Function, name: str, size: int, rows: list[str], block: str, end: str):
+    for column, place in _tiles(f, name, size, block, end):
+        for k, value in enumerate(_transpose(f, _gather(f, rows, column))):
+            f.store_row(value, place, k)
+
+
+def tiles_out(f: Function, name: str, size: int, rows: list[str], block: str, end: str):
+    for column, place in _tiles(f, name, size, block, end):
+        _scatter(f, _transpose(f, [f.load_row(place, k) for k in range(f.module.chunk)]), rows, column)
+
+
+def _tiles(f: Function, name: str, size: int, block: str, end: str) -> Iterator[tuple[str | int, str]]:
+    """The tiles of a state: (offset within the state, place in the block). Few are written out, many are a loop."""
+    m = f.module
+    width = min(size, UNROLLED)
+    columns = [min(c, width - m.chunk) for c in range(0, width, m.chunk)]
+    if width == size:
+        yield from ((c * m.item, f.at(block, c * m.row)) for c in columns)
+        f.do(f"br label %{end}")
+        return
+    with _steps(f, name, size, width, block, end) as (k, place):
+        start = f.let(f"mul i64 {k}, {m.item}")
+        yield from ((f.let(f"add i64 {start}, {c * m.item}"), f.at(place, c * m.row)) for c in columns)
+
+
+def _gather(f: Function, rows: list[str], column: str | int) -> list[str]:
+    """Load a tile: vector k holds the pieces of rows k, k + chunk, k + 2 chunk, ..."""
+    m = f.module
+    piece = f"<{m.chunk} x {m.real}>"
+    pieces = [f.let(f"load {piece}, ptr {f.at(row, column)}, align {m.item}") for row in rows]
+    return [f.join(pieces[k :: m.chunk], m.chunk) for k in range(m.chunk)]
+
+
+def _scatter(f: Function, tile: list[str], rows: list[str], column: str | int):
+    m = f.module
+    for lane, row in enumerate(rows):
+        first = lane - lane % m.chunk
+        part = f.shuffle(tile[lane % m.chunk], "poison", range(first, first + m.chunk))
+        f.do(f"store <{m.chunk} x {m.real}> {part}, ptr {f.at(row, column)}, align {m.item}")
+
+
+def _transpose(f: Function, tile: list[str]) -> list[str]:
+    """Transpose a tile within each 16 bytes: swap off-diagonal blocks of size 1, 2, ..."""
+    m = f.module
+    size = 1
+    while size < m.chunk:
+        upper = [k if not k & size else k - size + m.lanes for k in range(m.lanes)]
+        lower = [k + size if not k & size else k + m.lanes for k in range(m.lanes)]
+        turned = list(tile)
+        for i in (i for i in range(m.chunk) if not i & size):
+            turned[i] = f.shuffle(tile[i], tile[i + size], upper)
+            turned[i + size] = f.shuffle(tile[i], tile[i + size], lower)
+        tile, size = turned, 2 * size
+    return tile
+
+
+def _minimum(f: Function, a: str, b: str | int) -> str:
+    return f.let(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")

@@ -1,0 +1,83 @@
+"""Program -> LLVM IR -> object code -> NumPy generalised ufunc."""
+
+from __future__ import annotations
+
+import hashlib
+import pkgutil
+from functools import cache as once
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..program.program import Program
+from . import cache
+from .emit import Module
+from .kernel import SEGMENT, emit_kernel
+from .loop import emit_loop
+from .target import ITEM_SIZE, Target, host
+from .ufunc import make_ufunc
+
+_loaded: dict[str, tuple[Any, Any]] = {}  # key -> (ufunc, what must live as long); never freed, it may be running
+_lock = Lock()
+
+
+def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = SEGMENT):
+    """A NumPy generalised ufunc that runs ``program`` on arrays of ``dtype`` (float64 or float32).
+
+    Its core dimensions are the shapes of the program's ports. A state gives the same bits wherever it stands in a
+    batch of any size and memory order. Programs with ports of size zero, which NumPy's signatures cannot express, give
+    a function that broadcasts likewise.
+    """
+    dtype = np.dtype(dtype).name
+    if dtype not in ITEM_SIZE:
+        raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
+    target = target or host()
+    parts = (program.digest, dtype, target.identity, str(segment), _emitter())
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    with _lock:
+        if key not in _loaded:
+            code = cache.get(key)
+            if code is None:
+                code = object_code(program, dtype, target, segment)
+                cache.put(key, code)
+            engine, address = _load(code, target)
+            ufunc, buffers = make_ufunc(program, dtype, address)
+            _loaded[key] = ufunc, (engine, buffers)
+        return _loaded[key][0]
+
+
+def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = SEGMENT) -> str:
+    """The LLVM IR that :func:`build` compiles."""
+    module = Module(target or host(), dtype)
+    emit_loop(module, program, emit_kernel(module, program, segment))
+    return module.text()
+
+
+def object_code(program: Program, dtype: str, target: Target, segment: int = SEGMENT) -> bytes:
+    from llvmlite import binding
+
+    text = ir_text(program, dtype, target, segment)
+    # No optimisation passes over the IR: programs arrive folded, shared and in a good order.
+    return target.machine().emit_object(binding.parse_assembly(text, binding.create_context()))
+
+
+@once
+def _emitter() -> str:
+    """A hash of the sources that shape object code, so that other code never comes out of the cache."""
+    names = ("target", "emit", "sincos", "kernel", "layout", "loop")
+    sources = (pkgutil.get_data(__name__, f"{name}.py") or b"" for name in names)  # finds them beside this module
+    return hashlib.sha256(b"".join(sources)).hexdigest()
+
+
+def _load(code: bytes, target: Target) -> tuple[Any, int]:
+    """Make object code callable: the engine that owns it and the address of the loop."""
+    from llvmlite import binding
+
+    empty = binding.parse_assembly(f'target triple = "{target.triple}"', binding.create_context())
+    # llvmlite's memory manager keeps code and tables of an object within reach of each other.
+    engine = binding.create_mcjit_compiler(empty, target.machine(), use_lmm=True)
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine, engine.get_function_address("loop")

@@ -1,0 +1,63 @@
+"""The processor code is made for: its name, its features, how many lanes a vector has, whether it fuses."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import cache
+
+ITEM_SIZE = {"float64": 8, "float32": 4}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor as LLVM knows it. ``vector_bytes`` is the width of its vector registers."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bytes: int
+    fused: bool  # multiply-add in one instruction; without it FMA instructions become a product and a sum
+
+    def lanes(self, dtype: str) -> int:
+        return self.vector_bytes // ITEM_SIZE[dtype]
+
+    @property
+    def identity(self) -> str:
+        """Everything about processor and compiler that shapes object code."""
+        import llvmlite
+        from llvmlite import binding
+
+        compiler = f"llvmlite {llvmlite.__version__}, LLVM {binding.llvm_version_info}"
+        return f"{self.triple}, {self.cpu}, {self.features}, {self.vector_bytes}, {self.fused}, {compiler}"
+
+    def machine(self):
+        """LLVM's TargetMachine."""
+        from llvmlite import binding
+
+        # Small code model: tables and code of one object lie side by side, so constants are memory operands.
+        return binding.Target.from_triple(self.triple).create_target_machine(
+            cpu=self.cpu, features=self.features, opt=OPTIMISATION, reloc="pic", codemodel="small", jit=True
+        )
+
+
+# Programs arrive folded, shared and ordered: level 2 and 3 take longer and gave the same code or slower.
+OPTIMISATION = 1
+
+
+@cache
+def host() -> Target:
+    """The machine that runs this Python."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    features = binding.get_host_cpu_features()
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    return Target(
+        triple=binding.get_process_triple(),
+        cpu=binding.get_host_cpu_name(),
+        features=features.flatten(),
+        vector_bytes=64 if features.get("avx512f") else 32 if features.get("avx") else 16,
+        fused=arm or bool(features.get("fma")),
+    )

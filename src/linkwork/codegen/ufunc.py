@@ -1,0 +1,127 @@
+"""Registering a compiled loop as a NumPy generalised ufunc, through NumPy's C interface and ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError, ShapeError, UnsupportedError
+from ..program.program import Port, Program
+
+SLOT = 31  # of PyUFunc_FromFuncAndDataAndSignature in _UFUNC_API, the same in every NumPy since 1.3
+
+
+def make_ufunc(program: Program, dtype: str, loop: int) -> tuple[Any, list]:
+    """The ufunc that calls the machine code at address ``loop``, and the buffers that must live as long."""
+    ports = (*program.inputs, *program.outputs)
+    if program.outputs and all(port.size for port in ports):
+        return _register(program, dtype, loop)
+    inputs, outputs = (tuple(p for p in side if p.size) for side in (program.inputs, program.outputs))
+    if not outputs:
+        return PartlyEmpty(program, dtype, None), []
+    # The loop has no arguments for empty ports.
+    ufunc, buffers = _register(replace(program, inputs=inputs, outputs=outputs), dtype, loop)
+    return PartlyEmpty(program, dtype, ufunc), buffers
+
+
+def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+    """Core dimensions with frozen sizes: ``(7),(7),(7)->(7,7)``."""
+    sides = (",".join("(" + ",".join(map(str, port.shape)) + ")" for port in ports) for ports in (inputs, outputs))
+    return "->".join(sides)
+
+
+def _register(program: Program, dtype: str, loop: int) -> tuple[np.ufunc, list]:
+    ports = (*program.inputs, *program.outputs)
+    core = signature(program.inputs, program.outputs)
+    functions = (ctypes.c_void_p * 1)(loop)
+    data = (ctypes.c_void_p * 1)(None)
+    types = (ctypes.c_char * len(ports))(*[bytes([np.dtype(dtype).num])] * len(ports))
+    describe = lambda side: ", ".join(f"{port.name} {port.shape}" for port in side)  # noqa: E731
+    document = f"{describe(program.inputs)} -> {describe(program.outputs)}, compiled by linkwork for {dtype}."
+    texts = [ctypes.c_char_p(text.encode()) for text in (program.name, document, core)]
+    try:
+        ufunc = _constructor()(
+            functions, data, types, 1, len(program.inputs), len(program.outputs), -1, *texts[:2], 0, texts[2]
+        )  # fmt: skip
+    except ValueError as error:
+        raise UnsupportedError(
+            f"NumPy refuses this function: {error}", where=program.name, got=f"{len(ports)} arguments",
+            expected="at most 32 inputs and outputs together (NumPy 1) or 64 (NumPy 2)",
+        ) from error  # fmt: skip
+    expected = core if any(port.shape for port in ports) else None  # scalars only: an ordinary ufunc
+    if not isinstance(ufunc, np.ufunc) or ufunc.signature != expected or ufunc.nin != len(program.inputs):
+        raise LinkworkError("NumPy did not register the compiled function", where=f"NumPy {np.__version__}")
+    return ufunc, [functions, data, types, texts]
+
+
+def _constructor():
+    try:
+        from numpy._core import _multiarray_umath as umath  # type: ignore
+    except ImportError:  # NumPy 1
+        from numpy.core import _multiarray_umath as umath  # type: ignore
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer(umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    address, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+    arguments = (address, address, address, number, number, number, number, text, text, number, text)
+    constructor = table[SLOT]
+    assert constructor
+    return ctypes.PYFUNCTYPE(ctypes.py_object, *arguments)(constructor)
+
+
+@dataclass(frozen=True)
+class PartlyEmpty:
+    """Stands for a ufunc some of whose arguments hold nothing, such as the joint positions of a robot without joints.
+
+    NumPy does not accept a core dimension of size zero. ``ufunc`` computes the arguments that hold something.
+    """
+
+    program: Program
+    dtype: str
+    ufunc: np.ufunc | None
+
+    @property
+    def __name__(self) -> str:
+        return self.program.name
+
+    @property
+    def nin(self) -> int:
+        return len(self.program.inputs)
+
+    @property
+    def nout(self) -> int:
+        return len(self.program.outputs)
+
+    @property
+    def signature(self) -> str:
+        return signature(self.program.inputs, self.program.outputs)
+
+    def __call__(self, *inputs: Any, out: Any = None) -> Any:
+        if len(inputs) != self.nin:
+            raise ShapeError("wrong number of inputs", where=self.__name__, got=len(inputs), expected=str(self.nin))
+        arrays = [np.asarray(x, self.dtype) for x in inputs]
+        batches = []
+        for array, port in zip(arrays, self.program.inputs, strict=True):
+            split = array.ndim - len(port.shape)
+            if split < 0 or array.shape[split:] != port.shape:
+                raise ShapeError(f"{port.name} does not fit", where=self.__name__, got=array.shape,
+                                 expected=f"(..., {', '.join(map(str, port.shape))})")  # fmt: skip
+            batches.append(array.shape[:split])
+        batch = np.broadcast_shapes(*batches)
+        full = (
+            self.ufunc(*(a for a, p in zip(arrays, self.program.inputs, strict=True) if p.size)) if self.ufunc else ()
+        )
+        values = iter(full if isinstance(full, tuple) else (full,))
+        results = out if isinstance(out, tuple) else (out,) * self.nout if out is None else (out,)
+        answers = []
+        for port, result in zip(self.program.outputs, results, strict=True):
+            if result is None:
+                result = np.empty(batch + port.shape, self.dtype)
+            if port.size:
+                result[...] = next(values)
+            answers.append(result)
+        return tuple(answers) if self.nout != 1 else answers[0]

@@ -1,0 +1,216 @@
+"""Writer of the YAML format that ``mdh`` reads: any tree of links and joints, to the last digit."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ..errors import ModelError
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
+from .dh import SNAP, carried, modified_parameters
+from .mdh import DRIVES, ELEMENTS, ILLUSTRATIVE, TABLES
+from .rpy import rpy_from_rotation
+
+SIGMA = {"revolute": 0, "continuous": 0, "prismatic": 1, "fixed": 2}
+ANGLES = ("gamma", "alpha", "theta")
+_PLAIN = re.compile(r"[A-Za-z_][\w./-]*")  # texts that need no quotes
+
+
+def write_mdh(description: Description) -> str:
+    """YAML text from which ``read_mdh`` makes the same robot: names, frames, dynamics and sources.
+
+    Frames of moving links are turned until z is the joint's axis; the links' own frames are written as frames of the
+    same name. A joint whose axis is nearly parallel to the one before is placed by xyz and rpy, since its common
+    normal would be too far away to keep all digits.
+    """
+    root, joints = _outward(description)
+    turned = {link.name: Placement() for link in description.links}  # the joint's frame in the link's own
+    turned |= {joint.child: Placement(_turn_to(joint.axis)) for joint in joints if joint.kind != "fixed"}
+    inertias = {
+        link.name: carried(link.inertia, turned[link.name].inverse())
+        for link in description.links
+        if link.inertia is not None
+    }
+    sources = _Sources(description.sources)
+    own = {name: (name, turn.inverse()) for name, turn in turned.items() if not _is_identity(turn.rotation)}
+    named = {name: (link, turned[link].inverse() @ placement) for name, (link, placement) in description.frames.items()}
+
+    lines = [f"name: {_text(description.name or 'robot')}", *sources.head()]
+    if description.floating or root != "base" or root in inertias:
+        kind = "floating" if description.floating else "fixed"
+        base = {"kind": kind, "link": _text(root), **_inertia(inertias.pop(root, None))}
+        lines.append(f"base: {_flow(sources.added(base, 'base'))}")
+    if tuple(description.gravity) != STANDARD_GRAVITY:
+        lines.append(f"gravity: {_list(description.gravity)}")
+    lines += _table("joints", (_joint(joint, turned, sources) for joint in joints)) or ["joints: []"]
+    lines += _table(
+        "links",
+        (
+            sources.added({"link": _text(joint.child), **_inertia(inertias[joint.child])}, f"links.{joint.child}")
+            for joint in joints
+            if joint.child in inertias
+        ),
+    )
+    lines += _table("drives", (row for joint in joints if len(row := _drive(joint, sources)) > 1))
+    lines += _table(
+        "frames",
+        (
+            sources.added({"name": _text(name), "link": _text(link), **_pose(placement)}, f"frames.{name}")
+            for name, (link, placement) in (own | named).items()
+        ),
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _outward(description: Description) -> tuple[str, list[JointDescription]]:
+    """The root link, and the joints depth first in the description's order."""
+    children = {joint.child for joint in description.joints}
+    roots = [link.name for link in description.links if link.name not in children]
+    if len(roots) != 1:
+        raise ModelError("not a tree", where=description.name, got=f"roots {roots}", expected="one root link")
+    outgoing: dict[str, list[JointDescription]] = {}
+    for joint in description.joints:
+        outgoing.setdefault(joint.parent, []).append(joint)
+    order, pending = [], outgoing.get(roots[0], [])[::-1]
+    while pending:
+        order.append(joint := pending.pop())
+        pending += outgoing.get(joint.child, [])[::-1]
+    return roots[0], order
+
+
+def _turn_to(axis: np.ndarray) -> np.ndarray:
+    """A rotation whose third column is along ``axis``; exact for coordinate axes."""
+    z = np.asarray(axis, float) / np.linalg.norm(axis)
+    x = np.zeros(3)
+    x[int(np.argmin(np.abs(z)))] = 1.0
+    x -= x @ z * z
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1) + 0.0
+
+
+def _is_identity(rotation: np.ndarray) -> bool:
+    return bool((rotation == np.eye(3)).all())
+
+
+# --- rows
+
+
+def _joint(joint: JointDescription, turned: Mapping[str, Placement], sources: _Sources) -> dict[str, str]:
+    placement = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
+    row = {"name": _text(joint.name), "link": _text(joint.child), "parent": _text(joint.parent)}
+    if sigma := SIGMA[joint.kind]:
+        row["sigma"] = str(sigma)
+    parameters = modified_parameters(placement)
+    if parameters is None:
+        row |= _pose(placement)
+    else:
+        for key, value in parameters._asdict().items():
+            if (text := _angle(value) if key in ANGLES else _number(value)) != "0":
+                row[key] = text
+    return sources.added(row, f"joints.{joint.name}")
+
+
+def _pose(placement: Placement) -> dict[str, str]:
+    xyz, rpy = _list(placement.translation), _list(rpy_from_rotation(placement.rotation), _angle)
+    return {key: text for key, text in (("xyz", xyz), ("rpy", rpy)) if text != "[0, 0, 0]"}
+
+
+def _inertia(inertia: LinkInertia | None) -> dict[str, str]:
+    if inertia is None:
+        return {}
+    central = inertia.central[np.triu_indices(3)]
+    return {"M": _number(inertia.mass), "center": _list(inertia.center), "central": _list(central)}
+
+
+def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
+    row = {"joint": _text(joint.name)}
+    if joint.kind == "fixed":
+        return row
+    for key, attribute in DRIVES.items():
+        if (value := getattr(joint, attribute)) != getattr(JointDescription, attribute):
+            row[key] = _number(value)
+    if math.isfinite(joint.lower) or math.isfinite(joint.upper):
+        row["limits"] = _list((joint.lower, joint.upper), _angle if SIGMA[joint.kind] == 0 else _number)
+    if mimic := joint.mimic:
+        numbers = {"multiplier": _number(mimic.multiplier), "offset": _number(mimic.offset)}
+        row["mimic"] = _flow({"joint": _text(mimic.joint), **numbers})
+    return sources.added(row, f"drives.{joint.name}")
+
+
+class _Sources:
+    """``Description.sources`` parted again into references and what refers to them."""
+
+    def __init__(self, sources: Mapping[str, str]):
+        self.sources = sources
+        self.references = {
+            key: text for key, text in sources.items() if key.split(".")[0] not in (*TABLES, "description")
+        }
+
+    def head(self) -> list[str]:
+        lines = []
+        if "description" in self.sources:
+            lines.append(f"description: {_text(self.sources['description'])}")
+        if self.references:
+            lines.append("sources:")
+            lines += [f"  {_text(key)}: {_text(text)}" for key, text in self.references.items()]
+        if tables := {table: key for table in TABLES if table != "base" and (key := self.key(table))}:
+            lines.append(f"source: {_flow(tables)}")
+        return lines
+
+    def key(self, path: str) -> str:
+        key = self.sources.get(path, "")
+        return _text(key) if key in self.references or key == ILLUSTRATIVE else ""
+
+    def added(self, row: dict[str, str], path: str) -> dict[str, str]:
+        """The row with its `source`, if it has one of its own."""
+        if whole := self.key(path):
+            return row | {"source": whole}
+        written = {"center": ("MX", "MY", "MZ"), "central": ELEMENTS}  # what other forms are written as
+        values = {
+            value: key
+            for value in row
+            for given in (value, *written.get(value, ()))
+            if (key := self.key(f"{path}.{given}"))
+        }
+        return row | {"source": _flow(values)} if values else row
+
+
+# --- text
+
+
+def _table(name: str, rows: Iterable[Mapping[str, str]]) -> list[str]:
+    lines = [f"  - {_flow(row)}" for row in rows]
+    return [f"{name}:", *lines] if lines else []
+
+
+def _flow(row: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in row.items()) + "}"
+
+
+def _list(values: Iterable[float], written=None) -> str:
+    return "[" + ", ".join((written or _number)(float(value)) for value in values) + "]"
+
+
+def _text(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def _angle(value: float) -> str:
+    """A multiple of pi/2 by name."""
+    if not math.isfinite(value):
+        return _number(value)
+    quarters = round(value / (math.pi / 2))
+    if not quarters or abs(value - quarters * (math.pi / 2)) > SNAP * abs(quarters):
+        return _number(value) if abs(value) > SNAP else "0"
+    count, half = (quarters, "/2") if quarters % 2 else (quarters // 2, "")
+    return {1: "pi", -1: "-pi"}.get(count, f"{count}*pi") + half
