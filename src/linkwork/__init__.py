@@ -1,9 +1,9 @@
 """linkwork: a compiler for the dynamics of robots.
 
-    import linkwork
+import linkwork
 
-    robot = linkwork.load("panda")  # a bundled robot, a URDF or a YAML file
-    tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
+robot = linkwork.load("panda")  # a bundled robot, a URDF or a YAML file
+tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
 """
 
 from .errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError

@@ -29,5 +29,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         raise LinkworkError(
-            f"the file cannot be written: {error.strerror}", where=str(path), fix="choose a folder that exists and is writable"
+            f"the file cannot be written: {error.strerror}",
+            where=str(path),
+            fix="choose a folder that exists and is writable",
         ) from error

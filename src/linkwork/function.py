@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,7 @@ class Function:
                 pass  # the careful way takes dicts, and finds the words for what is wrong
         return self._call(args, **options)
 
-    def _call(
-        self, args: Sequence[Any], out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any
-    ) -> Any:
+    def _call(self, args: Sequence[Any], out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any) -> Any:
         if wrenches is not None and any(port.name == "wrenches" for port in self.program.inputs):
             named["wrenches"] = wrenches
         elif wrenches is not None:
@@ -124,7 +123,9 @@ class Function:
             values[name] = value
         if missing := [name for name in names if name not in values]:
             raise ShapeError(
-                f"{self.__name__} needs {', '.join(missing)}", got=", ".join(values) or "nothing", expected=self.signature
+                f"{self.__name__} needs {', '.join(missing)}",
+                got=", ".join(values) or "nothing",
+                expected=self.signature,
             )
         return [values[name] for name in names]
 
@@ -156,7 +157,9 @@ class Function:
             if name not in sizes:
                 raise UnknownNameError("joint", name, sizes, where=where)
         if missing := [name for name in sizes if name not in value]:
-            raise ShapeError("joints are missing", where=where, got=", ".join(value), expected="also " + ", ".join(missing))
+            raise ShapeError(
+                "joints are missing", where=where, got=", ".join(value), expected="also " + ", ".join(missing)
+            )
         parts = []
         for name, size in sizes.items():
             part = np.asarray(value[name], dtype=self.dtype)
@@ -178,7 +181,9 @@ class Function:
         if self._with_wrenches is None:
             raise ShapeError(f"{self.__name__} takes no wrenches", expected=self.signature)
         if not isinstance(wrenches, Mapping):
-            raise ShapeError("wrenches must say where they act", got=type(wrenches).__name__, expected="{frame: (..., 6)}")
+            raise ShapeError(
+                "wrenches must say where they act", got=type(wrenches).__name__, expected="{frame: (..., 6)}"
+            )
         function = self._with_wrenches(tuple(wrenches))
         rows = [np.asarray(w, dtype=self.dtype) for w in wrenches.values()]
         for name, row in zip(wrenches, rows, strict=True):
@@ -208,7 +213,7 @@ class Function:
             with ThreadPoolExecutor(threads) as pool:
                 jobs = [
                     pool.submit(self.ufunc, *(cut(x, a, b) for x in wide), out=tuple(cut(o, a, b) for o in outs))
-                    for a, b in zip(edges, edges[1:], strict=False)
+                    for a, b in pairwise(edges)
                     if b > a
                 ]
                 for job in jobs:

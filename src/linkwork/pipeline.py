@@ -40,7 +40,8 @@ def compile(
     of shape (len(wrenches), 6): force, then moment about the frame's origin, in its axes, applied to the robot.
     ``parameters``: "minimal" groups the inertial parameters into the fewest that act on the joints (where the quantity
     is a matter of the joints alone), "standard" takes them as they are, "input" adds the input ``parameters`` of shape
-    (bodies, 10), those of each moving body in the order of ``Robot.parameters``. ``backend``: "interpreter" runs in NumPy, without LLVM.
+    (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
+    ``backend``: "interpreter" runs in NumPy, without LLVM.
     """
     model = robot.model if isinstance(robot, Robot) else robot
     for value, allowed, what in (
@@ -144,12 +145,12 @@ class Robot:
 
     @property
     def nq(self) -> int:
-        """Number of positions: one per independent joint, and 7 more (position, quaternion x y z w) for a floating base."""
+        """Number of positions: one per independent joint; first 7 (position, quaternion x y z w) of a floating base."""
         return self.model.nq
 
     @property
     def nv(self) -> int:
-        """Number of velocities: one per independent joint, and 6 more (linear, angular) for a floating base."""
+        """Number of velocities: one per independent joint; first 6 (linear, angular) of a floating base."""
         return self.model.nv
 
     @property

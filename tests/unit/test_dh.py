@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.io.dh import ModifiedParameters, cosine_sine, from_standard_dh, modified_parameters, rotation_rpy
+from linkwork.io.dh import from_standard_dh
 from linkwork.io.mdh import read_mdh
 from linkwork.model.description import Description, Placement
+from linkwork.model.placement import ModifiedParameters, modified_parameters
+from linkwork.model.rotations import cos_sin, rotation_from_rpy
 
 ROBOTS = Path(linkwork.__file__).parent / "robots"
 
@@ -80,7 +82,7 @@ def test_placement_is_the_product_of_the_six_factors():
 @pytest.mark.parametrize("quarters", [-5, -2, -1, 0, 1, 2, 3, 4, 7])
 def test_quarter_turns_are_exact(quarters):
     angle = quarters * math.pi / 2
-    assert cosine_sine(angle) == (round(math.cos(angle)), round(math.sin(angle)))
+    assert cos_sin(angle) == (round(math.cos(angle)), round(math.sin(angle)))
     R = ModifiedParameters(gamma=angle, alpha=-angle, theta=math.pi / 2).placement().rotation
     assert set(np.abs(R).flat) <= {0.0, 1.0}
     assert not np.signbit(R[R == 0]).any()
@@ -90,7 +92,7 @@ def test_rpy_is_roll_first_about_fixed_axes():
     roll, pitch, yaw = 0.3, -0.5, 1.1
     x, y, z = np.eye(3)
     product = rodrigues(z, yaw) @ rodrigues(y, pitch) @ rodrigues(x, roll)
-    np.testing.assert_allclose(rotation_rpy(roll, pitch, yaw), product, atol=1e-15)
+    np.testing.assert_allclose(rotation_from_rpy(roll, pitch, yaw), product, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -115,14 +117,14 @@ def test_parameters_are_found_again(parameters, expected):
 def test_random_placements_are_found_again():
     rng = np.random.default_rng(1)
     for _ in range(50):
-        placement = Placement(rotation_rpy(*rng.uniform(-3, 3, 3)), rng.normal(size=3))
+        placement = Placement(rotation_from_rpy(*rng.uniform(-3, 3, 3)), rng.normal(size=3))
         found = modified_parameters(placement)
         if found is not None:
             np.testing.assert_allclose(matrix(found.placement()), matrix(placement), atol=1e-14)
 
 
 def test_nearly_parallel_axes_have_no_good_parameters():
-    assert modified_parameters(Placement(rotation_rpy(1e-6, 0, 0), np.array([0.1, 0.2, 0.3]))) is None
+    assert modified_parameters(Placement(rotation_from_rpy(1e-6, 0, 0), np.array([0.1, 0.2, 0.3]))) is None
 
 
 def test_standard_table_shifts_into_modified_rows():

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwork.errors import ModelError
-from linkwork.io.dh import ModifiedParameters, rotation_rpy
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.yaml_nodes import number
 from linkwork.model.checks import check
 from linkwork.model.description import Description, JointDescription, Link, LinkInertia, Mimic, Placement
+from linkwork.model.placement import ModifiedParameters
+from linkwork.model.rotations import rotation_from_rpy
 
 EVERY_KEY = """
 name: every key
@@ -125,7 +126,7 @@ def test_every_key():
     expected = ModifiedParameters(0.1, 0.2, 0.3, 0.4, 0.5, 0.6).placement()
     assert link == "foot" and (toe.rotation == expected.rotation).all()
     assert robot.sources["book"] == "Author, Title, table 1"
-    assert robot.sources["description"] == "Two lines of text."
+    assert robot.summary == "Two lines of text."
     assert robot.sources["drives"] == "sheet"
     assert robot.sources["base"] == "sheet"
     assert robot.sources["joints.slide"] == "sheet"
@@ -182,7 +183,7 @@ frames:
     first, second = robot.joints
     assert set(robot.frames) == {"tool"}
     assert (first.origin.rotation == np.eye(3)).all() and (first.axis == [0, -1, 0]).all()
-    assert (second.origin.rotation == rotation_rpy(math.pi / 2, 0, 0)).all()
+    assert (second.origin.rotation == rotation_from_rpy(math.pi / 2, 0, 0)).all()
     assert robot.frames["tool"][1].translation.tolist() == [0, -1, 0]
     inertia = robot.links[1].inertia
     assert inertia is not None and inertia.center.tolist() == [0.1, -0.3, 0.2]
@@ -353,7 +354,7 @@ def random_tree(seed: int, turn: str, shift: str, axis: str) -> Description:
         root = rng.normal(size=(3, 3))
         inertia = LinkInertia(rng.uniform(0.1, 5), rng.normal(size=3), root @ root.T)
         links.append(Link(name, inertia if rng.random() < 0.8 else None))
-        frames[f"frame {i}"] = (name, Placement(rotation_rpy(*TURNS["any"](rng)), rng.normal(size=3)))
+        frames[f"frame {i}"] = (name, Placement(rotation_from_rpy(*TURNS["any"](rng)), rng.normal(size=3)))
     for i, name in enumerate(names[1:], 1):
         kind = ("revolute", "continuous", "prismatic", "fixed")[rng.integers(4)]
         terms = dict(zip(("rotor_inertia", "coulomb", "viscous", "stiffness", "rest"), rng.random(5), strict=True))
@@ -364,7 +365,7 @@ def random_tree(seed: int, turn: str, shift: str, axis: str) -> Description:
                 kind=kind,
                 parent=names[rng.integers(i)],
                 child=name,
-                origin=Placement(rotation_rpy(*TURNS[turn](rng)), SHIFTS[shift](rng)),
+                origin=Placement(rotation_from_rpy(*TURNS[turn](rng)), SHIFTS[shift](rng)),
                 axis=AXES[axis](rng),
                 mimic=Mimic("joint 1", 1.5, -0.5) if i > 1 and kind != "fixed" and rng.random() < 0.3 else None,
                 **(terms if kind != "fixed" else {}),

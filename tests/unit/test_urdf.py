@@ -13,11 +13,12 @@ import pytest
 from pinocchio import buildModelFromUrdf, buildModelFromXML  # pyright: ignore[reportAttributeAccessIssue]
 
 from linkwork.errors import ModelError
-from linkwork.io.rpy import is_rounded_quarter_turn, rotation_from_rpy, rpy_from_rotation
+from linkwork.io.rpy import EXACT, is_rounded_quarter_turn, rpy_from_rotation
 from linkwork.io.urdf import read_urdf
 from linkwork.io.urdf_writer import write_urdf
 from linkwork.model.checks import check
 from linkwork.model.description import Description, JointDescription, Link, LinkInertia, Mimic, Placement
+from linkwork.model.rotations import rotation_from_rpy
 
 HERE = Path(__file__).parent / "urdf"
 ROBOTS = sorted(Path(str(file.locate())) for file in files("example-robot-data") or () if file.suffix == ".urdf")
@@ -316,9 +317,9 @@ def test_document_types_and_entities_are_refused_at_once(text: str | bytes):
 
 def test_angles_near_quarter_turns_are_exact():
     for angle, sine in ((1.57079632679, 1), (-1.5707963268, -1), (3.14159265359, 0), (5e-11, 0)):
-        assert rotation_from_rpy(0, 0, angle)[1, 0] == sine
+        assert rotation_from_rpy(0, 0, angle, EXACT)[1, 0] == sine
     assert all(np.isin(rotation, (-1.0, 0.0, 1.0)).all() for rotation in QUARTER_TURNS)
-    assert rotation_from_rpy(0, 0, 1.5708)[0, 0] == math.cos(1.5708)  # as written
+    assert rotation_from_rpy(0, 0, 1.5708, EXACT)[0, 0] == math.cos(1.5708)  # as written
 
 
 @pytest.mark.parametrize("text", ["1.57", "-1.571", "1.5708", "1.5707", "3.14", "3.1415926", "4.71", "157.08e-2"])

@@ -10,7 +10,7 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, count, demo, evaluate, files, inspect
+from . import bench, count, demo, evaluate, files, robots
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -40,8 +40,8 @@ def _linkwork(
 
 
 app.command("demo")(demo.demo)
-app.command("robots")(inspect.robots)
-app.command("inspect")(inspect.inspect)
+app.command("robots")(robots.robots)
+app.command("inspect")(robots.inspect)
 app.command("check")(files.check)
 app.command("convert")(files.convert)
 app.command("count")(count.count)

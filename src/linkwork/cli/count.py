@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ..formulations import QUANTITIES, methods
-from ..pipeline import Robot
+from ..errors import LinkworkError, UnknownNameError
+from ..formulations import METHODS, QUANTITIES, methods
+from ..pipeline import PARAMETERS, Robot
 from ..program import Operations
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
@@ -41,42 +42,49 @@ def count(
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
     """
     robot = source.load()
-    frame = frame or list(robot.frame_names)[-1]
+    frame = robot.model.frame(frame or list(robot.frame_names)[-1]).name
+    rows, refused = [], []
     with progress("tracing"):
-        rows = [
-            row
-            for name in ([quantity] if quantity else QUANTITIES)
-            for chosen in _methods(robot, name, method, named=quantity is not None)
-            for row in _rows(robot, name, chosen, frame, parameters)
-        ]
+        for name, chosen in _asked(robot, quantity, method):
+            try:
+                rows.append(_row(robot, name, chosen, frame, parameters))
+            except LinkworkError as error:
+                if quantity or parameters not in PARAMETERS:
+                    raise
+                refused.append(f"{name}: {error}")
     if json:
-        print_json({"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows})
+        print_json({"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refused})
         return
-    headers = ["quantity", "method", *Operations.__dataclass_fields__]
-    for stage in ("on line", "off line"):
-        shown = [[row["quantity"], row["method"], *row[stage].values()] for row in rows if stage in row]
-        if shown:
-            title = f"{robot.name}: operations {stage}, " + ("per state" if stage == "on line" else "per set of parameters")
-            show(title, [name.replace("instructions", "instr.") for name in headers], shown)
+    headers = ["quantity", "method", *(name.replace("instructions", "instr.") for name in asdict(Operations()))]
+    for stage, per in (("on line", "state"), ("off line", "set of parameters")):
+        if shown := [[row["quantity"], row["method"], *row[stage].values()] for row in rows if stage in row]:
+            show(f"{robot.name}: operations {stage}, per {per}", headers, shown)
     say(CONVENTION, "dim")
     if any(QUANTITIES[row["quantity"]].of_frame for row in rows):
         say(f"Pose and Jacobians are those of frame {frame!r}.", "dim")
+    for reason in refused:
+        say(reason, "dim")
 
 
-def _methods(robot: Robot, quantity: str, method: str | None, *, named: bool) -> list[str]:
-    """The methods to count. One that the user named must exist, or refuse the robot in its own words."""
-    known = methods(quantity)
-    if method and (named or any(m.name == method for m in known)):
-        return [method]
+def _asked(robot: Robot, quantity: str | None, method: str | None) -> list[tuple[str, str]]:
+    """The pairs of quantity and method to count. What the user names is kept, even if it is refused later."""
+    if quantity:
+        return [(quantity, name) for name in ([method] if method else _names(robot, quantity))]
+    if method and method not in {m.name for m in METHODS}:
+        raise UnknownNameError("method", method, {m.name for m in METHODS})
     if method:
-        return []
-    return [m.name for m in known if not m.refusal(robot.model)] or ["auto"]
+        return [(m.quantity, method) for m in METHODS if m.name == method]
+    return [(each, name) for each in QUANTITIES for name in _names(robot, each)]
 
 
-def _rows(robot: Robot, quantity: str, method: str, frame: str, parameters: str) -> list[dict[str, Any]]:
+def _names(robot: Robot, quantity: str) -> list[str]:
+    return [m.name for m in methods(quantity) if not m.refusal(robot.model)] or ["auto"]
+
+
+def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) -> dict[str, Any]:
     of_frame = {"frame": frame} if QUANTITIES[quantity].of_frame else {}
     function = robot.compile(quantity, method=method, parameters=parameters, **of_frame)
     row: dict[str, Any] = {"quantity": quantity, "method": function.label.method, "on line": asdict(function.operations)}
     if parameters == "input":
         row["off line"] = asdict(function.off_line_operations)
-    return [row]
+    return row

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Programs as machine code: LLVM IR, object code, NumPy generalised ufuncs."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from .emit import Function, Module
 
 TILES, VECTORS, ELEMENTS, NOT_AGAIN = range(4)  # ways to pack; the last is for inputs packed before the loop
-UNROLLED = 16  # scalars of a state packed without a loop
+UNROLLED = 64  # scalars of a state packed without a loop
 
 HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block) noinline nounwind"
 
@@ -100,60 +100,60 @@ def _steps(f: Function, name: str, size: int, step: int, block: str, end: str) -
     f.do(f"br i1 {f.let(f'icmp slt i64 %{name}.after, {size}')}, label %{name}.body, label %{end}")
 
 
-# A tile is as many scalars as 16 bytes hold, of all lanes. 16 byte pieces of rows are loaded straight into the right
-# parts of a register, which leaves only shuffles within 16 bytes, the cheap ones.
+# A tile is ``width`` scalars of all lanes. Where a state has as many scalars as there are lanes, tiles are square and
+# move whole registers; narrower states go in pieces of 16 bytes, which still spare single elements.
+
+
+def _tile_width(f: Function, size: int) -> int:
+    return f.module.lanes if size >= f.module.lanes else f.module.chunk
 
 
 def tiles_in(f: Function, name: str, size: int, rows: list[str], block: str, end: str):
+    """Pack by tiles, from label ``name`` to label ``end``; ``rows`` are pointers to the states."""
+    m, width = f.module, _tile_width(f, size)
     for column, place in _tiles(f, name, size, block, end):
-        for k, value in enumerate(_transpose(f, _gather(f, rows, column))):
+        piece = f"<{width} x {m.real}>"
+        pieces = [f.let(f"load {piece}, ptr {f.at(row, column)}, align {m.item}") for row in rows]
+        tile = [f.join(pieces[k::width], width) for k in range(width)]
+        for k, value in enumerate(_transpose(f, tile)):
             f.store_row(value, place, k)
 
 
 def tiles_out(f: Function, name: str, size: int, rows: list[str], block: str, end: str):
+    """Unpack by tiles."""
+    m, width = f.module, _tile_width(f, size)
     for column, place in _tiles(f, name, size, block, end):
-        _scatter(f, _transpose(f, [f.load_row(place, k) for k in range(f.module.chunk)]), rows, column)
+        tile = _transpose(f, [f.load_row(place, k) for k in range(width)])
+        for lane, row in enumerate(rows):
+            first = lane - lane % width
+            piece = f.shuffle(tile[lane % width], "poison", range(first, first + width))
+            f.do(f"store <{width} x {m.real}> {piece}, ptr {f.at(row, column)}, align {m.item}")
 
 
 def _tiles(f: Function, name: str, size: int, block: str, end: str) -> Iterator[tuple[str | int, str]]:
     """The tiles of a state: (offset within the state, place in the block). Few are written out, many are a loop."""
-    m = f.module
-    width = min(size, UNROLLED)
-    columns = [min(c, width - m.chunk) for c in range(0, width, m.chunk)]
-    if width == size:
+    m, tile = f.module, _tile_width(f, size)
+    turns = -(-size // UNROLLED)
+    panel = min(size, -(-size // (turns * tile)) * tile)  # scalars in one turn of the loop
+    columns = [min(c, panel - tile) for c in range(0, panel, tile)]
+    if turns == 1:
         yield from ((c * m.item, f.at(block, c * m.row)) for c in columns)
         f.do(f"br label %{end}")
         return
-    with _steps(f, name, size, width, block, end) as (k, place):
+    with _steps(f, name, size, panel, block, end) as (k, place):
         start = f.let(f"mul i64 {k}, {m.item}")
         yield from ((f.let(f"add i64 {start}, {c * m.item}"), f.at(place, c * m.row)) for c in columns)
 
 
-def _gather(f: Function, rows: list[str], column: str | int) -> list[str]:
-    """Load a tile: vector k holds the pieces of rows k, k + chunk, k + 2 chunk, ..."""
-    m = f.module
-    piece = f"<{m.chunk} x {m.real}>"
-    pieces = [f.let(f"load {piece}, ptr {f.at(row, column)}, align {m.item}") for row in rows]
-    return [f.join(pieces[k :: m.chunk], m.chunk) for k in range(m.chunk)]
-
-
-def _scatter(f: Function, tile: list[str], rows: list[str], column: str | int):
-    m = f.module
-    for lane, row in enumerate(rows):
-        first = lane - lane % m.chunk
-        part = f.shuffle(tile[lane % m.chunk], "poison", range(first, first + m.chunk))
-        f.do(f"store <{m.chunk} x {m.real}> {part}, ptr {f.at(row, column)}, align {m.item}")
-
-
 def _transpose(f: Function, tile: list[str]) -> list[str]:
-    """Transpose a tile within each 16 bytes: swap off-diagonal blocks of size 1, 2, ..."""
-    m = f.module
+    """Transpose every square of a tile: swap off-diagonal blocks of size 1, 2, ..."""
+    lanes = range(f.module.lanes)
     size = 1
-    while size < m.chunk:
-        upper = [k if not k & size else k - size + m.lanes for k in range(m.lanes)]
-        lower = [k + size if not k & size else k + m.lanes for k in range(m.lanes)]
+    while size < len(tile):
+        upper = [k if not k & size else k - size + len(lanes) for k in lanes]
+        lower = [k + size if not k & size else k + len(lanes) for k in lanes]
         turned = list(tile)
-        for i in (i for i in range(m.chunk) if not i & size):
+        for i in (i for i in range(len(tile)) if not i & size):
             turned[i] = f.shuffle(tile[i], tile[i + size], upper)
             turned[i + size] = f.shuffle(tile[i], tile[i + size], lower)
         tile, size = turned, 2 * size

@@ -84,7 +84,8 @@ def _magnitude(f: Function) -> tuple[str, str]:
 def _reduce(f: Function, x: str) -> tuple[str, str, str]:
     """r, r to more digits, and an integer whose last two bits are those of n, for 0 <= x <= LIMIT.
 
-    The third part of pi/2 counts only where r is tiny, and there only for the sine: the first r is ready sooner.
+    Parts of full length leave the third to count only where r is tiny, and there only for the sine: the first r, ready
+    sooner, does for the polynomials.
     """
     m = f.module
     if m.item == 4 and not m.target.fused:
@@ -95,7 +96,7 @@ def _reduce(f: Function, x: str) -> tuple[str, str, str]:
     rests = [x]
     for part in FUSED_PARTS[m.real] if m.target.fused else SPLIT_PARTS:
         rests.append(f.fnma(n, f.constant(float.fromhex(part)), rests[-1]))
-    return rests[2], rests[3], f.let(f"bitcast {m.vector} {shifted} to {m.integers}")
+    return rests[2 if m.target.fused else 3], rests[3], f.let(f"bitcast {m.vector} {shifted} to {m.integers}")
 
 
 def _reduce_in_double(f: Function, x: str) -> tuple[str, str, str]:

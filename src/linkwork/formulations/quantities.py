@@ -165,7 +165,7 @@ QUANTITIES = {
         Quantity("coriolis_matrix", ("q", "v"), "C", coriolis_matrix, "C(q, v) with Mdot - 2 C skew-symmetric"),
         Quantity("kinetic_energy", ("q", "v"), "T", kinetic_energy, "of bodies and rotors"),
         Quantity("potential_energy", ("q",), "V", potential_energy, "of gravity and springs"),
-        Quantity("momentum", ("q", "v"), "momentum", momentum, "linear, and angular about the centre of mass, world axes"),
+        Quantity("momentum", ("q", "v"), "momentum", momentum, "linear, and angular about the centre of mass"),
         Quantity("center_of_mass", ("q",), "c", center_of_mass, "of the moving bodies, in the world"),
         Quantity("pose", ("q",), "T", pose, "4 x 4 pose of a frame in the world", of_frame=True),
         Quantity(

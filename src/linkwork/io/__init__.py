@@ -32,7 +32,9 @@ def read(robot: str | Path) -> Description:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ModelError(
-            "this kind of robot file is not known", where=str(path), got=path.suffix or "no suffix",
+            "this kind of robot file is not known",
+            where=str(path),
+            got=path.suffix or "no suffix",
             expected="one of: " + ", ".join(READERS),
         )
     try:
@@ -53,7 +55,9 @@ def write(description: Description, path: str | Path) -> None:
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise ModelError(
-            "linkwork does not write this kind of file", where=str(path), got=path.suffix or "no suffix",
+            "linkwork does not write this kind of file",
+            where=str(path),
+            got=path.suffix or "no suffix",
             expected="one of: " + ", ".join(WRITERS),
         )
     write_text(path, writer(description))

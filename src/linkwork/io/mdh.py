@@ -38,7 +38,9 @@ import numpy as np
 import yaml
 
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LinkInertia, Mimic, Placement
-from .dh import ModifiedParameters, carried, from_standard_dh, rotation_rpy
+from ..model.placement import ModifiedParameters
+from ..model.rotations import rotation_from_rpy
+from .dh import from_standard_dh
 from .yaml_nodes import Nodes
 
 TABLES = ("joints", "links", "drives", "frames", "base", "gravity")  # what a source can be stated for
@@ -64,8 +66,8 @@ Row = dict[str, yaml.Node]
 def read_mdh(text: str, source: str = "") -> Description:
     """The robot that a YAML text describes. ``source`` is the file's name, for messages.
 
-    ``Description.sources`` maps source keys to references; tables, rows and values ("links", "links.fore",
-    "links.fore.M") to source keys; and "description" to the file's description.
+    ``Description.sources`` maps source keys to references, and tables, rows and values ("links", "links.fore",
+    "links.fore.M") to source keys.
     """
     return _Reader(source).robot(text)
 
@@ -106,11 +108,12 @@ class _Reader(Nodes):
             joint["axis"] = own[child].rotation[2] + 0.0
         return Description(
             name=self.text(top["name"]),
-            links=tuple(Link(name, inertia and carried(inertia, seen[name])) for name, inertia in links.items()),
+            links=tuple(Link(name, inertia and inertia.placed(seen[name])) for name, inertia in links.items()),
             joints=tuple(JointDescription(**joint) for joint in joints.values()),
             gravity=(gravity[0], gravity[1], gravity[2]),
             floating=floating,
             frames={name: (link, seen[link] @ placement) for name, (link, placement) in frames.items()},
+            summary=self.text(top["description"]) if "description" in top else "",
             sources=self.sources,
             source=self.source,
         )
@@ -121,12 +124,10 @@ class _Reader(Nodes):
         self.label = "sources"
         rows = self.mapping(top["sources"]) if "sources" in top else {}
         for key in rows:
-            if key in TABLES or key in ("description", ILLUSTRATIVE) or "." in key:
+            if key in TABLES or key == ILLUSTRATIVE or "." in key:
                 self.fail(rows[key], f"{key!r} cannot be the key of a source", fix="choose another key")
         self.references = {key: self.text(node) for key, node in rows.items()}
         sources = dict(self.references)
-        if "description" in top:
-            sources["description"] = self.text(top["description"])
         self.label = "source"
         if "source" in top:
             tables = {table: top["source"] for table in TABLES if table in top}
@@ -226,7 +227,7 @@ class _Reader(Nodes):
             self.fail(node, "placed twice", got=", ".join(row), expected=f"{', '.join(MODIFIED)}, or xyz and rpy")
         xyz = self.numbers(row["xyz"], 3) if "xyz" in row else [0.0, 0.0, 0.0]
         rpy = self.numbers(row["rpy"], 3) if "rpy" in row else [0.0, 0.0, 0.0]
-        return Placement(rotation_rpy(*rpy), np.array(xyz))
+        return Placement(rotation_from_rpy(*rpy), np.array(xyz))
 
     def read_links(self, top: Row, links: dict[str, LinkInertia | None], base: str) -> None:
         for node, row in self.rows(top, "links", ("link", *INERTIA)):

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
-from .dh import SNAP, carried, modified_parameters
+from ..model.placement import modified_parameters
+from ..model.rotations import LAST_DIGIT, frame_of_axis
 from .mdh import DRIVES, ELEMENTS, ILLUSTRATIVE, TABLES
 from .rpy import rpy_from_rotation
 
@@ -29,9 +30,9 @@ def write_mdh(description: Description) -> str:
     """
     root, joints = _outward(description)
     turned = {link.name: Placement() for link in description.links}  # the joint's frame in the link's own
-    turned |= {joint.child: Placement(_turn_to(joint.axis)) for joint in joints if joint.kind != "fixed"}
+    turned |= {joint.child: Placement(frame_of_axis(joint.axis)) for joint in joints if joint.kind != "fixed"}
     inertias = {
-        link.name: carried(link.inertia, turned[link.name].inverse())
+        link.name: link.inertia.placed(turned[link.name].inverse())
         for link in description.links
         if link.inertia is not None
     }
@@ -39,7 +40,10 @@ def write_mdh(description: Description) -> str:
     own = {name: (name, turn.inverse()) for name, turn in turned.items() if not _is_identity(turn.rotation)}
     named = {name: (link, turned[link].inverse() @ placement) for name, (link, placement) in description.frames.items()}
 
-    lines = [f"name: {_text(description.name or 'robot')}", *sources.head()]
+    lines = [f"name: {_text(description.name or 'robot')}"]
+    if description.summary:
+        lines.append(f"description: {_text(description.summary)}")
+    lines += sources.head()
     if description.floating or root != "base" or root in inertias:
         kind = "floating" if description.floating else "fixed"
         base = {"kind": kind, "link": _text(root), **_inertia(inertias.pop(root, None))}
@@ -80,16 +84,6 @@ def _outward(description: Description) -> tuple[str, list[JointDescription]]:
         order.append(joint := pending.pop())
         pending += outgoing.get(joint.child, [])[::-1]
     return roots[0], order
-
-
-def _turn_to(axis: np.ndarray) -> np.ndarray:
-    """A rotation whose third column is along ``axis``; exact for coordinate axes."""
-    z = np.asarray(axis, float) / np.linalg.norm(axis)
-    x = np.zeros(3)
-    x[int(np.argmin(np.abs(z)))] = 1.0
-    x -= x @ z * z
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=1) + 0.0
 
 
 def _is_identity(rotation: np.ndarray) -> bool:
@@ -146,14 +140,10 @@ class _Sources:
 
     def __init__(self, sources: Mapping[str, str]):
         self.sources = sources
-        self.references = {
-            key: text for key, text in sources.items() if key.split(".")[0] not in (*TABLES, "description")
-        }
+        self.references = {key: text for key, text in sources.items() if key.split(".")[0] not in TABLES}
 
     def head(self) -> list[str]:
         lines = []
-        if "description" in self.sources:
-            lines.append(f"description: {_text(self.sources['description'])}")
         if self.references:
             lines.append("sources:")
             lines += [f"  {_text(key)}: {_text(text)}" for key, text in self.references.items()]
@@ -210,7 +200,7 @@ def _angle(value: float) -> str:
     if not math.isfinite(value):
         return _number(value)
     quarters = round(value / (math.pi / 2))
-    if not quarters or abs(value - quarters * (math.pi / 2)) > SNAP * abs(quarters):
-        return _number(value) if abs(value) > SNAP else "0"
+    if not quarters or abs(value - quarters * (math.pi / 2)) > LAST_DIGIT * abs(quarters):
+        return _number(value) if abs(value) > LAST_DIGIT else "0"
     count, half = (quarters, "/2") if quarters % 2 else (quarters // 2, "")
     return {1: "pi", -1: "-pi"}.get(count, f"{count}*pi") + half

@@ -1,4 +1,4 @@
-"""URDF's roll, pitch and yaw: ``rotation = Rz(yaw) Ry(pitch) Rx(roll)``, exact at multiples of a quarter turn.
+"""URDF's angles and quaternions.
 
 Files write pi/2 as 1.57079632679. Taken literally, that scatters entries of 5e-12 over the rotation matrices where
 the designer meant 0, and each costs operations. So an angle within 1e-10 of a multiple of pi/2 is that multiple.
@@ -7,24 +7,12 @@ the designer meant 0, and each costs operations. So an angle within 1e-10 of a m
 from __future__ import annotations
 
 from decimal import Decimal
-from math import atan2, cos, hypot, pi, sin
+from math import atan2, hypot, pi
 
 import numpy as np
 
-EXACT = 1e-10  # radians
+EXACT = 1e-10  # radians: how close to a quarter turn an angle is taken for one
 QUARTER = pi / 2
-
-
-def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    (cr, sr), (cp, sp), (cy, sy) = _cos_sin(roll), _cos_sin(pitch), _cos_sin(yaw)
-    rotation = np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-    return rotation + 0.0  # no negative zeros
 
 
 def rpy_from_rotation(rotation: np.ndarray) -> tuple[float, float, float]:
@@ -59,10 +47,3 @@ def is_rounded_quarter_turn(text: str) -> bool:
         return False
     unit = 10.0 ** int(Decimal(text).as_tuple().exponent)  # worth of the last digit
     return unit <= 0.01 and (error <= unit / 2 or (error < unit and angle < turns * QUARTER))
-
-
-def _cos_sin(angle: float) -> tuple[float, float]:
-    turns = round(angle / QUARTER)
-    if abs(angle - turns * QUARTER) <= EXACT:
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[turns % 4]
-    return cos(angle), sin(angle)

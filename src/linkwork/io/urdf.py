@@ -13,10 +13,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from linkwork.errors import ModelError
-from linkwork.io.rpy import is_rounded_quarter_turn, rotation_from_quaternion, rotation_from_rpy
-from linkwork.io.xml import Element, parse_xml
-from linkwork.model.description import (
+from ..errors import ModelError
+from ..model.description import (
     KINDS,
     STANDARD_GRAVITY,
     Description,
@@ -27,6 +25,9 @@ from linkwork.model.description import (
     Mimic,
     Placement,
 )
+from ..model.rotations import rotation_from_rpy
+from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
+from .xml import Element, parse_xml
 
 ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
 REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gearRatio", "gear_ratio")
@@ -260,7 +261,7 @@ class _Reader:
                     "write at least eleven decimals, e.g. 1.57079632679",
                 )
         if "quat_xyzw" not in origin.attributes:
-            return Placement(rotation_from_rpy(*angles), translation)
+            return Placement(rotation_from_rpy(*angles, EXACT), translation)
         quaternion = origin.numbers("quat_xyzw", 4)
         if "rpy" in origin.attributes or not any(quaternion):
             raise ModelError(

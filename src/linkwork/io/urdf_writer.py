@@ -13,9 +13,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
-from linkwork.io.rpy import rpy_from_rotation
-from linkwork.model.checks import check, raise_errors
-from linkwork.model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
+from ..model.checks import check, raise_errors
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
+from .rpy import rpy_from_rotation
 
 
 def write_urdf(description: Description) -> str:

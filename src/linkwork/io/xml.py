@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from linkwork.errors import ModelError
+from ..errors import ModelError
 
 MAXIMUM_DEPTH = 100
 # float() would also take "nan", "1_000" and digits of other alphabets.

@@ -19,6 +19,7 @@ from .checks import check, raise_errors
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
 from .model import Body, FixedScrew, Frame, Joint, Model
 from .placement import joined, placement_of, screws
+from .rotations import frame_of_axis
 
 FLOATING_BASE = "floating_base"  # name of the joint between the ground and a floating base
 INERTIA_NOISE = 1e-15  # relative to the largest entry
@@ -102,19 +103,9 @@ def _locked(joint: JointDescription, position: float) -> JointDescription:
     if joint.kind == "prismatic":
         moved = Placement(np.eye(3), axis * position)
     else:
-        turned = Placement(_frame_of_axis(axis))
+        turned = Placement(frame_of_axis(axis))
         moved = turned @ placement_of((FixedScrew("z", position),)) @ turned.inverse()
     return replace(joint, kind="fixed", origin=joint.origin @ moved, mimic=None)
-
-
-def _frame_of_axis(axis: np.ndarray) -> np.ndarray:
-    """A rotation whose third column is ``axis``; exact where the axis is a coordinate axis."""
-    axis = np.where(np.abs(axis) < 1e-14, 0.0, axis)
-    helper = np.zeros(3)
-    helper[(int(np.argmax(np.abs(axis))) + 1) % 3] = 1.0
-    y = np.cross(axis, helper)
-    y /= np.linalg.norm(y)
-    return np.stack([np.cross(y, axis), y, axis], axis=1) + 0.0
 
 
 @dataclass
@@ -144,7 +135,7 @@ def _grow(description: Description, joints: Sequence[JointDescription], floating
     while stack:
         link, joint, body, placed = stack.pop()
         if joint is not None and joint.kind != "fixed":
-            axis = Placement(_frame_of_axis(joint.axis / np.linalg.norm(joint.axis)))
+            axis = Placement(frame_of_axis(joint.axis))
             tree.append(_Node(link, body, joint, screws(placed @ axis)))
             tree[body].children.append(len(tree) - 1)
             body, placed = len(tree) - 1, axis.inverse()
@@ -209,6 +200,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
         link_names=tuple(order),
         gravity=gravity,
         base_inertia=totals[0],
+        summary=description.summary,
         sources=description.sources,
     )
 
@@ -242,10 +234,7 @@ def _inertia(parts: Sequence[tuple[LinkInertia | None, Placement]]) -> Inertia:
     mass, h, J = 0.0, np.zeros(3), np.zeros((3, 3))
     for inertia, placement in parts:
         if inertia is not None:
-            R = placement.rotation
-            placed = LinkInertia(
-                inertia.mass, R @ inertia.center + placement.translation, R @ inertia.central @ R.T
-            )
+            placed = inertia.placed(placement)
             mass, h, J = mass + placed.mass, h + placed.first_moment, J + placed.about_origin
     h, J = _denoised(h), _denoised(J)
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = J.tolist()

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.errors import ModelError
-from linkwork.model.description import Description, Finding, JointDescription, LinkInertia
+from ..errors import ModelError
+from .description import Description, Finding, JointDescription, LinkInertia
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all

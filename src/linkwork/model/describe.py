@@ -58,6 +58,7 @@ def describe(model: Model) -> Description:
         gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
         floating=floating,
         frames=frames,
+        summary=model.summary,
         sources=model.sources,
     )
 
@@ -71,7 +72,4 @@ def _link_inertia(inertia: Inertia, frame: Placement) -> LinkInertia | None:
     if not any(inertia):
         return None
     J = np.array([list(row) for row in inertia.J.rows])
-    own = LinkInertia.about(inertia.mass, np.array(list(inertia.h)), J)
-    back = frame.inverse()
-    R = back.rotation
-    return LinkInertia(own.mass, R @ own.center + back.translation, R @ own.central @ R.T)
+    return LinkInertia.about(inertia.mass, np.array(list(inertia.h)), J).placed(frame.inverse())

@@ -59,6 +59,11 @@ class LinkInertia:
         c = self.center
         return self.central + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
+    def placed(self, placement: Placement) -> LinkInertia:
+        """The same body seen from the outer frame of ``placement``."""
+        R = placement.rotation
+        return LinkInertia(self.mass, R @ self.center + placement.translation, R @ self.central @ R.T)
+
     @staticmethod
     def about(mass: float, first_moment: np.ndarray, about_origin: np.ndarray) -> LinkInertia:
         """From Khalil's parameters M, MS and J about the frame's origin."""
@@ -116,6 +121,7 @@ class Description:
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     floating: bool = False
     frames: Mapping[str, tuple[str, Placement]] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
+    summary: str = ""  # what the robot is, in a sentence
+    sources: Mapping[str, str] = field(default_factory=dict)  # where the values come from
     findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)
     source: str = ""  # the file it came from, for messages

@@ -8,7 +8,8 @@ forces are the same (Gautier & Khalil 1990), the numbers of single bodies no lon
 from __future__ import annotations
 
 from ..spatial import Inertia, Screw, Symmetric, Transform, Vector
-from .model import Model, cos_sin
+from .model import Model
+from .rotations import cos_sin
 
 
 def grouped(model: Model) -> Model:
@@ -25,7 +26,9 @@ def grouped(model: Model) -> Model:
         else:
             yy = own.J.yy
             moved = Inertia(own.mass, Vector(0, 0, own.h.z), Symmetric(yy, 0, 0, yy, 0, 0))
-            kept = Inertia(0, Vector(own.h.x, own.h.y, 0), Symmetric(own.J.xx - yy, own.J.xy, own.J.xz, 0, own.J.yz, own.J.zz))
+            kept = Inertia(
+                0, Vector(own.h.x, own.h.y, 0), Symmetric(own.J.xx - yy, own.J.xy, own.J.xz, 0, own.J.yz, own.J.zz)
+            )
         at_zero = Screw("z", *cos_sin(joint.angle), joint.length)  # where the joint stands does not matter
         carrier = Transform(*(fixed.screw for fixed in joint.placement), at_zero)
         inertia[i] = kept

@@ -20,6 +20,7 @@ from typing import Any
 from ..errors import UnknownNameError
 from ..scalar import Scalar, cos, sin
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
+from .rotations import cos_sin
 
 AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
@@ -35,15 +36,6 @@ class FixedScrew:
     @cached_property
     def screw(self) -> Screw:
         return Screw(self.axis, *cos_sin(self.angle), self.length)
-
-
-def cos_sin(angle: float) -> tuple[float, float]:
-    """Cosine and sine, exact at multiples of a right angle (so that structural zeros are seen)."""
-    quarters = angle / (math.pi / 2)
-    nearest = round(quarters)
-    if abs(quarters - nearest) < 1e-14 * max(1.0, abs(quarters)):
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[nearest % 4]
-    return math.cos(angle), math.sin(angle)
 
 
 def _cos_sin_of_sum(value: Scalar, constant: float) -> tuple[Scalar, Scalar]:
@@ -114,6 +106,7 @@ class Model:
     link_names: tuple[str, ...]
     gravity: Vector
     base_inertia: Inertia = field(default_factory=Inertia)  # of a fixed base, for its potential energy and for writers
+    summary: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
 
     # -- structure ---------------------------------------------------------------------------------------------
@@ -247,8 +240,8 @@ class Model:
     # -- kinematics of one joint, over any scalar ------------------------------------------------------------------
 
     def transform(self, i: int, q: Sequence[Scalar]) -> Any:
-        """Places body ``i`` in its parent at tree positions ``q``: a Transform, of a floating base a Pose (which carries
-        vectors, motions and forces alike; inertias never go from a base to the ground)."""
+        """Places body ``i`` in its parent at tree positions ``q``: a Transform, or a Pose if the base floats (which
+        carries vectors, motions and forces alike; inertias never go from a base to the ground)."""
         joint = self.joint(i)
         at = self.coordinates(i)
         if joint.floating:

@@ -1,66 +1,94 @@
-"""Rigid placements as chains of z and x screws: the modified Denavit-Hartenberg parameters of a pair of axes.
+"""Rigid placements as modified Denavit-Hartenberg parameters, and as chains of elementary screws.
 
-Any placement is ``Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)`` (Khalil & Kleinfinger). For nearly parallel axes
-the common normal runs away (b, r ~ 1 / sin alpha), so those are written with five screws and no division.
+Any placement is ``Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)`` (Khalil & Kleinfinger 1986; the letters are those
+of Khalil 2010, section 2.1): gamma and b lead to the common normal of the two z axes, alpha and d along it, theta
+and r from it. For nearly parallel axes the common normal runs away, and digits are lost.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from .description import Placement
-from .model import FixedScrew, cos_sin
+from .model import FixedScrew
+from .rotations import LAST_DIGIT, cos_sin, rotation
 
+FAR = 10.0  # common normals farther away than this many distances cost digits
 ANGLE_NOISE = 1e-12  # rounding left by products of rotation matrices; far below any angle that is meant
 LENGTH_NOISE = 1e-14
-WELL_CONDITIONED = 0.05  # least sine of the angle between two axes for which their common normal is used
+
+
+class ModifiedParameters(NamedTuple):
+    """The six parameters of one frame; theta or r is the value at joint position zero."""
+
+    gamma: float = 0.0
+    b: float = 0.0
+    alpha: float = 0.0
+    d: float = 0.0
+    theta: float = 0.0
+    r: float = 0.0
+
+    def placement(self) -> Placement:
+        turn = rotation("z", self.gamma)
+        tilt = turn @ rotation("x", self.alpha)
+        return Placement(
+            tilt @ rotation("z", self.theta) + 0.0,
+            turn @ [self.d, 0.0, self.b] + tilt @ [0.0, 0.0, self.r] + 0.0,
+        )
+
+
+def modified_parameters(placement: Placement, noise: float = LAST_DIGIT) -> ModifiedParameters | None:
+    """Parameters that give this placement; gamma and b vanish where they can. Axes that meet at a smaller angle than
+    ``noise`` are parallel.
+
+    None where the two z axes are almost but not quite parallel, so that b and r would be large and cancel.
+    """
+    R, p = placement.rotation, placement.translation
+    parallel = math.hypot(R[0, 2], R[1, 2]) <= noise
+    # Of gamma and gamma + pi take the one in (-pi/2, pi/2], so that serial chains get gamma = 0.
+    x, y = (p[0], p[1]) if parallel else (-R[1, 2], R[0, 2])
+    gamma = math.atan2(y, x) if max(abs(x), abs(y)) > noise * noise else 0.0
+    gamma -= math.pi * (gamma > math.pi / 2 + noise)
+    gamma += math.pi * (gamma <= -math.pi / 2 + noise)
+    c, s = cos_sin(gamma, noise)
+    alpha = math.atan2(s * R[0, 2] - c * R[1, 2], R[2, 2])
+    d = c * p[0] + s * p[1]
+    if parallel:
+        b, r = 0.0, p[2] * math.copysign(1.0, R[2, 2])
+    else:
+        c_alpha, s_alpha = cos_sin(alpha, noise)
+        r = (s * p[0] - c * p[1]) / s_alpha
+        b = p[2] - r * c_alpha
+        if max(abs(b), abs(r)) > FAR * float(np.linalg.norm(p)):
+            return None
+    untilted = (rotation("z", gamma, noise) @ rotation("x", alpha, noise)).T @ R  # = Rz(theta)
+    theta = math.atan2(untilted[1, 0], untilted[0, 0])
+    return ModifiedParameters(gamma, float(b), alpha, float(d), theta, float(r))
 
 
 def screws(placement: Placement) -> tuple[FixedScrew, ...]:
-    """The shortest chain that gives ``placement``; its last screw is about z. Neutral screws are left out, so the
-    chain may be empty. Its first screw is about z only where two axes' common normal is not along x."""
-    R, p = placement.rotation, placement.translation
-    sine = math.hypot(R[0, 2], R[1, 2])
-    if sine < ANGLE_NOISE:
-        return _parallel(R, p)
-    # a second solution has gamma + pi, -alpha, theta + pi: take the smaller turn gamma
-    gamma = math.atan2(R[0, 2], -R[1, 2])
-    sign = 1.0
-    if abs(_wrapped(gamma)) > math.pi / 2 + 1e-9:
-        gamma, sign = _wrapped(gamma + math.pi), -1.0
-    alpha = math.atan2(sign * sine, R[2, 2])
-    c, s = cos_sin(_snapped(gamma))
-    # from the first row of Rz(-gamma) R, as R[2, 0] and R[2, 1] vanish with the angle between the axes
-    theta = math.atan2(-(c * R[0, 1] + s * R[1, 1]), c * R[0, 0] + s * R[1, 0])
-    if sine < WELL_CONDITIONED:
-        distance = math.hypot(p[0], p[1])
-        toward = math.atan2(p[1], p[0]) if distance > LENGTH_NOISE else 0.0
-        return _chain(
-            ("z", toward, p[2]), ("x", 0.0, distance), ("z", gamma - toward, 0.0), ("x", alpha, 0.0), ("z", theta, 0.0)
-        )
-    d = p[0] * c + p[1] * s
-    r = -(p[1] * c - p[0] * s) / (sign * sine)
-    return _chain(("z", gamma, p[2] - r * R[2, 2]), ("x", alpha, d), ("z", theta, r))
-
-
-def _parallel(R: np.ndarray, p: np.ndarray) -> tuple[FixedScrew, ...]:
-    alpha = 0.0 if R[2, 2] > 0 else math.pi
-    total = math.atan2(R[1, 0], R[0, 0])  # gamma + theta, or gamma - theta when antiparallel
-    distance = math.hypot(p[0], p[1])
-    if distance < LENGTH_NOISE:
-        return _chain(("x", alpha, 0.0), ("z", total if alpha == 0 else -total, p[2] if alpha == 0 else -p[2]))
-    gamma = math.atan2(p[1], p[0])
-    if abs(gamma) > math.pi / 2 + 1e-9:  # a negative d spares a half turn
-        gamma, distance = _wrapped(gamma + math.pi), -distance
-    theta = total - gamma if alpha == 0 else gamma - total
-    return _chain(("z", gamma, p[2]), ("x", alpha, distance), ("z", theta, 0.0))
+    """A chain of z and x screws that gives ``placement``, without neutral ones; three at most, but five where the
+    common normal is too far away. Rounding is cleaned off, so that structural zeros are seen."""
+    six = modified_parameters(placement, ANGLE_NOISE)
+    if six is not None:
+        if abs(math.sin(six.alpha)) < ANGLE_NOISE:  # the shift along parallel axes may stand on either side: gather it
+            six = six._replace(b=six.r * round(math.cos(six.alpha)), r=0.0)
+        return _chain(("z", six.gamma, six.b), ("x", six.alpha, six.d), ("z", six.theta, six.r))
+    x, y, z = placement.translation
+    turn = modified_parameters(Placement(placement.rotation), ANGLE_NOISE)
+    assert turn is not None  # axes that intersect have a common normal of length zero
+    toward = math.atan2(y, x)
+    return _chain(
+        ("z", toward, z), ("x", 0.0, math.hypot(x, y)), ("z", turn.gamma - toward, 0.0), ("x", turn.alpha, 0.0),
+        ("z", turn.theta, 0.0),
+    )  # fmt: skip
 
 
 def _chain(*parts: tuple[str, float, float]) -> tuple[FixedScrew, ...]:
-    chain = (FixedScrew(axis, _snapped(angle), _clean(length)) for axis, angle, length in parts)
-    return tuple(screw for screw in chain if screw.angle or screw.length)
+    return joined(tuple(FixedScrew(axis, _snapped(angle), _clean(length)) for axis, angle, length in parts))
 
 
 def joined(*chains: tuple[FixedScrew, ...]) -> tuple[FixedScrew, ...]:
@@ -78,26 +106,20 @@ def joined(*chains: tuple[FixedScrew, ...]) -> tuple[FixedScrew, ...]:
 def placement_of(chain: tuple[FixedScrew, ...]) -> Placement:
     """The placement a chain of screws makes."""
     total = Placement()
-    for fixed in chain:
-        c, s = cos_sin(fixed.angle)
-        if fixed.axis == "x":
-            step = Placement(np.array([[1, 0, 0], [0, c, -s], [0, s, c]]), np.array([fixed.length, 0.0, 0.0]))
-        else:
-            step = Placement(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]), np.array([0.0, 0.0, fixed.length]))
-        total = total @ step
+    for screw in chain:
+        shift = np.zeros(3)
+        shift["xyz".index(screw.axis)] = screw.length
+        total = total @ Placement(rotation(screw.axis, screw.angle), shift)
     return total
 
 
-def _wrapped(angle: float) -> float:
-    """In (-pi, pi]."""
-    return math.pi - (math.pi - angle) % (2 * math.pi)
-
-
 def _snapped(angle: float) -> float:
-    """Wrapped, and exactly a multiple of a right angle where it is one but for rounding."""
-    angle = _wrapped(angle)
-    nearest = round(angle / (math.pi / 2)) * (math.pi / 2)
-    return _wrapped(nearest) if abs(angle - nearest) < ANGLE_NOISE else angle
+    """In (-pi, pi], and exactly a multiple of a right angle where it is one but for rounding."""
+    angle = math.pi - (math.pi - angle) % (2 * math.pi)
+    quarters = round(angle / (math.pi / 2))
+    if abs(angle - quarters * (math.pi / 2)) < ANGLE_NOISE:
+        return math.pi if abs(quarters) == 2 else quarters * (math.pi / 2)
+    return angle
 
 
 def _clean(length: float) -> float:

@@ -3,7 +3,7 @@
 Equal expressions are one node, so common subexpressions never exist twice. Constants stay plain Python numbers, and
 what can be known while tracing is simplified exactly:
 
-- structural zero and one (``0 * x``, ``1 * x``, ``x + 0``), constants folded, ``c1 * (c2 * x)`` becomes ``(c1 c2) * x``;
+- structural zero and one (``0 * x``, ``1 * x``, ``x + 0``), constants folded, ``c1 * (c2 * x)`` made ``(c1 c2) * x``;
 - signs are pulled outward, so ``a - b`` and ``b - a`` are one node and products have positive constants; a negation is
   left only where it meets an output;
 - ``x - x``, ``(a + x) - a``, ``a - (a - x)`` and ``a + (x - a)`` cancel.

@@ -94,7 +94,9 @@ class Program:
         wanted = sum(port.size for port in self.outputs)
         if len(self.results) != wanted or not all(0 <= r < self.n_values for r in self.results):
             raise LinkworkError(
-                "the results do not fit the outputs", where=f"program {self.name!r}", got=len(self.results),
+                "the results do not fit the outputs",
+                where=f"program {self.name!r}",
+                got=len(self.results),
                 expected=f"{wanted} value numbers below {self.n_values}",
             )
         return self

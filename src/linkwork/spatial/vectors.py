@@ -85,9 +85,7 @@ class Symmetric:
 
     __slots__ = ("xx", "xy", "xz", "yy", "yz", "zz")
 
-    def __init__(
-        self, xx: Scalar = 0, xy: Scalar = 0, xz: Scalar = 0, yy: Scalar = 0, yz: Scalar = 0, zz: Scalar = 0
-    ):
+    def __init__(self, xx: Scalar = 0, xy: Scalar = 0, xz: Scalar = 0, yy: Scalar = 0, yz: Scalar = 0, zz: Scalar = 0):
         self.xx, self.xy, self.xz, self.yy, self.yz, self.zz = xx, xy, xz, yy, yz, zz
 
     def __iter__(self) -> Iterator[Scalar]:

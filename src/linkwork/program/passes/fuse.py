@@ -13,9 +13,7 @@ def fuse_multiply_add(program: Program) -> Program:
     same bits.
     """
     uses = use_counts(program)
-    product = {
-        number: args for number, (op, *args) in program.numbered() if op == Op.MUL and uses[number] == 1
-    }
+    product = {number: args for number, (op, *args) in program.numbered() if op == Op.MUL and uses[number] == 1}
     fused = []
     for number, instruction in program.numbered():
         op, *args = instruction

@@ -7,7 +7,7 @@ from .dead import rebuild, use_counts
 
 
 def absorb_signs(program: Program) -> Program:
-    """Tracing leaves negations at outputs only; ``-(a - b)`` becomes ``b - a`` where the difference has no other use."""
+    """Tracing leaves negations at outputs only; ``-(a - b)`` becomes ``b - a`` where ``a - b`` has no other use."""
     uses = use_counts(program)
     code = dict(program.numbered())
     for number, (op, *args) in program.numbered():

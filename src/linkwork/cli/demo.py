@@ -1,0 +1,143 @@
+"""``linkwork demo``: a robot's dynamics by every formulation, checked against each other, counted and timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import typer
+
+from ..formulations import QUANTITIES, Request, find, methods
+from ..function import Function
+from ..pipeline import Robot
+from ..program import interpret
+from .bench import TIMED, describe_host, host_facts, measure, show_speed
+from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .compare import deviation
+from .states import random_states
+
+STATES = 256
+EXACT = 1e-12  # the same numbers in another order of operations
+SOLVED = 1e-9  # a linear system in between, whose condition number multiplies rounding errors
+
+
+@takes_robot
+def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[assignment]
+    """Do the main job in less than a minute: load a robot, check that all formulations agree, count, time.
+
+    \b
+    linkwork demo
+    linkwork demo my_robot.urdf
+    """
+    start = time.perf_counter()
+    robot, loaded = source.load(), time.perf_counter() - start
+    with progress("compiling every formulation and comparing"):
+        checks = list(_checks(source, robot))
+    speed = []
+    for quantity in TIMED:
+        with progress(f"timing {quantity}"):
+            speed.append(measure(robot, quantity, 4096, repeats=5))
+    failed = [check for check in checks if not check["agrees"]]
+    if json:
+        print_json({"robot": robot.name, "states": STATES, "checks": checks, "speed": speed, "host": host_facts()})
+    else:
+        base = "floating" if robot.model.floating else "fixed"
+        say(f"{robot.name}: {len(robot.joint_names)} joints, {base} base, loaded in {1e3 * loaded:.0f} ms", "bold")
+        show(
+            f"Agreement at {STATES} random states",
+            ["check", "relative\ndeviation", "at most", ""],
+            [[c["check"], _power(c["deviation"]), _power(c["tolerance"]), "ok" if c["agrees"] else "FAILS"] for c in checks],
+        )
+        show_speed("Operations per state, and native speed in batches of 4096", speed)
+        say(describe_host(), "dim")
+        say("")
+        _say_next(source.name, robot, time.perf_counter() - start, failed)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _say_next(name: str, robot: Robot, took: float, failed: list[dict[str, Any]]) -> None:
+    say(f"{len(failed)} checks failed." if failed else f"All agree. {took:.1f} s in all. What to try next:")
+    if failed:
+        return
+    for command, what in (
+        (f"linkwork eval {name} inverse_dynamics --a {robot.joint_names[0] if robot.joint_names else '...'}=1", "evaluate"),
+        (f"linkwork inspect {name}", "see the robot"),
+        (f"linkwork count {name}", "count operations, method by method"),
+        ("linkwork check FILE.urdf", "check a robot of your own"),
+        ("linkwork --help", "all verbs"),
+    ):
+        say(f"  {command}\n      {what}")
+
+
+def _power(value: float) -> str:
+    return f"{value:.1e}" if value else "0"
+
+
+def _checks(source: Source, robot: Robot) -> Iterator[dict[str, Any]]:
+    """Each check with its deviation, relative to the largest value."""
+    model = robot.model
+    states = random_states(model, STATES)
+    q, v, a, tau = states.values()
+    native = {
+        (quantity, method.name): robot.compile(quantity, method=method.name)
+        for quantity in TIMED
+        for method in methods(quantity)
+        if not method.refusal(model)
+    }
+    forward = {method: function for (quantity, method), function in native.items() if quantity == "forward_dynamics"}
+    M, force = native["inertia_matrix", "crba"](q), native["inverse_dynamics", "rnea"](q, v, a)
+    whole = np.einsum("...ij,...j->...i", M, a) + robot.bias(q, v)
+    yield _check("inverse dynamics (rnea) = M (crba) a + bias", deviation(force, whole), EXACT)
+    for method, function in forward.items():
+        yield _check(f"forward dynamics ({method}) of inverse dynamics = a", deviation(function(q, v, force), a), SOLVED)
+    if len(forward) > 1:
+        first, second = (function(q, v, tau) for function in forward.values())
+        yield _check("forward dynamics: " + " = ".join(forward), deviation(second, first), SOLVED)
+    for (quantity, method), function in native.items():
+        tolerance = SOLVED if quantity == "forward_dynamics" else EXACT
+        arguments = [states[port.name] for port in function.program.inputs]
+        result, (slow,) = function(*arguments), interpret(function.program, arguments)
+        name = f"{quantity.replace('_', ' ')} ({method}):"
+        yield _check(f"{name} native = interpreter", deviation(result, slow), tolerance)
+        few = [x[:4] for x in arguments]
+        yield _check(f"{name} native = formulation on floats", deviation(result[:4], _plain(robot, function, few)), tolerance)
+    yield _check("M is symmetric", deviation(M, M.swapaxes(-1, -2)), 0.0)
+    if model.nv:
+        values = np.linalg.eigvalsh(M)
+        yield _check("M is positive definite", float(max(0.0, -values.min() / values.max())), 0.0)
+    yield _check("power v . tau = d/dt (kinetic + potential energy)", _power_balance(source.load(friction=False), q, v, a), EXACT)
+
+
+def _check(what: str, apart: float, tolerance: float) -> dict[str, Any]:
+    return {"check": what, "deviation": apart, "tolerance": tolerance, "agrees": apart <= tolerance}
+
+
+def _plain(robot: Robot, function: Function, arguments: list[np.ndarray]) -> np.ndarray:
+    """The formulation as it stands on its page, run on Python floats."""
+    quantity, method = QUANTITIES[function.label.quantity], function.label.method
+    request = Request(method=find(quantity.name, method, robot.model).function)
+    rows = zip(*(x.tolist() for x in arguments), strict=True)
+    return np.array([quantity.function(robot.model, request, *row) for row in rows], float)
+
+
+def _power_balance(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
+    """Deviation of the power from the rate of energy, which a complex step gives without rounding."""
+    step = 1e-30
+    ahead = q + 1j * step * _rates(robot, q, v)
+    (kinetic,) = interpret(robot.kinetic_energy.program, [ahead, v + 1j * step * a])
+    (potential,) = interpret(robot.potential_energy.program, [ahead])
+    power = np.sum(v * robot.inverse_dynamics(q, v, a), axis=-1)
+    return deviation((kinetic + potential).imag / step, power)
+
+
+def _rates(robot: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """dq/dt, where a floating base moves in its own axes."""
+    if not robot.model.floating:
+        return v
+    axis, w, turn = q[:, 3:6], q[:, 6:7], v[:, 3:6]
+    moved = v[:, :3] + 2 * np.cross(axis, np.cross(axis, v[:, :3]) + w * v[:, :3])
+    quaternion = np.hstack([w * turn + np.cross(axis, turn), -np.sum(axis * turn, axis=-1, keepdims=True)]) / 2
+    return np.hstack([moved, quaternion, v[:, 6:]])

@@ -1,0 +1,141 @@
+"""``linkwork check`` and ``linkwork convert``: robot files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import io
+from ..errors import LinkworkError, ModelError
+from ..files import write_text
+from ..model import Description, Finding, describe
+from ..model import check as find
+from ..pipeline import Robot, load
+from .common import Json, Source, print_json, say, show, takes_robot
+from .compare import deviation
+from .states import random_states
+
+AGREEMENT = 1e-9  # largest relative deviation of inverse dynamics that a conversion may cause
+JOINT_VALUES = ("lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest")
+
+
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A URDF or YAML file, or a bundled robot by name.")],
+    json: Json = False,
+) -> None:
+    """Say what is wrong or suspicious in a robot file. Exit code 1 if there are errors, 0 if only warnings.
+
+    \b
+    linkwork check my_robot.urdf
+    """
+    try:
+        findings = find(io.read(file))
+    except ModelError as error:
+        findings = (_finding(error),)
+    errors = sum(finding.level == "error" for finding in findings)
+    warnings = len(findings) - errors
+    if json:
+        listed = [asdict(finding) for finding in findings]
+        print_json({"file": file, "errors": errors, "warnings": warnings, "findings": listed})
+    elif findings:
+        rows = [[f.level, f.where.removeprefix(f"{file}: "), f.message, f.fix or None] for f in findings]
+        show(file, ["level", "where", "what", "fix"], rows)
+        say(f"{_some(errors, 'error')}, {_some(warnings, 'warning')}: it {'does not load' if errors else 'loads'}.")
+    else:
+        say(f"{file} is clean: no errors, no warnings.")
+    if errors:
+        raise typer.Exit(1)
+
+
+def _finding(error: ModelError) -> Finding:
+    """A file that cannot even be read, told like any other finding."""
+    message = str(error).split("\n")[0].removeprefix(f"{error.where}: ")
+    if error.got is not None:
+        message += f"; got: {error.got}"
+    if error.expected:
+        message += f"; expected: {error.expected}"
+    return Finding("error", error.where, message, error.fix)
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+
+
+@takes_robot
+def convert(
+    source: Source,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .urdf, .yaml or .yml.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a robot as URDF or YAML, and confirm that the file has the same inverse dynamics.
+
+    \b
+    linkwork convert my_robot.urdf my_robot.yaml
+    linkwork convert panda panda.urdf --lock panda_joint7=0
+    """
+    writer = io.WRITERS.get(out.suffix.lower())
+    if writer is None:
+        raise LinkworkError(
+            "linkwork does not write this kind of file", where=str(out), got=out.suffix or "no suffix",
+            expected="one of: " + ", ".join(io.WRITERS),
+        )  # fmt: skip
+    if out.exists() and not force:
+        raise LinkworkError("the file exists", where=str(out), fix="choose another name, or replace it with --force")
+    robot = source.load()
+    text = writer(describe(robot.model))
+    back = load(io.READERS[out.suffix.lower()](text, str(out)))
+    difference = _difference(robot, back)
+    if not difference <= AGREEMENT:
+        raise LinkworkError(
+            "the file would not have the same inverse dynamics, so it was not written", where=str(out),
+            got=f"relative deviation {difference:.1e}", expected=f"at most {AGREEMENT:g}",
+        )  # fmt: skip
+    write_text(out, text)
+    dropped = list(_dropped(source, io.read(source.name), robot, back))
+    if json:
+        print_json({"file": str(out), "joints": robot.joint_names, "deviation": difference, "dropped": dropped})
+        return
+    say(f"wrote {out}: {len(robot.joint_names)} joints")
+    say(f"read back: inverse dynamics agree at 100 random states, relative deviation {difference:.1e}")
+    for what in dropped:
+        say(f"not in the file: {what}")
+
+
+def _difference(robot: Robot, back: Robot) -> float:
+    if robot.joint_names != back.joint_names or robot.model.floating != back.model.floating:
+        return float("inf")
+    states = random_states(robot.model, 100)
+    here, there = (
+        each.compile("inverse_dynamics", backend="interpreter")(states["q"], states["v"], states["a"])
+        for each in (robot, back)
+    )
+    return deviation(here, there)
+
+
+def _dropped(source: Source, given: Description, robot: Robot, back: Robot) -> Iterator[str]:
+    """What the user's file says and the new one does not."""
+    path = Path(source.name)
+    if path.suffix.lower() in (".urdf", ".xml"):
+        tags = Counter(re.findall(rb"<(visual|collision|sensor|gazebo|ros2_control)\b", path.read_bytes()))
+        if tags:
+            yield "what has no part in the dynamics: " + ", ".join(f"{n} <{tag.decode()}>" for tag, n in tags.items())
+    yield from (finding.message for finding in given.findings if "ignored" in finding.message)
+    kept = {link.name for link in describe(back.model).links}
+    if merged := [link.name for link in given.links if link.name not in kept and link.name in back.frame_names]:
+        yield "links fixed to others, now merged with them and kept as frames: " + ", ".join(merged)
+    names = [*(link.name for link in given.links), *given.frames]
+    if frames := [name for name in names if name not in back.frame_names]:
+        yield "frames: " + ", ".join(frames)
+    for old, new in zip(robot.model.independent_joints, back.model.independent_joints, strict=True):
+        for value in JOINT_VALUES:
+            if getattr(old, value) != getattr(new, value):
+                yield f"{value} of joint {old.name!r}: {getattr(old, value):g} became {getattr(new, value):g}"
+    if given.sources and not back.model.sources:
+        yield "the description and the sources of the values"

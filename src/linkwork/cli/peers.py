@@ -1,0 +1,96 @@
+"""Pinocchio on the same URDF and the same states, checked to agree before it is timed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError, UnsupportedError
+from .common import Source
+from .compare import deviation, seconds
+from .states import random_states
+
+
+class Pinocchio:
+    def __init__(self, source: Source):
+        if Path(source.name).suffix.lower() != ".urdf":
+            raise UnsupportedError("Pinocchio reads URDF only", where="--peers", got=source.name, fix="give a .urdf file")
+        if source.options["lock"]:
+            raise UnsupportedError("a comparison with locked joints is not made", where="--peers", fix="leave --lock out")
+        try:
+            import pinocchio
+        except ImportError as error:
+            raise UnsupportedError("Pinocchio is not installed", where="--peers", fix="pip install pin") from error
+        self.library: Any = pinocchio
+        self.version = str(pinocchio.__version__)
+        self.robot = source.load(friction=False, rotors=False)
+        base = (pinocchio.JointModelFreeFlyer(),) if self.robot.model.floating else ()
+        self.model = pinocchio.buildModelFromUrdf(source.name, *base)
+        self.model.gravity.linear = np.array(list(self.robot.model.gravity))
+        self.model.armature[:] = 0
+        names = list(self.model.names)[2 if base else 1 :]
+        if names != list(self.robot.joint_names) and sorted(names) != sorted(self.robot.joint_names):
+            raise UnsupportedError("Pinocchio sees other joints in this file", where="--peers", got=", ".join(names))
+        self.data = self.model.createData()
+
+    def measure(self, quantity: str, batch: int) -> dict[str, Any]:
+        states = random_states(self.robot.model, batch)
+        ours = self.robot.compile(quantity, backend="interpreter")
+        inputs = [port.name for port in ours.program.inputs]
+        expected = ours(*(states[name][:16] for name in inputs))
+        q, *rest = [self._positions(states["q"]), *(self._velocities(states[name]) for name in inputs[1:])]
+        call = {
+            "inverse_dynamics": self.library.rnea,
+            "forward_dynamics": self.library.aba,
+            "inertia_matrix": self.library.crba,
+        }[quantity]
+        theirs = np.array([np.array(call(self.model, self.data, q[k], *(x[k] for x in rest))) for k in range(len(expected))])
+        if quantity == "inertia_matrix":
+            theirs = np.triu(theirs) + np.triu(theirs, 1).swapaxes(-1, -2)
+            theirs = theirs[:, self._order][:, :, self._order]
+        else:
+            theirs = theirs[:, self._order]
+        apart = deviation(theirs, expected)
+        if not apart < 1e-8:
+            raise LinkworkError(f"Pinocchio's {quantity} differs, so it is not timed", where="--peers", got=f"{apart:.1e}")
+        one = seconds(lambda: call(self.model, self.data, q[0], *(x[0] for x in rest)))
+        return {
+            "quantity": quantity,
+            "batch_ns_per_state": self._batch(quantity, q, rest) * 1e9,
+            "one_call_us": one * 1e6,
+            "deviation": apart,
+        }
+
+    def _batch(self, quantity: str, q: np.ndarray, rest: list[np.ndarray]) -> float:
+        """Seconds per state."""
+        if quantity == "inertia_matrix":
+            return seconds(lambda: [self.library.crba(self.model, self.data, x) for x in q], repeats=5) / len(q)
+        pool = self.library.ModelPool(self.model, 1)
+        run = self.library.rneaInParallel if quantity == "inverse_dynamics" else self.library.abaInParallel
+        arguments = [np.asfortranarray(x.T) for x in (q, *rest)]
+        out = np.zeros_like(arguments[-1])
+        return seconds(lambda: run(1, pool, *arguments, out), repeats=5) / len(q)
+
+    @property
+    def _order(self) -> list[int]:
+        """Where each of our velocities stands in Pinocchio's."""
+        base = list(range(6)) if self.robot.model.floating else []
+        return base + [self.model.joints[self.model.getJointId(name)].idx_v for name in self.robot.joint_names]
+
+    def _velocities(self, v: np.ndarray) -> np.ndarray:
+        result = np.empty_like(v)
+        result[:, self._order] = v
+        return result
+
+    def _positions(self, q: np.ndarray) -> np.ndarray:
+        """Pinocchio keeps a continuous joint as cosine and sine."""
+        result = np.empty((len(q), self.model.nq))
+        start = 7 if self.robot.model.floating else 0
+        result[:, :start] = q[:, :start]
+        for k, name in enumerate(self.robot.joint_names, start):
+            joint = self.model.joints[self.model.getJointId(name)]
+            turned = (np.cos(q[:, k]), np.sin(q[:, k])) if joint.nq == 2 else (q[:, k],)
+            result[:, joint.idx_q : joint.idx_q + joint.nq] = np.stack(turned, axis=-1)
+        return result

@@ -1,0 +1,241 @@
+"""``linkwork robots`` and ``linkwork inspect``: what there is, and what a robot is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from rich.padding import Padding
+from rich.tree import Tree
+
+from .. import io
+from ..formulations import METHODS, QUANTITIES
+from ..io.mdh import ILLUSTRATIVE
+from ..io.rpy import rpy_from_rotation
+from ..model import Joint, Model, describe
+from ..pipeline import load
+from .common import Json, Source, console, print_json, say, show, takes_robot
+from .states import unit
+
+
+def robots(json: Json = False) -> None:
+    """List the bundled robots.
+
+    \b
+    linkwork robots
+    """
+    rows = []
+    for name in io.bundled_robots():
+        model = load(name).model
+        rows.append(
+            {
+                "name": name,
+                "joints": len(model.joint_names),
+                "base": "floating" if model.floating else "fixed",
+                "description": model.sources.get("description", ""),
+                "sources": _references(model.sources),
+            }
+        )
+    if json:
+        print_json(rows)
+        return
+    shown = [[*list(row.values())[:4], ", ".join(row["sources"])] for row in rows]
+    show("", ["name", "joints", "base", "description", "sources"], shown)
+    say("linkwork inspect NAME shows the values, and the sources in full.", "dim")
+
+
+def _references(sources: Mapping[str, str]) -> dict[str, str]:
+    """The sources that values refer to: key -> reference."""
+    keys = dict.fromkeys(key for key in sources.values() if key in sources or key == ILLUSTRATIVE)
+    return {key: sources.get(key, "values of no real robot, plausible ones") for key in keys}
+
+
+@takes_robot
+def inspect(source: Source, json: Json = False) -> None:
+    """Show what a robot is made of: tree, joints, inertias, frames, placements, and the methods that apply.
+
+    \b
+    linkwork inspect panda
+    linkwork inspect my_robot.urdf --base floating --lock finger_joint=0.02
+    """
+    model = source.load().model
+    facts = _facts(model)
+    if json:
+        print_json(facts)
+        return
+    _show_summary(model, facts)
+    tree = Tree(_ground(model))
+    branches = {0: tree}
+    for i, body in enumerate(model.bodies, 1):
+        joint = body.joint
+        follows = f", follows {joint.leader}" if joint.leader else ""
+        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind}{follows})")
+    console().print(Padding(tree, (1, 2)))
+    _show_joints(model, facts["joints"])
+    _show_inertias(facts["bodies"])
+    _show_placements(model)
+    _show_frames(model, facts["frames"])
+    show(
+        "Methods",
+        ["quantity", "method", "what", "applies"],
+        [[m["quantity"], m["method"], m["summary"], "no: " + m["refusal"] if m["refusal"] else "yes"] for m in facts["methods"]],
+    )
+    alone = [name for name in QUANTITIES if name not in {m.quantity for m in METHODS}]
+    say("Quantities with one form: " + ", ".join(alone), "dim")
+    for key, reference in facts["sources"].items():
+        say(f"Source {key}: {reference}", "dim")
+
+
+def _ground(model: Model) -> str:
+    return next((frame.name for frame in model.frames.values() if frame.body == 0), "ground")
+
+
+def _facts(model: Model) -> dict[str, Any]:
+    """All there is to know, ready for JSON."""
+    inertias = {link.name: link.inertia for link in describe(model).links}
+    return {
+        "name": model.name,
+        "description": model.sources.get("description", ""),
+        "base": "floating" if model.floating else "fixed",
+        "nq": model.nq,
+        "nv": model.nv,
+        "gravity": list(model.gravity),
+        "total_mass": model.base_inertia.mass + sum(body.inertia.mass for body in model.bodies),
+        "moving_mass": sum(body.inertia.mass for body in model.bodies),
+        "joints": [_joint(body.joint) for body in model.bodies if not body.joint.floating],
+        "bodies": [
+            {
+                "name": body.name,
+                "parent": model.body(body.parent).name if body.parent else _ground(model),
+                "joint": body.joint.name,
+                "mass": body.inertia.mass,
+                "center": inertia.center if (inertia := inertias[body.name]) else np.zeros(3),
+                "central_inertia": inertia.central if inertia else np.zeros((3, 3)),
+                "parameters": list(body.inertia),
+                "placement": [_screw(*screw) for screw in _screws(body.joint)],
+            }
+            for body in model.bodies
+        ],
+        "frames": [
+            {
+                "name": frame.name,
+                "body": model.body(frame.body).name if frame.body else _ground(model),
+                "origin": list(frame.pose.origin),
+                "rpy": rpy_from_rotation(np.array([list(row) for row in frame.pose.rotation.rows], float)),
+            }
+            for frame in model.frames.values()
+        ],
+        "methods": [
+            {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)} for m in METHODS
+        ],
+        "sources": _references(model.sources),
+    }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    mimic = {"joint": joint.leader, "multiplier": joint.multiplier, "offset": joint.offset} if joint.leader else None
+    fields = ("lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest")
+    return {"name": joint.name, "kind": joint.kind, **{name: getattr(joint, name) for name in fields}, "mimic": mimic}
+
+
+def _screws(joint: Joint) -> list[tuple[str, float, float, str]]:
+    """Axis, angle, length and what the joint's position adds to, outward from the parent."""
+    constant = [(screw.axis, screw.angle, screw.length, "") for screw in joint.placement]
+    if joint.floating:
+        return constant
+    return [*constant, ("z", joint.angle, joint.length, "length" if joint.prismatic else "angle")]
+
+
+def _screw(axis: str, angle: float, length: float, moves: str) -> dict[str, Any]:
+    return {"axis": axis, "angle": angle, "length": length, "moves": moves or None}
+
+
+# -- tables ------------------------------------------------------------------------------------------------------
+
+
+def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
+    say(f"{model.name}: {facts['description']}" if facts["description"] else model.name, "bold")
+    gravity = ", ".join(f"{g:g}" for g in model.gravity)
+    say(f"{facts['base']} base, {len(model.joint_names)} joints, nq = {model.nq}, nv = {model.nv}")
+    say(f"mass {facts['total_mass']:g} kg ({facts['moving_mass']:g} kg moving), gravity ({gravity}) m/s^2")
+
+
+def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
+    effort = unit(model, "tau")
+    position = unit(model, "q")
+    some = lambda value: value if value and math.isfinite(value) else None  # noqa: E731
+    limit = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
+    show(
+        "Joints",
+        [
+            "joint", "kind", f"lower\n{position}", f"upper\n{position}", f"speed\n{unit(model, 'v')}", f"effort\n{effort}",
+            "rotor Ia\nkg m^2", f"Fs\n{effort}", "Fv\nSI", "K\nSI", f"rest\n{position}", "follows",
+        ],
+        [
+            [
+                joint["name"], joint["kind"], limit(joint["lower"]), limit(joint["upper"]),
+                some(joint["velocity_limit"]), some(joint["effort_limit"]), some(joint["rotor_inertia"]),
+                some(joint["coulomb"]), some(joint["viscous"]), some(joint["stiffness"]), some(joint["rest"]),
+                _follows(joint["mimic"]),
+            ]
+            for joint in joints
+        ],
+    )  # fmt: skip
+    absent = {
+        "position limits": all(limit(j["lower"]) is None and limit(j["upper"]) is None for j in joints),
+        "rotor inertia Ia": not any(j["rotor_inertia"] for j in joints),
+        "Coulomb friction Fs": not any(j["coulomb"] for j in joints),
+        "viscous friction Fv": not any(j["viscous"] for j in joints),
+        "stiffness K": not any(j["stiffness"] for j in joints),
+    }
+    if nothing := [name for name, is_absent in absent.items() if is_absent]:
+        say("None of the joints has: " + ", ".join(nothing), "dim")
+
+
+def _follows(mimic: dict[str, Any] | None) -> str | None:
+    return f"{mimic['multiplier']:g} {mimic['joint']} + {mimic['offset']:g}" if mimic else None
+
+
+def _show_inertias(bodies: list[dict[str, Any]]) -> None:
+    headers = ["body", "mass\nkg", *(f"centre {axis}\nm" for axis in "xyz")]
+    show("Masses, in link frames, with all that is fixed to the link", headers, [
+        [body["name"], body["mass"], *map(float, body["center"])] for body in bodies
+    ])  # fmt: skip
+    elements = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+    show("Inertias about the centre of mass, in link axes", ["body", *(f"{name}\nkg m^2" for name in elements)], [
+        [body["name"], *(float(body["central_inertia"][at]) for at in elements.values())] for body in bodies
+    ])  # fmt: skip
+
+
+def _show_placements(model: Model) -> None:
+    """Rows of z-x-z screws, as in a modified Denavit-Hartenberg table, one more row for each pair beyond."""
+    rows: list[list[object]] = []
+    for body in model.bodies:
+        if body.joint.floating:
+            continue
+        parent = model.body(body.parent).name if body.parent else _ground(model)
+        chain = _screws(body.joint)
+        if len(chain) == 1:
+            chain.insert(0, ("x", 0.0, 0.0, ""))
+        if chain[0][0] == "x":
+            chain.insert(0, ("z", 0.0, 0.0, ""))
+        pairs = [_pair(*screw) for screw in chain]
+        while len(pairs) > 3:
+            rows.append([body.name, parent, *pairs[0], *pairs[1], None, None])
+            pairs, parent = pairs[2:], ""
+        rows.append([body.name, parent, *pairs[0], *pairs[1], *pairs[2]])
+    headers = ["body", "parent", "gamma\nrad", "b\nm", "alpha\nrad", "d\nm", "theta\nrad", "r\nm"]
+    show("Placements: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r), q the joint's position", headers, rows)
+
+
+def _pair(axis: str, angle: float, length: float, moves: str) -> tuple[object, object]:
+    plus = lambda value: f"q {'+' if value > 0 else '-'} {abs(value):.6g}" if value else "q"  # noqa: E731
+    return (plus(angle) if moves == "angle" else angle, plus(length) if moves == "length" else length)
+
+
+def _show_frames(model: Model, frames: list[dict[str, Any]]) -> None:
+    headers = ["frame", "fixed to", "x\nm", "y\nm", "z\nm", "roll\nrad", "pitch\nrad", "yaw\nrad"]
+    rows = [[f["name"], f["body"], *map(float, f["origin"]), *map(float, f["rpy"])] for f in frames]
+    show("Frames, in the frame of the body they are fixed to", headers, rows)

@@ -1,0 +1,44 @@
+"""Rotation matrices whose entries are exactly 0 and +-1 where the angle is meant to be a quarter turn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+LAST_DIGIT = 1e-15  # an angle this close to a multiple of pi/2 is that multiple
+
+
+def cos_sin(angle: float, exact: float = LAST_DIGIT) -> tuple[float, float]:
+    """Cosine and sine; of an angle within ``exact`` of a quarter turn, those of the quarter turn."""
+    quarters = round(angle / (math.pi / 2))
+    if abs(angle - quarters * (math.pi / 2)) <= exact * max(1, abs(quarters)):
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+    return math.cos(angle), math.sin(angle)
+
+
+def rotation(axis: str, angle: float, exact: float = LAST_DIGIT) -> np.ndarray:
+    """About the x, y or z axis."""
+    c, s = cos_sin(angle, exact)
+    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+    R = np.eye(3)
+    R[i, i] = R[j, j] = c
+    R[j, i], R[i, j] = s, -s
+    return R
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float, exact: float = LAST_DIGIT) -> np.ndarray:
+    """Rz(yaw) Ry(pitch) Rx(roll), as in URDF."""
+    turns = rotation("z", yaw, exact) @ rotation("y", pitch, exact) @ rotation("x", roll, exact)
+    return turns + 0.0  # no negative zeros
+
+
+def frame_of_axis(axis: np.ndarray) -> np.ndarray:
+    """A rotation whose third column is along ``axis``; exact for coordinate axes."""
+    z = np.asarray(axis, float) / np.linalg.norm(axis)
+    z = np.where(np.abs(z) < LAST_DIGIT, 0.0, z)
+    x = np.zeros(3)
+    x[int(np.argmin(np.abs(z)))] = 1.0
+    x -= x @ z * z
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1) + 0.0
