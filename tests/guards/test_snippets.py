@@ -1,0 +1,42 @@
+"""Every snippet of the README and the docs runs, file by file from top to bottom; so does every example."""
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import linkwork
+from linkwork.cli import app
+from linkwork.io import read
+
+ROOT = Path(linkwork.__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(python|console|yaml)\n(.*?)^```", re.M | re.S)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_snippets(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    blocks = BLOCK.findall(page.read_text())
+    assert blocks, f"{page.name} has no snippets"
+    for language, text in blocks:
+        if language == "python":
+            exec(compile(text, page.name, "exec"), names)
+        elif language == "yaml":
+            (tmp_path / "snippet.yaml").write_text(text)
+            linkwork.load(read(tmp_path / "snippet.yaml"))
+        else:
+            for line in text.splitlines():
+                if line.startswith("$ linkwork "):
+                    result = CliRunner().invoke(app, shlex.split(line.split("#")[0])[2:])
+                    assert result.exit_code == 0, f"{line}\n{result.output}"
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
