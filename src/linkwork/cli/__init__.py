@@ -1,4 +1,4 @@
-"""The command line: ``linkwork VERB ...``. Each verb prints tables for people or, with ``--json``, data for programs."""
+"""The command line, ``linkwork VERB ...``: tables for people or, with ``--json``, data for programs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def main() -> None:
     """Run the command line; a mistake of the user ends with a message and exit code 1 (bad usage: 2), no traceback."""
     try:
         try:
-            app()
+            app(prog_name="linkwork")
         finally:
             sys.stdout.flush()
     except LinkworkError as error:

@@ -81,15 +81,12 @@ def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[s
 def show_speed(title: str, rows: list[dict[str, Any]]) -> None:
     show(
         title,
-        [
-            "quantity", "method", "compile\ns", "batch\nns/state", "batch\nMstates/s", "one call\nus", "mul", "add",
-            "instr.",
-        ],
+        ["quantity", "method", "compile\ns", "state\nns", "states/s\nmillions", "one call\nus", "mul", "add", "div"],
         [
             [
                 row["quantity"], row["method"], round(row["compile_s"], 2), _rounded(row["batch_ns_per_state"]),
                 _rounded(row["states_per_second"] / 1e6), _rounded(row["one_call_us"]),
-                row["operations"]["mul"], row["operations"]["add"], row["operations"]["instructions"],
+                *(row["operations"][name] for name in ("mul", "add", "div")),
             ]
             for row in rows
         ],
@@ -104,12 +101,20 @@ def _show_peers(version: str, rows: list[dict[str, Any]], peers: list[dict[str, 
     shown = [
         [
             row["quantity"], _rounded(row["batch_ns_per_state"]), _rounded(peer["batch_ns_per_state"]),
-            f"{peer['batch_ns_per_state'] / row['batch_ns_per_state']:.1f} x",
-            _rounded(row["one_call_us"]), _rounded(peer["one_call_us"]), f"{peer['deviation']:.0e}",
+            _rounded(peer["batch_ns_per_state"] / row["batch_ns_per_state"]),
+            _rounded(row["one_call_us"]), _rounded(peer["one_call_us"]), float(f"{peer['deviation']:.0e}"),
         ]
         for row, peer in zip(rows, peers, strict=True)
     ]  # fmt: skip
-    headers = ["quantity", "batch\nns/state", "Pinocchio\nns/state", "faster\n", "one call\nus", "Pinocchio\nus", "relative\ndeviation"]
+    headers = [
+        "quantity",
+        "state\nns",
+        "Pinocchio\nns",
+        "ratio",
+        "one call\nus",
+        "Pinocchio\nus",
+        "relative\ndeviation",
+    ]
     show(f"Beside Pinocchio {version}", headers, shown)
     say(
         "Pinocchio: rneaInParallel and abaInParallel with one thread for batches, crba call by call. Its results were"
@@ -121,10 +126,12 @@ def host_facts() -> dict[str, Any]:
     from ..codegen.target import host
 
     target = host()
-    return {"cpu": target.cpu, "vector_bits": 8 * target.vector_bytes, "lanes": target.lanes("float64"), "fma": target.fused}
+    lanes = target.lanes("float64")
+    return {"cpu": target.cpu, "vector_bits": 8 * target.vector_bytes, "lanes": lanes, "fma": target.fused}
 
 
 def describe_host() -> str:
     facts = host_facts()
     fused = "with" if facts["fma"] else "without"
-    return f"{facts['cpu']}, {facts['vector_bits']}-bit vectors ({facts['lanes']} float64 lanes) {fused} fused multiply-add, one core"
+    lanes = f"{facts['vector_bits']}-bit vectors ({facts['lanes']} float64 lanes)"
+    return f"{facts['cpu']}, {lanes} {fused} fused multiply-add, one core"

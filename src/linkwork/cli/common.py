@@ -14,7 +14,6 @@ import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 
 from ..pipeline import Robot, load
@@ -112,19 +111,23 @@ def console(*, stderr: bool = False) -> Console:
 
 def say(text: str, style: str = "") -> None:
     """A paragraph, wrapped to the width of the terminal."""
-    console().print(Padding(text, (0, 1)), style=style or None)
+    console().print(text, style=style or None)
 
 
 def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table. Numbers stand on the right; a column without any value is left out."""
-    grid = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    grid = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     shown = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]
     for k in shown:
         numeric = any(isinstance(row[k], (int, float)) for row in rows)
         grid.add_column(headers[k], justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
     for row in rows:
         grid.add_row(*(_cell(row[k]) for k in shown))
-    console().print(grid)
+    screen = console()
+    if title:
+        screen.print(title, style="bold")
+    screen.print(grid)
+    screen.print()
 
 
 def _cell(value: object) -> str:

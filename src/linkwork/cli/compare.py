@@ -11,9 +11,12 @@ import numpy as np
 
 
 def deviation(result: Any, reference: Any) -> float:
-    """Largest difference, relative to the largest reference value."""
+    """Largest difference over a batch of states, relative to the largest reference value of the same state; of scalars,
+    which may vanish at some state, relative to the largest of all."""
     difference, size = np.abs(np.subtract(result, reference)), np.abs(reference)
-    return float(np.max(difference, initial=0.0) / (np.max(size, initial=0.0) or 1.0))
+    entries = tuple(range(1, size.ndim)) or None
+    scale = np.max(size, axis=entries, keepdims=True, initial=0.0)
+    return float(np.max(difference / np.where(scale, scale, 1.0), initial=0.0))
 
 
 def seconds(call: Callable[[], Any], *, repeats: int = 9, least: float = 0.02) -> float:

@@ -30,9 +30,11 @@ def count(
     parameters: Annotated[
         str,
         typer.Option(
-            metavar="HOW", help="constant: inertias are baked in. input: they are inputs, off-line work is told apart."
+            metavar="HOW",
+            help="minimal: inertias grouped into the fewest that act. standard: as they are. input: as inputs of the"
+            " function, with the off-line work told apart.",
         ),
-    ] = "constant",
+    ] = "minimal",
     json: Json = False,
 ) -> None:
     """Count the operations that each quantity takes for this very robot, by each method.
@@ -55,7 +57,8 @@ def count(
     if json:
         print_json({"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refused})
         return
-    headers = ["quantity", "method", *(name.replace("instructions", "instr.") for name in asdict(Operations()))]
+    short = {"sincos": "sin\ncos", "instructions": "instr."}
+    headers = ["quantity", "method", *(short.get(name, name) for name in asdict(Operations()))]
     for stage, per in (("on line", "state"), ("off line", "set of parameters")):
         if shown := [[row["quantity"], row["method"], *row[stage].values()] for row in rows if stage in row]:
             show(f"{robot.name}: operations {stage}, per {per}", headers, shown)
@@ -84,7 +87,8 @@ def _names(robot: Robot, quantity: str) -> list[str]:
 def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) -> dict[str, Any]:
     of_frame = {"frame": frame} if QUANTITIES[quantity].of_frame else {}
     function = robot.compile(quantity, method=method, parameters=parameters, **of_frame)
-    row: dict[str, Any] = {"quantity": quantity, "method": function.label.method, "on line": asdict(function.operations)}
+    row: dict[str, Any] = {"quantity": quantity, "method": function.label.method}
+    row["on line"] = asdict(function.operations)
     if parameters == "input":
         row["off line"] = asdict(function.off_line_operations)
     return row

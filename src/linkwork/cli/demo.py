@@ -48,32 +48,33 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
         show(
             f"Agreement at {STATES} random states",
             ["check", "relative\ndeviation", "at most", ""],
-            [[c["check"], _power(c["deviation"]), _power(c["tolerance"]), "ok" if c["agrees"] else "FAILS"] for c in checks],
+            [[c["check"], float(f"{c['deviation']:.1e}"), c["tolerance"], _verdict(c)] for c in checks],
         )
         show_speed("Operations per state, and native speed in batches of 4096", speed)
-        say(describe_host(), "dim")
-        say("")
-        _say_next(source.name, robot, time.perf_counter() - start, failed)
+        say(describe_host() + "\n", "dim")
+        _say_next(source.name, time.perf_counter() - start, failed)
     if failed:
         raise typer.Exit(1)
 
 
-def _say_next(name: str, robot: Robot, took: float, failed: list[dict[str, Any]]) -> None:
+def _say_next(name: str, took: float, failed: list[dict[str, Any]]) -> None:
     say(f"{len(failed)} checks failed." if failed else f"All agree. {took:.1f} s in all. What to try next:")
     if failed:
         return
-    for command, what in (
-        (f"linkwork eval {name} inverse_dynamics --a {robot.joint_names[0] if robot.joint_names else '...'}=1", "evaluate"),
-        (f"linkwork inspect {name}", "see the robot"),
-        (f"linkwork count {name}", "count operations, method by method"),
-        ("linkwork check FILE.urdf", "check a robot of your own"),
-        ("linkwork --help", "all verbs"),
-    ):
-        say(f"  {command}\n      {what}")
+    commands = {
+        f"linkwork eval {name} gravity": "joint forces that hold it up",
+        f"linkwork inspect {name}": "joints, inertias, frames",
+        f"linkwork count {name}": "operations, method by method",
+        "linkwork check FILE.urdf": "what is wrong with a robot of your own",
+        "linkwork --help": "all verbs",
+    }
+    width = max(map(len, commands))
+    for command, what in commands.items():
+        say(f"  {command:{width}}  {what}")
 
 
-def _power(value: float) -> str:
-    return f"{value:.1e}" if value else "0"
+def _verdict(check: dict[str, Any]) -> str:
+    return "ok" if check["agrees"] else "FAILS"
 
 
 def _checks(source: Source, robot: Robot) -> Iterator[dict[str, Any]]:
@@ -92,7 +93,8 @@ def _checks(source: Source, robot: Robot) -> Iterator[dict[str, Any]]:
     whole = np.einsum("...ij,...j->...i", M, a) + robot.bias(q, v)
     yield _check("inverse dynamics (rnea) = M (crba) a + bias", deviation(force, whole), EXACT)
     for method, function in forward.items():
-        yield _check(f"forward dynamics ({method}) of inverse dynamics = a", deviation(function(q, v, force), a), SOLVED)
+        back = function(q, v, force)
+        yield _check(f"forward dynamics ({method}) of inverse = a", deviation(back, a), SOLVED)
     if len(forward) > 1:
         first, second = (function(q, v, tau) for function in forward.values())
         yield _check("forward dynamics: " + " = ".join(forward), deviation(second, first), SOLVED)
@@ -100,15 +102,16 @@ def _checks(source: Source, robot: Robot) -> Iterator[dict[str, Any]]:
         tolerance = SOLVED if quantity == "forward_dynamics" else EXACT
         arguments = [states[port.name] for port in function.program.inputs]
         result, (slow,) = function(*arguments), interpret(function.program, arguments)
-        name = f"{quantity.replace('_', ' ')} ({method}):"
-        yield _check(f"{name} native = interpreter", deviation(result, slow), tolerance)
-        few = [x[:4] for x in arguments]
-        yield _check(f"{name} native = formulation on floats", deviation(result[:4], _plain(robot, function, few)), tolerance)
+        name = f"{quantity.replace('_', ' ')} ({method})"
+        yield _check(f"{name}: native = interpreter", deviation(result, slow), tolerance)
+        plain = _plain(robot, function, [x[:4] for x in arguments])
+        yield _check(f"{name}: native = plain floats", deviation(result[:4], plain), tolerance)
     yield _check("M is symmetric", deviation(M, M.swapaxes(-1, -2)), 0.0)
     if model.nv:
         values = np.linalg.eigvalsh(M)
         yield _check("M is positive definite", float(max(0.0, -values.min() / values.max())), 0.0)
-    yield _check("power v . tau = d/dt (kinetic + potential energy)", _power_balance(source.load(friction=False), q, v, a), EXACT)
+    balance = _power_balance(source.load(friction=False), q, v, a)
+    yield _check("power v . tau = d/dt (kinetic + potential energy)", balance, EXACT)
 
 
 def _check(what: str, apart: float, tolerance: float) -> dict[str, Any]:
@@ -130,7 +133,7 @@ def _power_balance(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) ->
     (kinetic,) = interpret(robot.kinetic_energy.program, [ahead, v + 1j * step * a])
     (potential,) = interpret(robot.potential_energy.program, [ahead])
     power = np.sum(v * robot.inverse_dynamics(q, v, a), axis=-1)
-    return deviation((kinetic + potential).imag / step, power)
+    return deviation(np.imag(kinetic + potential) / step, power)
 
 
 def _rates(robot: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:

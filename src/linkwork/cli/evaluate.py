@@ -48,7 +48,7 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Where the results go: .csv, .npy or .npz.")
     ] = None,
-    method: Annotated[str, typer.Option(metavar="METHOD", help="A method, or auto: the one with least operations.")] = "auto",
+    method: Annotated[str, typer.Option(metavar="METHOD", help="auto: the one with the fewest operations.")] = "auto",
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
     threads: Annotated[int, typer.Option(min=1, help="Threads among which a batch is split.")] = 1,
     json: Json = False,
@@ -103,8 +103,8 @@ def evaluate(
     if json:
         print_json(
             {
-                "robot": robot.name, "quantity": quantity, "method": function.label.method, "signature": function.signature,
-                "labels": labels, "inputs": given if input is None else str(input),
+                "robot": robot.name, "quantity": quantity, "method": function.label.method,
+                "signature": function.signature, "labels": labels, "inputs": given if input is None else str(input),
                 "output": {port.name: result} if output is None else str(output), "states": math.prod(batch),
             }
         )  # fmt: skip
@@ -130,7 +130,9 @@ def _columns(name: str, labels: list[list[str]]) -> list[str]:
     return [":".join((name, *where)) for where in product(*labels)]
 
 
-def _show(function: Function, model: Model, labels: list[list[str]], given: dict[str, np.ndarray], result: np.ndarray) -> None:
+def _show(
+    function: Function, model: Model, labels: list[list[str]], given: dict[str, np.ndarray], result: np.ndarray
+) -> None:
     quantity, name = function.label.quantity, function.program.outputs[0].name
     by = f" by {function.label.method}" if function.label.method else ""
     of = f" of {function.label.frame}" if function.label.frame else ""
@@ -139,10 +141,11 @@ def _show(function: Function, model: Model, labels: list[list[str]], given: dict
     if result.ndim == 0:
         show(title, [f"{name}\n{measure}"], [[float(result)]])
     elif result.ndim == 1:
-        beside = {vector: values for vector, values in given.items() if QUANTITIES[quantity].joint_vector and len(values) == len(result)}
-        headers = [f"{vector}\n{unit(model, vector)}" for vector in beside]
-        rows = [[label, *(float(x) for x in row)] for label, *row in zip(labels[0], *beside.values(), result, strict=True)]
-        show(title, ["", *headers, f"{name}\n{measure}"], rows)
+        shown = QUANTITIES[quantity].inputs if quantity not in LABELS else ()
+        beside = [vector for vector in shown if len(given[vector]) == len(result)]  # not q of a floating base
+        columns = zip(labels[0], *(given[vector] for vector in beside), result, strict=True)
+        headers = ["", *(f"{vector}\n{unit(model, vector)}" for vector in beside), f"{name}\n{measure}"]
+        show(title, headers, [[label, *map(float, values)] for label, *values in columns])
     else:
         _show_matrix(f"{title}, {name}, {measure}", labels, result)
 

@@ -19,10 +19,10 @@ from ..model import check as find
 from ..pipeline import Robot, load
 from .common import Json, Source, print_json, say, show, takes_robot
 from .compare import deviation
+from .robots import JOINT_VALUES
 from .states import random_states
 
 AGREEMENT = 1e-9  # largest relative deviation of inverse dynamics that a conversion may cause
-JOINT_VALUES = ("lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest")
 
 
 def check(
@@ -137,5 +137,5 @@ def _dropped(source: Source, given: Description, robot: Robot, back: Robot) -> I
         for value in JOINT_VALUES:
             if getattr(old, value) != getattr(new, value):
                 yield f"{value} of joint {old.name!r}: {getattr(old, value):g} became {getattr(new, value):g}"
-    if given.sources and not back.model.sources:
+    if (given.summary, given.sources) != (back.model.summary, back.model.sources):
         yield "the description and the sources of the values"

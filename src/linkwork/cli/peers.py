@@ -16,11 +16,11 @@ from .states import random_states
 class Pinocchio:
     def __init__(self, source: Source):
         if Path(source.name).suffix.lower() != ".urdf":
-            raise UnsupportedError("Pinocchio reads URDF only", where="--peers", got=source.name, fix="give a .urdf file")
+            raise UnsupportedError("Pinocchio reads URDF only", where="--peers", got=source.name)
         if source.options["lock"]:
-            raise UnsupportedError("a comparison with locked joints is not made", where="--peers", fix="leave --lock out")
+            raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
         try:
-            import pinocchio
+            import pinocchio  # type: ignore[import-not-found]
         except ImportError as error:
             raise UnsupportedError("Pinocchio is not installed", where="--peers", fix="pip install pin") from error
         self.library: Any = pinocchio
@@ -46,7 +46,8 @@ class Pinocchio:
             "forward_dynamics": self.library.aba,
             "inertia_matrix": self.library.crba,
         }[quantity]
-        theirs = np.array([np.array(call(self.model, self.data, q[k], *(x[k] for x in rest))) for k in range(len(expected))])
+        rows = zip(q[: len(expected)], *rest, strict=False)
+        theirs = np.array([np.array(call(self.model, self.data, *row)) for row in rows])
         if quantity == "inertia_matrix":
             theirs = np.triu(theirs) + np.triu(theirs, 1).swapaxes(-1, -2)
             theirs = theirs[:, self._order][:, :, self._order]
@@ -54,7 +55,8 @@ class Pinocchio:
             theirs = theirs[:, self._order]
         apart = deviation(theirs, expected)
         if not apart < 1e-8:
-            raise LinkworkError(f"Pinocchio's {quantity} differs, so it is not timed", where="--peers", got=f"{apart:.1e}")
+            got = f"relative deviation {apart:.1e}"
+            raise LinkworkError(f"Pinocchio's {quantity} differs, so it is not timed", where="--peers", got=got)
         one = seconds(lambda: call(self.model, self.data, q[0], *(x[0] for x in rest)))
         return {
             "quantity": quantity,

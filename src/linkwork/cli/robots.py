@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,10 @@ from ..pipeline import load
 from .common import Json, Source, console, print_json, say, show, takes_robot
 from .states import unit
 
+JOINT_VALUES = (
+    "lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest",
+)  # fmt: skip
+
 
 def robots(json: Json = False) -> None:
     """List the bundled robots.
@@ -34,14 +39,18 @@ def robots(json: Json = False) -> None:
                 "name": name,
                 "joints": len(model.joint_names),
                 "base": "floating" if model.floating else "fixed",
-                "description": model.sources.get("description", ""),
+                "description": model.summary,
                 "sources": _references(model.sources),
             }
         )
     if json:
         print_json(rows)
         return
-    shown = [[*list(row.values())[:4], ", ".join(row["sources"])] for row in rows]
+    brief = [re.split(r"[;:]|\.", row["description"])[0] for row in rows]
+    shown = [
+        [row["name"], row["joints"], row["base"], what, ", ".join(row["sources"])]
+        for row, what in zip(rows, brief, strict=True)
+    ]
     show("", ["name", "joints", "base", "description", "sources"], shown)
     say("linkwork inspect NAME shows the values, and the sources in full.", "dim")
 
@@ -70,8 +79,7 @@ def inspect(source: Source, json: Json = False) -> None:
     branches = {0: tree}
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
-        follows = f", follows {joint.leader}" if joint.leader else ""
-        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind}{follows})")
+        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind})")
     console().print(Padding(tree, (1, 2)))
     _show_joints(model, facts["joints"])
     _show_inertias(facts["bodies"])
@@ -80,7 +88,7 @@ def inspect(source: Source, json: Json = False) -> None:
     show(
         "Methods",
         ["quantity", "method", "what", "applies"],
-        [[m["quantity"], m["method"], m["summary"], "no: " + m["refusal"] if m["refusal"] else "yes"] for m in facts["methods"]],
+        [[m["quantity"], m["method"], m["summary"], m["refusal"] or "yes"] for m in facts["methods"]],
     )
     alone = [name for name in QUANTITIES if name not in {m.quantity for m in METHODS}]
     say("Quantities with one form: " + ", ".join(alone), "dim")
@@ -97,7 +105,7 @@ def _facts(model: Model) -> dict[str, Any]:
     inertias = {link.name: link.inertia for link in describe(model).links}
     return {
         "name": model.name,
-        "description": model.sources.get("description", ""),
+        "description": model.summary,
         "base": "floating" if model.floating else "fixed",
         "nq": model.nq,
         "nv": model.nv,
@@ -128,7 +136,8 @@ def _facts(model: Model) -> dict[str, Any]:
             for frame in model.frames.values()
         ],
         "methods": [
-            {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)} for m in METHODS
+            {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
+            for m in METHODS
         ],
         "sources": _references(model.sources),
     }
@@ -136,8 +145,12 @@ def _facts(model: Model) -> dict[str, Any]:
 
 def _joint(joint: Joint) -> dict[str, Any]:
     mimic = {"joint": joint.leader, "multiplier": joint.multiplier, "offset": joint.offset} if joint.leader else None
-    fields = ("lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest")
-    return {"name": joint.name, "kind": joint.kind, **{name: getattr(joint, name) for name in fields}, "mimic": mimic}
+    return {
+        "name": joint.name,
+        "kind": joint.kind,
+        **{name: getattr(joint, name) for name in JOINT_VALUES},
+        "mimic": mimic,
+    }
 
 
 def _screws(joint: Joint) -> list[tuple[str, float, float, str]]:
@@ -163,35 +176,19 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
 
 
 def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
-    effort = unit(model, "tau")
-    position = unit(model, "q")
-    some = lambda value: value if value and math.isfinite(value) else None  # noqa: E731
-    limit = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
-    show(
-        "Joints",
-        [
-            "joint", "kind", f"lower\n{position}", f"upper\n{position}", f"speed\n{unit(model, 'v')}", f"effort\n{effort}",
-            "rotor Ia\nkg m^2", f"Fs\n{effort}", "Fv\nSI", "K\nSI", f"rest\n{position}", "follows",
-        ],
-        [
-            [
-                joint["name"], joint["kind"], limit(joint["lower"]), limit(joint["upper"]),
-                some(joint["velocity_limit"]), some(joint["effort_limit"]), some(joint["rotor_inertia"]),
-                some(joint["coulomb"]), some(joint["viscous"]), some(joint["stiffness"]), some(joint["rest"]),
-                _follows(joint["mimic"]),
-            ]
-            for joint in joints
-        ],
-    )  # fmt: skip
-    absent = {
-        "position limits": all(limit(j["lower"]) is None and limit(j["upper"]) is None for j in joints),
-        "rotor inertia Ia": not any(j["rotor_inertia"] for j in joints),
-        "Coulomb friction Fs": not any(j["coulomb"] for j in joints),
-        "viscous friction Fv": not any(j["viscous"] for j in joints),
-        "stiffness K": not any(j["stiffness"] for j in joints),
-    }
-    if nothing := [name for name, is_absent in absent.items() if is_absent]:
-        say("None of the joints has: " + ", ".join(nothing), "dim")
+    position, speed, effort = (unit(model, vector, base=False) for vector in ("q", "v", "tau"))
+    bound = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
+    limits = [f"lower\n{position}", f"upper\n{position}", f"speed\n{speed}", f"effort\n{effort}"]
+    rows = [
+        [j["name"], j["kind"], *(bound(j[name]) for name in JOINT_VALUES[:4]), _follows(j["mimic"])] for j in joints
+    ]
+    show("Joints", ["joint", "kind", *limits, "follows"], rows)
+    own = ["rotor inertia\nkg m^2", f"Coulomb\n{effort}", f"viscous\n{effort} s", "stiffness\nSI", f"rest\n{position}"]
+    shown = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
+    if any(value is not None for row in shown for value in row[1:]):
+        show("Joints' own inertia, friction and springs", ["joint", *own], shown)
+    else:
+        say("No joint has rotor inertia, friction or a spring.\n")
 
 
 def _follows(mimic: dict[str, Any] | None) -> str | None:
@@ -227,7 +224,7 @@ def _show_placements(model: Model) -> None:
             pairs, parent = pairs[2:], ""
         rows.append([body.name, parent, *pairs[0], *pairs[1], *pairs[2]])
     headers = ["body", "parent", "gamma\nrad", "b\nm", "alpha\nrad", "d\nm", "theta\nrad", "r\nm"]
-    show("Placements: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r), q the joint's position", headers, rows)
+    show("Placements: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)", headers, rows)
 
 
 def _pair(axis: str, angle: float, length: float, moves: str) -> tuple[object, object]:

@@ -34,11 +34,11 @@ def neutral(model: Model, vector: str) -> np.ndarray:
     return np.array([float(name == "base.qw") for name in entries(model, vector)])
 
 
-def unit(model: Model, vector: str) -> str:
-    """Unit of the entries, e.g. ``rad`` or ``rad | m`` for a robot with both kinds of joints."""
+def unit(model: Model, vector: str, *, base: bool = True) -> str:
+    """Unit of the entries (with those of a floating base), e.g. ``rad``, or ``rad | m`` if there are both kinds."""
     turning, sliding = UNITS[vector]
     kinds = {joint.prismatic for joint in model.independent_joints}
-    if model.floating or len(kinds) == 2:
+    if (base and model.floating) or len(kinds) == 2:
         return f"{turning} | {sliding}"
     return sliding if kinds == {True} else turning
 
@@ -170,8 +170,8 @@ def _read_arrays(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, 
 
 def _check_array(path: Path, what: str, array: np.ndarray, size: int, vector: str) -> None:
     if array.dtype.kind not in "fiu" or array.ndim == 0 or array.shape[-1] != size:
-        expected = f"real numbers of shape (..., {size}): {vector}"
-        raise ShapeError("this does not fit", where=f"{path}: {what}", got=f"{array.dtype} {array.shape}", expected=expected)
+        got, expected = f"{array.dtype} {array.shape}", f"real numbers of shape (..., {size}): {vector}"
+        raise ShapeError("this does not fit", where=f"{path}: {what}", got=got, expected=expected)
 
 
 def write_results(path: Path, name: str, labels: Sequence[str], results: np.ndarray, batch: tuple[int, ...]) -> None:
@@ -182,7 +182,7 @@ def write_results(path: Path, name: str, labels: Sequence[str], results: np.ndar
     elif path.suffix.lower() == ".npy":
         np.save(buffer, results)
     else:
-        np.savez(buffer, **{name: results})
+        np.savez(buffer, **{name: results})  # type: ignore[arg-type]
     write_bytes(path, buffer.getvalue())
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from .emit import Function, Module
 
 TILES, VECTORS, ELEMENTS, NOT_AGAIN = range(4)  # ways to pack; the last is for inputs packed before the loop
+GROUP = 8  # vectors copied in one turn of the loop
 UNROLLED = 64  # scalars of a state packed without a loop
 
 HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block) noinline nounwind"
@@ -32,11 +33,12 @@ def emit_pack(m: Module, size: int):
         if size >= m.chunk:
             f.label("tiles")
             tiles_in(f, "tiles", size, rows, "%block", "end")
-        with _loop(f, "vectors", size) as (k, block):
-            source = f.at("%base", _offset(f, k))
-            f.store_row(f.let(f"load {m.vector}, ptr {source}, align {m.item}"), block, 0)
-        with _loop(f, "elements", size) as (k, block):
-            value, offset = "poison", _offset(f, k)
+        with _loop(f, "vectors", size, GROUP) as (offsets, block):
+            for k, offset in enumerate(offsets):
+                value = f.let(f"load {m.vector}, ptr {f.at('%base', offset)}, align {m.item}")
+                f.store_row(value, block, k)
+        with _loop(f, "elements", size) as ((offset,), block):
+            value = "poison"
             for lane, row in enumerate(rows):
                 scalar = f.let(f"load {m.real}, ptr {f.at(row, offset)}, align {m.item}")
                 value = f.let(f"insertelement {m.vector} {value}, {m.real} {scalar}, i32 {lane}")
@@ -50,11 +52,12 @@ def emit_unpack(m: Module, size: int):
     with Function(m, f"define internal void @unpack{size}{HEAD}") as f:
         full = f.let(f"icmp eq i64 %last, {m.lanes - 1}")
         _choose(f, f.let(f"select i1 {full}, i64 %way, i64 {ELEMENTS}"), 0)
-        with _loop(f, "vectors", size) as (k, block):
-            target = f.at("%base", _offset(f, k))
-            f.do(f"store {m.vector} {f.load_row(block, 0)}, ptr {target}, align {m.item}")
-        with _loop(f, "elements", size) as (k, block):
-            target = f.at("%base", _offset(f, k))
+        with _loop(f, "vectors", size, GROUP) as (offsets, block):
+            for k, offset in enumerate(offsets):
+                value = f.load_row(block, k)
+                f.do(f"store {m.vector} {value}, ptr {f.at('%base', offset)}, align {m.item}")
+        with _loop(f, "elements", size) as ((offset,), block):
+            target = f.at("%base", offset)
             for lane in range(m.lanes):
                 value = f.let(f"load {m.real}, ptr {f.at(block, lane * m.item)}, align {m.item}")
                 f.do(f"store {m.real} {value}, ptr {target}, align {m.item}")
@@ -71,16 +74,14 @@ def _choose(f: Function, way: str, size: int):
     f.do(f"switch i64 {way}, label %elements [{tiles} i64 {VECTORS}, label %vectors]")
 
 
-def _offset(f: Function, k: str) -> str:
-    return f.let(f"load i64, ptr {f.let(f'getelementptr i64, ptr %offsets, i64 {k}')}")
-
-
 @contextmanager
-def _loop(f: Function, name: str, size: int) -> Iterator[tuple[str, str]]:
-    """Loop over the scalars of a state: (number, its place in the block)."""
+def _loop(f: Function, name: str, size: int, group: int = 1) -> Iterator[tuple[list[str], str]]:
+    """Loop over the scalars of a state in groups: (their offsets, the place of the first in the block)."""
+    group = min(group, size)
     f.label(name)
-    with _steps(f, name, size, 1, "%block", "end") as (k, block):
-        yield k, block
+    with _steps(f, name, size, group, "%block", "end") as (k, block):
+        first = f.let(f"getelementptr i64, ptr %offsets, i64 {k}")
+        yield [f.let(f"load i64, ptr {f.at(first, 8 * j)}") for j in range(group)], block
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 ITEM_SIZE = {"float64": 8, "float32": 4}
+OPTIMISATION = 1  # of LLVM's code generator; programs arrive folded and shared, and levels 2 and 3 gave the same speed
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,6 @@ class Target:
         return binding.Target.from_triple(self.triple).create_target_machine(
             cpu=self.cpu, features=self.features, opt=OPTIMISATION, reloc="pic", codemodel="small", jit=True
         )
-
-
-# Programs arrive folded, shared and ordered: level 2 and 3 take longer and gave the same code or slower.
-OPTIMISATION = 1
 
 
 @cache

@@ -1,0 +1,187 @@
+"""Results as tables: for the terminal (rich) and as RESULTS.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from measure import FLOAT32, LARGE, LARGE_ONE, LARGE_TWO, LINKWORK, ONE_STATE, TWO_THREADS
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from robots import STATES
+from targets import SPEEDUP, words
+from timing import ratio
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, a text, a header and rows; the first ``texts`` columns hold words, the others numbers."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    text: str = ""
+    texts: int = 1
+
+    def markdown(self) -> str:
+        lines = [self.header, ["---"] * self.texts + ["---:"] * (len(self.header) - self.texts), *self.rows]
+        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        return "\n\n".join(part for part in (f"## {self.title}", self.text, table) if part)
+
+    def show(self, console: Console):
+        table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+        for k, name in enumerate(self.header):
+            table.add_column(name.replace("<br>", "\n"), justify="left" if k < self.texts else "right")
+        for row in self.rows:
+            table.add_row(*(cell.replace("**", "") for cell in row))
+        console.print(table)
+
+
+def tables(results: dict[str, Any]) -> list[Table]:
+    return [
+        _targets(results["targets"]),
+        _batches(results["dynamics"], results["inertia_matrix"]),
+        _calls(results["dynamics"]),
+        _variants(results["dynamics"]),
+        _operations(results["operations"]),
+        _startup(results["startup"]),
+        _peak(results["peak"]),
+    ]
+
+
+def markdown(results: dict[str, Any]) -> str:
+    machine, versions = results["machine"], results["versions"]
+    missed = [row["what"] for row in results["targets"] if not row["met"]]
+    verdict = f"Targets missed in this run: {'; '.join(missed)}." if missed else "All targets are met in this run."
+    quick = "\n\n**A quick run (`--quick`): few rounds, for trying the benchmark only.**" if results["quick"] else ""
+    processor = f"{machine['processor']} ({machine['llvm_name']}), {machine['lanes']} doubles per vector"
+    software = ", ".join(f"{name} {version}" for name, version in versions.items())
+    head = f"""# How fast
+
+Made by `make bench` (`python benchmarks/run.py`) on {results["date"]}; do not edit. Raw figures: `results.json`.{quick}
+
+- Processor: {processor}, {machine["cores"]} cores, one used unless said
+- {machine["system"]}, Python {machine["python"]}, {software}
+
+![Speed-up against Pinocchio](speed.png)
+
+**{verdict}**
+
+How it is measured: results are compared first and must agree to 1e-10 relative for every joint, by name. Contenders
+take turns, round by round ({results["rounds"]} rounds); a figure is the median of the rounds, ± half the distance of
+their quartiles; a ratio is the median of the ratios within each round. What runs on one thread is timed by the
+processor time of that thread, the rest by wall time."""
+    return "\n\n".join([head, *(table.markdown() for table in tables(results))]) + "\n"
+
+
+def _time(result: dict[str, Any]) -> str:
+    """Nanoseconds with half the quartile distance in per cent."""
+    number = f"{result['ns']:.1f}" if result["ns"] < 1000 else f"{result['ns']:.0f}"
+    return f"{number} ± {result['spread'] / 2:.0%}"
+
+
+def _find(times: dict[str, Any], *parts: str) -> dict[str, Any]:
+    return next(result for name, result in times.items() if all(part in name for part in parts))
+
+
+def _targets(rows: Iterable[dict[str, Any]]) -> Table:
+    shown = [[r["what"], r["target"], r["measured"], "met" if r["met"] else "**missed**"] for r in rows]
+    return Table("Targets", ["what", "target", "measured", ""], shown)
+
+
+def _batches(dynamics: Sequence[dict[str, Any]], inertia: dict[str, Any]) -> Table:
+    rows = []
+    for r in (*dynamics, inertia):
+        target = SPEEDUP.get((r["robot"], r["quantity"]), 20)
+        error = f"{r['error']['joint']:.0e}", f"{r['error']['state']:.0e}"
+        times = _time(r["times"][LINKWORK]), _time(r["times"][r["reference"]])
+        rows.append([r["robot"], words(r["quantity"]), *times, f"**{r['speedup']:.1f}×**", f"{target}×", *error])
+    text = f"""Nanoseconds per state. linkwork: `robot.inverse_dynamics(q, v, a)` and so on with C-ordered float64
+arrays of shape `({STATES}, n)`, a new result array per call, all layout work included. Pinocchio: `rneaInParallel`
+and `abaInParallel` with one thread on the column-major `(n, {STATES})` arrays it wants, result array allocated
+beforehand; for the inertia matrix a loop of `crba` calls. No friction, no rotors. Errors are relative: per joint
+against its largest value in the batch, and per state against the state's largest entry, which is larger where terms
+cancel (linkwork reads an angle written 1.57079632679 as π/2, 5e-12 away from what Pinocchio reads)."""
+    header = ["robot", "quantity", "linkwork", "Pinocchio", "ratio", "target", "error,<br>joint", "error,<br>state"]
+    return Table("Batches on one core", header, rows, text, texts=2)
+
+
+def _calls(dynamics: Sequence[dict[str, Any]]) -> Table:
+    rows = []
+    for r in dynamics:
+        t = r["times"]
+        shown = (t[ONE_STATE], _find(t, "Pinocchio", "call"), _find(t, "buffer"), _find(t, "MuJoCo"), _find(t, "map("))
+        rows.append([r["robot"], words(r["quantity"]), *map(_time, shown), f"{r['speedup_one_state']:.2f}×"])
+    text = f"""Nanoseconds per state. Pinocchio's PyPI wheel is built without CasADi, so CasADi runs linkwork's own
+program, instruction by instruction as SX (fewer operations than a trace of Pinocchio has): `buffer()` for one state
+per call, and `map({STATES})`, also through `buffer()`, for the batch. MuJoCo: `mj_inverse` and `mj_forward` with
+constraints off, the state set before timing, on the robot as linkwork writes it to URDF; the two compute more than
+the joint forces or accelerations. The ratio is Pinocchio's call to linkwork's."""
+    header = ["robot", "quantity", "linkwork", "Pinocchio", "CasADi<br>buffer()", "MuJoCo", "CasADi<br>map", "ratio"]
+    return Table("One state per call from Python", header, rows, text, texts=2)
+
+
+def _variants(dynamics: Sequence[dict[str, Any]]) -> Table:
+    rows = []
+    for r in dynamics:
+        t, threads = r["times"], ["-"] * 5
+        if TWO_THREADS in t:
+            gain = ratio(t[LARGE_ONE], t[LARGE_TWO])
+            two = t[TWO_THREADS], _find(t, "Pinocchio", "2 threads"), t[LARGE_ONE], t[LARGE_TWO]
+            threads = [*map(_time, two), f"{gain:.2f}×"]
+        rows.append([r["robot"], words(r["quantity"]), _time(t[FLOAT32]), f"{r['error_float32']:.0e}", *threads])
+    text = f"""Nanoseconds per state, for information. float32: batches of {STATES} on one core; its error is the median
+over the states, relative to the state's largest entry. Two threads give the same bits as one. They, and the large
+batches, are timed by wall time, so other work on the machine shows."""
+    header = ["robot", "quantity", "float32", "error", f"{STATES},<br>2 threads", "Pinocchio,<br>2 threads"]
+    header += [f"{LARGE},<br>1 thread", f"{LARGE},<br>2 threads", "gain"]
+    return Table("Single precision, and two threads", header, rows, text, texts=2)
+
+
+def _operations(operations: Sequence[dict[str, Any]]) -> Table:
+    rows = []
+    for r in operations:
+        ours, theirs = r["linkwork"], r["traced"]
+        show = lambda c: f"{c['mul']} / {c['add']} / {c['div']}"  # noqa: E731
+        relative = (ours["mul"] + ours["add"]) / (theirs["mul"] + theirs["add"])
+        verdict = "below" if r["below"] else "**above**"
+        what = r["robot"], words(r["quantity"]), r["method"]
+        counted = show(ours), str(ours["fused"]), str(ours["sincos"])
+        rows.append([*what, *counted, show(theirs) + " live" * r["live"], f"{relative:.0%}", verdict])
+    text = """mul / add / div per state; a fused multiply-add is one mul and one add; sine and cosine pairs stand apart.
+Beside them: Pinocchio traced with CasADi SX, after common-subexpression elimination. Where a row does not say live, they
+are counts of Pinocchio 4.1, taken once with a CasADi-enabled build (the PyPI wheel has none), which list divisions for
+forward dynamics only; puma560 is linkwork's bundled robot, with frames of its own. No friction, no rotors."""
+    header = ["robot", "quantity", "method", "linkwork", "fused", "sincos", "Pinocchio, traced", "mul + add", ""]
+    return Table("Operations", header, rows, text, texts=3)
+
+
+def _startup(startup: dict[str, Any]) -> Table:
+    rows = [[what, f"{r['seconds']:.3f}", f"{r['lowest']:.3f} to {r['highest']:.3f}"] for what, r in startup.items()]
+    text = """Seconds of wall time in fresh processes: median and range. Cold means an empty cache of compiled code. The
+first three begin after `import linkwork`."""
+    return Table("Time to the first result", ["what", "median", "range"], rows, text)
+
+
+def _peak(peak: dict[str, Any]) -> Table:
+    ns, counted = peak["ns"], peak["operations"]
+    rows = [
+        ["measured peak of one core, fused multiply-adds, GFLOP/s", f"{peak['gflops_peak']:.1f}"],
+        [f"{peak['robot']}, inverse dynamics, GFLOP/s", f"{peak['gflops']:.1f}"],
+        ["share of the peak", f"**{peak['share']:.0%}**"],
+        ["share of the peak, operations of sine and cosine counted too", f"{peak['share_with_sines']:.0%}"],
+        ["share possible with this mix of fused and plain operations", f"{peak['possible_share']:.0%}"],
+        ["share of the arithmetic instructions the core can start", f"{peak['issue_share']:.0%}"],
+        ["nanoseconds per state", f"{ns['function']:.1f}"],
+        [f"the {peak['sincos']} sine and cosine pairs alone", f"{ns['sines']:.1f}"],
+        ["the same arrays in and out, next to no arithmetic", f"{ns['layout']:.1f}"],
+        ["the counted instructions alone, if every one started at the peak's rate", f"{peak['possible_ns']:.1f}"],
+    ]
+    numbers = f"{counted['mul']} mul and {counted['add']} add per state, {counted['fused']} of each fused"
+    sines = f"{peak['sincos']} pairs of sine and cosine ({peak['sincos_operations']} operations each)"
+    text = f"""Operations counted: {numbers}. The {sines}
+take time but do not count, except where said. The peak is a program of independent chains of multiply-adds, compiled
+and called the same way. The parts timed alone include their own way in and out of memory, and overlap in the whole."""
+    return Table("Share of the peak", ["what", ""], rows, text)

@@ -1,0 +1,115 @@
+"""linkwork against Pinocchio, CasADi and MuJoCo: ``python benchmarks/run.py [--quick] [--output DIR]``.
+
+Checks that all of them agree, times them in turn, and writes results.json, RESULTS.md and speed.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the peers are imported
+
+from counts import operations
+from measure import dynamics, inertia_matrix
+from peak import measure_peak
+from plot import plot
+from report import markdown, tables
+from rich.console import Console
+from robots import SOURCES, Case
+from startup import startup
+from targets import judge
+from timing import CORES, use_cores
+
+import linkwork
+from linkwork.codegen.target import host
+
+PACKAGES = {
+    "Pinocchio": "pin", "CasADi": "casadi", "MuJoCo": "mujoco", "example-robot-data": "example-robot-data",
+    "NumPy": "numpy", "llvmlite": "llvmlite",
+}  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rounds: to try the benchmark, not to quote it")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent, help="folder for the results")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["LINKWORK_CACHE"] = cache
+        results = measure(options.quick)
+    console = Console() if sys.stdout.isatty() else Console(width=140)
+    for table in tables(results):
+        table.show(console)
+    (options.output / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    (options.output / "RESULTS.md").write_text(markdown(results), encoding="utf-8")
+    plot(results, options.output / "speed.png")
+    print(f"Wrote results.json, RESULTS.md and speed.png to {options.output}")
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    """Everything, as plain data."""
+    rounds, budget, processes = (3, 0.005, 2) if quick else (15, 0.03, 7)
+    began = perf_counter()
+
+    def tell(what: str):
+        print(f"{perf_counter() - began:6.1f} s  {what}", file=sys.stderr, flush=True)
+
+    use_cores(1)
+    tell("time to the first result")
+    results: dict[str, Any] = {
+        "date": date.today().isoformat(), "quick": quick, "rounds": rounds, "machine": machine(),
+        "versions": {"linkwork": linkwork.__version__} | {name: version(package) for name, package in PACKAGES.items()},
+        "startup": startup(processes),
+    }  # fmt: skip
+    cases = {name: Case(source) for name, source in SOURCES.items()}
+    results["joints"] = {
+        name: f"{len(case.robot.joint_names)} joints{', floating' if case.source.floating else ''}"
+        for name, case in cases.items()
+    }
+    tell("share of the peak")
+    results["peak"] = measure_peak(cases["panda"], rounds, budget)
+    results["dynamics"] = []
+    for quantity in ("inverse_dynamics", "forward_dynamics"):
+        for name, case in cases.items():
+            tell(f"{name}, {quantity}")
+            results["dynamics"].append(dynamics(case, quantity, rounds, budget))
+    tell("panda, inertia_matrix")
+    results["inertia_matrix"] = inertia_matrix(cases["panda"], rounds, budget)
+    tell("operations")
+    results["operations"] = operations(cases)
+    results["targets"] = judge(results)
+    results["seconds"] = perf_counter() - began
+    tell("done")
+    return results
+
+
+def machine() -> dict[str, Any]:
+    target = host()
+    return {
+        "processor": _processor(), "llvm_name": target.cpu, "lanes": target.lanes("float64"),
+        "fused": target.fused, "cores": len(CORES) or os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}", "python": platform.python_version(),
+    }  # fmt: skip
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The targets the project set itself, and whether this run meets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SPEEDUP = {  # times faster than Pinocchio's batch call with one thread
+    ("panda", "inverse_dynamics"): 35,
+    ("ur5", "inverse_dynamics"): 35,
+    ("anymal", "inverse_dynamics"): 20,
+    ("talos", "inverse_dynamics"): 20,
+    ("panda", "forward_dynamics"): 28,
+    ("ur5", "forward_dynamics"): 28,
+    ("anymal", "forward_dynamics"): 15,
+    ("talos", "forward_dynamics"): 15,
+}
+INERTIA_SPEEDUP = 20
+ONE_STATE_SPEEDUP = 1
+SHARE_OF_PEAK = 0.5
+SECONDS = {
+    "panda, load to first inverse dynamics, cold": 1.0,
+    "panda, load to first inverse dynamics, cached": 0.4,
+    "talos, load to first forward dynamics, cold": 15.0,
+    "import linkwork": 0.4,
+}
+
+
+def words(quantity: str) -> str:
+    return quantity.replace("_", " ")
+
+
+def judge(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row per target: what, target, measured, met."""
+    rows = []
+
+    def row(what: str, target: str, measured: str, met: bool):
+        rows.append({"what": what, "target": target, "measured": measured, "met": bool(met)})
+
+    for result in results["dynamics"]:
+        target = SPEEDUP[result["robot"], result["quantity"]]
+        what = f"{result['robot']}, batched {words(result['quantity'])} against Pinocchio"
+        row(what, f"≥ {target}×", f"{result['speedup']:.1f}×", result["speedup"] >= target)
+    inertia = results["inertia_matrix"]
+    what = f"{inertia['robot']}, batched inertia matrix against crba calls"
+    row(what, f"≥ {INERTIA_SPEEDUP}×", f"{inertia['speedup']:.1f}×", inertia["speedup"] >= INERTIA_SPEEDUP)
+    for result in results["dynamics"]:
+        if result["robot"] == "panda":
+            what = f"panda, {words(result['quantity'])}, one state per call from Python"
+            speedup = result["speedup_one_state"]
+            row(what, f"> {ONE_STATE_SPEEDUP}×", f"{speedup:.2f}×", speedup > ONE_STATE_SPEEDUP)
+    below, of = sum(count["below"] for count in results["operations"]), len(results["operations"])
+    row("operations below those of Pinocchio's CasADi trace", f"{of} of {of}", f"{below} of {of}", below == of)
+    for what, limit in SECONDS.items():
+        seconds = results["startup"][what]["seconds"]
+        row(what, f"< {limit:g} s", f"{seconds:.2f} s", seconds < limit)
+    share = results["peak"]["share"]
+    what = "panda, inverse dynamics, share of the FMA peak"
+    row(what, f"≥ {SHARE_OF_PEAK:.0%}", f"{share:.0%}", share >= SHARE_OF_PEAK)
+    return rows

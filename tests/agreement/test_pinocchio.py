@@ -1,0 +1,217 @@
+"""Every URDF of the package example-robot-data against Pinocchio, with fixed and with floating base.
+
+Pinocchio knows no friction in these quantities and reads no rotor inertia from URDF, so linkwork leaves them out here;
+what they add is the subject of the last tests.
+"""
+
+import math
+import re
+from importlib.metadata import files
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from support.evaluate import deviation, evaluate
+from support.pinocchio_robot import PinocchioRobot
+
+import linkwork
+from linkwork.formulations import methods
+
+TOLERANCE = 1e-10  # what a relative deviation stays below; the summary of the run shows the worst ones
+
+
+def name_of(path: Path) -> str:
+    return "/".join(path.parts[-3:])
+
+
+PATHS = [Path(str(file.locate())) for file in files("example-robot-data") or () if file.suffix == ".urdf"]
+EVERY = {name_of(path): path for path in PATHS}
+REFUSED = {"ur_description/urdf/ur3.urdf": "an empty <robot>"}  # by Pinocchio too
+ROBOTS = sorted(EVERY.keys() - REFUSED)
+# Robots with moving links of no inertia. Their acceleration is undefined, Pinocchio's is not a number.
+SINGULAR = {"romeo_description/urdf/romeo.urdf", "romeo_description/urdf/romeo_laas_small.urdf"}
+REPRESENTATIVE = {
+    "panda_description/urdf/panda.urdf": "fixed",
+    "ur_description/urdf/ur5_robot.urdf": "fixed",
+    "anymal_b_simple_description/robots/anymal.urdf": "floating",
+    "talos_data/robots/talos_reduced.urdf": "floating",
+}
+
+MIMIC = (
+    "baxter_description/urdf/baxter.urdf",
+    "panda_description/urdf/panda.urdf",
+    "panda_description/urdf/panda_collision.urdf",
+    "pr2_description/urdf/pr2.urdf",
+    "romeo_description/urdf/romeo.urdf",
+    "talos_data/robots/talos_full_v2.urdf",
+    "talos_data/robots/talos_full_v2_box.urdf",
+    "tiago_pro_description/robots/tiago_pro.urdf",
+)
+
+every_robot = pytest.mark.parametrize("name", ROBOTS)
+both_bases = pytest.mark.parametrize("base", ["fixed", "floating"])
+
+
+def load(name: str, base: str = "fixed", **options):
+    return linkwork.load(EVERY[name], base=base, **({"friction": False, "rotors": False, "mimic": False} | options))
+
+
+def text_of(name: str) -> str:
+    return re.sub(r"<!--.*?-->", "", EVERY[name].read_text(), flags=re.DOTALL)
+
+
+def tags_of_joints(name: str, tag: str) -> dict[str, dict[str, str]]:
+    """Attributes of an element of every joint, read by no reader of ours."""
+    joints = ElementTree.fromstring(text_of(name)).findall("joint")
+    return {joint.attrib["name"]: {} if (found := joint.find(tag)) is None else found.attrib for joint in joints}
+
+
+def exact_quarter_turns(urdf: str) -> str:
+    """Angles within 1e-10 of a quarter turn written in full, as linkwork takes them."""
+
+    def exact(angle: str) -> str:
+        nearest = round(float(angle) / (math.pi / 2)) * (math.pi / 2)
+        return repr(nearest) if abs(float(angle) - nearest) < 1e-10 else angle
+
+    return re.sub(r'rpy="([^"]*)"', lambda m: f'rpy="{" ".join(map(exact, m[1].split()))}"', urdf)
+
+
+def state(model, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-3, 3, model.nq), rng.uniform(-2, 2, model.nv), rng.uniform(-5, 5, model.nv)
+
+
+def assert_agree(deviations, what: str, actual, expected, scale: float = 0.0, tolerance: float = TOLERANCE) -> None:
+    off = deviation(actual, expected, scale)
+    deviations(what, off)
+    assert off <= tolerance, what
+
+
+def test_every_file_is_loaded_or_known_to_be_refused():
+    assert len(EVERY) >= 69 and EVERY.keys() >= REFUSED.keys()
+    for name in REFUSED:
+        with pytest.raises(ValueError, match="does not contain a valid URDF"):
+            pin.buildModelFromUrdf(str(EVERY[name]))
+        with pytest.raises(linkwork.ModelError, match="there are no links"):
+            linkwork.load(EVERY[name])
+
+
+@both_bases
+@every_robot
+def test_forces_and_energies(name: str, base: str, deviations):
+    model = load(name, base).model
+    peer = PinocchioRobot(text_of(name), model)
+    q, v, a = state(model)
+    assert_agree(deviations, "kinetic energy", evaluate(model, "kinetic_energy", q, v), peer.kinetic_energy(q, v))
+    expected = peer.potential_energy(q)
+    assert_agree(deviations, "potential energy", evaluate(model, "potential_energy", q), expected, scale=1.0)
+    if model.nv:
+        tau = peer.inverse_dynamics(q, v, a)
+        assert_agree(deviations, "inverse dynamics", evaluate(model, "inverse_dynamics", q, v, a), tau)
+        assert_agree(deviations, "bias", evaluate(model, "bias", q, v), peer.bias(q, v))
+        assert_agree(deviations, "gravity", evaluate(model, "gravity", q), peer.gravity(q), scale=1.0)
+        assert_agree(deviations, "inertia matrix", evaluate(model, "inertia_matrix", q), peer.inertia_matrix(q))
+        assert_agree(deviations, "centre of mass", evaluate(model, "center_of_mass", q), peer.center_of_mass(q))
+        assert_agree(deviations, "momentum", evaluate(model, "momentum", q, v), peer.momentum(q, v))
+
+
+@pytest.mark.parametrize("method", [method.name for method in methods("forward_dynamics")])
+@both_bases
+@pytest.mark.parametrize("name", [name for name in ROBOTS if name not in SINGULAR])
+def test_accelerations(name: str, base: str, method: str, deviations):
+    """The condition of the inertia matrix (1e6 and more among these robots) enlarges rounding, and any difference
+    between two models, so Pinocchio gets quarter turns as exact as linkwork takes them."""
+    model = load(name, base).model
+    peer = PinocchioRobot(exact_quarter_turns(text_of(name)), model)
+    q, v, a = state(model)
+    if model.nv:
+        tau = peer.inverse_dynamics(q, v, a)
+        found = evaluate(model, "forward_dynamics", q, v, tau, method=method)
+        allowed = TOLERANCE + 1e-16 * np.linalg.cond(peer.inertia_matrix(q))
+        expected = peer.forward_dynamics(q, v, tau)
+        assert_agree(deviations, f"forward dynamics, {method}", found, expected, tolerance=allowed)
+
+
+@pytest.mark.parametrize("name", sorted(SINGULAR))
+def test_singular_robots_are_singular(name: str):
+    model = load(name).model
+    q, v, tau = state(model)
+    peer = PinocchioRobot(text_of(name), model)
+    assert min(np.diag(peer.inertia_matrix(q))) == 0
+    assert not np.isfinite(peer.forward_dynamics(q, v, tau)).all()
+    with pytest.raises(linkwork.LinkworkError, match="singular"):
+        linkwork.compile(model, "forward_dynamics")
+
+
+@both_bases
+@every_robot
+def test_frames(name: str, base: str, deviations):
+    model = load(name, base).model
+    peer = PinocchioRobot(text_of(name), model)
+    q, v, _ = state(model)
+    seen = set()
+    for link, pose, *matrices in peer.frames(q, v):
+        if link == "universe":
+            continue
+        seen.add(link)
+        assert_agree(deviations, "poses", evaluate(model, "pose", q, frame=link), pose, scale=1.0)
+        for axes, J, drift in zip(("world", "local"), matrices[:2], matrices[2:], strict=True):
+            if model.nv:
+                found = evaluate(model, "jacobian", q, frame=link, axes=axes)
+                assert_agree(deviations, f"Jacobians, {axes}", found, J, scale=1.0)
+            found = evaluate(model, "jacobian_drift", q, v, frame=link, axes=axes)
+            assert_agree(deviations, f"Jacobian drifts, {axes}", found, drift, scale=1.0)
+    assert seen == set(model.link_names)
+
+
+@pytest.mark.parametrize("name", REPRESENTATIVE)
+def test_compiled(name: str, deviations):
+    robot = load(name, REPRESENTATIVE[name])
+    peer = PinocchioRobot(exact_quarter_turns(text_of(name)), robot.model)
+    states = [state(robot, seed) for seed in range(9)]
+    q, v, a = (np.array(column) for column in zip(*states, strict=True))
+    tau = np.array([peer.inverse_dynamics(*s) for s in states])
+    assert_agree(deviations, "inverse dynamics, native", robot.inverse_dynamics(q, v, a), tau)
+    expected = [peer.forward_dynamics(*s[:2], t) for s, t in zip(states, tau, strict=True)]
+    assert_agree(deviations, "forward dynamics, native", robot.forward_dynamics(q, v, tau), expected)
+    expected = [peer.inertia_matrix(s[0]) for s in states]
+    assert_agree(deviations, "inertia matrix, native", robot.inertia_matrix(q), expected)
+
+
+@every_robot
+def test_friction_is_what_the_file_says(name: str):
+    """With friction, the difference is exactly damping times velocity and friction times its sign."""
+    robot = load(name, friction=True)
+    q, v, a = state(robot)
+    tags = tags_of_joints(name, "dynamics")
+    own = [
+        float(tags[joint].get("damping", 0)) * u + float(tags[joint].get("friction", 0)) * np.sign(u)
+        for joint, u in zip(robot.joint_names, v, strict=True)
+    ]
+    frictionless = evaluate(load(name).model, "inverse_dynamics", q, v, a)
+    actual = evaluate(robot.model, "inverse_dynamics", q, v, a)
+    assert deviation(actual, frictionless + own, scale=1.0) < 1e-13
+
+
+@pytest.mark.parametrize("name", MIMIC)
+def test_mimic_joints(name: str, deviations):
+    """Against the joints of Pinocchio's full robot, projected on the independent ones."""
+    model, full = load(name, mimic=True).model, load(name).model
+    peer = PinocchioRobot(text_of(name), full)
+    tags = tags_of_joints(name, "mimic")
+    G, o = np.zeros((full.nv, model.nv)), np.zeros(full.nv)
+    for k, joint in enumerate(full.joint_names):
+        G[k, model.joint_names.index(tags[joint].get("joint", joint))] = float(tags[joint].get("multiplier", 1))
+        o[k] = float(tags[joint].get("offset", 0))
+    assert model.nv < full.nv
+    q, v, a = state(model)
+    expected = G.T @ peer.inverse_dynamics(G @ q + o, G @ v, G @ a)
+    assert_agree(deviations, "inverse dynamics, mimic", evaluate(model, "inverse_dynamics", q, v, a), expected)
+    M = G.T @ peer.inertia_matrix(G @ q + o) @ G
+    assert_agree(deviations, "inertia matrix, mimic", evaluate(model, "inertia_matrix", q), M)
+
+
+def test_every_robot_with_mimic_joints_is_tested():
+    assert [name for name in ROBOTS if linkwork.load(EVERY[name]).model.has_mimic] == sorted(MIMIC)

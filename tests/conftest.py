@@ -1,0 +1,49 @@
+"""What every test shares: helpers in ``support``, a cache of their own, two hypothesis profiles, worst deviations shown.
+
+``pytest --hypothesis-profile=explore`` tries many more random robots, and other ones each time.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, max_examples=20, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("repeatable"), derandomize=False, max_examples=500)
+settings.load_profile("repeatable")
+
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):  # workers of pytest-xdist inherit the directory
+        config.linkwork_cache = os.environ["LINKWORK_CACHE"] = tempfile.mkdtemp(prefix="linkwork-test-cache-")
+
+
+def pytest_unconfigure(config):
+    if hasattr(config, "linkwork_cache"):
+        shutil.rmtree(config.linkwork_cache)
+
+
+@pytest.fixture
+def deviations(record_property):
+    """``deviations(what, value)`` enters a relative deviation into the summary at the end of the run."""
+    return lambda what, value: record_property(f"deviation: {what}", value)
+
+
+def pytest_terminal_summary(terminalreporter):
+    worst = {}
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for key, value in report.user_properties:
+            if key.startswith("deviation: "):
+                worst[key[11:]] = max(worst.get(key[11:], (0.0, "")), (value, report.nodeid.rpartition("::")[2]))
+    if worst:
+        terminalreporter.section("worst relative deviations")
+        for what, (value, where) in sorted(worst.items()):
+            terminalreporter.line(f"{value:.1e}  {what}  ({where})")

@@ -1,0 +1,88 @@
+"""Quantities straight from the formulations, on floats, complex numbers or batches of them; complex-step derivatives."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwork.formulations import QUANTITIES, Request, find, methods
+
+STEP = 1e-30  # of a complex-step derivative: no differences are taken, so it can be as small as one likes
+
+
+def evaluate(
+    model, quantity: str, *inputs, method: str = "", frame: str = "", axes: str = "world", wrenches: Mapping = {}
+) -> np.ndarray:
+    """The quantity at inputs of shape (..., n); ``method`` defaults to the first in the catalog."""
+    if not method and methods(quantity):
+        method = methods(quantity)[0].name
+    request = Request(
+        method=find(quantity, method, model).function if method else None,
+        frame=model.frame(frame) if frame else None,
+        axes=axes,
+        loaded=tuple(model.frame(name) for name in wrenches),
+    )
+    arguments: list[Any] = [scalars(x) for x in inputs]
+    if wrenches:
+        arguments.append([scalars(w) for w in wrenches.values()])
+    batch = np.broadcast_shapes(*(np.shape(x)[:-1] for x in inputs))
+    return gathered(QUANTITIES[quantity].function(model, request, *arguments), batch)
+
+
+def scalars(x: Any) -> list:
+    """The entries of a vector; arrays over the batch axes if there are any."""
+    x = np.asarray(x)
+    return x.tolist() if x.ndim == 1 else [x[..., k] for k in range(x.shape[-1])]
+
+
+def gathered(result: Any, batch: tuple[int, ...] = ()) -> np.ndarray:
+    """An array with batch axes first from nested lists of scalars, some of which may not depend on the batch."""
+    shape, leaves = (), [result]
+    while leaves and isinstance(leaves[0], (list, tuple)):
+        shape += (len(leaves[0]),)
+        leaves = [leaf for part in leaves for leaf in part]
+    stacked = np.stack([np.broadcast_to(leaf, batch) for leaf in leaves], axis=-1) if leaves else np.zeros((*batch, 0))
+    return stacked.reshape((*batch, *shape))
+
+
+def derivative(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Of ``function`` at ``x`` along ``direction``, exact to rounding; several directions are rows."""
+    return function(x + 1j * STEP * direction).imag / STEP
+
+
+def rates(model, q: np.ndarray) -> np.ndarray:
+    """The matrix (nq, nv) that takes v to the rate of q. The base's v is in its own axes, its q in the world's."""
+    if not model.floating:
+        return np.eye(model.nv)
+    x, y, z, w = q[3:7]
+    rate = np.zeros((model.nq, model.nv))
+    rate[:3, :3] = rotation_of(q[3:7])
+    rate[3:7, 3:6] = 0.5 * np.array([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]])
+    rate[7:, 6:] = np.eye(model.nv - 6)
+    return rate
+
+
+def rotation_of(quaternion: np.ndarray) -> np.ndarray:
+    """Of a quaternion x, y, z, w of any length."""
+    *u, w = quaternion / np.linalg.norm(quaternion)
+    return np.eye(3) + 2 * w * cross_matrix(u) + 2 * cross_matrix(u) @ cross_matrix(u)
+
+
+def cross_matrix(u) -> np.ndarray:
+    x, y, z = u
+    return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+
+
+def deviation(actual, expected, scale: float = 0.0) -> float:
+    """Largest difference, relative to the largest entry expected (or to ``scale``, if that is larger)."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape
+    if not actual.size:
+        return 0.0
+    difference = np.abs(actual - expected).max()
+    return 0.0 if difference == 0 else float(difference / max(np.abs(expected).max(), scale))
+
+
+def assert_close(actual, expected, *, scale: float = 0.0, tolerance: float = 1e-12) -> None:
+    off = deviation(actual, expected, scale)
+    assert off <= tolerance, f"relative deviation {off:.1e}\n{actual}\nexpected\n{expected}"
