@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 import casadi
-import linkwork
 import pinocchio as pin
 from robots import Case
+
+import linkwork
 
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
 

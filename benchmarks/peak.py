@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from robots import STATES, Case
-from timing import Contender, race
+from timing import Contender, race, ratio
 
 from linkwork import Function, Program
 from linkwork.codegen.native import build, ir_text
@@ -89,17 +89,18 @@ def measure_peak(case: Case, rounds: int, budget: float) -> dict[str, Any]:
         budget,
     )
     nanoseconds = {name: result["ns"] for name, result in times.items()}
-    gflops_peak = 2 * CHAINS * LENGTH / nanoseconds["peak"]
     flops = operations.mul + operations.add
     of_pair = sincos_operations()
     issued = operations.mul + operations.add - operations.fused
+    gflops_peak = 2 * CHAINS * LENGTH / nanoseconds["peak"]
+    share = flops / (2 * CHAINS * LENGTH) * ratio(times["peak"], times["function"])  # within each round
     return {
         "robot": case.source.name,
         "gflops_peak": gflops_peak,
         "gflops": flops / nanoseconds["function"],
-        "share": flops / nanoseconds["function"] / gflops_peak,
-        "share_with_sines": (flops + operations.sincos * of_pair) / nanoseconds["function"] / gflops_peak,
-        "issue_share": 2 * issued / nanoseconds["function"] / gflops_peak,
+        "share": share,
+        "share_with_sines": share * (flops + operations.sincos * of_pair) / flops,
+        "issue_share": share * 2 * issued / flops,
         "possible_share": flops / (2 * issued),
         "possible_ns": 2 * issued / gflops_peak,
         "sincos": operations.sincos,

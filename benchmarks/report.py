@@ -151,9 +151,9 @@ def _operations(operations: Sequence[dict[str, Any]]) -> Table:
         counted = show(ours), str(ours["fused"]), str(ours["sincos"])
         rows.append([*what, *counted, show(theirs) + " live" * r["live"], f"{relative:.0%}", verdict])
     text = """mul / add / div per state; a fused multiply-add is one mul and one add; sine and cosine pairs stand apart.
-Beside them: Pinocchio traced with CasADi SX, after common-subexpression elimination. Where a row does not say live, they
-are counts of Pinocchio 4.1, taken once with a CasADi-enabled build (the PyPI wheel has none), which list divisions for
-forward dynamics only; puma560 is linkwork's bundled robot, with frames of its own. No friction, no rotors."""
+Beside them: Pinocchio traced with CasADi SX, after common-subexpression elimination. Where a row does not say live,
+they are counts of Pinocchio 4.1, taken once with a CasADi-enabled build (the PyPI wheel has none), which list divisions
+for forward dynamics only; puma560 is linkwork's bundled robot, with frames of its own. No friction, no rotors."""
     header = ["robot", "quantity", "method", "linkwork", "fused", "sincos", "Pinocchio, traced", "mul + add", ""]
     return Table("Operations", header, rows, text, texts=3)
 
