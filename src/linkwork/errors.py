@@ -20,6 +20,9 @@ class LinkworkError(Exception):
             parts.append(f"fix: {fix}")
         super().__init__("\n  ".join(parts))
 
+    def __reduce__(self):  # errors travel between processes
+        return _restore, (type(self), self.args, self.__dict__)
+
 
 class ModelError(LinkworkError):
     """A robot description that cannot be trusted: bad file, bad tree, bad inertia."""
@@ -48,3 +51,10 @@ class UnknownNameError(LinkworkError, KeyError):
         )
 
     __str__ = Exception.__str__  # KeyError would print the repr of its message
+
+
+def _restore(kind: type[LinkworkError], args: tuple[str], state: dict) -> LinkworkError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error

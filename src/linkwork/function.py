@@ -56,7 +56,7 @@ class Function:
     def ufunc(self) -> Callable[..., Any]:
         """The NumPy generalised ufunc, compiled (or taken from the cache) when first used."""
         if self.backend == "interpreter":
-            return partial(_interpreted, self.program, np.dtype(self.dtype))
+            return partial(_interpreted, self.program)
         from .codegen.native import build
 
         return build(self.program, self.dtype)
@@ -90,9 +90,11 @@ class Function:
         ``threads`` splits a large batch, ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the
         frame's origin, in its axes.
         """
-        if not options:
+        # an argument too many would be taken for ``out`` by the ufunc
+        plain = not options or options.keys() == {"out"}
+        if plain and self.backend == "native" and len(args) == len(self.program.inputs):
             try:
-                return self.ufunc(*args)
+                return self.ufunc(*args, **options)
             except (ValueError, TypeError):
                 pass  # the careful way takes dicts, and finds the words for what is wrong
         return self._call(args, **options)
@@ -208,16 +210,16 @@ class Function:
             self.ufunc(*arrays, out=tuple(outs))
         else:
             wide = [np.broadcast_to(x, batch + p.shape) for x, p in zip(arrays, ports, strict=True)]
-            edges = np.linspace(0, batch[axis], threads + 1).astype(int)
-            cut = lambda x, a, b: x[(slice(None),) * axis + (slice(a, b),)]  # noqa: E731
-            with ThreadPoolExecutor(threads) as pool:
-                jobs = [
-                    pool.submit(self.ufunc, *(cut(x, a, b) for x in wide), out=tuple(cut(o, a, b) for o in outs))
-                    for a, b in pairwise(edges)
-                    if b > a
-                ]
-                for job in jobs:
-                    job.result()
+            edges = np.linspace(0, batch[axis], min(threads, batch[axis]) + 1).astype(int)
+            parts = [(slice(None),) * axis + (slice(start, end),) for start, end in pairwise(edges)]
+
+            def run(part: tuple[slice, ...]) -> None:
+                self.ufunc(*(x[part] for x in wide), out=tuple(o[part] for o in outs))
+
+            jobs = [_pool(threads).submit(run, part) for part in parts[1:]]
+            run(parts[0])  # this thread has a share too
+            for job in jobs:
+                job.result()
         if len(outs) > 1:
             return tuple(outs)
         return outs[0] if out is not None or outs[0].ndim else outs[0][()]
@@ -263,22 +265,19 @@ class Function:
         return _restore, (self._document(), self.program.to_json())
 
 
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Kept from call to call: starting threads takes longer than many batches."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="linkwork")
+
+
 def _restore(document: Mapping[str, Any], program: str) -> Function:
     label = dict(document["label"])
     label["joints"] = tuple(label["joints"])
     return Function(Program.from_json(program), Label(**label), document["dtype"], document["backend"])
 
 
-def _interpreted(program: Program, dtype: np.dtype, *args: Any, out: Any = None) -> Any:
-    """Stands in for the ufunc: same inputs, same errors, slow."""
-    arrays = [np.asarray(x).astype(dtype, copy=False) for x in args]
-    for array, port in zip(arrays, program.inputs, strict=True):
-        if array.shape[array.ndim - len(port.shape) :] != port.shape:
-            raise ValueError(f"{port.name} has shape {array.shape}")
-    results = interpret(program, arrays)
-    if out is not None:
-        for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
-            target[...] = result
-        return out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    results = [result if result.ndim else result[()] for result in results]
-    return results[0] if len(results) == 1 else tuple(results)
+def _interpreted(program: Program, *arrays: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
+    """Stands in for the ufunc."""
+    for target, result in zip(out, interpret(program, arrays), strict=True):
+        target[...] = result

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import io
 from .errors import LinkworkError, UnknownNameError
 from .formulations import QUANTITIES, Method, Request, find, methods
@@ -110,6 +112,8 @@ def _trace(
     if parameters == "input":
         ports.append(Port("parameters", (model.n_bodies, 10), PARAMETER))
 
+    shape = tuple(model.nv if size == "nv" else size for size in asked.shape)
+
     def run(*values: Any) -> Mapping[str, Any]:
         seen = model
         if parameters == "input":
@@ -117,7 +121,8 @@ def _trace(
             values = values[:-1]
         if parameters != "standard" and asked.of_joints:
             seen = grouped(seen)
-        return {asked.output: asked.function(seen, request, *values)}
+        value = np.array(asked.function(seen, request, *values), dtype=object)
+        return {asked.output: value.reshape(shape)}
 
     return optimize(trace(quantity, run, ports))
 

@@ -9,7 +9,7 @@ import linkwork
 
 ROOT = Path(linkwork.__file__).parent
 
-# A part may import those listed, and errors. ``function`` stands in the column of programs, ``pipeline`` joins the columns.
+# A part may import those listed, and errors. ``function`` stands in the column of programs, ``pipeline`` joins both.
 ALLOWED = {
     "errors": set(),
     "files": set(),

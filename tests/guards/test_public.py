@@ -28,7 +28,9 @@ def test_methods_have_a_reference_and_tagged_equations(method):
     assert method.reference in references()
     assert method.quantity in QUANTITIES
     source, tag = inspect.getsource(inspect.getmodule(method.function)), r"\((\d+)\)"
-    in_docstrings = {t for line in inspect.getdoc(method.function).splitlines() for t in re.findall(rf"^\s*{tag}", line)}
+    in_docstrings = {
+        t for line in inspect.getdoc(method.function).splitlines() for t in re.findall(rf"^\s*{tag}", line)
+    }
     at_line_ends = {t for line in source.splitlines() for t in re.findall(rf"# {tag}\s*$", line)}
     assert in_docstrings <= at_line_ends, f"equations without a line: {in_docstrings - at_line_ends}"
 

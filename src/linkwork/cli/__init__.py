@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -39,14 +40,19 @@ def _linkwork(
     """
 
 
-app.command("demo")(demo.demo)
-app.command("robots")(robots.robots)
-app.command("inspect")(robots.inspect)
-app.command("check")(files.check)
-app.command("convert")(files.convert)
-app.command("count")(count.count)
-app.command("eval")(evaluate.evaluate)
-app.command("bench")(bench.bench)
+VERBS = {
+    "demo": demo.demo,
+    "robots": robots.robots,
+    "inspect": robots.inspect,
+    "check": files.check,
+    "convert": files.convert,
+    "count": count.count,
+    "eval": evaluate.evaluate,
+    "bench": bench.bench,
+}
+for _name, _verb in VERBS.items():
+    _paragraphs = cleandoc(_verb.__doc__ or "").split("\n\n")  # \b keeps the lines of the examples apart
+    app.command(_name, help="\n\n".join(p if p[0] == "\b" else p.replace("\n", " ") for p in _paragraphs))(_verb)
 
 
 def main() -> None:

@@ -137,5 +137,5 @@ def _dropped(source: Source, given: Description, robot: Robot, back: Robot) -> I
         for value in JOINT_VALUES:
             if getattr(old, value) != getattr(new, value):
                 yield f"{value} of joint {old.name!r}: {getattr(old, value):g} became {getattr(new, value):g}"
-    if (given.summary, given.sources) != (back.model.summary, back.model.sources):
+    if (given.summary or given.sources) and not (back.model.summary or back.model.sources):
         yield "the description and the sources of the values"

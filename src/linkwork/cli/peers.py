@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import io
 from ..errors import LinkworkError, UnsupportedError
 from .common import Source
 from .compare import deviation, seconds
@@ -20,19 +22,25 @@ class Pinocchio:
         if source.options["lock"]:
             raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
         try:
-            import pinocchio  # type: ignore[import-not-found]
+            pinocchio: Any = import_module("pinocchio")
         except ImportError as error:
             raise UnsupportedError("Pinocchio is not installed", where="--peers", fix="pip install pin") from error
-        self.library: Any = pinocchio
+        self.library = pinocchio
         self.version = str(pinocchio.__version__)
         self.robot = source.load(friction=False, rotors=False)
-        base = (pinocchio.JointModelFreeFlyer(),) if self.robot.model.floating else ()
+        floating = self.robot.model.floating
+        base = (pinocchio.JointModelFreeFlyer(),) if floating and not io.read(source.name).floating else ()
         self.model = pinocchio.buildModelFromUrdf(source.name, *base)
         self.model.gravity.linear = np.array(list(self.robot.model.gravity))
         self.model.armature[:] = 0
-        names = list(self.model.names)[2 if base else 1 :]
-        if names != list(self.robot.joint_names) and sorted(names) != sorted(self.robot.joint_names):
-            raise UnsupportedError("Pinocchio sees other joints in this file", where="--peers", got=", ".join(names))
+        names = list(self.model.names)[2 if floating else 1 :]
+        if self.model.nv < 2:  # its bindings take an array of one row for a column, and abort
+            raise UnsupportedError("robots with a single joint are not compared", where="--peers", got=source.name)
+        if sorted(names) != sorted(self.robot.joint_names):
+            raise UnsupportedError(
+                "Pinocchio sees other joints in this file", where="--peers", got=", ".join(names),
+                expected=", ".join(self.robot.joint_names), fix="keep mimic joints with --no-mimic, if there are any",
+            )  # fmt: skip
         self.data = self.model.createData()
 
     def measure(self, quantity: str, batch: int) -> dict[str, Any]:

@@ -192,7 +192,10 @@ def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
 
 
 def _follows(mimic: dict[str, Any] | None) -> str | None:
-    return f"{mimic['multiplier']:g} {mimic['joint']} + {mimic['offset']:g}" if mimic else None
+    if mimic is None:
+        return None
+    times = f"{mimic['multiplier']:g} " if mimic["multiplier"] != 1 else ""
+    return f"{times}{mimic['joint']}" + (f" + {mimic['offset']:g}" if mimic["offset"] else "")
 
 
 def _show_inertias(bodies: list[dict[str, Any]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -98,20 +98,23 @@ def _read_csv(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.
             reader = csv.reader(file)
             header = [name.strip() for name in next(reader, [])]
             places = {vector: _columns(path, header, vector, entries(model, vector)) for vector in vectors}
-            rows: list[dict[str, list[float]]] = []
+            taken = [place for vector in vectors for place in places[vector]]
+            rows: list[list[float]] = []
             for cells in reader:
-                where = f"{path}: row {len(rows) + 1} (line {reader.line_num})"
                 if not cells:
                     continue
-                if len(cells) != len(header):
-                    expected = f"{len(header)}, as in the header"
-                    raise LinkworkError("wrong number of columns", where=where, got=len(cells), expected=expected)
-                rows.append({vector: _floats(where, header, cells, place) for vector, place in places.items()})
+                try:
+                    if len(cells) != len(header):
+                        raise ValueError
+                    rows.append([float(cells[place]) for place in taken])
+                except ValueError:
+                    where = f"{path}: row {len(rows) + 1} (line {reader.line_num})"
+                    raise _fault(where, header, cells, taken) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise LinkworkError(f"this is not a CSV file: {error}", where=str(path)) from error
     if not rows:
         raise LinkworkError("there are no rows under the header", where=str(path))
-    return {vector: np.array([row[vector] for row in rows]) for vector in vectors}
+    return _apart(np.array(rows), {vector: len(places[vector]) for vector in vectors})
 
 
 def _columns(path: Path, header: Sequence[str], vector: str, names: Sequence[str]) -> list[int]:
@@ -134,26 +137,39 @@ def _columns(path: Path, header: Sequence[str], vector: str, names: Sequence[str
     return [places[name] for name in names]
 
 
-def _floats(where: str, header: Sequence[str], cells: Sequence[str], place: Iterable[int]) -> list[float]:
-    values = []
-    for k in place:
-        try:
-            values.append(float(cells[k]))
-        except ValueError:
-            raise LinkworkError("not a number", where=f"{where}, column {header[k]!r}", got=repr(cells[k])) from None
-    return values
+def _fault(where: str, header: Sequence[str], cells: Sequence[str], taken: Iterable[int]) -> LinkworkError:
+    """What is wrong with a row."""
+    if len(cells) != len(header):
+        expected = f"{len(header)}, as in the header"
+        return LinkworkError("wrong number of columns", where=where, got=len(cells), expected=expected)
+    place = next(place for place in taken if not _is_number(cells[place]))
+    return LinkworkError("not a number", where=f"{where}, column {header[place]!r}", got=repr(cells[place]))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _apart(table: np.ndarray, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Vectors that stand side by side in the last axis."""
+    edges = np.cumsum(list(sizes.values()))[:-1]
+    return dict(zip(sizes, np.split(table, edges, axis=-1), strict=True))
 
 
 def _read_arrays(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
     sizes = {vector: len(entries(model, vector)) for vector in vectors}
     try:
-        content: Any = np.load(path, allow_pickle=False)
-        if path.suffix.lower() == ".npz":
-            arrays = {name: content[name] for name in content.files}
-        else:
-            _check_array(path, "its array", content, sum(sizes.values()), " + ".join(vectors))
-            edges = np.cumsum(list(sizes.values()))[:-1]
-            arrays = dict(zip(vectors, np.split(content, edges, axis=-1), strict=True))
+        with path.open("rb") as file:
+            content: Any = np.load(file, allow_pickle=False)
+            if path.suffix.lower() == ".npz":
+                arrays = {name: content[name] for name in content.files}
+            else:
+                _check_array(path, "its array", content, sum(sizes.values()), " + ".join(vectors))
+                arrays = _apart(content, sizes)
     except (ValueError, EOFError, AttributeError, BadZipFile) as error:
         if isinstance(error, LinkworkError):
             raise

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache as once
 from threading import Lock
 from typing import Any
@@ -13,13 +15,24 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..program.program import Program
 from . import cache
+from .direct import HEADER, Definition, define, emit_direct, make_builtin, suits
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
 from .target import ITEM_SIZE, Target, host
 from .ufunc import make_ufunc
 
-_loaded: dict[str, tuple[Any, Any]] = {}  # key -> (ufunc, what must live as long); never freed, it may be running
+
+@dataclass(frozen=True)
+class Loaded:
+    """Machine code in this process: as a ufunc and, where possible, as what builtins are made from."""
+
+    ufunc: Any
+    direct: Definition | None
+    keep: Any  # must live as long
+
+
+_loaded: dict[str, Loaded] = {}  # never freed, it may be running
 _lock = Lock()
 
 
@@ -30,11 +43,25 @@ def build(program: Program, dtype: Any = "float64", target: Target | None = None
     batch of any size and memory order. Programs with ports of size zero, which NumPy's signatures cannot express, give
     a function that broadcasts likewise.
     """
+    return _ready(program, dtype, target, segment).ufunc
+
+
+def build_direct(program: Program, dtype: Any, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
+    """A builtin that takes one state in plain arrays with hardly any overhead and leaves other calls to ``fallback``.
+
+    It shares its machine code, and so its bits, with :func:`build`. None where :mod:`.direct` has no such builtin.
+    """
+    definition = _ready(program, dtype).direct
+    return definition and make_builtin(definition, fallback)
+
+
+def _ready(program: Program, dtype: Any, target: Target | None = None, segment: int = SEGMENT) -> Loaded:
+    """The program's machine code, from this process, the cache or the compiler."""
     dtype = np.dtype(dtype).name
     if dtype not in ITEM_SIZE:
         raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
     target = target or host()
-    parts = (program.digest, dtype, target.identity, str(segment), _emitter())
+    parts = (program.digest, dtype, target.identity, str(segment), str(HEADER), _emitter())
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     with _lock:
         if key not in _loaded:
@@ -42,16 +69,19 @@ def build(program: Program, dtype: Any = "float64", target: Target | None = None
             if code is None:
                 code = object_code(program, dtype, target, segment)
                 cache.put(key, code)
-            engine, address = _load(code, target)
-            ufunc, buffers = make_ufunc(program, dtype, address)
-            _loaded[key] = ufunc, (engine, buffers)
-        return _loaded[key][0]
+            engine = _load(code, target)
+            ufunc, buffers = make_ufunc(program, dtype, engine.get_function_address("loop"))
+            _loaded[key] = Loaded(ufunc, define(engine, program, dtype), (engine, buffers))
+        return _loaded[key]
 
 
 def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = SEGMENT) -> str:
     """The LLVM IR that :func:`build` compiles."""
     module = Module(target or host(), dtype)
-    emit_loop(module, program, emit_kernel(module, program, segment))
+    kernel = emit_kernel(module, program, segment)
+    emit_loop(module, program, kernel)
+    if suits(program):
+        emit_direct(module, program, kernel)
     return module.text()
 
 
@@ -66,13 +96,13 @@ def object_code(program: Program, dtype: str, target: Target, segment: int = SEG
 @once
 def _emitter() -> str:
     """A hash of the sources that shape object code, so that other code never comes out of the cache."""
-    names = ("target", "emit", "sincos", "kernel", "layout", "loop")
+    names = ("target", "emit", "sincos", "kernel", "layout", "loop", "direct")
     sources = (pkgutil.get_data(__name__, f"{name}.py") or b"" for name in names)  # finds them beside this module
     return hashlib.sha256(b"".join(sources)).hexdigest()
 
 
-def _load(code: bytes, target: Target) -> tuple[Any, int]:
-    """Make object code callable: the engine that owns it and the address of the loop."""
+def _load(code: bytes, target: Target) -> Any:
+    """Make object code callable: the engine that owns it."""
     from llvmlite import binding
 
     empty = binding.parse_assembly(f'target triple = "{target.triple}"', binding.create_context())
@@ -80,4 +110,4 @@ def _load(code: bytes, target: Target) -> tuple[Any, int]:
     engine = binding.create_mcjit_compiler(empty, target.machine(), use_lmm=True)
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return engine, engine.get_function_address("loop")
+    return engine

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import LinkworkError
 from ..model import Frame, Model
-from ..scalar import Scalar, sign
+from ..scalar import Scalar, is_zero, sign
 from ..spatial import Force, Vector
 from . import coriolis, energy, kinematics
 from .rnea import rnea
@@ -36,6 +36,7 @@ class Quantity:
     name: str
     inputs: tuple[str, ...]
     output: str
+    shape: tuple[int | str, ...]  # of the output; "nv" is the robot's number
     function: Callable[..., Any]
     summary: str
     of_frame: bool = False
@@ -52,7 +53,7 @@ def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> li
         if not joint.floating:
             (k,), (at,) = model.freedoms(i), model.coordinates(i)
             forces[k] = joint.viscous * v[k] + joint.stiffness * (q[at] - joint.rest)
-            if joint.coulomb != 0:
+            if not is_zero(joint.coulomb):
                 forces[k] = forces[k] + joint.coulomb * sign(v[k])
     return forces
 
@@ -105,12 +106,12 @@ def potential_energy(model: Model, request: Request, q):
 
 
 def momentum(model: Model, request: Request, q, v):
+    _require_mass(model)
     return energy.momentum(model, model.expand(q), model.expand_rates(v))
 
 
 def center_of_mass(model: Model, request: Request, q):
-    if not any(body.inertia.mass for body in model.bodies):
-        raise LinkworkError("no moving body has a mass, so there is no centre of mass", where=f"robot {model.name!r}")
+    _require_mass(model)
     return list(kinematics.center_of_mass(model, model.expand(q)))
 
 
@@ -140,6 +141,11 @@ def jacobian_drift(model: Model, request: Request, q, v):
     return drift
 
 
+def _require_mass(model: Model) -> None:
+    if all(is_zero(body.inertia.mass) for body in model.bodies):
+        raise LinkworkError("no moving body has a mass, so there is no centre of mass", where=f"robot {model.name!r}")
+
+
 def _frame(request: Request) -> Frame:
     assert request.frame is not None  # the pipeline has seen to it
     return request.frame
@@ -149,31 +155,37 @@ QUANTITIES = {
     quantity.name: quantity
     for quantity in (
         Quantity(
-            "inverse_dynamics", ("q", "v", "a"), "tau", inverse_dynamics,
+            "inverse_dynamics", ("q", "v", "a"), "tau", ("nv",), inverse_dynamics,
             "joint forces for a motion", takes_wrenches=True, of_joints=True,
         ),
         Quantity(
-            "forward_dynamics", ("q", "v", "tau"), "a", forward_dynamics,
+            "forward_dynamics", ("q", "v", "tau"), "a", ("nv",), forward_dynamics,
             "joint accelerations under joint forces", takes_wrenches=True, of_joints=True,
         ),
-        Quantity("inertia_matrix", ("q",), "M", inertia_matrix, "M(q), complete and symmetric", of_joints=True),
         Quantity(
-            "bias", ("q", "v"), "b", bias,
+            "inertia_matrix", ("q",), "M", ("nv", "nv"), inertia_matrix, "M(q), complete and symmetric", of_joints=True
+        ),
+        Quantity(
+            "bias", ("q", "v"), "b", ("nv",), bias,
             "joint forces at zero acceleration: M a + b = tau", takes_wrenches=True, of_joints=True,
         ),
-        Quantity("gravity", ("q",), "g", gravity, "joint forces that hold the robot against gravity", of_joints=True),
-        Quantity("coriolis_matrix", ("q", "v"), "C", coriolis_matrix, "C(q, v) with Mdot - 2 C skew-symmetric"),
-        Quantity("kinetic_energy", ("q", "v"), "T", kinetic_energy, "of bodies and rotors"),
-        Quantity("potential_energy", ("q",), "V", potential_energy, "of gravity and springs"),
-        Quantity("momentum", ("q", "v"), "momentum", momentum, "linear, and angular about the centre of mass"),
-        Quantity("center_of_mass", ("q",), "c", center_of_mass, "of the moving bodies, in the world"),
-        Quantity("pose", ("q",), "T", pose, "4 x 4 pose of a frame in the world", of_frame=True),
         Quantity(
-            "jacobian", ("q",), "J", jacobian,
+            "gravity", ("q",), "g", ("nv",), gravity, "joint forces that hold the robot against gravity", of_joints=True
+        ),
+        Quantity(
+            "coriolis_matrix", ("q", "v"), "C", ("nv", "nv"), coriolis_matrix, "C(q, v) with Mdot - 2 C skew-symmetric"
+        ),
+        Quantity("kinetic_energy", ("q", "v"), "T", (), kinetic_energy, "of bodies and rotors"),
+        Quantity("potential_energy", ("q",), "V", (), potential_energy, "of gravity and springs"),
+        Quantity("momentum", ("q", "v"), "momentum", (6,), momentum, "linear, and angular about the centre of mass"),
+        Quantity("center_of_mass", ("q",), "c", (3,), center_of_mass, "of the moving bodies, in the world"),
+        Quantity("pose", ("q",), "T", (4, 4), pose, "4 x 4 pose of a frame in the world", of_frame=True),
+        Quantity(
+            "jacobian", ("q",), "J", (6, "nv"), jacobian,
             "6 x nv, linear rows first, at the frame's origin", of_frame=True, has_axes=True,
         ),
         Quantity(
-            "jacobian_drift", ("q", "v"), "Jdot_v", jacobian_drift,
+            "jacobian_drift", ("q", "v"), "Jdot_v", (6,), jacobian_drift,
             "Jdot v: a frame's acceleration when the joints do not accelerate", of_frame=True, has_axes=True,
         ),
     )

@@ -60,7 +60,7 @@ def modified_parameters(placement: Placement, noise: float = LAST_DIGIT) -> Modi
         b, r = 0.0, p[2] * math.copysign(1.0, R[2, 2])
     else:
         c_alpha, s_alpha = cos_sin(alpha, noise)
-        r = (s * p[0] - c * p[1]) / s_alpha
+        r = (s * p[0] - c * p[1]) / (s_alpha or math.sin(alpha))
         b = p[2] - r * c_alpha
         if max(abs(b), abs(r)) > FAR * float(np.linalg.norm(p)):
             return None

@@ -47,6 +47,6 @@ def interpret(program: Program, arguments: Sequence[np.ndarray]) -> list[np.ndar
         out = np.empty((*batch, port.size), dtype)
         for k in range(port.size):
             out[..., k] = values[program.results[start + k]]
-        outputs.append(out.reshape(*batch, *port.shape))
+        outputs.append(out.reshape((*batch, *port.shape)))
         start += port.size
     return outputs

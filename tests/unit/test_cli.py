@@ -1,0 +1,360 @@
+"""The command line: every verb in text and JSON, and what it says when something is wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork import cli
+from linkwork.cli import common
+
+BROKEN = '<robot name="r"><link name="a"/>'
+SUSPICIOUS = """<robot name="r"><link name="base"/><link name="arm"/>
+  <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+FINE = """<robot name="fine"><link name="base"><visual/></link>
+  <link name="arm"><inertial><origin xyz="0.1 0 0.2" rpy="0 0.1 0"/><mass value="2"/>
+    <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="tool"/>
+  <joint name="j" type="revolute"><origin xyz="0 0 1" rpy="0.3 0 0"/><parent link="base"/><child link="arm"/>
+    <axis xyz="0 1 0"/><limit lower="-1" upper="1" velocity="2" effort="3"/><dynamics damping="0.1"/></joint>
+  <joint name="t" type="fixed"><origin xyz="0.2 0 0"/><parent link="arm"/><child link="tool"/></joint></robot>"""
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Runs the command line; gives exit code, stdout and stderr."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["linkwork", *map(str, words)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as leave:
+            code = leave.code if isinstance(leave.code, int) else 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def data(run):
+    """Runs a verb with --json; gives the data."""
+
+    def call(*words: object):
+        code, out, err = run(*words, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out, parse_constant=pytest.fail)
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name: str, text: str):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+class TestCommandLine:
+    def test_version(self, run):
+        assert run("--version") == (0, f"linkwork {linkwork.__version__}\n", "")
+
+    @pytest.mark.parametrize("verb", ["demo", "robots", "inspect", "check", "convert", "count", "eval", "bench"])
+    def test_help_has_an_example(self, run, verb):
+        code, out, _ = run(verb, "--help")
+        assert code == 0
+        assert f"linkwork {verb}" in out.replace("Usage: linkwork", "")
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["fly"],
+            ["inspect"],
+            ["inspect", "panda", "--nonsense"],
+            ["inspect", "panda", "--gravity", "0,0,down"],
+            ["inspect", "panda", "--lock", "panda_joint1"],
+            ["eval", "panda", "gravity", "--q", "0,x"],
+            ["eval", "panda", "gravity", "--threads", "0"],
+        ],
+    )
+    def test_bad_usage(self, run, words):
+        code, out, err = run(*words)
+        assert (code, out) == (2, "")
+        assert err
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["inspect", "pandda"], "did you mean 'panda'?"),
+            (["inspect", "absent.urdf"], "absent.urdf: the file cannot be read"),
+            (["inspect", "panda", "--base", "flying"], "fixed or floating"),
+            (["inspect", "panda", "--lock", "panda_joint=1"], "did you mean 'panda_joint"),
+            (["count", "panda", "--quantity", "gravitty"], "did you mean 'gravity'?"),
+            (["count", "panda", "--method", "abba"], "did you mean 'aba'?"),
+            (["count", "panda", "--quantity", "bias", "--method", "aba"], "there is no method of bias 'aba'"),
+            (["count", "panda", "--parameters", "inputs"], "did you mean 'input'?"),
+            (["count", "panda", "--frame", "panda_link88"], "did you mean 'panda_link8'?"),
+            (["eval", "panda", "gravitty"], "did you mean 'gravity'?"),
+            (["eval", "panda", "gravity", "--q", "panda_joint11=1"], "did you mean 'panda_joint1'?"),
+            (["eval", "panda", "gravity", "--q", "1,2"], "expected: 7 numbers: panda_joint1"),
+            (["eval", "panda", "gravity", "--v", "0,0,0,0,0,0,0"], "gravity does not depend on this"),
+            (["eval", "panda", "pose"], "pose needs a frame"),
+            (["eval", "panda", "pose", "--frame", "hand"], "there is no frame 'hand'"),
+            (["eval", "panda", "gravity", "--dtype", "float16"], "there is no dtype 'float16'"),
+            (["eval", "panda", "gravity", "--output", "x.txt"], "x.txt: this kind of file is not known"),
+            (["convert", "panda", "panda.json"], "linkwork does not write this kind of file"),
+            (["bench", "panda", "--peers"], "Pinocchio reads URDF only"),
+        ],
+    )
+    def test_mistakes(self, run, words, said):
+        code, out, err = run(*words)
+        assert (code, out) == (1, "")
+        assert err.startswith("error: ")
+        assert said in err
+        assert "Traceback" not in err
+
+    def test_interrupt(self, run, monkeypatch):
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(common, "load", interrupted)
+        assert run("inspect", "panda")[0] == 130
+
+    @pytest.mark.skipif(os.name != "posix", reason="signals and named pipes")
+    def test_interrupt_of_a_process(self, tmp_path):
+        os.mkfifo(tmp_path / "states.csv")  # nobody writes, so the process waits
+        words = ("eval", "planar2r", "gravity", "--input", tmp_path / "states.csv")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "linkwork.cli", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        while process.poll() is None:
+            try:
+                pipe = os.open(tmp_path / "states.csv", os.O_WRONLY | os.O_NONBLOCK)
+                break
+            except OSError:  # it does not read yet
+                time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        os.close(pipe)
+        assert (process.returncode, err) == (130, b"")
+
+    def test_broken_pipe(self):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "linkwork.cli", "robots", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read()
+        process.wait(20)
+        process.stderr.close()
+        assert err == b""
+
+
+class TestRobots:
+    def test_json(self, data):
+        rows = {row["name"]: row for row in data("robots")}
+        assert set(rows) == set(linkwork.bundled_robots())
+        assert rows["panda"]["joints"] == 7
+        assert rows["quadruped"]["base"] == "floating"
+        assert "Gaz" in rows["panda"]["sources"]["gaz"]
+
+    def test_text(self, run):
+        code, out, err = run("robots")
+        assert (code, err) == (0, "")
+        assert all(name in out for name in linkwork.bundled_robots())
+
+
+class TestInspect:
+    def test_json(self, data):
+        facts = data("inspect", "puma560", "--gravity", "0,0,-1.6", "--no-rotors")
+        robot = linkwork.load("puma560")
+        assert (facts["nq"], facts["nv"], facts["gravity"]) == (6, 6, [0, 0, -1.6])
+        assert [joint["name"] for joint in facts["joints"]] == list(robot.joint_names)
+        assert [body["parameters"] for body in facts["bodies"]] == robot.parameters
+        assert facts["total_mass"] == pytest.approx(sum(row[0] for row in robot.parameters))
+        assert all(joint["rotor_inertia"] == 0 for joint in facts["joints"])
+        assert any(joint["coulomb"] for joint in facts["joints"])
+        assert facts["joints"][0]["velocity_limit"] is None  # infinite
+        assert {"quantity", "method", "summary", "refusal"} == set(facts["methods"][0])
+
+    def test_text(self, run):
+        code, out, err = run("inspect", "scara", "--no-friction")
+        assert (code, err) == (0, "")
+        assert all(word in out for word in ("inner_arm", "nq = 4", "prismatic", "rotor inertia", "alpha", "Methods"))
+        assert "Coulomb" not in out
+
+    def test_floating_and_locked(self, data):
+        facts = data("inspect", "panda", "--base", "floating", "--lock", "panda_joint2=0.5", "--lock", "panda_joint3=0")
+        assert (facts["base"], facts["nq"], facts["nv"]) == ("floating", 12, 11)
+
+    @pytest.mark.parametrize("name", linkwork.bundled_robots())
+    def test_placements_are_complete(self, run, data, name):
+        assert run("inspect", name)[0] == 0
+        facts = data("inspect", name)
+        moving = [body["placement"][-1]["moves"] for body in facts["bodies"] if body["placement"]]
+        assert set(moving) <= {"angle", "length"}
+
+
+class TestCheck:
+    def test_clean(self, run, file):
+        code, out, err = run("check", file("fine.urdf", FINE))
+        assert (code, err) == (0, "")
+        assert "is clean" in out.replace("\n", " ")
+
+    def test_warnings_only(self, run, file):
+        code, out, _ = run("check", file("suspicious.urdf", SUSPICIOUS))
+        assert code == 0
+        assert "no errors, 1 warning" in out
+
+    def test_errors(self, run, file):
+        code, out, err = run("check", file("bad.urdf", FINE.replace('value="2"', 'value="-2"')))
+        assert (code, err) == (1, "")
+        assert "1 error" in out
+
+    @pytest.mark.parametrize(("name", "text"), [("broken.urdf", BROKEN), ("broken.yaml", "name: [")])
+    def test_broken_file_is_a_finding(self, run, file, name, text):
+        path = file(name, text)
+        code, out, err = run("check", path, "--json")
+        assert (code, err) == (1, "")
+        told = json.loads(out)
+        assert (told["errors"], told["warnings"], told["findings"][0]["level"]) == (1, 0, "error")
+        assert name in told["findings"][0]["where"]
+        assert run("check", path)[0] == 1
+
+
+class TestConvert:
+    def test_there_and_back(self, run, data, file, tmp_path):
+        told = data("convert", file("fine.urdf", FINE), tmp_path / "fine.yaml")
+        assert told["deviation"] <= 1e-9
+        assert any("1 <visual>" in what for what in told["dropped"])
+        assert any("tool" in what for what in told["dropped"])
+        code, out, _ = run("convert", tmp_path / "fine.yaml", tmp_path / "again.urdf")
+        assert code == 0
+        assert "inverse dynamics agree" in out.replace("\n", " ")
+        q, v, a = [0.4], [1.0], [-2.0]
+        first, last = (linkwork.load(tmp_path / name) for name in ("fine.urdf", "again.urdf"))
+        np.testing.assert_allclose(first.inverse_dynamics(q, v, a), last.inverse_dynamics(q, v, a), rtol=1e-13)
+
+    def test_options_are_used(self, run, tmp_path):
+        out = tmp_path / "locked.urdf"
+        assert (
+            run("convert", "quadruped", out, "--base", "fixed", "--lock", "rear_left_knee=1", "--no-friction")[0] == 0
+        )
+        robot = linkwork.load(out)
+        assert (robot.nq, robot.model.floating) == (11, False)
+        assert not any(joint.viscous for joint in robot.model.independent_joints)
+
+    def test_does_not_replace_unless_told(self, run, file):
+        path = file("mine.urdf", "precious")
+        code, _, err = run("convert", "planar2r", path)
+        assert code == 1
+        assert "--force" in err
+        assert path.read_text() == "precious"
+        assert run("convert", "planar2r", path, "--force")[0] == 0
+        assert linkwork.load(path).nq == 2
+
+    def test_unwritable(self, run, tmp_path):
+        code, _, err = run("convert", "panda", tmp_path / "absent" / "panda.urdf")
+        assert code == 1
+        assert "cannot be written" in err
+        assert list(tmp_path.iterdir()) == []
+
+    def test_nothing_is_written_if_the_file_would_differ(self, run, tmp_path, monkeypatch):
+        monkeypatch.setattr("linkwork.cli.files.AGREEMENT", -1.0)
+        code, _, err = run("convert", "panda", tmp_path / "panda.urdf")
+        assert code == 1
+        assert "was not written" in err
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestCount:
+    def test_all(self, run, data):
+        counts = data("count", "panda")["counts"]
+        assert {row["quantity"] for row in counts} == set(linkwork.formulations.QUANTITIES)
+        function = linkwork.load("panda").compile("forward_dynamics", method="aba")
+        (aba,) = [row for row in counts if row["method"] == "aba"]
+        assert aba["on line"]["mul"] == function.operations.mul
+        code, out, err = run("count", "panda")
+        assert (code, err) == (0, "")
+        assert "a fused multiply-add is one mul and one add" in out.replace("\n", " ")
+
+    def test_parameters_as_inputs(self, run, data):
+        words = ("count", "ur5e", "--quantity", "inertia_matrix", "--method", "crba", "--parameters", "input")
+        (row,) = data(*words)["counts"]
+        assert row["off line"]["add"] > 0
+        assert "off line, per set of parameters" in run(*words)[1]
+
+    def test_method_alone(self, data):
+        rows = data("count", "planar2r", "--method", "rnea")["counts"]
+        assert {row["quantity"] for row in rows} == {"inverse_dynamics", "bias"}
+
+
+class TestBench:
+    def test_json_and_text(self, run, data, monkeypatch):
+        def once(call, **_):
+            call()
+            return 1e-6
+
+        monkeypatch.setattr("linkwork.cli.bench.seconds", once)
+        report = data("bench", "planar2r", "--batch", "16")
+        assert [row["quantity"] for row in report["functions"]] == [
+            "inverse_dynamics", "forward_dynamics", "inertia_matrix",
+        ]  # fmt: skip
+        assert report["host"]["lanes"] >= 2
+        assert all(row["states_per_second"] == pytest.approx(16e6) for row in report["functions"])
+        code, out, err = run("bench", "planar2r", "--batch", "16")
+        assert (code, err) == (0, "")
+        assert "float64 lanes" in out
+
+    @pytest.mark.parametrize("name", ["scara", "quadruped"])
+    def test_beside_pinocchio(self, data, tmp_path, monkeypatch, name):
+        pytest.importorskip("pinocchio")
+        monkeypatch.setattr("linkwork.cli.bench.seconds", lambda call, **_: 1e-6)
+        monkeypatch.setattr("linkwork.cli.peers.seconds", lambda call, **_: call() is None or 1e-6)
+        linkwork.load(name).write(tmp_path / "robot.urdf")
+        report = data("bench", tmp_path / "robot.urdf", "--batch", "8", "--peers")
+        assert all(row["deviation"] < 1e-10 for row in report["pinocchio"])
+
+    def test_beside_pinocchio_refused(self, run, file, tmp_path):
+        pytest.importorskip("pinocchio")
+        linkwork.load("scara").write(tmp_path / "scara.urdf")
+        assert "a single joint" in run("bench", file("fine.urdf", FINE), "--peers")[2]
+        assert "leave --lock out" in run("bench", tmp_path / "scara.urdf", "--peers", "--lock", "lift=0")[2]
+
+
+class TestDemo:
+    @pytest.mark.parametrize("name", ["scara", "quadruped"])
+    def test_json(self, data, name):
+        report = data("demo", name)
+        assert all(check["agrees"] for check in report["checks"])
+        assert len(report["checks"]) >= 14
+        assert len(report["speed"]) == 3
+
+    def test_text_of_the_default_robot(self, run):
+        code, out, err = run("demo")
+        assert (code, err) == (0, "")
+        assert all(word in out for word in ("panda: 7 joints", "All agree", "linkwork count panda"))
+
+    def test_a_robot_that_does_not_move(self, run, file):
+        path = file("still.urdf", '<robot name="still"><link name="a"/></robot>')
+        assert "does not move" in run("demo", path)[2]
+        assert run("inspect", path)[0] == 0
+        assert run("eval", path, "gravity")[0] == 0
+
+    def test_disagreement_is_told(self, run, monkeypatch):
+        monkeypatch.setattr("linkwork.cli.demo.deviation", lambda *_: 1.0)
+        code, out, _ = run("demo", "planar2r")
+        assert code == 1
+        assert "FAILS" in out
