@@ -76,7 +76,11 @@ def _trace_best(model: Model, quantity: str, method: str, **options: Any) -> tup
         if method != "auto":
             raise UnknownNameError(f"method of {quantity}", method, ["auto"])
         return "", _trace(model, quantity, None, **options)
-    candidates = [m for m in available if not m.refusal(model)] if method == "auto" else [find(quantity, method, model)]
+    loaded = bool(options["wrenches"])
+    if method == "auto":
+        candidates = [m for m in available if m.candidate and not m.refusal(model, loaded)]
+    else:
+        candidates = [find(quantity, method, model, loaded)]
     traced = [(candidate.name, _trace(model, quantity, candidate, **options)) for candidate in candidates]
     return min(traced, key=lambda pair: count(pair[1]).instructions)
 
@@ -119,7 +123,7 @@ def _trace(
         if parameters == "input":
             seen = model.with_inertias([Inertia.of(row) for row in values[-1]])
             values = values[:-1]
-        if parameters != "standard" and asked.of_joints:
+        if parameters != "standard" and asked.of_joints and (method is None or method.grouped):
             seen = grouped(seen)
         value = np.array(asked.function(seen, request, *values), dtype=object)
         return {asked.output: value.reshape(shape)}

@@ -18,11 +18,26 @@ ALLOWED = {
     "model": {"scalar", "spatial"},
     "io": {"files", "model", "spatial", "scalar"},
     "formulations": {"model", "spatial", "scalar"},
+    "published": {"formulations", "model", "spatial", "scalar"},
     "program": {"scalar"},
     "codegen": {"program", "scalar", "files"},
     "function": {"program", "codegen", "files"},
     "pipeline": {"io", "formulations", "function", "model", "program", "spatial"},
-    "cli": {"io", "formulations", "function", "model", "pipeline", "program", "codegen", "scalar", "files", "linkwork"},
+    "tabulate": {"formulations", "function", "pipeline", "program", "model", "spatial", "scalar"},
+    "cli": {
+        "published",
+        "tabulate",
+        "io",
+        "formulations",
+        "function",
+        "model",
+        "pipeline",
+        "program",
+        "codegen",
+        "scalar",
+        "files",
+        "linkwork",
+    },
 }
 
 

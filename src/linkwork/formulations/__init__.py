@@ -1,6 +1,7 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
-from .catalog import METHODS, Method, find, methods, references
+from .catalog import METHODS, find, methods, references
+from .method import Method
 from .quantities import QUANTITIES, Quantity, Request
 
 __all__ = ["METHODS", "QUANTITIES", "Method", "Quantity", "Request", "find", "methods", "references"]

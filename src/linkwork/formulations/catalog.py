@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
-from typing import Any
 
 from ..errors import UnknownNameError, UnsupportedError
 from ..model import Model
+from . import hollerbach, khalil, lin1991, linfang, silver
 from .aba import aba
 from .crba import crba
-from .forward import crba_ldl
+from .forward import crba_ldl, newton_euler_bias, solve_inertia_and_bias
+from .method import Method
 from .quantities import QUANTITIES
 from .rnea import rnea
 
-
-@dataclass(frozen=True)
-class Method:
-    """One published way to compute a quantity. ``reference`` is a key of references.bib."""
-
-    name: str
-    quantity: str
-    function: Callable[..., Any]
-    reference: str
-    summary: str
-    mimic: bool = True  # does it work with mimic joints?
-
-    def refusal(self, model: Model) -> str:
-        """Why it does not work for ``model``; empty if it does."""
-        return "it does not work with mimic joints" if model.has_mimic and not self.mimic else ""
-
-
 METHODS = (
-    Method("rnea", "inverse_dynamics", rnea, "luh1980", "recursive Newton-Euler, O(n)"),
-    Method("rnea", "bias", rnea, "luh1980", "recursive Newton-Euler at zero acceleration, O(n)"),
-    Method("crba", "inertia_matrix", crba, "walker1982", "composite rigid bodies, O(n d)"),
-    Method("crba-ldl", "forward_dynamics", crba_ldl, "walker1982", "inertia matrix, bias and L^T D L, sparse, O(n^3)"),
-    Method("aba", "forward_dynamics", aba, "featherstone1983", "articulated bodies, O(n)", mimic=False),
+    Method(
+        "rnea", "inverse_dynamics", rnea, "luh1980", "recursive Newton-Euler, three-vectors, O(n)", candidate=True
+    ),
+    Method("crba", "inertia_matrix", crba, "walker1982", "composite rigid bodies, O(n d)", candidate=True),
+    Method(
+        "newton-euler", "bias", newton_euler_bias, "luh1980", "Newton-Euler at zero acceleration, O(n)", candidate=True
+    ),
+    Method(
+        "crba-ldl", "forward_dynamics", crba_ldl, "walker1982", "crba, newton-euler and L^T D L, O(n^3)", candidate=True
+    ),
+    Method(
+        "aba", "forward_dynamics", aba, "featherstone1983", "articulated bodies, O(n)", mimic=False, candidate=True
+    ),
+    *hollerbach.METHODS,
+    *silver.METHODS,
+    *lin1991.METHODS,
+    *linfang.METHODS,
+    *khalil.METHODS,
 )
 
 
@@ -50,17 +45,39 @@ def methods(quantity: str) -> tuple[Method, ...]:
     return tuple(method for method in METHODS if method.quantity == quantity)
 
 
-def find(quantity: str, name: str, model: Model) -> Method:
-    """The method of that name, if it works for ``model``."""
+def find(quantity: str, name: str, model: Model, wrenches: bool = False) -> Method:
+    """The method of that name, if it works for ``model``.
+
+    Forward dynamics also has every sum "A+B" of an inertia-matrix method A and a bias method B.
+    """
     known = {method.name: method for method in methods(quantity)}
+    if quantity == "forward_dynamics" and "+" in name:
+        inertia, _, bias = name.partition("+")
+        chosen = by_inertia_and_bias(find("inertia_matrix", inertia, model), find("bias", bias, model, wrenches))
+        known[name] = chosen
     if name not in known:
         raise UnknownNameError(f"method of {quantity}", name, ["auto", *known])
-    if reason := known[name].refusal(model):
-        able = [other.name for other in known.values() if not other.refusal(model)]
+    if reason := known[name].refusal(model, wrenches):
+        able = [other.name for other in known.values() if not other.refusal(model, wrenches)]
         raise UnsupportedError(
             f"method {name!r} cannot be used for robot {model.name!r}: {reason}", fix=f"use one of: {', '.join(able)}"
         )
     return known[name]
+
+
+def by_inertia_and_bias(inertia: Method, bias: Method) -> Method:
+    """Forward dynamics from any inertia matrix and any bias, by L^T D L."""
+    return Method(
+        f"{inertia.name}+{bias.name}",
+        "forward_dynamics",
+        partial(solve_inertia_and_bias, inertia.function, bias.function),
+        inertia.reference,
+        f"{inertia.name}, {bias.name} and L^T D L",
+        serial=inertia.serial or bias.serial,
+        mimic=inertia.mimic and bias.mimic,
+        wrenches=bias.wrenches,
+        grouped=inertia.grouped and bias.grouped,
+    )
 
 
 @cache

@@ -81,7 +81,9 @@ def forward_dynamics(model: Model, request: Request, q, v, tau, wrenches=()):
 
 
 def bias(model: Model, request: Request, q, v, wrenches=()):
-    return inverse_dynamics(model, request, q, v, [0] * model.nv, wrenches)
+    q, v = model.expand(q), model.expand_rates(v)
+    b = request.method(model, q, v, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+    return model.collect([x + y for x, y in zip(b, passive_forces(model, q, v), strict=True)])
 
 
 def gravity(model: Model, request: Request, q):

@@ -142,6 +142,11 @@ class Model:
             yield i
 
     @cached_property
+    def serial(self) -> bool:
+        """Is it one chain, no branches?"""
+        return all(body.parent == i for i, body in enumerate(self.bodies))
+
+    @cached_property
     def has_mimic(self) -> bool:
         return any(body.joint.leader is not None for body in self.bodies)
 

@@ -1,0 +1,5 @@
+"""Methods of this family, for the catalog."""
+
+from ..method import Method
+
+METHODS: tuple[Method, ...] = ()

@@ -1,0 +1,44 @@
+"""Method: one published way to compute a quantity, as the catalog knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..model import Model
+
+
+@dataclass(frozen=True)
+class Method:
+    """``reference`` is a key of references.bib. The function's arguments depend on the quantity (tree vectors):
+
+    - inverse_dynamics: (model, q, v, a, wrenches) -> joint forces, rotor inertia included
+    - inertia_matrix: (model, q) -> complete matrix, rotor inertia on the diagonal
+    - bias: (model, q, v, wrenches) -> joint forces at zero acceleration
+    - forward_dynamics: (model, q, v, tau, wrenches) -> accelerations; tau and the result are the user's vectors
+
+    ``wrenches`` maps bodies to the Force applied to them, in the body's frame. Friction and springs are not the
+    method's business.
+    """
+
+    name: str
+    quantity: str
+    function: Callable[..., Any]
+    reference: str
+    summary: str
+    serial: bool = False  # only for serial chains on a fixed base
+    mimic: bool = True  # does it work with mimic joints?
+    wrenches: bool = True  # does it take wrenches?
+    grouped: bool = True  # does it work with grouped inertia parameters (bodies without mass)?
+    candidate: bool = False  # does "auto" try it?
+
+    def refusal(self, model: Model, wrenches: bool = False) -> str:
+        """Why it does not work for ``model``; empty if it does."""
+        if self.serial and model.floating:
+            return "it is for a fixed base, and the base floats"
+        if self.serial and not model.serial:
+            return "it is for serial chains, and the robot branches"
+        if not self.mimic and model.has_mimic:
+            return "it does not work with mimic joints"
+        return "it takes no wrenches" if wrenches and not self.wrenches else ""

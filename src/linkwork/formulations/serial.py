@@ -1,0 +1,47 @@
+"""A serial robot in distal frames, as Hollerbach and Silver use them: frame i at the far end of link i.
+
+A Model has its frames on the joints' own axes. Here frame i is carried over to the axis of joint i + 1, so joint i
+turns about (slides along) z of frame i - 1, as in standard Denavit-Hartenberg tables. Links and frames are numbered 1..n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model import Model
+from ..scalar import Scalar
+from ..spatial import Inertia, Screw, Transform, Vector
+
+
+class DistalChain:
+    """``gravity`` is in frame 0, ``inertia[i]`` about the origin of frame i and in its axes."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.n = model.n_bodies
+        # what leads from the axis of joint i to that of joint i + 1; nothing after the last
+        self._link = [_constant(model, i) for i in range(1, self.n + 1)] + [Transform()]
+        self.gravity: Vector = self._link[0].inward(model.gravity)
+        self.inertia: dict[int, Inertia] = {
+            i: inverse(self._link[i]).inertia_outward(model.inertia(i)) for i in range(1, self.n + 1)
+        }
+
+    def prismatic(self, i: int) -> bool:
+        return self.model.joint(i).prismatic
+
+    def rotor_inertia(self, i: int) -> Scalar:
+        return self.model.joint(i).rotor_inertia
+
+    def A(self, i: int, q: Sequence[Scalar]) -> Transform:
+        """Places frame i in frame i - 1: the joint's z screw, then the link. Its origin is p_i*, in frame i - 1."""
+        joint_screw = self.model.transform(i, q).screws[-1]
+        return Transform(joint_screw, *self._link[i].screws)
+
+
+def _constant(model: Model, i: int) -> Transform:
+    return Transform(*(fixed.screw for fixed in model.joint(i).placement))
+
+
+def inverse(transform: Transform) -> Transform:
+    """Of a chain of constant screws."""
+    return Transform(*(Screw(s.axis, s.c, -s.s, -s.t) for s in reversed(transform.screws)))

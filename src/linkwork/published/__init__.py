@@ -1,0 +1,1 @@
+"""What the papers print about operation counts, beside what running code counts."""
