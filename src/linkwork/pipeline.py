@@ -13,7 +13,7 @@ from . import io
 from .errors import LinkworkError, UnknownNameError
 from .formulations import QUANTITIES, Method, Request, find, methods
 from .function import Function, Label
-from .model import Description, Model, build, describe, grouped
+from .model import Description, Model, build, chain, describe, grouped
 from .program import PARAMETER, Port, Program, count, optimize, trace
 from .spatial import Inertia
 
@@ -191,6 +191,10 @@ class Robot:
     def write(self, path: str | Path) -> None:
         """Write the robot as URDF or YAML, by the suffix of ``path``. Reading it back gives the same dynamics."""
         io.write(describe(self.model), path)
+
+    def chain(self, tip: str) -> Robot:
+        """The path from the base to a link or frame, as a robot of its own; other branches are left out."""
+        return Robot(chain(self.model, tip))
 
     # -- functions of the joints -----------------------------------------------------------------------------------
 

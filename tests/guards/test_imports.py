@@ -24,20 +24,8 @@ ALLOWED = {
     "function": {"program", "codegen", "files"},
     "pipeline": {"io", "formulations", "function", "model", "program", "spatial"},
     "tabulate": {"formulations", "function", "pipeline", "program", "model", "spatial", "scalar"},
-    "cli": {
-        "published",
-        "tabulate",
-        "io",
-        "formulations",
-        "function",
-        "model",
-        "pipeline",
-        "program",
-        "codegen",
-        "scalar",
-        "files",
-        "linkwork",
-    },
+    "cli": {"published", "tabulate", "io", "formulations", "function", "model", "pipeline", "program", "codegen"}
+    | {"scalar", "files", "linkwork"},
 }
 
 

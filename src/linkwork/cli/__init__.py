@@ -11,7 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, count, demo, evaluate, files, robots
+from . import bench, compare, count, demo, evaluate, files, robots, tables
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -49,6 +49,9 @@ VERBS = {
     "count": count.count,
     "eval": evaluate.evaluate,
     "bench": bench.bench,
+    "compare": compare.compare,
+    "tables": tables.tables,
+    "cite": compare.cite,
 }
 for _name, _verb in VERBS.items():
     _paragraphs = cleandoc(_verb.__doc__ or "").split("\n\n")  # \b keeps the lines of the examples apart

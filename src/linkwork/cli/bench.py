@@ -11,7 +11,7 @@ import typer
 
 from ..pipeline import Robot
 from .common import Json, Source, print_json, progress, say, show, takes_robot
-from .compare import seconds
+from .measure import seconds
 from .states import random_states
 
 TIMED = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")

@@ -1,35 +1,113 @@
-"""How far results are apart, and how long calls take."""
+"""``linkwork compare``: all methods of a quantity side by side; ``linkwork cite``: their references."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
+
+from ..errors import UnknownNameError
+from ..formulations import METHODS, Method, executed, methods, references
+from ..pipeline import Robot
+from .bench import describe_host
+from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .measure import deviation, seconds
+from .states import random_states
+
+QUANTITIES = tuple(dict.fromkeys(method.quantity for method in METHODS))
+BATCH = 4096
 
 
-def deviation(result: Any, reference: Any) -> float:
-    """Largest difference over a batch of states, relative to the largest reference value of the same state; of scalars,
-    which may vanish at some state, relative to the largest of all."""
-    difference, size = np.abs(np.subtract(result, reference)), np.abs(reference)
-    entries = tuple(range(1, size.ndim)) or None
-    scale = np.max(size, axis=entries, keepdims=True, initial=0.0)
-    return float(np.max(difference / np.where(scale, scale, 1.0), initial=0.0))
+@takes_robot
+def compare(
+    source: Source,
+    quantity: Annotated[
+        str | None, typer.Option(metavar="QUANTITY", help=f"One of {', '.join(QUANTITIES)}; default: all.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Put all methods that work for this robot side by side: operations as published and compiled, speed, agreement.
+
+    As published: what the method executes as it is written, constants off line and structural zeros free. Compiled:
+    what is left in the final program. Deviation: the largest from any other method, relative, over random states.
+
+    \b
+    linkwork compare puma560
+    linkwork compare stanford --quantity inertia_matrix
+    """
+    if quantity is not None and quantity not in QUANTITIES:
+        raise UnknownNameError("quantity with methods", quantity, QUANTITIES)
+    robot = source.load()
+    report = {name: _compare(robot, name) for name in ([quantity] if quantity else QUANTITIES)}
+    if json:
+        print_json({"robot": robot.name, "batch": BATCH, "quantities": report})
+        return
+    headers = [
+        "method",
+        "reference",
+        "as published\nmul",
+        "\nadd",
+        "compiled\nmul",
+        "\nadd",
+        "\ndiv",
+        "state\nns",
+        "deviation",
+    ]
+    for name, rows in report.items():
+        shown = [
+            [
+                row["method"], row["reference"], row["executed"]["mul"], row["executed"]["add"], row["mul"], row["add"],
+                row["div"] or None, round(row["ns_per_state"], 1), f"{row['deviation']:.1e}",
+            ]
+            for row in rows
+            if not row["refusal"]
+        ]  # fmt: skip
+        show(f"{robot.name}: {name}", headers, shown)
+        for row in rows:
+            if row["refusal"]:
+                say(f"{row['method']}: {row['refusal']}", "dim")
+    say(describe_host(), "dim")
 
 
-def seconds(call: Callable[[], Any], *, repeats: int = 9, least: float = 0.02) -> float:
-    """Median time of one call, over ``repeats`` rounds of at least ``least`` seconds each."""
-    call()
-    calls = 1
-    while (took := _time(call, calls)) < least:
-        calls = max(2 * calls, int(1.2 * calls * least / max(took, 1e-9)))
-    return median(_time(call, calls) for _ in range(repeats)) / calls
+def _compare(robot: Robot, quantity: str) -> list[dict[str, Any]]:
+    rows, results = [], {}
+    states = random_states(robot.model, BATCH)
+    for method in methods(quantity):
+        row: dict[str, Any] = {"method": method.name, "reference": method.reference}
+        row["refusal"] = method.refusal(robot.model)
+        rows.append(row)
+        if row["refusal"]:
+            continue
+        with progress(f"{quantity} by {method.name}"):
+            function = robot.compile(quantity, method=method.name)
+            arguments = [states[port.name] for port in function.program.inputs]
+            results[method.name] = function(*arguments)
+            tally, operations = executed(method, robot.model), function.operations
+            row["executed"] = {"mul": tally["mul"], "add": tally["add"]}
+            row |= {"mul": operations.mul, "add": operations.add, "div": operations.div}
+            row["ns_per_state"] = seconds(lambda: function(*arguments), repeats=5) / BATCH * 1e9  # noqa: B023
+    for row in rows:
+        others = [result for name, result in results.items() if name != row["method"]]
+        if not row["refusal"]:
+            row["deviation"] = max((deviation(results[row["method"]], other) for other in others), default=0.0)
+    return sorted(rows, key=lambda row: row.get("mul", np.inf) + row.get("add", 0))
 
 
-def _time(call: Callable[[], Any], calls: int) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        call()
-    return time.perf_counter() - start
+def cite(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="A method's name, e.g. lin-1991.")],
+    json: Json = False,
+) -> None:
+    """Print the reference of a method as BibTeX.
+
+    \b
+    linkwork cite crba
+    """
+    found: list[Method] = [m for m in METHODS if m.name == method]
+    if not found:
+        raise UnknownNameError("method", method, {m.name for m in METHODS})
+    entries = {m.reference: references()[m.reference] for m in found}
+    if json:
+        print_json(entries)
+    else:
+        print("\n\n".join(entries.values()))

@@ -16,7 +16,7 @@ from ..pipeline import Robot
 from ..program import interpret
 from .bench import TIMED, describe_host, host_facts, measure, show_speed
 from .common import Json, Source, print_json, progress, say, show, takes_robot
-from .compare import deviation
+from .measure import deviation
 from .states import random_states
 
 STATES = 256

@@ -18,7 +18,7 @@ from ..model import Description, Finding, describe
 from ..model import check as find
 from ..pipeline import Robot, load
 from .common import Json, Source, print_json, say, show, takes_robot
-from .compare import deviation
+from .measure import deviation
 from .robots import JOINT_VALUES
 from .states import random_states
 

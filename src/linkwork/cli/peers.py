@@ -11,7 +11,7 @@ import numpy as np
 from .. import io
 from ..errors import LinkworkError, UnsupportedError
 from .common import Source
-from .compare import deviation, seconds
+from .measure import deviation, seconds
 from .states import random_states
 
 

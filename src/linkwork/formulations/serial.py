@@ -1,7 +1,7 @@
 """A serial robot in distal frames, as Hollerbach and Silver use them: frame i at the far end of link i.
 
 A Model has its frames on the joints' own axes. Here frame i is carried over to the axis of joint i + 1, so joint i
-turns about (slides along) z of frame i - 1, as in standard Denavit-Hartenberg tables. Links and frames are numbered 1..n.
+turns about (slides along) z of frame i - 1, as in standard Denavit-Hartenberg tables. Links and frames are 1..n.
 """
 
 from __future__ import annotations

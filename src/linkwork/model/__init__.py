@@ -1,6 +1,7 @@
 """The robot: Description (what a file says), checks, and Model (what the formulations see)."""
 
 from .build import build
+from .chain import chain
 from .checks import check, raise_errors
 from .describe import describe
 from .description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
@@ -20,6 +21,7 @@ __all__ = [
     "Model",
     "Placement",
     "build",
+    "chain",
     "check",
     "describe",
     "grouped",

@@ -1,0 +1,102 @@
+"""``linkwork tables``: the papers' operation counts, rebuilt from running code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..published import TABLES, growth
+from ..published.table import Row, Table
+from .common import Json, print_json, progress, say, show
+
+
+def tables(
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw how all methods grow with n (needs matplotlib).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Rebuild the complexity tables of the papers: printed counts beside those measured by running the algorithms.
+
+    \b
+    linkwork tables
+    linkwork tables --markdown > tables.md
+    linkwork tables --plot growth.png
+    """
+    if plot is not None:
+        with progress("counting"):
+            growth.draw(plot)
+        say(f"written: {plot}")
+        return
+    with progress("running the algorithms"):
+        report = [(table, [_entry(row) for row in table.rows]) for table in TABLES]
+    if json:
+        keys = ("title", "reference", "convention")
+        print_json([{key: getattr(table, key) for key in keys} | {"rows": rows} for table, rows in report])
+    elif markdown:
+        print("\n\n".join(as_markdown(table, rows) for table, rows in report))
+    else:
+        for table, rows in report:
+            _show(table, rows)
+
+
+def _entry(row: Row) -> dict[str, Any]:
+    mul, add = row.measured()
+    return {
+        "algorithm": row.label,
+        "method": row.method,
+        "mul": {"printed": str(row.mul), "measured": str(mul)},
+        "add": {"printed": str(row.add), "measured": str(add)},
+        "same": not (mul - row.mul) and not (add - row.add),
+        "why": row.why,
+        "values": [
+            {"n": n, "printed": list(printed), "measured": [int(mul(n)), int(add(n))]}
+            for n, printed in row.values.items()
+        ],
+    }
+
+
+def as_markdown(table: Table, rows: list[dict[str, Any]]) -> str:
+    lines = [f"**{table.title}.** {table.convention}", ""]
+    lines += [
+        "| algorithm | mul, printed | mul, measured | add, printed | add, measured | |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cells = [row["algorithm"], *(row[key][kind] for key in ("mul", "add") for kind in ("printed", "measured"))]
+        lines.append("| " + " | ".join([*cells, "same" if row["same"] else row["why"]]) + " |")
+    values = [(row["algorithm"], value) for row in rows for value in row["values"]]
+    if values:
+        lines += [
+            "",
+            "| algorithm | n | mul, printed | mul, measured | add, printed | add, measured |",
+            "|---|---|---|---|---|---|",
+        ]
+        for label, value in values:
+            (mul, add), (mul_measured, add_measured) = value["printed"], value["measured"]
+            lines.append(f"| {label} | {value['n']} | {mul} | {mul_measured} | {add} | {add_measured} |")
+    return "\n".join(lines)
+
+
+def _show(table: Table, rows: list[dict[str, Any]]) -> None:
+    headers = ["algorithm", "", "printed", "measured", ""]
+    body: list[list[object]] = []
+    for row in rows:
+        for key in ("mul", "add"):
+            printed, measured = row[key]["printed"], row[key]["measured"]
+            label = row["algorithm"] if key == "mul" else ""
+            body.append([label, key, printed, measured, "same" if printed == measured else "differs"])
+        for value in row["values"]:
+            for k, key in enumerate(("mul", "add")):
+                printed, measured = value["printed"][k], value["measured"][k]
+                mark = "same" if printed == measured else "differs"
+                body.append(["", f"{key}, n = {value['n']}", str(printed), str(measured), mark])
+    show(f"{table.title} [{table.reference}]", headers, body)
+    say(table.convention, "dim")
+    for row in rows:
+        if row["why"]:
+            say(f"{row['algorithm']}: {row['why']}")
+    say("")

@@ -1,0 +1,34 @@
+"""The path from the ground to one frame, as a robot of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import ModelError
+from .model import Model
+
+
+def chain(model: Model, tip: str) -> Model:
+    """The bodies that carry the frame ``tip``. Other branches are left out, with their inertia."""
+    end = model.frame(tip).body
+    path = sorted((end, *model.ancestors(end))) if end else []
+    number = {0: 0} | {i: k for k, i in enumerate(path, 1)}
+    bodies = tuple(replace(model.body(i), parent=number[model.body(i).parent]) for i in path)
+    names = {body.joint.name for body in bodies}
+    for body in bodies:
+        if body.joint.leader is not None and body.joint.leader not in names:
+            raise ModelError(
+                f"joint {body.joint.name!r} follows {body.joint.leader!r}, which is not on the way to {tip!r}",
+                where=f"robot {model.name!r}",
+                fix="load with mimic=False, or lock the leader",
+            )
+    frames = {
+        name: replace(frame, body=number[frame.body]) for name, frame in model.frames.items() if frame.body in number
+    }
+    return replace(
+        model,
+        name=f"{model.name}:{tip}",
+        bodies=bodies,
+        frames=frames,
+        link_names=tuple(name for name in model.link_names if name in frames),
+    )
