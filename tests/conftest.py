@@ -1,4 +1,4 @@
-"""What every test shares: helpers in ``support``, a cache of their own, two hypothesis profiles, worst deviations shown.
+"""What every test shares: helpers in ``support``, a cache of their own, hypothesis profiles, worst deviations.
 
 ``pytest --hypothesis-profile=explore`` tries many more random robots, and other ones each time.
 """
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, max_examples=20, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", settings.get_profile("repeatable"), derandomize=False, max_examples=500)
 settings.load_profile("repeatable")

@@ -1,17 +1,17 @@
-"""The same robot said in another way has the same dynamics: another world frame, mimic joints, locked joints, a file."""
+"""The same robot said in another way has the same dynamics: another world frame, mimic or locked joints, a file."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
-from support import textbook
-from support.evaluate import assert_close, evaluate, rotation_of
-from support.random_robots import Recipe, describe, random_rotation, random_state, recipes
 
 from linkwork.io import read, write
 from linkwork.model import Description, JointDescription, Link, Placement, build
 from linkwork.model import describe as describe_model
+from support import textbook
+from support.evaluate import assert_close, evaluate, rotation_of
+from support.random_robots import Recipe, describe, random_rotation, random_state, recipes
 
 
 def assert_same_dynamics(model, other, q, v, a, other_q=None) -> None:

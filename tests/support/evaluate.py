@@ -1,10 +1,12 @@
-"""Quantities straight from the formulations, on floats, complex numbers or batches of them; complex-step derivatives."""
+"""Quantities straight from the formulations, on floats, complex numbers or batches; complex-step derivatives."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
+from linkwork.errors import UnsupportedError
 from linkwork.formulations import QUANTITIES, Request, find, methods
 
 STEP = 1e-30  # of a complex-step derivative: no differences are taken, so it can be as small as one likes
@@ -17,7 +19,7 @@ def evaluate(
     if not method and methods(quantity):
         method = methods(quantity)[0].name
     request = Request(
-        method=find(quantity, method, model).function if method else None,
+        method=find(quantity, method, model, bool(wrenches)).function if method else None,
         frame=model.frame(frame) if frame else None,
         axes=axes,
         loaded=tuple(model.frame(name) for name in wrenches),
@@ -27,6 +29,15 @@ def evaluate(
         arguments.append([scalars(w) for w in wrenches.values()])
     batch = np.broadcast_shapes(*(np.shape(x)[:-1] for x in inputs))
     return gathered(QUANTITIES[quantity].function(model, request, *arguments), batch)
+
+
+def is_refused(model, quantity: str, method: str, wrenches: bool = False) -> bool:
+    """Does the catalog say that the method does not work for this robot? Then asking for it must raise."""
+    if not any(m.refusal(model, wrenches) for m in methods(quantity) if m.name == method):
+        return False
+    with pytest.raises(UnsupportedError, match=r"cannot be used for robot 'random': it .*\n  fix: use one of: \w"):
+        find(quantity, method, model, wrenches)
+    return True
 
 
 def scalars(x: Any) -> list:

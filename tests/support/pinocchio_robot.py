@@ -25,9 +25,7 @@ class PinocchioRobot:
         if start:
             theirs[3:7] /= np.linalg.norm(theirs[3:7])
         for joint, value in zip(self.joints, q[start:], strict=True):
-            theirs[joint.idx_q : joint.idx_q + joint.nq] = (
-                value if joint.nq == 1 else (np.cos(value), np.sin(value))
-            )
+            theirs[joint.idx_q : joint.idx_q + joint.nq] = value if joint.nq == 1 else (np.cos(value), np.sin(value))
         return theirs
 
     def v(self, v: np.ndarray) -> np.ndarray:
@@ -65,17 +63,27 @@ class PinocchioRobot:
     def momentum(self, q, v):
         return pin.computeCentroidalMomentum(self.model, self.data, self.q(q), self.v(v)).np
 
-    def frames(self, q, v):
-        """For every link: pose, world and local Jacobian, world and local drift."""
+    def poses(self, q) -> dict[str, np.ndarray]:
+        """Of every link."""
+        pin.framesForwardKinematics(self.model, self.data, self.q(q))
+        return {frame.name: self.data.oMf[k].homogeneous for k, frame in enumerate(self.model.frames) if is_link(frame)}
+
+    def jacobian(self, q, frame: str, axes: str) -> np.ndarray:
+        # Pinocchio crashes on a Jacobian without columns.
+        if not self.model.nv:
+            return np.zeros((6, 0))
+        number = self.model.getFrameId(frame, pin.FrameType.BODY)
+        return pin.computeFrameJacobian(self.model, self.data, self.q(q), number, AXES[axes])[:, self.order]
+
+    def jacobian_drift(self, q, v, frame: str, axes: str) -> np.ndarray:
+        number = self.model.getFrameId(frame, pin.FrameType.BODY)
         pin.forwardKinematics(self.model, self.data, self.q(q), self.v(v), np.zeros(self.model.nv))
-        pin.computeJointJacobians(self.model, self.data, self.q(q))
-        pin.updateFramePlacements(self.model, self.data)
-        for k, frame in enumerate(self.model.frames):
-            if frame.type == pin.FrameType.BODY:
-                world, local = pin.LOCAL_WORLD_ALIGNED, pin.LOCAL
-                jacobians = (pin.getFrameJacobian(self.model, self.data, k, axes)[:, self.order] for axes in (world, local))
-                drifts = (
-                    pin.getFrameClassicalAcceleration(self.model, self.data, k, world).np,
-                    pin.getFrameAcceleration(self.model, self.data, k, local).np,
-                )
-                yield frame.name, self.data.oMf[k].homogeneous, *jacobians, *drifts
+        acceleration = pin.getFrameAcceleration if axes == "local" else pin.getFrameClassicalAcceleration
+        return acceleration(self.model, self.data, number, AXES[axes]).np
+
+
+AXES = {"world": pin.LOCAL_WORLD_ALIGNED, "local": pin.LOCAL}
+
+
+def is_link(frame) -> bool:
+    return frame.type == pin.FrameType.BODY and frame.name != "universe"

@@ -7,9 +7,9 @@ for complex numbers too, so that derivatives are complex steps.
 from collections.abc import Sequence
 
 import numpy as np
-from support.evaluate import STEP, cross_matrix, derivative
 
 from linkwork.model import Description, JointDescription
+from support.evaluate import STEP, cross_matrix, derivative
 
 
 def moving(description: Description) -> list[JointDescription]:

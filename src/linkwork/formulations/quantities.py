@@ -77,7 +77,14 @@ def forward_dynamics(model: Model, request: Request, q, v, tau, wrenches=()):
     q, v = model.expand(q), model.expand_rates(v)
     passive = model.collect(passive_forces(model, q, v))
     net = [x - y for x, y in zip(tau, passive, strict=True)]
-    return request.method(model, q, v, net, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+    try:
+        return request.method(model, q, v, net, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+    except ZeroDivisionError:
+        raise LinkworkError(
+            "the inertia matrix is singular, so forward dynamics is not defined",
+            where=f"robot {model.name!r}",
+            fix="`linkwork check` names the moving links without inertia: give them some, or lock their joints",
+        ) from None
 
 
 def bias(model: Model, request: Request, q, v, wrenches=()):
@@ -92,7 +99,8 @@ def gravity(model: Model, request: Request, q):
 
 
 def inertia_matrix(model: Model, request: Request, q):
-    return model.collect_matrix(request.method(model, model.expand(q)))  # type: ignore[misc]
+    M = model.collect_matrix(request.method(model, model.expand(q)))  # type: ignore[misc]
+    return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 
 def coriolis_matrix(model: Model, request: Request, q, v):

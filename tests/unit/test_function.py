@@ -1,0 +1,268 @@
+"""Function: how it is called, what it refuses and in which words, how it is kept."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork import Function, LinkworkError, ShapeError, UnknownNameError
+from support.random_robots import Recipe, describe
+
+ARM = linkwork.load(describe(Recipe(seed=3, joints=3, extras=True)))
+FLYER = linkwork.load(describe(Recipe(seed=4, joints=2, floating=True)))
+Q, V, A = np.random.default_rng(0).uniform(-1, 1, (3, 5, 3))
+BACKENDS = ["native", "interpreter"]
+EVERY = {backend: linkwork.compile(ARM, "inverse_dynamics", backend=backend) for backend in BACKENDS}
+INVERSE = EVERY["native"]
+TAU = INVERSE(Q, V, A)
+
+
+@pytest.fixture(params=BACKENDS)
+def inverse(request) -> Function:
+    return EVERY[request.param]
+
+
+# Calling
+
+
+def test_what_it_says_of_itself():
+    assert INVERSE.signature == "q(3), v(3), a(3) -> tau(3)"
+    assert repr(INVERSE) == f"<linkwork Function inverse_dynamics of random by rnea: {INVERSE.signature}>"
+    assert INVERSE.operations.sign == 3 and INVERSE.off_line_operations.instructions == 0
+    assert INVERSE.dtype == "float64" and INVERSE.label.joints == ARM.joint_names
+
+
+def test_back_ends_agree_to_rounding():
+    assert np.allclose(EVERY["interpreter"](Q, V, A), TAU, rtol=1e-13, atol=1e-13)
+
+
+def test_batches_and_broadcasting(inverse):
+    expected = inverse(Q, V, A)
+    assert expected.shape == (5, 3)
+    one = inverse(Q[0], V[0], A[0])
+    assert one.shape == (3,) and one.tolist() == expected[0].tolist()
+    grid = inverse(Q[:, None], V[None, :2], A[0])
+    assert grid.shape == (5, 2, 3)
+    assert np.array_equal(grid[3, 1], inverse(Q[3], V[1], A[0]))
+    assert inverse(Q[:0], V[:0], A[:0]).shape == (0, 3)
+    assert inverse(Q.reshape(5, 1, 1, 3), V[0], A[0]).shape == (5, 1, 1, 3)
+
+
+def test_memory_order_and_kind_of_numbers_do_not_matter(inverse):
+    expected = inverse(Q, V, A)
+    wide = np.zeros((5, 6))
+    wide[:, ::2] = Q
+    assert np.array_equal(inverse(np.asfortranarray(Q), V[::1], A), expected)
+    assert np.array_equal(inverse(wide[:, ::2], V.tolist(), A), expected)
+    assert np.array_equal(inverse(Q[::-1], V[::-1], A[::-1]), expected[::-1])
+    whole = [1, 2, 3]
+    assert np.array_equal(
+        inverse(whole, np.array(whole), np.array(whole, np.float32)), inverse([1.0, 2, 3], whole, whole)
+    )
+
+
+def test_inputs_by_name(inverse):
+    expected = inverse(Q, V, A)
+    assert np.array_equal(inverse(Q, a=A, v=V), expected)
+    assert np.array_equal(inverse(q=Q, v=V, a=A), expected)
+
+
+def test_results_are_new_unless_out_is_given(inverse):
+    first = inverse(Q, V, A)
+    assert inverse(Q, V, A) is not first
+    out = np.empty((5, 3))
+    assert inverse(Q, V, A, out=out) is out and np.array_equal(out, first)
+    strided = np.zeros((5, 6))
+    inverse(Q, V, A, out=strided[:, ::2])
+    assert np.array_equal(strided[:, ::2], first) and not strided[:, 1::2].any()
+    same = A.copy()
+    inverse(Q, V, same, out=same)  # over its own input
+    assert np.array_equal(same, first)
+    assert np.array_equal(inverse(Q, v=V, a=A, out=out), first)
+
+
+def test_threads_give_the_same_bits(inverse):
+    q, v, a = np.random.default_rng(1).uniform(-1, 1, (3, 101, 3))
+    expected = inverse(q, v, a)
+    for threads in (2, 3, 200):
+        assert np.array_equal(inverse(q, v, a, threads=threads), expected)
+    assert np.array_equal(inverse(q, V[0], a, threads=2), inverse(q, V[0], a))
+    assert np.array_equal(inverse(q[None], v, a, threads=2), expected[None])
+    assert np.array_equal(inverse(Q[0], V[0], A[0], threads=4), inverse(Q[0], V[0], A[0]))
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_must_be_positive(threads: int):
+    with pytest.raises(LinkworkError, match="threads"):
+        INVERSE(Q, V, A, threads=threads)
+
+
+def test_dicts_in_and_out(inverse):
+    names = ARM.joint_names
+    tau = inverse(dict(zip(names, Q.T, strict=True)), V, A)
+    assert tuple(tau) == names
+    assert np.array_equal(np.stack(list(tau.values()), axis=-1), inverse(Q, V, A))
+    single = inverse({name: x for name, x in zip(names, Q[0], strict=True)}, V[0], A[0])
+    assert [single[name] for name in names] == inverse(Q[0], V[0], A[0]).tolist()
+    shuffled = {name: Q[0, names.index(name)] for name in reversed(names)}
+    assert inverse(shuffled, V[0], A[0]) == single
+    mixed = {names[0]: Q[:, 0], names[1]: 0.5, names[2]: 0}  # entries broadcast
+    assert inverse(mixed, V[0], A[0])[names[0]].shape == (5,)
+
+
+def test_dicts_of_a_floating_robot():
+    q, v = np.random.default_rng(2).uniform(-1, 1, (2, 9))[:, :9]
+    joints = FLYER.joint_names
+    positions = {"base": q[:7]} | dict(zip(joints, q[7:], strict=True))
+    velocities = {"base": v[:6]} | dict(zip(joints, v[6:8], strict=True))
+    expected = FLYER.bias(q, v[:8])
+    found = FLYER.bias(positions, velocities)
+    assert found["base"].tolist() == expected[:6].tolist()
+    assert [found[name] for name in joints] == expected[6:].tolist()
+    assert isinstance(FLYER.inertia_matrix(positions), np.ndarray)  # a matrix stays a matrix
+    with pytest.raises(ShapeError, match=r"'base': wrong shape\n  got: \(6,\)\n  expected: \(..., 7\)"):
+        FLYER.gravity(positions | {"base": q[:6]})
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_nan_and_inf_propagate_and_stay_in_their_row(inverse, wrong: float):
+    q = Q.copy()
+    q[2, 0] = wrong
+    good = [0, 1, 3, 4]
+    with np.errstate(invalid="ignore"):  # NumPy warns of the sine of infinity, as it does for its own functions
+        tau = inverse(q, V, A)
+        assert np.isnan(tau[2]).any() and np.array_equal(tau[good], inverse(Q, V, A)[good])
+        a = A.copy()
+        a[2, 0] = wrong
+        assert not np.isfinite(inverse(Q, V, a)[2]).all()
+
+
+def test_scalar_results(inverse):
+    energy = linkwork.compile(ARM, "kinetic_energy", backend=inverse.backend)
+    assert energy(Q, V).shape == (5,) and np.ndim(energy(Q[0], V[0])) == 0
+    assert energy(Q[0], V[0]) == energy(Q, V)[0] == energy(q=Q[0], v=V[0])
+
+
+def test_float32(inverse):
+    single = linkwork.compile(ARM, "inverse_dynamics", dtype="float32", backend=inverse.backend)
+    for inputs in ((Q, V, A), [x.astype(np.float32) for x in (Q, V, A)]):
+        tau = single(*inputs)
+        assert tau.dtype == np.float32
+        assert np.allclose(tau, TAU, rtol=1e-5, atol=1e-5 * np.abs(TAU).max())
+
+
+def test_wrenches_by_frame(inverse):
+    wrench = np.arange(6.0)
+    pushed = inverse(Q, V, A, wrenches={"tool": wrench, "link1": np.stack([wrench] * 5)})
+    arms = [linkwork.compile(ARM, "jacobian", frame=frame, axes="local")(Q) for frame in ("tool", "link1")]
+    assert np.allclose(
+        inverse(Q, V, A) - pushed, sum(np.swapaxes(J, -1, -2) @ wrench for J in arms), rtol=1e-12, atol=1e-12
+    )
+    fixed = linkwork.compile(ARM, "inverse_dynamics", wrenches=["tool"])
+    assert fixed.signature == "q(3), v(3), a(3), wrenches(1,6) -> tau(3)"
+    assert np.allclose(fixed(Q, V, A, [wrench]), INVERSE(Q, V, A, wrenches={"tool": wrench}), rtol=1e-13, atol=1e-13)
+    assert np.array_equal(fixed(Q, V, A, wrenches=[wrench]), fixed(Q, V, A, [wrench]))
+
+
+# Refusing, each in its own words
+
+JOINTS = ", ".join(ARM.joint_names)
+REFUSED = {
+    "wrong length": (
+        lambda f: f(Q[:, :2], V, A),
+        ShapeError,
+        r"'q': wrong shape\n  got: \(5, 2\)\n  expected: \(..., 3\)",
+    ),
+    "names of entries": (lambda f: f(Q, V, A[:, :1]), ShapeError, rf"\(entries: {JOINTS}\)"),
+    "a bare number": (lambda f: f(1.0, V, A), ShapeError, r"'q': wrong shape\n  got: \(\)"),
+    "ragged": (lambda f: f([[1, 2], [3]], V, A), ShapeError, "not a rectangular array"),
+    "strings": (lambda f: f(["a", "b", "c"], V, A), ShapeError, r"not an array of real numbers\n  got: dtype <U1"),
+    "complex": (lambda f: f(Q + 0j, V, A), ShapeError, "got: dtype complex128\n  expected: float64"),
+    "None": (lambda f: f(None, V, A), ShapeError, "got: dtype object"),
+    "batches": (lambda f: f(Q, V[:2], A), ShapeError, r"batch axes do not fit together\n  got: q\(5, 3\), v\(2, 3\)"),
+    "too few": (lambda f: f(Q, V), ShapeError, r"needs a\n  got: q, v\n  expected: q\(3\), v\(3\), a\(3\) -> tau\(3\)"),
+    "none": (lambda f: f(), ShapeError, "needs q, v, a\n  got: nothing"),
+    "too many": (lambda f: f(Q, V, A, A.copy()), ShapeError, "takes 3 inputs\n  got: 4 arguments"),
+    "twice": (lambda f: f(Q, V, A, q=Q), ShapeError, "input 'q' is given twice"),
+    "unknown input": (lambda f: f(Q, V, acc=A), UnknownNameError, "there is no input 'acc'"),
+    "out shape": (lambda f: f(Q, V, A, out=np.empty((4, 3))), ShapeError, r"out does not fit\n  got: float64 \(4, 3\)"),
+    "out dtype": (lambda f: f(Q, V, A, out=np.empty((5, 3), int)), ShapeError, r"expected: float64 \(5, 3\)"),
+    "out kind": (lambda f: f(Q, V, A, out=[0]), ShapeError, "out does not fit\n  got: list"),
+    "unknown joint": (
+        lambda f: f({"to_lin1": 0.0}, V, A),
+        UnknownNameError,
+        "there is no joint 'to_lin1'.*\n.*\n  fix: did you mean 'to_link1'?",
+    ),
+    "missing joint": (
+        lambda f: f({"to_link1": 0.0}, V, A),
+        ShapeError,
+        "joints are missing\n  got: to_link1\n.*also to_link2",
+    ),
+    "wrench on no frame": (
+        lambda f: f(Q, V, A, wrenches={"tol": np.zeros(6)}),
+        UnknownNameError,
+        "no frame 'tol'(.|\n)*did you mean 'tool'",
+    ),
+    "short wrench": (
+        lambda f: f(Q, V, A, wrenches={"tool": np.zeros(3)}),
+        ShapeError,
+        r"wrench on 'tool': wrong shape",
+    ),
+    "bare wrench": (lambda f: f(Q, V, A, wrenches=np.zeros(6)), ShapeError, "must say where they act\n  got: ndarray"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what: str, inverse):
+    call, error, message = REFUSED[what]
+    with pytest.raises(error, match=message):
+        call(inverse)
+
+
+def test_only_joint_vectors_are_dicts_and_only_forces_take_wrenches():
+    loaded = linkwork.compile(ARM, "bias", wrenches=["tool"], backend="interpreter")
+    with pytest.raises(ShapeError, match="only joint vectors can be given as dicts"):
+        loaded(Q, V, {"tool": np.zeros(6)})
+    with pytest.raises(ShapeError, match="gravity takes no wrenches"):
+        linkwork.compile(ARM, "gravity", backend="interpreter")(Q, wrenches={"tool": np.zeros(6)})
+
+
+# Keeping
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_saved_and_loaded(inverse, dtype: str, tmp_path):
+    function = linkwork.compile(ARM, "inverse_dynamics", backend=inverse.backend, dtype=dtype)
+    function.save(tmp_path / "inverse.json")
+    for again in (Function.load(tmp_path / "inverse.json"), pickle.loads(pickle.dumps(function))):
+        assert (again.label, again.dtype, again.backend) == (function.label, dtype, inverse.backend)
+        assert again.program == function.program and np.array_equal(again(Q, V, A), function(Q, V, A))
+        assert again(dict(zip(ARM.joint_names, Q[0], strict=True)), V[0], A[0]).keys() == set(ARM.joint_names)
+
+
+def test_a_robot_pickles():
+    again = pickle.loads(pickle.dumps(ARM))
+    assert repr(again) == repr(ARM) and np.array_equal(again.inverse_dynamics(Q, V, A), TAU)
+
+
+def test_files_that_are_no_functions(tmp_path):
+    path = tmp_path / "f.json"
+    with pytest.raises(LinkworkError, match="cannot be read: No such file"):
+        Function.load(path)
+    INVERSE.save(path)
+    document = json.loads(path.read_text())
+    for text, message in (
+        ("", "not a saved function"),
+        ("[]", "not a saved function"),
+        (json.dumps(document | {"format": "other"}), "unknown format 'other'"),
+        (json.dumps({k: v for k, v in document.items() if k != "label"}), "not a saved function: 'label'"),
+        (json.dumps(document | {"program": "{}"}), "not a linkwork program"),
+        (json.dumps(document | {"label": document["label"] | {"color": "red"}}), "not a saved function"),
+    ):
+        path.write_text(text)
+        with pytest.raises(LinkworkError, match=message):
+            Function.load(path)
+    with pytest.raises(LinkworkError, match="cannot be written"):
+        INVERSE.save(tmp_path / "nowhere" / "f.json")

@@ -1,0 +1,176 @@
+"""compile and Robot: every option, against the formulations themselves; what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import linkwork
+from linkwork import LinkworkError, UnknownNameError, UnsupportedError
+from linkwork.formulations import METHODS, QUANTITIES
+from linkwork.spatial import Inertia
+from support.evaluate import assert_close, evaluate, is_refused
+from support.random_robots import Recipe, describe, random_state, recipes
+
+ARM = linkwork.load(describe(Recipe(seed=8, joints=3, extras=True, fixed=True)))
+MIMIC = linkwork.load(describe(Recipe(seed=1, joints=5, mimic=True)))
+METHOD = [(m.quantity, m.name) for m in METHODS]
+
+
+def inputs(robot, quantity: str, seed: int = 0) -> list[np.ndarray]:
+    state = dict(zip("qva", random_state(robot.model, seed), strict=True))
+    return [(state | {"tau": state["a"]})[name] for name in QUANTITIES[quantity].inputs]
+
+
+@pytest.mark.parametrize("parameters", ["minimal", "standard", "input"])
+@pytest.mark.parametrize("quantity, method", METHOD)
+@settings(max_examples=8)
+@given(recipe=recipes(joints=4, mimic=False))
+def test_every_method_with_every_treatment_of_parameters(quantity: str, method: str, parameters: str, recipe: Recipe):
+    robot = linkwork.load(describe(recipe))
+    if is_refused(robot.model, quantity, method):
+        return
+    function = linkwork.compile(robot, quantity, method=method, parameters=parameters, backend="interpreter")
+    given = inputs(robot, quantity)
+    more = [robot.parameters] if parameters == "input" else []
+    expected = evaluate(robot.model, quantity, *given, method=method)
+    condition = np.linalg.cond(evaluate(robot.model, "inertia_matrix", given[0]))
+    tolerance = 1e-15 * condition + 1e-12 if quantity == "forward_dynamics" else 1e-12
+    assert_close(function(*given, *more), expected, scale=100.0, tolerance=tolerance)
+
+
+def test_robots_have_every_quantity():
+    q, v, a = random_state(ARM.model)
+    for quantity in QUANTITIES.values():
+        given = [{"q": q, "v": v, "a": a, "tau": a}[name] for name in quantity.inputs]
+        if not quantity.of_frame:
+            assert_close(getattr(ARM, quantity.name)(*given), evaluate(ARM.model, quantity.name, *given), scale=1.0)
+            continue
+        for axes in ("world", "local") if quantity.has_axes else ("world",):
+            how = {"axes": axes} if quantity.has_axes else {}
+            found = getattr(ARM, quantity.name)("tool", *given, **how)
+            assert_close(found, evaluate(ARM.model, quantity.name, *given, frame="tool", axes=axes), scale=1.0)
+    assert ARM.inverse_dynamics is ARM.inverse_dynamics  # compiled once
+    out = np.empty((4, 4))
+    assert ARM.pose("tool", q, out=out) is out
+
+
+def test_what_a_robot_says_of_itself():
+    assert repr(ARM) == "<linkwork Robot random: 3 joints, fixed base>"
+    assert ARM.frame_names[-1] == "tool" and ARM.link_names[0] == "base" and ARM.name == "random"
+    assert np.shape(ARM.parameters) == (3, 10) and (ARM.nq, ARM.nv) == (3, 3)
+
+
+def test_auto_takes_the_method_with_the_fewest_instructions():
+    for robot in (ARM, linkwork.load("panda"), linkwork.load("quadruped")):
+        each = {m: robot.compile("forward_dynamics", method=m).operations.instructions for m in ("aba", "crba-ldl")}
+        chosen = robot.compile("forward_dynamics")
+        assert chosen.label.method == min(each, key=each.get)
+        assert chosen.operations.instructions == min(each.values())
+
+
+def test_parameters_as_an_input_split_the_work():
+    """On line nothing is done that depends on parameters alone, and a payload changes the forces as it should."""
+    function = ARM.compile("inverse_dynamics", parameters="input", backend="interpreter")
+    assert function.signature == "q(3), v(3), a(3), parameters(3,10) -> tau(3)"
+    assert function.off_line_operations.instructions > 0
+    q, v, a = random_state(ARM.model)
+    heavier = np.array(ARM.parameters)
+    heavier[2, 0] += 1.5  # a point mass at the origin of the last body
+    loaded = ARM.model.with_inertias([Inertia.of(row.tolist()) for row in heavier])
+    assert_close(function(q, v, a, heavier), evaluate(loaded, "inverse_dynamics", q, v, a))
+    batch = function(q, v, a, np.stack([ARM.parameters, heavier]))
+    assert batch.shape == (2, 3) and np.array_equal(batch[1], function(q, v, a, heavier))
+
+
+def test_minimal_parameters_never_cost_operations():
+    for name in linkwork.bundled_robots():
+        robot = linkwork.load(name)
+        few, all_of_them = (robot.compile("inverse_dynamics", parameters=p).operations for p in ("minimal", "standard"))
+        assert few.mul + few.add <= all_of_them.mul + all_of_them.add
+
+
+def test_load_takes_descriptions_names_and_paths(tmp_path):
+    assert linkwork.load("panda").name == "panda"
+    ARM.write(tmp_path / "arm.urdf")
+    for path in (tmp_path / "arm.urdf", str(tmp_path / "arm.urdf")):
+        assert linkwork.load(path).joint_names == ARM.joint_names
+
+
+def test_load_options():
+    description = describe(Recipe(seed=1, joints=5, mimic=True, extras=True))
+    assert linkwork.load(description, mimic=False).nv == 5 > linkwork.load(description).nv
+    assert linkwork.load(description, base="floating").nv == linkwork.load(description).nv + 6
+    assert linkwork.load(description, gravity=(0, 0, 0)).gravity(np.zeros(MIMIC.nq)).tolist() == [0] * MIMIC.nv
+    assert linkwork.load(description, lock={"to_link1": 0.3}).nv == linkwork.load(description).nv - 1
+    bare = linkwork.load(description, friction=False, rotors=False).model
+    assert all(j.viscous == j.coulomb == j.rotor_inertia == 0 < j.stiffness for j in (b.joint for b in bare.bodies))
+
+
+REFUSED = {
+    "quantity": (
+        lambda: ARM.compile("inverse_dynamic"),
+        UnknownNameError,
+        "no quantity 'inverse_dynamic'(.|\n)*'inverse_dynamics'",
+    ),
+    "method": (
+        lambda: ARM.compile("inverse_dynamics", method="rnae"),
+        UnknownNameError,
+        "no method of inverse_dynamics 'rnae'(.|\n)*mean 'rnea'",
+    ),
+    "method of none": (lambda: ARM.compile("pose", method="x", frame="tool"), UnknownNameError, "method of pose 'x'"),
+    "mimic": (
+        lambda: MIMIC.compile("forward_dynamics", method="aba"),
+        UnsupportedError,
+        "mimic joints\n  fix: use one of: crba-ldl",
+    ),
+    "no frame": (lambda: ARM.compile("pose"), LinkworkError, "pose needs a frame\n  expected: frame='base'"),
+    "frame": (lambda: ARM.compile("pose", frame="tol"), UnknownNameError, "no frame 'tol'(.|\n)*did you mean 'tool'"),
+    "frame of none": (
+        lambda: ARM.compile("bias", frame="tool"),
+        LinkworkError,
+        "bias has no frame\n  got: frame='tool'",
+    ),
+    "axes": (lambda: ARM.compile("jacobian", frame="tool", axes="body"), UnknownNameError, "no choice of axes 'body'"),
+    "axes of none": (
+        lambda: ARM.compile("pose", frame="tool", axes="local"),
+        LinkworkError,
+        "pose has no choice of axes",
+    ),
+    "wrenches": (
+        lambda: ARM.compile("gravity", wrenches=["tool"]),
+        LinkworkError,
+        "gravity takes no wrenches\n  got: tool",
+    ),
+    "wrench frame": (lambda: ARM.compile("bias", wrenches=["tol"]), UnknownNameError, "no frame 'tol'"),
+    "dtype": (
+        lambda: ARM.compile("bias", dtype="float16"),
+        UnknownNameError,
+        "no dtype 'float16'(.|\n)*float32, float64",
+    ),
+    "backend": (lambda: ARM.compile("bias", backend="nativ"), UnknownNameError, "did you mean 'native'"),
+    "parameters": (lambda: ARM.compile("bias", parameters="inputs"), UnknownNameError, "did you mean 'input'"),
+    "robot": (
+        lambda: linkwork.load("pandaa"),
+        UnknownNameError,
+        "no bundled robot 'pandaa'(.|\n)*did you mean 'panda'",
+    ),
+    "suffix": (
+        lambda: linkwork.load("robot.step"),
+        linkwork.ModelError,
+        "kind of robot file is not known\n  got: .step",
+    ),
+    "missing": (lambda: linkwork.load("no/robot.urdf"), linkwork.ModelError, "cannot be read: No such file"),
+    "write": (lambda: ARM.write("arm.step"), linkwork.ModelError, "does not write this kind of file\n  got: .step"),
+    "unwritable": (
+        lambda: ARM.write("no/folder/arm.urdf"),
+        LinkworkError,
+        "cannot be written(.|\n)*fix: choose a folder",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what: str):
+    call, error, message = REFUSED[what]
+    with pytest.raises(error, match=message):
+        call()
