@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -57,9 +58,15 @@ class Function:
         """The NumPy generalised ufunc, compiled (or taken from the cache) when first used."""
         if self.backend == "interpreter":
             return partial(_interpreted, self.program)
-        from .codegen.native import build
+        from .codegen.native import build, build_direct
 
-        return build(self.program, self.dtype)
+        ufunc = build(self.program, self.dtype)
+        if type(self) is Function and (direct := build_direct(self.program, self.dtype, self.__call__)):
+            self.__signature__ = signature(self.__call__)
+            # Python looks for __call__ on the type alone, so this function gets a type of its own.
+            own = {"__call__": direct, "__doc__": Function.__doc__, "__module__": __name__, "__slots__": ()}
+            self.__class__ = type("Function", (Function,), own)
+        return ufunc
 
     @cached_property
     def operations(self) -> Operations:
@@ -89,6 +96,9 @@ class Function:
         A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result,
         ``threads`` splits a large batch, ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the
         frame's origin, in its axes.
+
+        From the second call on, one state in plain arrays goes past this method and past NumPy: the same bits sooner,
+        but no floating point warnings.
         """
         # an argument too many would be taken for ``out`` by the ufunc
         plain = not options or options.keys() == {"out"}

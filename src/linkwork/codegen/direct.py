@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,8 @@ import numpy as np
 from ..program.program import Port, Program
 from .emit import Function, Module
 from .kernel import Kernel
+from .layout import ELEMENTS, TILES
+from .ufunc import signature
 
 LONGEST = 20_000  # instructions; beyond, NumPy's microsecond hardly shows and others may want the lock
 
@@ -38,6 +40,8 @@ FASTCALL_WITH_KEYWORDS = 0x82  # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of @context. Addresses differ from process to process, so they are no part of the code, which is cached.
 ENTRIES = ("ndarray", "dtype", "new_array", "new_scalar", "new_tuple", "set_item", "release", "call")
+PYTHON_FUNCTIONS = ("PyTuple_New", "PyTuple_SetItem", "Py_DecRef", "PyObject_Vectorcall")  # the last four
+NDARRAY, NEW_SCALAR, NEW_ARRAY = 2, 60, 93  # slots of PyArray_Type, PyArray_Scalar and PyArray_New in _ARRAY_API
 
 
 def suits(program: Program) -> bool:
@@ -49,134 +53,125 @@ def suits(program: Program) -> bool:
 
 
 def emit_direct(module: Module, program: Program, kernel: Kernel):
-    """Add ``@direct(self, arguments, how many, names of keywords)`` and the ``@context`` it needs to ``module``."""
+    """Add ``@direct(self, arguments, how many, names of keywords)`` and its ``@context`` to a module with a loop."""
     m = module
     m.functions.append(f"@context = dso_local global [{len(ENTRIES)} x ptr] zeroinitializer")
-    for k, port in enumerate(program.outputs):
-        sizes = ", ".join(f"i64 {size}" for size in port.shape)
-        m.functions.append(f"@shape{k} = internal constant [{len(port.shape)} x i64] [{sizes}]")
-    _emit_copy(m, "spread", m.item, m.row)
-    _emit_copy(m, "gather", m.row, m.item)
+    _emit_fits(m)
     with Function(m, "define dso_local ptr @direct(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind") as f:
-        rows = {"in": program.n_inputs, "out": len(program.results), "scratch": kernel.scratch_rows}
-        for name, count in rows.items():
+        blocks = {"in": program.n_inputs, "out": len(program.results), "scratch": kernel.scratch_rows}
+        for name, count in blocks.items():
             f.do(f"%{name} = alloca [{count} x {m.vector}], align 64")
-        _require(f, f"icmp eq i64 %count, {len(program.inputs)}")
-        _require(f, "icmp eq ptr %names, null")
-        arrays = [f.let(f"load ptr, ptr {f.at('%arguments', 8 * k)}") for k in range(len(program.inputs))]
-        for array, port in zip(arrays, program.inputs, strict=True):
-            _check(f, array, port)
-        _copy(f, "spread", program.inputs, [_field(f, "ptr", array, DATA) for array in arrays], "%in")
+        _require(f, f"icmp eq i64 %count, {len(program.inputs)}", "other")
+        _require(f, "icmp eq ptr %names, null", "other")
+        for k, (port, shape, rows) in enumerate(_places(f, program.inputs, "in")):
+            array = _load(f, "ptr", "%arguments", 8 * k)
+            _require(f, f"call i1 @fits(ptr {array}, i32 {len(port.shape)}, ptr {shape})", "other")
+            _move(f, f"pack{port.size}", array, port, m.lanes - 1, rows)
         for name in kernel.functions:
             f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
         _answer(f, program.outputs)
-        f.label("otherwise")
+        f.label("other")
         call = _entry(f, "call")
         f.do(f"ret ptr {f.let(f'call ptr {call}(ptr %self, ptr %arguments, i64 %count, ptr %names)')}")
-        f.label("failed")
-        f.do("ret ptr null")
 
 
-def _emit_copy(m: Module, name: str, from_step: int, to_step: int):
-    """Add ``@spread``, from numbers side by side to rows of a block, all lanes alike, or ``@gather``, lane 0 back."""
-    with Function(m, f"define internal void @{name}(ptr %from, ptr %to, i64 %count) noinline nounwind") as f:
-        f.do("br label %body")
-        f.label("body")
-        f.do("%k = phi i64 [0, %0], [%next, %body]")
-        source, target = (f.at(place, f.let(f"mul i64 %k, {step}"))
-                          for place, step in (("%from", from_step), ("%to", to_step)))  # fmt: skip
-        number = f.let(f"load {m.real}, ptr {source}, align {m.item}")
-        if name == "spread":
-            vector = f.let(f"insertelement {m.vector} poison, {m.real} {number}, i32 0")
-            f.store_row(f.shuffle(vector, "poison", [0] * m.lanes), target, 0)
-        else:
-            f.do(f"store {m.real} {number}, ptr {target}, align {m.item}")
-        f.do("%next = add i64 %k, 1")
-        f.do(f"br i1 {f.let('icmp ult i64 %next, %count')}, label %body, label %end")
-        f.label("end")
-        f.do("ret void")
-
-
-def _copy(f: Function, name: str, ports: tuple[Port, ...], data: list[str], block: str, row: int = 0):
-    for port, place in zip(ports, data, strict=True):
-        if port.size:
-            rows = f.at(block, row * f.module.row)
-            source, target = (place, rows) if name == "spread" else (rows, place)
-            f.do(f"call void @{name}(ptr {source}, ptr {target}, i64 {port.size})")
-        row += port.size
-
-
-def _require(f: Function, condition: str):
-    """Go on if ``condition`` holds, otherwise leave the call to the callable."""
-    holds = f.let(condition)
-    label = f"after{holds[1:]}"
-    f.do(f"br i1 {holds}, label %{label}, label %otherwise")
-    f.label(label)
-
-
-def _check(f: Function, array: str, port: Port):
-    """Require an array (of no subclass) of the port's shape and the module's dtype, in plain memory."""
-    number = np.dtype(f.module.dtype).num
-    _require(f, f"icmp eq ptr {_field(f, 'ptr', array, TYPE)}, {_entry(f, 'ndarray')}")
-    _require(f, f"icmp eq i32 {_field(f, 'i32', array, RANK)}, {len(port.shape)}")
-    if port.shape:
-        shape = _field(f, "ptr", array, SHAPE)
-        for d, size in enumerate(port.shape):
-            _require(f, f"icmp eq i64 {_field(f, 'i64', shape, 8 * d)}, {size}")
-    plain = f.let(f"and i32 {_field(f, 'i32', array, FLAGS)}, {PLAIN}")
-    _require(f, f"icmp eq i32 {plain}, {PLAIN}")
-    dtype = _field(f, "ptr", array, DTYPE)
-    _require(f, f"icmp eq i32 {_field(f, 'i32', dtype, NUMBER)}, {number}")
-    _require(f, f"icmp eq i8 {_field(f, 'i8', dtype, BYTE_ORDER)}, {ord('=')}")
-
-
-def _answer(f: Function, ports: tuple[Port, ...]):
-    """Return the new array, or the tuple of them; null, with NumPy's exception set, if memory is short."""
-    if len(ports) == 1:
-        array = _new(f, 0, ports[0], 0, "failed")
-        f.do(f"ret ptr {array}")
-        return
-    answer = f.let(f"call ptr {_entry(f, 'new_tuple')}(i64 {len(ports)})")
-    _unless_null(f, answer, "failed")
+def _places(f: Function, ports: Sequence[Port], block: str) -> Iterator[tuple[Port, str, str]]:
+    """Every port with a table of its shape and with its rows of the block."""
     row = 0
     for k, port in enumerate(ports):
-        array = _new(f, k, port, row, "undo")
-        f.do(f"call i32 {_entry(f, 'set_item')}(ptr {answer}, i64 {k}, ptr {array})")  # takes over the reference
+        sizes = ", ".join(f"i64 {size}" for size in port.shape)
+        f.module.functions.append(f"@{block}{k} = internal constant [{len(port.shape)} x i64] [{sizes}]")
+        yield port, f"@{block}{k}", f.at(f"%{block}", row * f.module.row)
         row += port.size
+
+
+def _move(f: Function, function: str, array: str, port: Port, last: int, rows: str):
+    """Between an array and a block: a batch of states that all lie in the same place."""
+    if port.size:
+        way = TILES if last and port.size >= f.module.chunk else ELEMENTS
+        data = _load(f, "ptr", array, DATA)
+        f.do(f"call void @{function}(ptr {data}, i64 0, i64 {last}, ptr @flat, i64 {way}, ptr {rows})")
+
+
+def _emit_fits(m: Module):
+    """Add ``@fits``: whether an object is an array (of no subclass) of this shape and the dtype, in plain memory."""
+    with Function(m, "define internal i1 @fits(ptr %array, i32 %rank, ptr %shape) noinline nounwind") as f:
+        _require(f, f"icmp eq ptr {_load(f, 'ptr', '%array', TYPE)}, {_entry(f, 'ndarray')}", "no")
+        plain = f.let(f"and i32 {_load(f, 'i32', '%array', FLAGS)}, {PLAIN}")
+        dtype = _load(f, "ptr", "%array", DTYPE)
+        order = f.let(f"zext i8 {_load(f, 'i8', dtype, BYTE_ORDER)} to i32")
+        is_and_should_be = (
+            (_load(f, "i32", "%array", RANK), "%rank"),
+            (plain, PLAIN),
+            (_load(f, "i32", dtype, NUMBER), np.dtype(m.dtype).num),
+            (order, ord("=")),
+        )
+        wrong = "0"  # one branch for all takes less time to compile
+        for value, wanted in is_and_should_be:
+            wrong = f.let(f"or i32 {wrong}, {f.let(f'xor i32 {value}, {wanted}')}")
+        _require(f, f"icmp eq i32 {wrong}, 0", "no")
+        shape = _load(f, "ptr", "%array", SHAPE)
+        f.do("br label %start")
+        f.label("start")
+        f.do("br label %loop")
+        f.label("loop")
+        f.do("%d = phi i32 [%rank, %start], [%next, %same]")
+        f.do(f"br i1 {f.let('icmp eq i32 %d, 0')}, label %yes, label %size")
+        f.label("size")
+        f.do("%next = sub i32 %d, 1")
+        pair = [f.let(f"getelementptr i64, ptr {place}, i32 %next") for place in (shape, "%shape")]
+        is_, should_be = (f.let(f"load i64, ptr {place}") for place in pair)
+        f.do(f"br i1 {f.let(f'icmp eq i64 {is_}, {should_be}')}, label %same, label %no")
+        f.label("same")
+        f.do("br label %loop")
+        f.label("yes")
+        f.do("ret i1 true")
+        f.label("no")
+        f.do("ret i1 false")
+
+
+def _answer(f: Function, ports: Sequence[Port]):
+    """Return the new array or the tuple of them; scalars are NumPy's, as a ufunc's are."""
+    answer = ""
+    if len(ports) != 1:
+        answer = f.let(f"call ptr {_entry(f, 'new_tuple')}(i64 {len(ports)})")
+        _require(f, f"icmp ne ptr {answer}, null", "failed")
+    for k, (port, shape, rows) in enumerate(_places(f, ports, "out")):
+        new, ndarray, dtype = (_entry(f, name) for name in ("new_array", "ndarray", "dtype"))
+        if port.shape:
+            kind = f"ptr {ndarray}, i32 {len(port.shape)}, ptr {shape}, i32 {np.dtype(f.module.dtype).num}"
+            value = f.let(f"call ptr {new}({kind}, ptr null, ptr null, i32 0, i32 0, ptr null)")
+        else:
+            value = f.let(f"call ptr {_entry(f, 'new_scalar')}(ptr {rows}, ptr {dtype}, ptr null)")
+        _require(f, f"icmp ne ptr {value}, null", "undo" if answer else "failed")
+        if port.shape:
+            _move(f, f"unpack{port.size}", value, port, 0, rows)
+        if answer:
+            f.do(f"call i32 {_entry(f, 'set_item')}(ptr {answer}, i64 {k}, ptr {value})")  # takes over the reference
+        else:
+            answer = value
     f.do(f"ret ptr {answer}")
-    f.label("undo")
-    f.do(f"call void {_entry(f, 'release')}(ptr {answer})")
-    f.do("br label %failed")
+    if len(ports) != 1:
+        f.label("undo")
+        f.do(f"call void {_entry(f, 'release')}(ptr {answer})")
+        f.do("br label %failed")
+    f.label("failed")  # the exception is set
+    f.do("ret ptr null")
 
 
-def _new(f: Function, k: int, port: Port, row: int, failed: str) -> str:
-    """The object that holds output number ``k``, from ``row`` of the output block on. Scalars are NumPy scalars."""
-    block = f.at("%out", row * f.module.row)
-    if not port.shape:
-        scalar = f.let(f"call ptr {_entry(f, 'new_scalar')}(ptr {block}, ptr {_entry(f, 'dtype')}, ptr null)")
-        _unless_null(f, scalar, failed)
-        return scalar
-    number = np.dtype(f.module.dtype).num
-    what = f"ptr {_entry(f, 'ndarray')}, i32 {len(port.shape)}, ptr @shape{k}, i32 {number}"
-    array = f.let(f"call ptr {_entry(f, 'new_array')}({what}, ptr null, ptr null, i32 0, i32 0, ptr null)")
-    _unless_null(f, array, failed)
-    _copy(f, "gather", (port,), [_field(f, "ptr", array, DATA)], block)
-    return array
+def _require(f: Function, condition: str, otherwise: str):
+    """Go on if ``condition`` holds, or else to the label ``otherwise``."""
+    holds = f.let(condition)
+    f.do(f"br i1 {holds}, label %after.{holds[1:]}, label %{otherwise}")
+    f.label(f"after.{holds[1:]}")
 
 
-def _unless_null(f: Function, pointer: str, label: str):
-    null = f.let(f"icmp eq ptr {pointer}, null")
-    after = f"after{null[1:]}"
-    f.do(f"br i1 {null}, label %{label}, label %{after}")
-    f.label(after)
-
-
-def _field(f: Function, kind: str, place: str, offset: int) -> str:
+def _load(f: Function, kind: str, place: str, offset: int) -> str:
     return f.let(f"load {kind}, ptr {f.at(place, offset)}")
 
 
 def _entry(f: Function, name: str) -> str:
-    return _field(f, "ptr", "@context", 8 * ENTRIES.index(name))
+    return _load(f, "ptr", "@context", 8 * ENTRIES.index(name))
 
 
 # Making builtins ------------------------------------------------------------------------------------------------------
@@ -195,9 +190,9 @@ def define(engine: Any, program: Program, dtype: str) -> Definition | None:
     if addresses is None:
         return None
     context = (ctypes.c_void_p * len(ENTRIES)).from_address(engine.get_global_value_address("context"))
-    context[:] = [addresses[name] for name in ENTRIES]
-    # The first line gives Python the signature.
-    document = f"{program.name}(*arguments, **options)\n--\n\nOne state at a time, compiled by linkwork for {dtype}."
+    context[:] = addresses
+    kind = f"{signature(program.inputs, program.outputs)}, compiled by linkwork for {dtype}."
+    document = f"{program.name}(*arguments, **options)\n--\n\n{kind}"  # Python takes the signature from the first line
     address = engine.get_function_address("direct")
     return Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
 
@@ -210,23 +205,22 @@ def make_builtin(definition: Definition, otherwise: Callable[..., Any]) -> Calla
 
 
 @cache
-def _addresses(dtype: str) -> dict[str, int] | None:
+def _addresses(dtype: str) -> tuple[int, ...] | None:
     """What ``@context`` holds, or None if this interpreter or this NumPy is not as expected."""
     if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8 or not _layout_is_known():
         return None
-    table = _numpy_functions()
     try:
-        python = {name: ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0
-                  for name, function in (("new_tuple", "PyTuple_New"), ("set_item", "PyTuple_SetItem"),
-                                         ("release", "Py_DecRef"), ("call", "PyObject_Vectorcall"))}  # fmt: skip
-    except AttributeError:  # Python 3.10 has no PyObject_Vectorcall
+        array_type, *creators = _numpy_entries(NDARRAY, NEW_ARRAY, NEW_SCALAR)
+        functions = [getattr(ctypes.pythonapi, name) for name in PYTHON_FUNCTIONS]
+    except (AttributeError, ImportError):  # Python 3.10 has no PyObject_Vectorcall
         return None
-    numpy = {"ndarray": id(np.ndarray), "dtype": id(np.dtype(dtype))}
-    return table and python | numpy | table
+    python = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions)
+    addresses = (array_type, id(np.dtype(dtype)), *creators, *python)
+    return addresses if all(addresses) and array_type == id(np.ndarray) else None
 
 
-def _numpy_functions() -> dict[str, int] | None:
-    """PyArray_New and PyArray_Scalar, from the table that NumPy keeps for other extensions."""
+def _numpy_entries(*slots: int) -> list[int]:
+    """Entries of the table that NumPy keeps for other extensions; none of a version not known here."""
     try:
         from numpy._core import _multiarray_umath as umath  # type: ignore
     except ImportError:  # NumPy 1
@@ -235,9 +229,7 @@ def _numpy_functions() -> dict[str, int] | None:
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(pointer(umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[0] or 0)() >> 24  # of the binary interface
-    if version not in (1, 2) or table[2] != id(np.ndarray):
-        return None
-    return {"new_array": table[93] or 0, "new_scalar": table[60] or 0}
+    return [table[slot] or 0 if version in (1, 2) else 0 for slot in slots]
 
 
 def _layout_is_known() -> bool:

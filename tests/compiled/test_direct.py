@@ -1,0 +1,375 @@
+"""The direct call of one state: the ufunc's bits, everything else left to the fallback, no reference lost."""
+
+import gc
+import inspect
+import pickle
+import sys
+import threading
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+from straightline import random_program, same_bits
+
+from linkwork.codegen import direct, native
+from linkwork.codegen.native import build, build_direct
+from linkwork.program.program import Op, Port, Program
+
+if direct._addresses("float64") is None:
+    pytest.skip("this interpreter has no direct calls", allow_module_level=True)
+
+PORTS = [
+    (((7,), (7,), (3,)), ((7,), (3, 4), ())),
+    (((6, 6), (6,)), ((6, 6),)),
+    (((2, 3, 4),), ((4, 3, 2), (1,))),
+    (((), (5,)), ((), ())),
+    (((0,), (4,)), ((0,), (4,), (6, 0))),
+    (((0,),), ((0, 3),)),
+    (((70,), (9, 9)), ((12, 12),)),
+    ((), ((3,),)),
+    *((((n,), (n,)), ((n,),)) for n in range(1, 21)),
+]
+
+
+def never(*args, **options):
+    raise AssertionError("the fallback was called")
+
+
+def states(program, dtype="float64", seed=0):
+    generator = np.random.default_rng(seed)
+    return [np.array(generator.normal(size=port.shape), dtype) for port in program.inputs]
+
+
+def alike(got, expected):
+    if not isinstance(expected, tuple):
+        got, expected = (got,), (expected,)
+    return len(got) == len(expected) and all(type(g) is type(e) and same_bits(g, e) for g, e in zip(got, expected))
+
+
+@pytest.fixture(scope="module")
+def three():
+    """A program of three vectors, its ufunc and a builtin whose fallback says what it was given."""
+    program = random_program(31, 60, ((7,), (7,), (7,)), ((7,),))
+    return states(program), build(program), build_direct(program, "float64", lambda *a, **k: ("fallback", a, k))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("inputs, outputs", PORTS, ids=str)
+def test_bits_of_the_ufunc(inputs, outputs, dtype):
+    program = random_program(len(inputs), 80, inputs, outputs)
+    call, ufunc = build_direct(program, dtype, never), build(program, dtype)
+    for seed in range(3):
+        given = states(program, dtype, seed)
+        assert alike(call(*given), ufunc(*given))
+
+
+def test_no_outputs():
+    program = Program("nothing", (Port("q", (2,)),), (), (), (), ())
+    assert build_direct(program, "float64", never)(np.zeros(2)) == build(program)(np.zeros(2)) == ()
+
+
+def test_split_programs():
+    program = random_program(2, 2 * native.SEGMENT + 100)
+    given = states(program)
+    assert alike(build_direct(program, "float64", never)(*given), build(program)(*given))
+
+
+def test_long_programs_have_none(monkeypatch):
+    program = random_program(41, 60)
+    monkeypatch.setattr(direct, "LONGEST", 59)
+    assert build_direct(program, "float64", never) is None
+    assert "@direct" not in native.ir_text(program)
+    assert build(program)(*states(program))[0].shape == (7,)
+
+
+def test_special_numbers(three):
+    (q, v, a), ufunc, call = three
+    for special in (np.nan, np.inf, -np.inf, -0.0, 5e-324, 1e22, 1e308):
+        for k in range(7):
+            q = q.copy()
+            q[k] = special
+            with np.errstate(all="ignore"):
+                assert same_bits(call(q, v, a), ufunc(q, v, a))
+
+
+def test_division_by_zero_is_silent():
+    program = Program("divide", (Port("x", (2,)),), (Port("y", (1,)),), (), ((int(Op.DIV), 0, 1),), (2,))
+    call = build_direct(program, "float64", never)
+    with np.errstate(all="raise"):
+        assert call(np.array([1.0, 0.0])).tolist() == [np.inf]
+        assert np.multiply(2.0, 3.0) == 6  # and no flag is left for NumPy to find
+
+
+class Sub(np.ndarray):
+    pass
+
+
+def others():
+    """One array of seven numbers in ways that are not plain, each with a name."""
+    x = np.arange(7.0)
+    raw = np.zeros(7 * 8 + 1, np.uint8)[1:].view(np.float64)
+    raw[...] = x
+    wide = np.repeat(x, 2)
+    yield "a list", x.tolist()
+    yield "float32", x.astype("float32")
+    yield "int64", x.astype("int64")
+    yield "complex", x.astype("complex128")
+    yield "object", x.astype(object)
+    yield "strings", x.astype("U3")
+    yield "too long", np.zeros(8)
+    yield "too short", np.zeros(6)
+    yield "empty", np.zeros(0)
+    yield "a batch", np.zeros((3, 7))
+    yield "a row", x[None]
+    yield "a column", x[:, None]
+    yield "a scalar", np.array(1.0)
+    yield "strided", wide[::2]
+    yield "negative strides", x[::-1]
+    yield "broadcast", np.broadcast_to(np.array([1.0]), (7,))
+    yield "a subclass", x.view(Sub)
+    yield "masked", np.ma.masked_array(x)
+    yield "unaligned", raw
+    yield "byte-swapped", x.astype(x.dtype.newbyteorder("S"))
+    yield "a NumPy scalar", np.float64(3)
+    yield "None", None
+    yield "a dict", {"a": 1}
+    yield "a type", np.ndarray
+    yield "a memory view", memoryview(x)
+
+
+@pytest.mark.parametrize("other", [pytest.param(value, id=name) for name, value in others()])
+def test_fallback_for_what_is_not_plain(three, other):
+    (q, v, a), _, call = three
+    for k in range(3):
+        given = [q, v, a]
+        given[k] = other
+        name, args, options = call(*given)
+        assert name == "fallback" and options == {} and all(x is y for x, y in zip(args, given))
+
+
+def test_fallback_for_other_calls(three):
+    (q, v, a), _, call = three
+    for args, options in (
+        ((), {}), ((q,), {}), ((q, v), {}), ((q, v, a, q), {}), ((q, v), {"a": a}), ((q, v, a), {"out": None}),
+        ((), {"q": q, "v": v, "a": a}),
+    ):  # fmt: skip
+        name, got_args, got_options = call(*args, **options)
+        assert name == "fallback" and got_options.keys() == options.keys()
+        assert all(x is y for x, y in zip((*got_args, *got_options.values()), (*args, *options.values())))
+
+
+def test_fallback_for_matrices_in_other_orders():
+    program = random_program(32, 50, ((3, 4),), ((3, 4),))
+    call, x = build_direct(program, "float64", lambda *args: "fallback"), np.arange(12.0).reshape(3, 4)
+    assert alike(call(x), build(program)(x))
+    for other in (np.asfortranarray(x), x.reshape(4, 3), x.ravel(), x[None], np.zeros((6, 4))[::2], x.T):
+        assert isinstance(call(other), str)
+
+
+def test_plain_enough(three):
+    """Read-only arrays, parts of others and dtypes that are not NumPy's own object but equal to it."""
+    (q, v, a), ufunc, call = three
+    expected = ufunc(q, v, a)
+    fixed = q.copy()
+    fixed.flags.writeable = False
+    part = np.stack([v, q, a])[1]
+    described = q.astype(np.dtype("float64", metadata={"unit": "rad"}))
+    sent = pickle.loads(pickle.dumps(q))
+    for same in (
+        fixed,
+        part,
+        described,
+        sent,
+        np.frombuffer(q.tobytes()),
+        np.frombuffer(q.tobytes(), ">f8" if sys.byteorder == "big" else "<f8"),
+    ):
+        assert same_bits(call(same, v, a), expected)
+    assert same_bits(call(q, q, q), ufunc(q, q, q))
+
+
+def test_mistakes_come_from_the_fallback():
+    program = random_program(33, 20, ((4,),), ((4,),))
+    call = build_direct(program, "float64", build(program))
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        call(np.zeros(3))
+    with pytest.raises(TypeError):
+        call("four")
+    x = np.arange(12.0).reshape(3, 4)
+    assert same_bits(call(x), build(program)(x))
+
+
+def test_results_are_new_arrays_of_their_own():
+    program = random_program(34, 50, ((5,),), ((5,), (2, 3), ()))
+    call, (x,) = build_direct(program, "float64", never), states(program)
+    first, second = call(x), call(x)
+    for y, z in zip(first[:2], second[:2]):
+        assert y.flags.owndata and y.flags.writeable and y.flags.c_contiguous and y.flags.aligned and y.base is None
+        kept = z.copy()
+        y[...] = 77
+        assert same_bits(z, kept) and not np.shares_memory(y, z) and not np.shares_memory(y, x)
+    assert type(first[2]) is np.float64
+    ufunc = build(program)
+    assert sys.getrefcount(call(x)) == sys.getrefcount(ufunc(x))
+    for k in range(3):
+        assert sys.getrefcount(call(x)[k]) == sys.getrefcount(ufunc(x)[k])
+
+
+def test_reference_counts(three):
+    (q, v, a), _, call = three
+    dtype, kind, fallback = np.dtype("float64"), np.ndarray, call.__self__
+
+    def counts():
+        return [sys.getrefcount(x) for x in (q, v, a, dtype, kind, fallback, call)]
+
+    before = counts()
+    kept = [call(q, v, a) for _ in range(100)]
+    assert [b - a for a, b in zip(before, counts())] == [0, 0, 0, 100 if before[3] < 2**30 else 0, 0, 0, 0]
+    del kept
+    for _ in range(100):
+        call(q, v)
+        call(q, v, a, out=None)
+        call(q, v, a[::-1])
+    assert counts() == before
+
+
+def test_nothing_leaks():
+    program = random_program(35, 50, ((7,), (7,)), ((7,), (40, 40), ()))
+    call, given = build_direct(program, "float64", lambda *args, **options: None), states(program)
+
+    def work(times):
+        for _ in range(times):
+            call(*given)
+            call(*given, out=1)
+            call(1)
+
+    work(100)
+    tracemalloc.start()
+    try:
+        work(100)
+        before = tracemalloc.get_traced_memory()[0]
+        work(3000)
+        assert tracemalloc.get_traced_memory()[0] - before < 10_000  # one lost object per call would be 100 000
+    finally:
+        tracemalloc.stop()
+
+
+def test_short_of_memory(monkeypatch):
+    """The table of the second result's shape is made to say more than any memory holds."""
+    program = Program("large", (Port("x", (1,)),), (Port("y", (2,)), Port("z", (1,))), (), (), (0, 0, 0))
+    text = native.ir_text(program)
+    changed = text.replace(
+        "@out1 = internal constant [1 x i64] [i64 1]", f"@out1 = internal constant [1 x i64] [i64 {2**57}]"
+    )
+    assert changed != text
+    monkeypatch.setattr(native, "ir_text", lambda *args: changed)
+    monkeypatch.setattr(native, "_loaded", {})
+    call, x = build_direct(program, "float64", never), np.ones(1)
+    before = sys.getrefcount(x)
+    for _ in range(10):
+        with pytest.raises(MemoryError):
+            call(x)
+    assert sys.getrefcount(x) == before
+    KEEP.append(native._loaded)
+
+
+KEEP = []  # code that was loaded stays loaded, as in the package
+
+
+def test_threads(three):
+    (q, v, a), ufunc, call = three
+    failures = []
+
+    def work(seed):
+        given = [x + seed for x in (q, v, a)]
+        expected = ufunc(*given)
+        failures.extend(seed for _ in range(5000) if not np.array_equal(call(*given), expected))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_lives_alone():
+    """Nothing but the builtin is kept."""
+
+    def make():
+        program = random_program(36, 50, ((7,),), ((7,),))
+        (x,) = states(program)
+        return build_direct(program, "float64", lambda *args: len(args)), x, build(program)(x)
+
+    call, x, expected = make()
+    gc.collect()
+    assert same_bits(call(x), expected) and call(x, x) == 2
+
+
+def test_cycles_are_collected():
+    class Owner:
+        def general(self, *args):
+            return None
+
+    owner = Owner()
+    program = random_program(36, 50, ((7,),), ((7,),))
+    owner.call = build_direct(program, "float64", owner.general)
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
+
+
+def test_every_fallback_is_its_own():
+    program = random_program(36, 50, ((7,),), ((7,),))
+    first, second = (build_direct(program, "float64", lambda answer=k: answer) for k in (1, 2))
+    assert first() == 1 and second() == 2
+
+
+def test_says_what_it_is(three):
+    call = three[2]
+    assert call.__name__ == "random31" and "(7),(7),(7)->(7)" in call.__doc__
+    assert str(inspect.signature(call)) == "(*arguments, **options)"
+
+
+def test_comes_out_of_the_cache(monkeypatch):
+    program = random_program(37, 50)
+    given = states(program)
+    expected = build_direct(program, "float64", never)(*given)
+    KEEP.append(native._loaded)
+    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setattr(native, "object_code", never)
+    assert alike(build_direct(program, "float64", never)(*given), expected)
+    KEEP.append(native._loaded)
+
+
+@pytest.mark.parametrize("name", ["TYPE", "DATA", "RANK", "SHAPE", "STRIDES", "DTYPE", "FLAGS", "BYTE_ORDER", "NUMBER"])
+@pytest.mark.parametrize("moved", [-8, 4, 8])
+def test_none_where_the_layout_is_another(monkeypatch, name, moved):
+    monkeypatch.setattr(direct, name, getattr(direct, name) + moved)
+    assert not direct._layout_is_known()
+
+
+@pytest.mark.parametrize(
+    "place, name, value",
+    [
+        (direct, "_layout_is_known", lambda: False),
+        (direct, "_numpy_entries", lambda *slots: [0] * 3),
+        (direct, "_numpy_entries", lambda *slots: [1] * 3),
+        (direct, "PYTHON_FUNCTIONS", ("PyObject_Unknown",) * 4),
+        (direct.sysconfig, "get_config_var", lambda name: 1),
+        (direct.ctypes, "sizeof", lambda kind: 4),
+    ],
+)
+def test_none_where_something_is_missing(monkeypatch, place, name, value):
+    program = random_program(38, 20)
+    direct._addresses.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(place, name, value)
+        assert direct._addresses("float64") is None
+        patch.setattr(native, "_loaded", {})
+        assert build_direct(program, "float64", never) is None
+        assert build(program)(*states(program))[0].shape == (7,)
+        KEEP.append(native._loaded)
+    direct._addresses.cache_clear()
+    assert build_direct(program, "float64", never)
