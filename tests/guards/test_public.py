@@ -10,6 +10,7 @@ import linkwork
 from linkwork.formulations import METHODS, QUANTITIES, references
 from linkwork.pipeline import Robot
 
+TAG = r"\(([A-Z]?\.?\d+[\w.']*)\)"  # (12), (3.11), (A5), (14')
 ROOT = Path(linkwork.__file__).parents[2]
 
 
@@ -27,12 +28,10 @@ def test_every_quantity_is_reachable_from_a_robot():
 def test_methods_have_a_reference_and_tagged_equations(method):
     assert method.reference in references()
     assert method.quantity in QUANTITIES
-    source, tag = inspect.getsource(inspect.getmodule(method.function)), r"\((\d+)\)"
-    in_docstrings = {
-        t for line in inspect.getdoc(method.function).splitlines() for t in re.findall(rf"^\s*{tag}", line)
-    }
-    at_line_ends = {t for line in source.splitlines() for t in re.findall(rf"# {tag}\s*$", line)}
-    assert in_docstrings <= at_line_ends, f"equations without a line: {in_docstrings - at_line_ends}"
+    source = inspect.getsource(inspect.getmodule(method.function))
+    listed = re.findall(rf"^ *{TAG}", inspect.getdoc(method.function), re.M)
+    at_line_ends = {tag for end in re.findall(r"# ((?:\([^)]*\)[, ]*)+)$", source, re.M) for tag in re.findall(TAG, end)}
+    assert set(listed) <= at_line_ends, f"equations without a line: {set(listed) - at_line_ends}"
 
 
 def test_versions_agree():

@@ -13,7 +13,7 @@ from linkwork.cli import app
 from linkwork.io import read
 
 ROOT = Path(linkwork.__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|console|yaml)\n(.*?)^```", re.M | re.S)
 
 

@@ -45,20 +45,20 @@ def methods(quantity: str) -> tuple[Method, ...]:
     return tuple(method for method in METHODS if method.quantity == quantity)
 
 
-def find(quantity: str, name: str, model: Model, wrenches: bool = False) -> Method:
-    """The method of that name, if it works for ``model``.
+def find(quantity: str, name: str, model: Model, **needs: bool) -> Method:
+    """The method of that name, if it works for ``model`` and for what else is needed (see ``Method.refusal``).
 
     Forward dynamics also has every sum "A+B" of an inertia-matrix method A and a bias method B.
     """
     known = {method.name: method for method in methods(quantity)}
     if quantity == "forward_dynamics" and "+" in name:
         inertia, _, bias = name.partition("+")
-        chosen = by_inertia_and_bias(find("inertia_matrix", inertia, model), find("bias", bias, model, wrenches))
+        chosen = by_inertia_and_bias(find("inertia_matrix", inertia, model), find("bias", bias, model, **needs))
         known[name] = chosen
     if name not in known:
-        raise UnknownNameError(f"method of {quantity}", name, ["auto", *known])
-    if reason := known[name].refusal(model, wrenches):
-        able = [other.name for other in known.values() if not other.refusal(model, wrenches)]
+        raise UnknownNameError(f"method of {quantity}", name, ["auto", "fastest", *known])
+    if reason := known[name].refusal(model, **needs):
+        able = [other.name for other in known.values() if not other.refusal(model, **needs)]
         raise UnsupportedError(
             f"method {name!r} cannot be used for robot {model.name!r}: {reason}", fix=f"use one of: {', '.join(able)}"
         )

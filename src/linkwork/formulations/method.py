@@ -28,17 +28,22 @@ class Method:
     reference: str
     summary: str
     serial: bool = False  # only for serial chains on a fixed base
+    fixed_base: bool = False  # trees too, but only on a fixed base
     mimic: bool = True  # does it work with mimic joints?
     wrenches: bool = True  # does it take wrenches?
     grouped: bool = True  # does it work with grouped inertia parameters (bodies without mass)?
     candidate: bool = False  # does "auto" try it?
 
-    def refusal(self, model: Model, wrenches: bool = False) -> str:
-        """Why it does not work for ``model``; empty if it does."""
-        if self.serial and model.floating:
+    def refusal(self, model: Model, wrenches: bool = False, as_input: bool = False) -> str:
+        """Why it does not work for ``model``, with wrenches, or with inertia parameters as inputs; empty if it does."""
+        if (self.serial or self.fixed_base) and model.floating:
             return "it is for a fixed base, and the base floats"
         if self.serial and not model.serial:
             return "it is for serial chains, and the robot branches"
         if not self.mimic and model.has_mimic:
             return "it does not work with mimic joints"
-        return "it takes no wrenches" if wrenches and not self.wrenches else ""
+        if wrenches and not self.wrenches:
+            return "it takes no wrenches"
+        if as_input and not self.grouped:
+            return "it divides by masses, which may be zero when they are inputs"
+        return ""

@@ -1,5 +1,26 @@
-"""Methods of this family, for the catalog."""
+"""Methods of this family, for the catalog: Silver's omega-Lagrangian, and the augmented links of Balafoutis et al."""
 
 from ..method import Method
+from .balafoutis import augmented_links, balafoutis
+from .silver import silver, silver_potential, silver_sums
 
-METHODS: tuple[Method, ...] = ()
+METHODS = (
+    Method(
+        "silver",
+        "inverse_dynamics",
+        silver,
+        "silver1981",
+        "Lagrangian with angular velocities, O(n)",
+        serial=True,
+    ),
+    Method(
+        "balafoutis",
+        "inverse_dynamics",
+        balafoutis,
+        "balafoutis1988",
+        "Newton-Euler with invariants of augmented links, O(n)",
+        serial=True,
+    ),
+)
+
+__all__ = ["METHODS", "augmented_links", "balafoutis", "silver", "silver_potential", "silver_sums"]
