@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs-tables clean
 
 demo: $(VENV)/core
 	$(RUN)/linkwork demo
@@ -18,6 +18,9 @@ lint: $(VENV)/test
 
 bench: $(VENV)/bench
 	$(RUN)/python benchmarks/run.py
+
+docs-tables: $(VENV)/core
+	$(RUN)/python docs/update_tables.py
 
 clean:
 	rm -rf $(VENV)

@@ -36,6 +36,14 @@ def test_snippets(page, tmp_path, monkeypatch):
                     assert result.exit_code == 0, f"{line}\n{result.output}"
 
 
+def test_tables_in_the_docs_are_up_to_date():
+    with_tables = runpy.run_path(str(ROOT / "docs" / "update_tables.py"))["with_tables"]
+    pages = [page for page in PAGES if "<!-- tables:" in page.read_text()]
+    assert len(pages) >= 3
+    for page in pages:
+        assert page.read_text() == with_tables(page.read_text()), f"{page.name}: run `make docs-tables`"
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_examples(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

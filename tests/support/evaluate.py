@@ -19,7 +19,7 @@ def evaluate(
     if not method and methods(quantity):
         method = methods(quantity)[0].name
     request = Request(
-        method=find(quantity, method, model, bool(wrenches)).function if method else None,
+        method=find(quantity, method, model, wrenches=bool(wrenches)).function if method else None,
         frame=model.frame(frame) if frame else None,
         axes=axes,
         loaded=tuple(model.frame(name) for name in wrenches),
@@ -36,7 +36,7 @@ def is_refused(model, quantity: str, method: str, wrenches: bool = False) -> boo
     if not any(m.refusal(model, wrenches) for m in methods(quantity) if m.name == method):
         return False
     with pytest.raises(UnsupportedError, match=r"cannot be used for robot 'random': it .*\n  fix: use one of: \w"):
-        find(quantity, method, model, wrenches)
+        find(quantity, method, model, wrenches=wrenches)
     return True
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -340,6 +341,8 @@ class TestDemo:
         report = data("demo", name)
         assert all(check["agrees"] for check in report["checks"])
         assert len(report["checks"]) >= 14
+        methods = next(c["check"] for c in report["checks"] if c["check"].startswith("inverse dynamics"))
+        assert re.search(r"\d+ methods agree", methods)
         assert len(report["speed"]) == 3
 
     def test_text_of_the_default_robot(self, run):

@@ -113,6 +113,12 @@ def test_progress_is_told_the_memory_before_it_is_taken():
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
+def test_a_terminal_shows_a_bar(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    tabulate(puma3(), 4)
+    assert "tables of puma560, 1.25 kB" in capsys.readouterr().err
+
+
 def test_too_much_memory_is_refused_with_the_resolution_that_fits():
     robot = linkwork.load("panda")
     with pytest.raises(LinkworkError, match=r"would take .* more than the limit of 1 MB") as refused:

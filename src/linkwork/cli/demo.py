@@ -19,6 +19,7 @@ from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .measure import deviation
 from .states import random_states
 
+COMPARED = ("inverse_dynamics", "inertia_matrix", "bias", "forward_dynamics")
 STATES = 256
 EXACT = 1e-12  # the same numbers in another order of operations
 SOLVED = 1e-9  # a linear system in between, whose condition number multiplies rounding errors
@@ -67,6 +68,7 @@ def _say_next(name: str, took: float, failed: list[dict[str, Any]]) -> None:
     commands = {
         f"linkwork eval {name} gravity": "joint forces that hold it up",
         f"linkwork inspect {name}": "joints, inertias, frames",
+        f"linkwork compare {name}": "all methods side by side",
         f"linkwork count {name}": "operations, method by method",
         "linkwork check FILE.urdf": "what is wrong with a robot of your own",
         "linkwork --help": "all verbs",
@@ -82,38 +84,42 @@ def _verdict(check: dict[str, Any]) -> str:
 
 def _checks(source: Source, robot: Robot) -> Iterator[dict[str, Any]]:
     """Each check with its deviation, relative to the largest value."""
-    model = robot.model
-    states = random_states(model, STATES)
-    q, v, a, tau = states.values()
-    native = {
-        (quantity, method.name): robot.compile(quantity, method=method.name)
-        for quantity in TIMED
-        for method in methods(quantity)
-        if not method.refusal(model)
-    }
-    forward = {method: function for (quantity, method), function in native.items() if quantity == "forward_dynamics"}
-    M, force = native["inertia_matrix", "crba"](q), native["inverse_dynamics", "rnea"](q, v, a)
+    states = random_states(robot.model, STATES)
+    q, v, a, _ = states.values()
+    for quantity in COMPARED:
+        yield from _compare(robot, quantity, states)
+    M, force = robot.inertia_matrix(q), robot.inverse_dynamics(q, v, a)
     whole = np.einsum("...ij,...j->...i", M, a) + robot.bias(q, v)
-    yield _check("inverse dynamics (rnea) = M (crba) a + bias", deviation(force, whole), EXACT)
-    for method, function in forward.items():
-        back = function(q, v, force)
-        yield _check(f"forward dynamics ({method}) of inverse = a", deviation(back, a), SOLVED)
-    if len(forward) > 1:
-        first, second = (function(q, v, tau) for function in forward.values())
-        yield _check("forward dynamics: " + " = ".join(forward), deviation(second, first), SOLVED)
-    for (quantity, method), function in native.items():
-        tolerance = SOLVED if quantity == "forward_dynamics" else EXACT
-        arguments = [states[port.name] for port in function.program.inputs]
-        result, (slow,) = function(*arguments), interpret(function.program, arguments)
-        name = f"{quantity.replace('_', ' ')} ({method})"
-        yield _check(f"{name}: native = interpreter", deviation(result, slow), tolerance)
-        plain = _plain(robot, function, [x[:4] for x in arguments])
-        yield _check(f"{name}: native = plain floats", deviation(result[:4], plain), tolerance)
+    yield _check("inverse dynamics = M a + bias", deviation(force, whole), EXACT)
+    yield _check("forward dynamics of inverse dynamics = a", deviation(robot.forward_dynamics(q, v, force), a), SOLVED)
     yield _check("M is symmetric", deviation(M, M.swapaxes(-1, -2)), 0.0)
     values = np.linalg.eigvalsh(M)
     yield _check("M is positive definite", float(max(0.0, -values.min() / values.max())), 0.0)
     balance = _power_balance(source.load(friction=False), q, v, a)
     yield _check("power v . tau = d/dt (kinetic + potential energy)", balance, EXACT)
+
+
+def _compare(robot: Robot, quantity: str, states: dict[str, np.ndarray]) -> Iterator[dict[str, Any]]:
+    """Every method of a quantity against the first, against the interpreter, and against itself on plain floats."""
+    tolerance = SOLVED if quantity == "forward_dynamics" else EXACT
+    first, among, interpreter, plain, able = None, 0.0, 0.0, 0.0, 0
+    for method in methods(quantity):
+        if method.refusal(robot.model):
+            continue
+        able += 1
+        function = robot.compile(quantity, method=method.name)
+        arguments = [states[port.name] for port in function.program.inputs]
+        result, (slow,) = function(*arguments), interpret(function.program, arguments)
+        first = result if first is None else first
+        among = max(among, deviation(result, first))
+        interpreter = max(interpreter, deviation(result, slow))
+        few = [x[:4] for x in arguments]
+        plain = max(plain, deviation(result[:4], _plain(robot, function, few)))
+    name = quantity.replace("_", " ")
+    if able > 1:
+        yield _check(f"{name}: {able} methods agree", among, tolerance)
+    yield _check(f"{name}: native = interpreter", interpreter, tolerance)
+    yield _check(f"{name}: native = the formulation on plain floats", plain, tolerance)
 
 
 def _check(what: str, apart: float, tolerance: float) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def tables(
         say(f"written: {plot}")
         return
     with progress("running the algorithms"):
-        report = [(table, [_entry(row) for row in table.rows]) for table in TABLES]
+        report = [(table, [entry(row) for row in table.rows]) for table in TABLES]
     if json:
         keys = ("title", "reference", "convention")
         print_json([{key: getattr(table, key) for key in keys} | {"rows": rows} for table, rows in report])
@@ -43,7 +43,8 @@ def tables(
             _show(table, rows)
 
 
-def _entry(row: Row) -> dict[str, Any]:
+def entry(row: Row) -> dict[str, Any]:
+    """A row with its measured polynomials, as data."""
     mul, add = row.measured()
     return {
         "algorithm": row.label,
@@ -60,6 +61,7 @@ def _entry(row: Row) -> dict[str, Any]:
 
 
 def as_markdown(table: Table, rows: list[dict[str, Any]]) -> str:
+    """The printed and the measured polynomials, then the printed and measured values."""
     lines = [f"**{table.title}.** {table.convention}", ""]
     lines += [
         "| algorithm | mul, printed | mul, measured | add, printed | add, measured | |",

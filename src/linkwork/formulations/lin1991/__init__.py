@@ -1,5 +1,47 @@
-"""Methods of this family, for the catalog."""
+"""Composite-body methods compared in Lin (1991), and the columns by Newton-Euler that all of them improve on."""
+
+from functools import partial
 
 from ..method import Method
+from . import composite, fijany_bejczy, renaud, unit_accelerations, walker_orin
+from .composite import bias_coefficients, inertia_and_bias
 
-METHODS: tuple[Method, ...] = ()
+__all__ = ["METHODS", "bias_coefficients", "inertia_and_bias"]
+
+METHODS: tuple[Method, ...] = (
+    Method(
+        "unit-accelerations", "inertia_matrix", unit_accelerations.inertia_matrix, "khalil2010",
+        "columns by Newton-Euler, O(n^2)",
+    ),
+    Method(
+        "walker-orin", "inertia_matrix", walker_orin.inertia_matrix, "walker1982",
+        "composite bodies about their centres of mass, O(n^2)", serial=True, grouped=False,
+    ),
+    Method(
+        "renaud", "inertia_matrix", renaud.inertia_matrix, "renaud1984",
+        "composite bodies about the joints, with invariant sums, O(n^2)", serial=True,
+    ),
+    Method(
+        "fijany-bejczy", "inertia_matrix", fijany_bejczy.inertia_matrix, "fijany1990",
+        "Renaud's bodies, forces carried in frame 2, O(n^2)", serial=True,
+    ),
+    *(
+        Method(
+            f"fijany-bejczy-{name}", "inertia_matrix", partial(fijany_bejczy.inertia_matrix, frame=frame), "fijany1990",
+            f"Renaud's bodies, forces carried in {where}, O(n^2)", serial=True,
+        )
+        for name, frame, where in (
+            ("0", 0, "the ground's frame"),
+            ("2", 2, "frame 2"),
+            ("n", 10**9, "the last frame"),
+        )
+    ),
+    Method(
+        "lin-1991", "inertia_matrix", composite.inertia_matrix, "lin1991",
+        "composite bodies seen from one base point, O(n^2)", serial=True,
+    ),
+    Method(
+        "lin-1991", "bias", composite.bias, "lin1991",
+        "composite bodies seen from one base point, O(n^2)", serial=True, wrenches=False,
+    ),
+)  # fmt: skip
