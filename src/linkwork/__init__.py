@@ -7,17 +7,20 @@ tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
 """
 
 from .errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
+from .formulations import Method, methods
 from .function import Function
 from .io import bundled_robots
 from .model import Model
 from .pipeline import Robot, compile, load
 from .program import Operations, Program
+from .tabulate import tabulate
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Function",
     "LinkworkError",
+    "Method",
     "Model",
     "ModelError",
     "Operations",
@@ -29,4 +32,6 @@ __all__ = [
     "bundled_robots",
     "compile",
     "load",
+    "methods",
+    "tabulate",
 ]

@@ -76,6 +76,10 @@ def compile(
     return min(functions, key=lambda function: count(function.program).instructions)
 
 
+def _fewest(traced: list[tuple[str, Program]]) -> str:
+    return min(traced, key=lambda pair: count(pair[1]).instructions)[0]
+
+
 def _seconds(function: Function) -> float:
     """Least time of a few runs over a batch of random states."""
     random = np.random.default_rng(0)
@@ -99,6 +103,10 @@ def _trace_candidates(model: Model, quantity: str, method: str, **options: Any) 
     needs = {"wrenches": bool(options["wrenches"]), "as_input": options["parameters"] == "input"}
     if method in CHOOSING:
         candidates = [m for m in available if m.candidate and not m.refusal(model, **needs)]
+        if quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
+            parts = ("inertia_matrix", options | {"wrenches": ()}), ("bias", options)
+            names = [_fewest(_trace_candidates(model, part, "auto", **how)) for part, how in parts]
+            candidates.append(find(quantity, "+".join(names), model, **needs))
     else:
         candidates = [find(quantity, method, model, **needs)]
     return [(candidate.name, _trace(model, quantity, candidate, **options)) for candidate in candidates]

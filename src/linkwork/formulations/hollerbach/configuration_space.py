@@ -1,0 +1,77 @@
+"""Horn & Raibert 1978, as Hollerbach 1980 states it: forces from coefficients G, J, C that depend on position alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model import Model
+from ...scalar import Scalar
+from ...spatial import Vector
+from ..coriolis import gyroscopic
+
+Row = list[Scalar]
+Grid = list[Row]
+Cube = list[Grid]
+
+
+def configuration_space(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: object = None
+) -> list[Scalar]:
+    """Joint forces as polynomials of the rates, with the coefficients of Horn & Raibert's configuration space.
+
+    Hollerbach (1980); the paper does not number the equation:
+
+      (1)  F_i = G_i(q) + sum_j J_ij(q) qdd_j + sum_j sum_k C_ijk(q) qd_j qd_k
+    """
+    return forces(*coefficients(model, q), v, a)
+
+
+def forces(G: Row, J: Grid, C: Cube, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+    """2 n^3 + n^2 multiplications, once the coefficients are known."""
+    n = range(len(G))
+    inertial = [sum(J[i][j] * a[j] for j in n) for i in n]
+    coriolis = [sum(C[i][j][k] * (v[j] * v[k]) for j in n for k in n) for i in n]
+    return [G[i] + inertial[i] + coriolis[i] for i in n]                             # (1)
+
+
+def coefficients(model: Model, q: Sequence[Scalar]) -> tuple[Row, Grid, Cube]:
+    """G_i, J_ij and C_ijk = C_ikj at positions ``q`` of a serial chain, rotor inertia on the diagonal of J, O(n^3).
+
+    The paper leaves open where they come from. Here: Sj is the unit motion of joint j seen from body l, Ic_l the
+    inertia of body l and all it carries. A point r of body l moves with vj + wj x r per unit of qd_j, and joint j turns
+    what joint l moves at the rate wj x (vl + wl x r). So for all i, j <= l, with B(w) as in ``coriolis``:
+
+      (2)  J_il = Si . Ic_l Sl
+      (3)  C_ijl = Si . B_l(wj) Sl
+      (4)  C_ljk = -C_kjl   for j <= k < l, because C_ijk = -C_kji for j <= min(i, k); and C_llj = 0
+      (5)  G_l = -Sl . (Ic_l g)
+
+    J_il and C_ijl do not depend on the joints up to the first of i, j, l.
+    """
+    n = range(model.n_bodies)
+    G, J = [0 for _ in n], [[0 for _ in n] for _ in n]
+    C = [[[0 for _ in n] for _ in n] for _ in n]
+    X = {i: model.transform(i, q) for i, _ in model.outward()}
+    Ic = {i: model.inertia(i) for i, _ in model.outward()}
+    for l, p in model.inward():
+        if p > 0:
+            Ic[p] = Ic[p] + X[l].inertia_outward(Ic[l])
+
+    S: list = []                                     # of joints 1 .. l in the frame of body l
+    g: Vector = model.gravity
+    for l, _ in model.outward():
+        S, g = [X[l].motion_inward(s) for s in S] + model.subspace(l), X[l].inward(g)
+        inertia, own, to = Ic[l], S[-1], l - 1
+        momentum = inertia @ own
+        for i, s in enumerate(S):
+            J[i][to] = J[to][i] = s.dot(momentum)                                    # (2)
+        J[to][to] = J[to][to] + model.joint(l).rotor_inertia
+        for j, s in enumerate(S):
+            force = gyroscopic(inertia, s.angular, own)
+            for i in range(to):
+                C[i][j][to] = C[i][to][j] = S[i].dot(force)                          # (3)
+        for k in range(to):
+            for j in range(k + 1):
+                C[to][j][k] = C[to][k][j] = -C[k][j][to]                             # (4)
+        G[to] = -(own.linear.dot(g * inertia.mass) + own.angular.dot(inertia.h.cross(g)))  # (5)
+    return G, J, C

@@ -1,0 +1,374 @@
+"""Inverse dynamics from tables, as Horn and Raibert proposed: the coefficients of the configuration space, G_i, J_ij
+and C_ijk, are computed once on a grid of joint positions and interpolated afterwards.
+
+Hollerbach (1980) names the price: memory that grows with the power of the number of joints, time to fill it, and errors
+of interpolation. :class:`Tables` shows all three for a real robot.
+
+A coefficient is tabulated over those joints alone that it depends on, as the traced program tells, and constants are
+not tabulated at all: inertia never depends on the first joint, so this is a factor of the resolution at least.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from .formulations.hollerbach.configuration_space import coefficients
+from .formulations.quantities import passive_forces
+from .function import Function, Label
+from .model import Model, grouped
+from .pipeline import Robot
+from .program import Op, Port, Program, optimize, trace
+
+CHUNK = 4096  # states filled or interpolated at a time
+Progress = Callable[[int, int], None]  # (bytes filled, bytes in all); first called with 0, before anything is allocated
+
+
+def tabulate(
+    robot: Robot | Model,
+    resolution: int | Sequence[int],
+    *,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    memory_limit: int = 2**30,
+    progress: Progress | None = None,
+) -> Tables:
+    """Tables of G, J_ij and C_ijk of a serial robot over a grid of joint positions.
+
+    ``resolution``: grid points per joint, one number or one for each joint. The grid spans the joint limits (a whole
+    turn for a joint without them); ``limits`` replaces those of the joints it names. More than ``memory_limit`` bytes
+    are refused before they are allocated. ``progress(done, total)`` is told the bytes filled and needed; without it, a
+    terminal shows a bar.
+    """
+    robot = robot if isinstance(robot, Robot) else Robot(robot)
+    model = robot.model
+    if model.floating or not model.serial or model.has_mimic or not model.nv:
+        reason = "base floats" if model.floating else "joints branch, mimic each other, or there are none"
+        raise UnsupportedError(
+            f"robot {robot.name!r} cannot be tabulated: its {reason}",
+            fix="tabulate a serial chain of independent joints on a fixed base",
+        )
+    axes = _axes(model, resolution, limits or {})
+    traced = _trace(model)
+    parts = [_Part(joints, entries, axes) for joints, entries in _by_joints(traced).items()]
+    total = sum(part.bytes for part in parts)
+    if total > memory_limit:
+        fits = _largest(parts, memory_limit)
+        raise LinkworkError(
+            f"the tables would take {_size(total)}, more than the limit of {_size(memory_limit)}",
+            where=f"tabulate {robot.name!r}",
+            got=f"resolution {resolution}",
+            expected=f"resolution {fits} at most" if fits > 1 else "fewer joints: resolution 2 is too much already",
+            fix="lower the resolution, lock joints, or raise memory_limit",
+        )
+    return Tables(robot, axes, traced, parts, _told(progress, total, robot.name))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Grid points of one joint. A joint without limits turns: positions are taken modulo 2 pi."""
+
+    name: str
+    lower: float
+    upper: float
+    points: int
+    turns: bool
+
+    def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The grid cell of each position, and where in the cell it lies (0 to 1)."""
+        inside = np.isfinite(q) if self.turns else (q >= self.lower) & (q <= self.upper)
+        if not inside.all():
+            raise LinkworkError(
+                f"joint {self.name!r} is outside its table",
+                got=float(q[~inside].ravel()[0]),
+                expected=f"{self.lower:.6g} to {self.upper:.6g}",
+                fix=f"tabulate with limits={{{self.name!r}: (lower, upper)}}",
+            )
+        if self.turns:
+            q = self.lower + np.mod(q - self.lower, 2 * math.pi)
+        at = (q - self.lower) * ((self.points - 1) / (self.upper - self.lower))
+        cell = np.clip(at.astype(int), 0, self.points - 2)
+        return cell, at - cell
+
+
+class Tables:
+    """Filled by :func:`tabulate`. ``inverse_dynamics`` interpolates, ``report`` compares it with the real one.
+
+    Attributes: ``memory`` (bytes), ``fill_time`` (seconds), ``axes``.
+    """
+
+    def __init__(self, robot: Robot, axes: list[Axis], traced: Program, parts: list[_Part], progress: Progress):
+        self.robot, self.axes = robot, axes
+        self.memory = sum(part.bytes for part in parts)
+        self._constant = _constants(traced)
+        self._parts = parts
+        progress(0, self.memory)
+        start, done = time.perf_counter(), 0
+        for part in parts:
+            for size in part.fill(traced, robot.nv):
+                done += size
+                progress(done, self.memory)
+        self.fill_time = time.perf_counter() - start
+
+    def __repr__(self) -> str:
+        shape = " x ".join(str(axis.points) for axis in self.axes)
+        return f"<linkwork Tables of {self.robot.name}: {shape} grid, {_size(self.memory)}>"
+
+    def coefficients(self, q: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """G (..., n), J (..., n, n) and C (..., n, n, n), interpolated at ``q``."""
+        (q,), batch = self._states(q)
+        n = self.robot.nv
+        flat = self._interpolate(q)
+        G, J, C = np.split(flat, [n, n + n * n], axis=1)
+        return G.reshape(*batch, n), J.reshape(*batch, n, n), C.reshape(*batch, n, n, n)
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
+        """Joint forces for a motion, arrays (..., n). Friction, springs and rotor inertia are exact."""
+        (q, v, a), batch = self._states(q, v, a)
+        tau = np.empty(q.shape)
+        for start in range(0, len(q), CHUNK):
+            part = slice(start, start + CHUNK)
+            tau[part] = self._forces(q[part], v[part], a[part])
+        return tau.reshape(*batch, self.robot.nv)
+
+    def _forces(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        G, J, C = self.coefficients(q)
+        passive = passive_forces(self.robot.model, list(q.T), list(v.T))
+        passive = np.stack([np.broadcast_to(x, len(q)) for x in passive], axis=1)
+        Cv = (C @ v[:, None, :, None])[..., 0]
+        return G + (J @ a[..., None] + Cv @ v[..., None])[..., 0] + passive
+
+    def _states(self, *inputs: Any) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        arrays = [np.asarray(x, dtype=float) for x in inputs]
+        n = self.robot.nv
+        for name, array in zip("qva", arrays, strict=False):
+            if array.shape[-1:] != (n,):
+                raise ShapeError(
+                    "wrong shape", where=f"tables, input {name!r}", got=array.shape, expected=f"(..., {n})"
+                )
+        batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        return [np.broadcast_to(array, (*batch, n)).reshape(-1, n) for array in arrays], batch
+
+    def _interpolate(self, q: np.ndarray) -> np.ndarray:
+        """All coefficients, flat as the traced program has them."""
+        flat = np.empty((len(q), len(self._constant)))
+        flat[:] = self._constant
+        places = {k: self.axes[k].place(q[:, k]) for k in {k for part in self._parts for k in part.joints}}
+        for part in self._parts:
+            flat[:, part.outputs] = part.at(places)[:, part.columns] * part.signs
+        return flat
+
+    def report(self, samples: int = 10_000, seed: int = 0) -> TableReport:
+        """Error, memory and time against the direct computation, at random states within the grid."""
+        rng = np.random.default_rng(seed)
+        q = np.stack([rng.uniform(axis.lower, axis.upper, samples) for axis in self.axes], axis=1)
+        v, a = rng.uniform(-1, 1, (2, samples, self.robot.nv))
+        direct = self.robot.inverse_dynamics
+        exact = direct(q, v, a)
+        off = self.inverse_dynamics(q, v, a) - exact
+        largest = np.abs(exact).max(axis=0)
+        rms = np.sqrt((exact**2).mean(axis=0))
+        some = largest > 0
+        return TableReport(
+            robot=self.robot.name,
+            points=tuple(axis.points for axis in self.axes),
+            memory=self.memory,
+            fill_time=self.fill_time,
+            max_error=float((np.abs(off).max(axis=0)[some] / largest[some]).max(initial=0.0)),
+            rms_error=float((np.sqrt((off**2).mean(axis=0))[some] / rms[some]).max(initial=0.0)),
+            table_time=_seconds(self.inverse_dynamics, q, v, a) / samples,
+            direct_time=_seconds(direct, q, v, a) / samples,
+        )
+
+
+@dataclass(frozen=True)
+class TableReport:
+    """``max_error`` and ``rms_error``: of the worst joint, relative to the largest and to the root-mean-square exact
+    force of that joint. ``table_time`` (NumPy) and ``direct_time`` (compiled) are seconds per state of a batch."""
+
+    robot: str
+    points: tuple[int, ...]
+    memory: int
+    fill_time: float
+    max_error: float
+    rms_error: float
+    table_time: float
+    direct_time: float
+
+    def __str__(self) -> str:
+        grid = " x ".join(map(str, self.points))
+        return (
+            f"{self.robot}, {grid} grid: {_size(self.memory)}, filled in {self.fill_time:.2g} s; "
+            f"error {self.max_error:.1e} at most, {self.rms_error:.1e} rms; "
+            f"{self.table_time * 1e9:.0f} ns per state from tables, {self.direct_time * 1e9:.0f} ns computed"
+        )
+
+
+class _Part:
+    """The table of all coefficients that depend on the same joints: one axis per joint, then the coefficients.
+
+    ``entries`` maps a value of the traced program to the outputs that are this value, with their signs.
+    """
+
+    def __init__(self, joints: tuple[int, ...], entries: Mapping[int, list[tuple[int, int]]], axes: Sequence[Axis]):
+        self.joints, self.values = joints, list(entries)
+        self.axes = [axes[k] for k in joints]
+        self.shape = tuple(axis.points for axis in self.axes)
+        self.outputs = [output for uses in entries.values() for output, _ in uses]
+        self.signs = np.array([sign for uses in entries.values() for _, sign in uses], dtype=float)
+        self.columns = [column for column, uses in enumerate(entries.values()) for _ in uses]
+        self.bytes = 8 * math.prod(self.shape) * len(self.values)
+        self.table = np.empty((0, 0))
+
+    def bytes_at(self, resolution: int) -> int:
+        return 8 * resolution ** len(self.joints) * len(self.values)
+
+    def fill(self, traced: Program, n: int):
+        """Computes the coefficients on the grid, natively; yields the bytes filled at each step."""
+        program = Program(
+            f"tables_{'_'.join(map(str, self.joints))}",
+            traced.inputs,
+            (Port("coefficients", (len(self.values),)),),
+            traced.constants,
+            traced.instructions,
+            tuple(self.values),
+        )
+        function = Function(optimize(program), Label("", "coefficients", "configuration-space"))
+        points = math.prod(self.shape)
+        self.table = np.empty((points, len(self.values)))
+        for start in range(0, points, CHUNK):
+            end = min(start + CHUNK, points)
+            q = np.zeros((end - start, n))
+            places = np.unravel_index(np.arange(start, end), self.shape)
+            for k, axis, place in zip(self.joints, self.axes, places, strict=True):
+                q[:, k] = axis.lower + place * ((axis.upper - axis.lower) / (axis.points - 1))
+            self.table[start:end] = function(q)
+            yield self.table[start:end].nbytes
+
+    def at(self, places: Mapping[int, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Multilinear interpolation: the weighted sum of the corners of each state's grid cell."""
+        total: Any = 0.0
+        for corner in product((0, 1), repeat=len(self.joints)):
+            index, weight = 0, 1.0
+            for k, points, side in zip(self.joints, self.shape, corner, strict=True):
+                cell, within = places[k]
+                index = index * points + (cell + side)
+                weight = weight * (within if side else 1 - within)
+            total = total + self.table[index] * np.asarray(weight)[:, None]
+        return total
+
+
+def _axes(model: Model, resolution: int | Sequence[int], limits: Mapping[str, tuple[float, float]]) -> list[Axis]:
+    points = list(resolution) if isinstance(resolution, Sequence) else [resolution] * model.nv
+    if len(points) != model.nv or not all(isinstance(p, (int, np.integer)) and p > 1 for p in points):
+        raise ShapeError(
+            "wrong resolution",
+            where="tabulate",
+            got=resolution,
+            expected=f"a whole number above 1, or {model.nv} of them",
+        )
+    for name in limits:
+        if name not in model.joint_names:
+            raise UnknownNameError("joint", name, model.joint_names, where="tabulate, limits")
+    axes = []
+    for joint, count in zip(model.independent_joints, points, strict=True):
+        lower, upper = limits.get(joint.name, (joint.lower, joint.upper))
+        turns = math.isinf(upper - lower) and not joint.prismatic
+        if turns:
+            lower, upper = -math.pi, math.pi
+        if not (math.isfinite(upper - lower) and lower < upper):
+            raise LinkworkError(
+                f"joint {joint.name!r} has no range to tabulate",
+                got=f"{lower} to {upper}",
+                fix=f"give limits={{{joint.name!r}: (lower, upper)}}",
+            )
+        axes.append(Axis(joint.name, float(lower), float(upper), int(count), turns))
+    return axes
+
+
+def _trace(model: Model) -> Program:
+    """q -> all G_i, J_ij and C_ijk, one after another."""
+
+    def run(q: list) -> dict[str, list]:
+        G, J, C = coefficients(grouped(model), q)
+        rows = [*G, *(x for row in J for x in row), *(x for plane in C for row in plane for x in row)]
+        return {"coefficients": rows}
+
+    return trace("configuration_space", run, [Port("q", (model.nv,))])
+
+
+def _constants(traced: Program) -> np.ndarray:
+    """Every output that is a constant; zero where it is not."""
+    first = traced.n_inputs
+    known = dict(enumerate(traced.constants, first))
+    return np.array([known.get(value, 0.0) for value in traced.results])
+
+
+def _by_joints(traced: Program) -> dict[tuple[int, ...], dict[int, list[tuple[int, int]]]]:
+    """Joints -> value that depends on just these -> (output, sign) of the outputs that are it or its negative."""
+    depends = {k: frozenset([k]) for k in range(traced.n_inputs)}
+    negated = {}
+    for number, (op, *args) in traced.numbered():
+        depends[number] = frozenset().union(*(depends.get(a, ()) for a in args))
+        if op == Op.NEG:
+            negated[number] = args[0]
+    found: dict[tuple[int, ...], dict[int, list[tuple[int, int]]]] = {}
+    for output, value in enumerate(traced.results):
+        value, sign = (negated[value], -1) if value in negated else (value, 1)
+        if joints := tuple(sorted(depends.get(value, ()))):
+            found.setdefault(joints, {}).setdefault(value, []).append((output, sign))
+    return found
+
+
+def _largest(parts: Sequence[_Part], memory_limit: int) -> int:
+    """The largest resolution, the same for all joints, that fits; 1 if none does."""
+    resolution = 1
+    while sum(part.bytes_at(resolution + 1) for part in parts) <= memory_limit:
+        resolution += 1
+    return resolution
+
+
+def _told(progress: Progress | None, total: int, name: str) -> Progress:
+    """The caller's own progress, a bar on a terminal, or nothing."""
+    if progress is not None:
+        return progress
+    if not sys.stderr.isatty():
+        return lambda done, total: None
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    bar = Bar(console=Console(stderr=True), transient=True)
+    task = bar.add_task(f"tables of {name}, {_size(total)}", total=total)
+    bar.start()
+
+    def show(done: int, total: int) -> None:
+        bar.update(task, completed=done)
+        if done == total:
+            bar.stop()
+
+    return show
+
+
+def _seconds(function: Callable[..., Any], *args: Any) -> float:
+    """Of the fastest of three calls."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        function(*args)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _size(number: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if number < 1000 or unit == "TB":
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    raise AssertionError

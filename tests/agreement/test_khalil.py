@@ -1,0 +1,224 @@
+"""Khalil's inverse and direct models, and the form with the fewest operations, against Newton-Euler and Pinocchio."""
+
+from dataclasses import replace
+from importlib.metadata import files
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import given
+
+import linkwork
+from linkwork.formulations import find, methods
+from linkwork.formulations.aba import aba
+from linkwork.formulations.crba import crba
+from linkwork.formulations.khalil import khalil, khalil_direct, khalil_kleinfinger
+from linkwork.formulations.khalil.kleinfinger import minimum_parameters
+from linkwork.formulations.rnea import rnea
+from linkwork.io import read
+from linkwork.model import grouped
+from linkwork.spatial import Force, Vector
+from support.evaluate import assert_close, deviation, evaluate
+from support.pinocchio_robot import PinocchioRobot
+from support.random_robots import RELATIONS, Recipe, describe, random_state, recipes
+
+TOLERANCE = 1e-12
+BUNDLED = ("planar2r", "scara", "puma560", "stanford", "rx90", "ur5e", "panda", "quadruped")
+FILES = {path.name: path for path in map(Path, map(str, (f.locate() for f in files("example-robot-data") or ())))}
+
+
+def patterns() -> list[str]:
+    """Every sequence of revolute and prismatic joints up to four, random ones up to eight."""
+    rng = np.random.default_rng(0)
+    short = ["".join(kinds) for n in range(1, 5) for kinds in product("RP", repeat=n)]
+    return short + ["".join(rng.choice(["R", "P"], n)) for n in (5, 6, 7, 8) for _ in range(4)]
+
+
+def robot_of(pattern: str, seed: int, relations=("skew",), **more):
+    """A random robot with joints of these kinds."""
+    described = describe(Recipe(seed=seed, joints=len(pattern), relations=relations, **more))
+    kinds = {f"to_link{k}": "prismatic" if kind == "P" else "revolute" for k, kind in enumerate(pattern, 1)}
+    joints = tuple(replace(joint, kind=kinds.get(joint.name, joint.kind)) for joint in described.joints)
+    return linkwork.load(replace(described, joints=joints))
+
+
+def lists(*vectors) -> list[list[float]]:
+    return [list(map(float, vector)) for vector in vectors]
+
+
+def wrenches_on(model, seed: int = 0) -> dict[int, Force]:
+    rng = np.random.default_rng(seed)
+    return {i: Force(Vector(*rng.normal(size=3)), Vector(*rng.normal(size=3))) for i in range(1, model.n_bodies + 1)}
+
+
+@pytest.mark.parametrize("pattern", patterns())
+def test_every_pattern(pattern: str, tmp_path, deviations):
+    cases = [(("skew",), False), (("parallel", "coaxial", "right angle"), False), (RELATIONS, True)]
+    for seed, (relations, branches) in enumerate(cases):
+        robot = robot_of(pattern, seed, relations, branches=branches, fixed=branches)
+        robot.write(tmp_path / "robot.urdf")
+        model, state = robot.model, random_state(robot.model, seed)
+        q, v, a = lists(*state)
+        peer = PinocchioRobot((tmp_path / "robot.urdf").read_text(), model)
+        tau = peer.inverse_dynamics(*state)
+        condition = np.linalg.cond(crba(model, q))
+        for seen in (model, grouped(model)):
+            for function in (rnea, khalil, khalil_kleinfinger):
+                off = deviation(function(seen, q, v, a), tau)
+                deviations(function.__name__, off)
+                assert off <= TOLERANCE, function.__name__
+            off = deviation(khalil_direct(seen, q, v, list(tau)), a)
+            deviations("khalil_direct", off)
+            assert off <= TOLERANCE + 1e-15 * condition
+        assert_close(khalil_direct(model, q, v, list(tau)), peer.forward_dynamics(q, v, tau), tolerance=1e-11)
+
+
+@given(recipes(joints=7, mimic=False))
+def test_random_trees_with_wrenches(recipe):
+    model = linkwork.load(describe(recipe)).model
+    q, v, a = lists(*random_state(model, recipe.seed))
+    wrenches = wrenches_on(model, recipe.seed)
+    expected = rnea(model, q, v, a, wrenches)
+    assert_close(khalil_kleinfinger(model, q, v, a, wrenches), expected, tolerance=TOLERANCE)
+    if not model.floating:
+        assert_close(khalil(model, q, v, a, wrenches), expected, tolerance=TOLERANCE)
+        qdd = aba(model, q, v, expected, wrenches)
+        condition = np.linalg.cond(crba(model, q))
+        found = khalil_direct(model, q, v, expected, wrenches)
+        assert_close(found, qdd, scale=1.0, tolerance=TOLERANCE + 1e-15 * condition)
+
+
+@pytest.mark.parametrize("method", ["khalil", "khalil-kleinfinger"])
+def test_mimic_joints(method: str):
+    model = linkwork.load(describe(Recipe(seed=4, joints=5, branches=True, mimic=True))).model
+    assert model.has_mimic
+    state = random_state(model)
+    assert_close(
+        evaluate(model, "inverse_dynamics", *state, method=method), evaluate(model, "inverse_dynamics", *state)
+    )
+
+
+@pytest.mark.parametrize("pattern", ["RRR", "PRPR", "RRPRRP"])
+def test_friction_of_khalil_is_the_quantitys(pattern: str):
+    """(31) and (44) with friction give what the catalog adds around the method."""
+    model = robot_of(pattern, 3, branches=True, extras=True).model
+    still = tuple(replace(b, joint=replace(b.joint, stiffness=0.0)) for b in model.bodies)  # springs are not in (31)
+    model = replace(model, bodies=still)
+    q, v, a = lists(*random_state(model))
+    tau = evaluate(model, "inverse_dynamics", q, v, a, method="khalil")
+    assert_close(khalil(model, q, v, a, friction=True), tau)
+    assert_close(khalil_direct(model, q, v, list(tau), friction=True), a, tolerance=1e-11)
+    rotors = [model.joint(i).rotor_inertia * a[i - 1] for i in range(1, len(a) + 1)]
+    without = khalil(model, q, v, a, rotors=False, friction=True)
+    assert_close(np.array(without) + rotors, tau)
+    assert all(rotors)
+
+
+def test_friction_at_rest_is_zero():
+    model = robot_of("RPR", 3, extras=True).model
+    q, _, a = lists(*random_state(model))
+    assert_close(khalil(model, q, [0.0] * 3, a, friction=True), khalil(model, q, [0.0] * 3, a))
+
+
+def test_wrenches_are_not_changed():
+    """(29), (30) accumulate: a second call with the same wrenches gives the same numbers."""
+    model = robot_of("RRP", 1, branches=True).model
+    q, v, a = lists(*random_state(model))
+    wrenches = wrenches_on(model)
+    for function in (khalil, khalil_kleinfinger, khalil_direct):
+        assert function(model, q, v, a, wrenches) == function(model, q, v, a, wrenches)
+    assert_close([x for f in wrenches.values() for x in f], [x for f in wrenches_on(model).values() for x in f])
+
+
+def test_pinocchios_external_forces_act_on_the_body_too(tmp_path):
+    robot = robot_of("RPRR", 2, branches=True)
+    robot.write(tmp_path / "robot.urdf")
+    peer = PinocchioRobot((tmp_path / "robot.urdf").read_text(), robot.model)
+    state = random_state(robot.model)
+    wrench = np.array([1.0, -2.0, 3.0, 0.5, 0.7, -1.1])
+    link = robot.link_names[-1]
+    frame = peer.model.frames[peer.model.getFrameId(link, pin.FrameType.BODY)]
+    forces = [pin.Force.Zero() for _ in peer.model.joints]
+    forces[frame.parentJoint] = frame.placement.act(pin.Force(wrench))
+    q, v, a = state
+    tau = pin.rnea(peer.model, peer.data, peer.q(q), peer.v(v), peer.v(a), forces)[peer.order]
+    for method in ("khalil", "khalil-kleinfinger"):
+        found = evaluate(robot.model, "inverse_dynamics", *state, method=method, wrenches={link: wrench})
+        assert_close(found, tau, tolerance=TOLERANCE)
+    found = evaluate(robot.model, "forward_dynamics", q, v, tau, method="khalil", wrenches={link: wrench})
+    assert_close(found, a, tolerance=1e-11)
+
+
+def test_floating_base():
+    model = linkwork.load("quadruped").model
+    for quantity in ("inverse_dynamics", "forward_dynamics"):
+        with pytest.raises(linkwork.UnsupportedError, match="it is for a fixed base"):
+            find(quantity, "khalil", model)
+    assert "khalil-kleinfinger" in [m.name for m in methods("inverse_dynamics") if not m.refusal(model)]
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_robots(name: str):
+    """Numbers and compiled counts: never more operations than ``rnea``, whatever the parameters are."""
+    robot = linkwork.load(name)
+    state = random_state(robot.model)
+    expected = evaluate(robot.model, "inverse_dynamics", *state)
+    for parameters in ("minimal", "standard", "input"):
+        functions = {
+            method: robot.compile("inverse_dynamics", method=method, parameters=parameters, backend="interpreter")
+            for method in ("rnea", "khalil-kleinfinger")
+        }
+        more = (np.array(robot.parameters),) if parameters == "input" else ()
+        assert_close(functions["khalil-kleinfinger"](*state, *more), expected, tolerance=TOLERANCE)
+        ours, theirs = (functions[method].operations for method in ("khalil-kleinfinger", "rnea"))
+        assert ours.mul + ours.add <= theirs.mul + theirs.add
+
+
+@pytest.mark.parametrize("name", ["ur5_robot.urdf", "panda.urdf", "kinova.urdf", "tiago.urdf", "talos_left_arm.urdf"])
+def test_arms_from_files(name: str):
+    robot = linkwork.load(read(FILES[name]), friction=False)
+    state = random_state(robot.model)
+    expected = evaluate(robot.model, "inverse_dynamics", *state)
+    for method in ("khalil", "khalil-kleinfinger"):
+        assert_close(evaluate(robot.model, "inverse_dynamics", *state, method=method), expected, tolerance=TOLERANCE)
+    counts = {
+        method: robot.compile("inverse_dynamics", method=method, backend="interpreter").operations
+        for method in ("rnea", "khalil-kleinfinger")
+    }
+    best, plain = counts["khalil-kleinfinger"], counts["rnea"]
+    assert best.mul + best.add <= plain.mul + plain.add
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_more_operations_on_random_robots(seed: int):
+    """Skew axes, where no column of U can be turned, and right angles, where it can."""
+    relations = ("skew", "right angle", "parallel") if seed % 2 else ("right angle",)
+    robot = robot_of("RRRRRR" if seed % 3 else "RPRRPR", seed, relations, branches=seed > 5, floating=seed > 8)
+    best, plain = (
+        robot.compile("inverse_dynamics", method=method, backend="interpreter").operations
+        for method in ("khalil-kleinfinger", "rnea")
+    )
+    assert best.mul + best.add <= plain.mul + plain.add
+
+
+def test_minimum_parameters():
+    model = robot_of("RPRR", 1, branches=True).model
+    kept = minimum_parameters(model)
+    for j, (M, MS, E) in kept.items():
+        if model.joint(j).prismatic:
+            assert M > 0 and not any(E)
+        else:
+            assert (M, MS.z, E.zz) == (0, 0, 0) and all((MS.x, MS.y, E.xx, E.yy))
+
+
+@pytest.mark.parametrize("name", ["khalil", "khalil-kleinfinger"])
+def test_arrays_and_complex_numbers(name: str):
+    model = robot_of("RRPR", 2, ("right angle", "skew")).model
+    q, v, a = (np.array([random_state(model, seed)[k] for seed in range(3)]) for k in range(3))
+    batched = evaluate(model, "inverse_dynamics", q, v, a, method=name)
+    for k in range(3):
+        assert_close(batched[k], evaluate(model, "inverse_dynamics", q[k], v[k], a[k], method="rnea"))
+    step = evaluate(model, "inverse_dynamics", q[0] + 1e-30j, v[0], a[0], method=name).imag
+    assert_close(step * 1e30, evaluate(model, "inverse_dynamics", q[0] + 1e-30j, v[0], a[0]).imag * 1e30)

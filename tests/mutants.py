@@ -1,0 +1,371 @@
+"""Would a wrong sign be noticed? Mutants of the formulations, each run against the reference.
+
+    python tests/mutants.py                 a dozen mutants of every file
+    python tests/mutants.py khalil silver   of these families (or files)
+    python tests/mutants.py --each 0 aba    every mutant there is
+
+A mutant is one file of ``linkwork.formulations`` with one thing changed: a sign, the order of a cross product, a term
+or a factor 2 left out, an axis, an index, the direction of a transform. It is compiled from a changed syntax tree and
+imported in the place of the file, with all that imports it, for the time of a run; no file is touched. It is killed if
+a method that uses the file fails, or differs from what the unchanged reference method says of a few random robots. Only
+lines are changed that some method of the catalog, or some quantity, reaches.
+"""
+
+import argparse
+import ast
+import copy
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.abc import Loader, MetaPathFinder
+from importlib.util import spec_from_loader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import linkwork
+import linkwork.formulations
+from linkwork.model import Description, JointDescription, Link, Model, Placement
+from support.evaluate import deviation
+from support.random_robots import RELATIONS, Recipe, describe, inertia, random_state
+
+PACKAGE = "linkwork.formulations"
+ROOT = Path(linkwork.formulations.__file__).parent
+PLUMBING = {"__init__", "catalog", "execute", "method"}  # no formulas in these
+TOLERANCE = 1e-9
+
+# Mutants that compute the same: (file, before, after) -> why. Nothing else may survive.
+EQUIVALENT = {
+    ("khalil/kleinfinger.py", "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
+    ("khalil/kleinfinger.py", "E.xx - E.yy", "E.xx + E.yy"): "likewise",
+    ("khalil/kleinfinger.py", "E.xx - E.yy", "E.xx"): "likewise",
+    ("khalil/kleinfinger.py", "U[i].rows[2].z", "U[i].rows[2].x"): "chooses between two forms of one product",
+    ("quantities.py", "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
+}
+
+
+# -- the mutants of a file ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mutant:
+    file: str  # relative to formulations, as "khalil/inverse.py"
+    line: int
+    number: int  # of the node, in the order of ast.walk
+    old: ast.expr
+    new: ast.expr
+
+    @property
+    def before(self) -> str:
+        return ast.unparse(self.old)
+
+    @property
+    def after(self) -> str:
+        return ast.unparse(self.new)
+
+    @property
+    def tree(self) -> ast.Module:
+        tree = ast.parse((ROOT / self.file).read_text())
+        Swap(list(ast.walk(tree))[self.number], self.new).visit(tree)
+        return ast.fix_missing_locations(tree)
+
+    @property
+    def reason(self) -> str:
+        """Why it computes the same; empty if it should not."""
+        return EQUIVALENT.get((self.file, self.before, self.after), "")
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.before}  ->  {self.after}"
+
+
+def module_of(file: str) -> str:
+    return ".".join((PACKAGE, *Path(file).with_suffix("").parts))
+
+
+def files() -> list[str]:
+    """The files with formulas, those of the families too."""
+    return [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*.py")) if path.stem not in PLUMBING]
+
+
+def mutants(file: str, each: int = 0) -> list[Mutant]:
+    """Of the lines that are reached; ``each`` of them, spread evenly over the file, or all."""
+    tree = ast.parse((ROOT / file).read_text())
+    lines = reached().get(file, set())
+    found = [
+        Mutant(file, node.lineno, number, node, changed)
+        for number, node in enumerate(ast.walk(tree))
+        if isinstance(node, ast.expr) and not lines.isdisjoint(range(node.lineno, (node.end_lineno or 0) + 1))
+        for changed in changes(node)
+    ]
+    found.sort(key=lambda mutant: mutant.line)
+    if each and each < len(found):
+        found = [found[int((k + 0.5) * len(found) / each)] for k in range(each)]
+    return found
+
+
+def changes(node: ast.expr) -> Iterator[ast.expr]:
+    """What could stand wrongly in the place of an expression."""
+    match node:
+        case ast.BinOp(left, ast.Add() | ast.Sub() as op, right) if not any(map(is_collection, (left, right))):
+            yield ast.BinOp(left, ast.Sub() if isinstance(op, ast.Add) else ast.Add(), right)
+            yield left
+        case ast.BinOp(ast.Constant(2), ast.Mult(), right):
+            yield right
+        case ast.UnaryOp(ast.USub(), operand) if not isinstance(operand, ast.Constant):
+            yield operand
+        case ast.Call(ast.Attribute(a, "cross"), [b]):
+            yield ast.Call(ast.Attribute(b, "cross", ast.Load()), [a], [])
+        case ast.Call(ast.Attribute(a, "outward" | "inward" as way), [b]):
+            yield ast.Call(ast.Attribute(a, "inward" if way == "outward" else "outward", ast.Load()), [b], [])
+        case ast.Attribute(a, "x" | "y" | "z" as axis, ast.Load()):
+            yield ast.Attribute(a, {"x": "y", "y": "z", "z": "x"}[axis], ast.Load())
+        case ast.Subscript(a, ast.Name("i", ast.Load()), ast.Load()):
+            yield ast.Subscript(a, ast.BinOp(ast.Name("i", ast.Load()), ast.Add(), ast.Constant(1)), ast.Load())
+
+
+def is_collection(node: ast.expr) -> bool:
+    return isinstance(node, (ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.JoinedStr)) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+class Swap(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.expr):
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return copy.deepcopy(self.new) if node is self.old else self.generic_visit(node)
+
+
+# -- what depends on what ----------------------------------------------------------------------------------------------
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """Module -> all modules of the package that it imports, directly or not."""
+    direct = {}
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT.parent.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if path.stem == "__init__" else parts)
+        direct[name] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                start = parts[: len(parts) - node.level] if node.level else ()
+                base = ".".join((*start, *([node.module] if node.module else [])))
+                direct[name] |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    known = {name: found & direct.keys() for name, found in direct.items()}
+    while True:
+        more = {name: found.union(*(known[other] for other in found)) for name, found in known.items()}
+        if more == known:
+            return known
+        known = more
+
+
+def function_module(function: Any) -> set[str]:
+    """Where a method's function and the functions it was made of are defined."""
+    if isinstance(function, partial):
+        inner = (function.func, *(x for x in function.args if callable(x)))
+        return set().union(*(function_module(f) for f in inner))
+    return {function.__module__}
+
+
+def users(formulations: Any, file: str) -> list[tuple[str, Any]]:
+    """(quantity, method) for all methods that use the file; (quantity, None) for quantities without methods."""
+    name, found = module_of(file), []
+    for quantity in formulations.QUANTITIES:
+        for method in formulations.methods(quantity) or (None,):
+            modules = function_module(method.function if method else formulations.QUANTITIES[quantity].function)
+            if any(name == module or name in imports()[module] for module in modules) or file == "quantities.py":
+                found.append((quantity, method))
+    return found
+
+
+# -- what is asked -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot in a state, loaded at every link."""
+
+    model: Model
+    values: dict[str, list[float]]
+    wrenches: list[list[float]]
+
+
+@cache
+def cases() -> list[Case]:
+    """Small robots that excite every term: skew axes and coincidences, both kinds of joint, branches, a free base."""
+    both, turning = ("revolute", "prismatic"), ("revolute",)
+    recipes = [
+        Recipe(seed=1, joints=4, kinds=turning, extras=True),
+        Recipe(seed=2, joints=4, kinds=both, extras=True),
+        Recipe(seed=5, joints=5, kinds=both, relations=("right angle", "parallel", "skew"), extras=True),
+        Recipe(seed=3, joints=5, kinds=turning, relations=("parallel", "right angle", "right angle")),
+        Recipe(seed=6, joints=5, kinds=both, relations=RELATIONS[::-1], fixed=True),
+        Recipe(seed=4, joints=5, kinds=both, branches=True, relations=("skew", "right angle"), extras=True),
+        Recipe(seed=9, joints=4, kinds=both, branches=True, floating=True, extras=True, relations=("right angle",)),
+    ]
+    found = []
+    for number, robot in enumerate((*map(describe, recipes), mirrored(), "scara", "stanford")):
+        model, rng = linkwork.load(robot).model, np.random.default_rng(number)
+        q, v, a = random_state(model, number)
+        values = {"q": q, "v": v, "a": a, "tau": rng.normal(size=model.nv) * 10}
+        loads = rng.normal(size=(len(model.link_names), 6))
+        found.append(Case(model, {name: x.tolist() for name, x in values.items()}, loads.tolist()))
+    return found
+
+
+def mirrored() -> Description:
+    """Two upright axes on opposite sides of the base, and one that is not upright."""
+    rng, shifts = np.random.default_rng(0), ((0.2, 0.0, 0.1), (-0.4, 0.0, 0.2), (0.1, 0.3, 0.2))
+    axes = np.array([(0.0, 0.0, 1.0), (0.0, 0.0, 1.0), (1.0, 0.5, 0.0)])
+    links = (Link("link0", None), *(Link(f"link{k}", inertia(rng)) for k in (1, 2, 3)))
+    joints = tuple(
+        JointDescription(f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", Placement(np.eye(3), np.array(p)), axis)
+        for k, (p, axis) in enumerate(zip(shifts, axes), 1)
+    )
+    return Description("mirrored", links, joints)
+
+
+def ask(formulations: Any, quantity: str, method: Any, case: Case, loaded: bool) -> list[np.ndarray]:
+    """The answers to a quantity; of a frame in both axes."""
+    asked = formulations.QUANTITIES[quantity]
+    inputs: list = [case.values[name] for name in asked.inputs]
+    if loaded:
+        inputs.append(case.wrenches)
+    answers = []
+    for axes in ("world", "local") if asked.has_axes else ("world",):
+        request = formulations.Request(
+            method=method.function if method else None,
+            frame=list(case.model.frames.values())[-1],
+            axes=axes,
+            loaded=tuple(map(case.model.frame, case.model.link_names)) if loaded else (),
+        )
+        answers.append(np.array(asked.function(case.model, request, *inputs), dtype=float))
+    return answers
+
+
+@cache
+def expected(quantity: str, number: int, loaded: bool) -> list[np.ndarray]:
+    """What the first method of the catalog says."""
+    first = next(iter(linkwork.formulations.methods(quantity)), None)
+    return ask(linkwork.formulations, quantity, first, cases()[number], loaded)
+
+
+def differs(formulations: Any, quantity: str, method: Any, number: int) -> bool:
+    """Does the answer on that case differ from the reference, or fail?"""
+    case = cases()[number]
+    takes = formulations.QUANTITIES[quantity].takes_wrenches and (method is None or method.wrenches)
+    if method is not None and method.refusal(case.model):
+        return False
+    right = expected(quantity, number, takes)
+    try:
+        found = ask(formulations, quantity, method, case, takes)
+    except Exception:
+        return True
+    return any(x.shape != y.shape or not deviation(x, y) <= TOLERANCE for x, y in zip(found, right))
+
+
+# -- running a mutant --------------------------------------------------------------------------------------------------
+
+
+class Substitute(MetaPathFinder, Loader):
+    """Gives ``code`` for the module ``name``."""
+
+    def __init__(self, name: str, code: CodeType):
+        self.name, self.code = name, code
+
+    def find_spec(self, fullname, path, target=None):
+        return spec_from_loader(fullname, self) if fullname == self.name else None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self.code, module.__dict__)
+
+
+@contextmanager
+def in_place_of(name: str, tree: ast.Module) -> Iterator[ModuleType]:
+    """The package of formulations with another module ``name``; the usual one again afterwards."""
+    stale = {other for other, found in imports().items() if name in found} | {name, PACKAGE}
+    usual = {other: sys.modules.pop(other) for other in stale if other in sys.modules}
+    parents = [(sys.modules.get(o.rpartition(".")[0]) or usual.get(o.rpartition(".")[0]), o) for o in usual]
+    substitute = Substitute(name, compile(tree, name, "exec"))
+    sys.meta_path.insert(0, substitute)
+    try:
+        yield importlib.import_module(PACKAGE)
+    finally:
+        sys.meta_path.remove(substitute)
+        for other in stale:
+            sys.modules.pop(other, None)
+        sys.modules.update(usual)
+        for parent, other in parents:
+            setattr(parent, other.rpartition(".")[2], usual[other])
+
+
+def killed(file: str, tree: ast.Module) -> bool:
+    """Is it noticed that ``tree`` stands in place of the file?"""
+    try:
+        with in_place_of(module_of(file), tree) as formulations:
+            asked = users(formulations, file)
+            return any(differs(formulations, *who, number) for number in range(len(cases())) for who in asked)
+    except Exception:  # it cannot even be imported
+        return True
+
+
+@cache
+def reached() -> dict[str, set[int]]:
+    """The lines of every file that run when the unchanged methods and quantities are asked."""
+    lines: dict[str, set[int]] = {}
+
+    def local(frame, event, argument):
+        lines[frame.f_code.co_filename].add(frame.f_lineno)
+        return local
+
+    def trace(frame, event, argument):
+        if not frame.f_code.co_filename.startswith(str(ROOT)):
+            return None
+        lines.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
+        return local
+
+    package, before = linkwork.formulations, sys.gettrace()
+    sys.settrace(trace)
+    try:
+        for quantity in package.QUANTITIES:
+            for method in package.methods(quantity) or (None,):
+                for number in range(len(cases())):
+                    assert not differs(package, quantity, method, number), f"{quantity} by {method} is wrong"
+    finally:
+        sys.settrace(before)
+    return {str(Path(name).relative_to(ROOT)): found for name, found in lines.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Mutants of the formulations against the reference.")
+    parser.add_argument("names", nargs="*", help="families or files, as khalil or rnea.py; default: all")
+    parser.add_argument("--each", type=int, default=12, help="mutants of each file; 0: all")
+    options = parser.parse_args()
+    chosen = [
+        f for f in files() if not options.names or any(n in (*Path(f).parts, Path(f).stem) for n in options.names)
+    ]
+    survivors = 0
+    for file in chosen:
+        made = mutants(file, options.each)
+        alive = [mutant for mutant in made if not killed(file, mutant.tree)]
+        unexplained = [mutant for mutant in alive if not mutant.reason]
+        survivors += len(unexplained)
+        print(f"{file}: {len(made)} mutants, {len(made) - len(alive)} killed")
+        for mutant in alive:
+            print(f"    {'equivalent' if mutant.reason else 'SURVIVED'}  {mutant}  {mutant.reason}")
+        sys.stdout.flush()
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
