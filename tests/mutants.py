@@ -14,16 +14,11 @@ lines are changed that some method of the catalog, or some quantity, reaches.
 import argparse
 import ast
 import copy
-import importlib
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.abc import Loader, MetaPathFinder
-from importlib.util import spec_from_loader
 from pathlib import Path
-from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,19 +28,30 @@ import linkwork.formulations
 from linkwork.model import Description, JointDescription, Link, Model, Placement
 from support.evaluate import deviation
 from support.random_robots import RELATIONS, Recipe, describe, inertia, random_state
+from support.substitute import PACKAGE, ROOT, imports, in_place_of
 
-PACKAGE = "linkwork.formulations"
-ROOT = Path(linkwork.formulations.__file__).parent
 PLUMBING = {"__init__", "catalog", "execute", "method"}  # no formulas in these
 TOLERANCE = 1e-9
 
-# Mutants that compute the same: (file, before, after) -> why. Nothing else may survive.
+# Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
+GAUGE = "khalil/kleinfinger.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
+PLANAR = "planar = is_zero(U[i].rows[2].z)"
+LAST_ARM = "linfang/formulation4.py", "if i + 1 == n:"
+PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))"
+AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
+CARRIED = "l = chain.outward(i, Vector(c.x, c.y, l.z))"
+LOCAL = "parts = (Vector(*drift[k : k + 3]) - w.cross(Vector(*velocity[k : k + 3])) for k in (0, 3))"
 EQUIVALENT = {
-    ("khalil/kleinfinger.py", "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
-    ("khalil/kleinfinger.py", "E.xx - E.yy", "E.xx + E.yy"): "likewise",
-    ("khalil/kleinfinger.py", "E.xx - E.yy", "E.xx"): "likewise",
-    ("khalil/kleinfinger.py", "U[i].rows[2].z", "U[i].rows[2].x"): "chooses between two forms of one product",
-    ("quantities.py", "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
+    (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
+    (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
+    (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
+    ("khalil/kleinfinger.py", PLANAR, "U[i].rows[2].z", "U[i].rows[2].x"): "chooses between two forms of one product",
+    ("lin1991/fijany_bejczy.py", AXES, "n + 1", "n"): "the axis of the last joint is not used",
+    (*LAST_ARM, "i + 1", "i - 1"): "the general form gives the last arm too, at a higher price",
+    (*LAST_ARM, "i + 1", "i"): "likewise",
+    ("linfang/minimal.py", PARALLEL, "axis.cross(v)", "v.cross(axis)"): "only its length is used",
+    ("linfang/moments.py", CARRIED, "l.z", "l.x"): "the component along u_r is never used: b and w are normal to it",
+    ("quantities.py", LOCAL, "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
 }
 
 
@@ -59,6 +65,11 @@ class Mutant:
     number: int  # of the node, in the order of ast.walk
     old: ast.expr
     new: ast.expr
+
+    @property
+    def text(self) -> str:
+        """The line, without its tag."""
+        return (ROOT / self.file).read_text().splitlines()[self.line - 1].split("  #")[0].strip()
 
     @property
     def before(self) -> str:
@@ -75,9 +86,13 @@ class Mutant:
         return ast.fix_missing_locations(tree)
 
     @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.file, self.text, self.before, self.after
+
+    @property
     def reason(self) -> str:
         """Why it computes the same; empty if it should not."""
-        return EQUIVALENT.get((self.file, self.before, self.after), "")
+        return EQUIVALENT.get(self.key, "")
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.before}  ->  {self.after}"
@@ -145,27 +160,6 @@ class Swap(ast.NodeTransformer):
 # -- what depends on what ----------------------------------------------------------------------------------------------
 
 
-@cache
-def imports() -> dict[str, set[str]]:
-    """Module -> all modules of the package that it imports, directly or not."""
-    direct = {}
-    for path in ROOT.rglob("*.py"):
-        parts = path.relative_to(ROOT.parent.parent).with_suffix("").parts
-        name = ".".join(parts[:-1] if path.stem == "__init__" else parts)
-        direct[name] = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom):
-                start = parts[: len(parts) - node.level] if node.level else ()
-                base = ".".join((*start, *([node.module] if node.module else [])))
-                direct[name] |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
-    known = {name: found & direct.keys() for name, found in direct.items()}
-    while True:
-        more = {name: found.union(*(known[other] for other in found)) for name, found in known.items()}
-        if more == known:
-            return known
-        known = more
-
-
 def function_module(function: Any) -> set[str]:
     """Where a method's function and the functions it was made of are defined."""
     if isinstance(function, partial):
@@ -211,7 +205,7 @@ def cases() -> list[Case]:
         Recipe(seed=9, joints=4, kinds=both, branches=True, floating=True, extras=True, relations=("right angle",)),
     ]
     found = []
-    for number, robot in enumerate((*map(describe, recipes), mirrored(), "scara", "stanford")):
+    for number, robot in enumerate((*map(describe, recipes), upright(), sliding(), "scara", "stanford")):
         model, rng = linkwork.load(robot).model, np.random.default_rng(number)
         q, v, a = random_state(model, number)
         values = {"q": q, "v": v, "a": a, "tau": rng.normal(size=model.nv) * 10}
@@ -220,16 +214,32 @@ def cases() -> list[Case]:
     return found
 
 
-def mirrored() -> Description:
-    """Two upright axes on opposite sides of the base, and one that is not upright."""
-    rng, shifts = np.random.default_rng(0), ((0.2, 0.0, 0.1), (-0.4, 0.0, 0.2), (0.1, 0.3, 0.2))
-    axes = np.array([(0.0, 0.0, 1.0), (0.0, 0.0, 1.0), (1.0, 0.5, 0.0)])
-    links = (Link("link0", None), *(Link(f"link{k}", inertia(rng)) for k in (1, 2, 3)))
-    joints = tuple(
-        JointDescription(f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", Placement(np.eye(3), np.array(p)), axis)
-        for k, (p, axis) in enumerate(zip(shifts, axes), 1)
+def upright() -> Description:
+    """Three upright axes, two on opposite sides of the base and one above it, and a last one that is not upright."""
+    z, skew = (0.0, 0.0, 1.0), (1.0, 0.5, 0.0)
+    shifts = ((0.2, 0.0, 0.1), (-0.4, 0.0, 0.2), (0.2, 0.0, 0.1), (0.1, 0.3, 0.2))
+    return chain([("revolute", axis, shift) for axis, shift in zip((z, z, z, skew), shifts)])
+
+
+def sliding() -> Description:
+    """Two parallel revolute axes with prismatic ones of any direction before, between and behind them."""
+    rng, z = np.random.default_rng(1), (0.0, 0.0, 1.0)
+    kinds = ("prismatic", "revolute") * 3
+    axes = [z if k in (1, 3) else rng.normal(size=3) for k in range(6)]
+    return chain([(kind, axis, rng.normal(size=3)) for kind, axis in zip(kinds, axes)], gravity=(1.0, 2.0, -9.0))
+
+
+def chain(joints: list, gravity=(0.0, 0.0, -9.81)) -> Description:
+    """Of (kind, axis, shift)."""
+    rng = np.random.default_rng(0)
+    links = (Link("link0", None), *(Link(f"link{k}", inertia(rng)) for k in range(1, len(joints) + 1)))
+    described = tuple(
+        JointDescription(
+            f"joint{k}", kind, f"link{k - 1}", f"link{k}", Placement(np.eye(3), np.array(shift)), np.array(axis)
+        )
+        for k, (kind, axis, shift) in enumerate(joints, 1)
     )
-    return Description("mirrored", links, joints)
+    return Description("chain", links, described, gravity=gravity)
 
 
 def ask(formulations: Any, quantity: str, method: Any, case: Case, loaded: bool) -> list[np.ndarray]:
@@ -272,41 +282,6 @@ def differs(formulations: Any, quantity: str, method: Any, number: int) -> bool:
 
 
 # -- running a mutant --------------------------------------------------------------------------------------------------
-
-
-class Substitute(MetaPathFinder, Loader):
-    """Gives ``code`` for the module ``name``."""
-
-    def __init__(self, name: str, code: CodeType):
-        self.name, self.code = name, code
-
-    def find_spec(self, fullname, path, target=None):
-        return spec_from_loader(fullname, self) if fullname == self.name else None
-
-    def create_module(self, spec):
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        exec(self.code, module.__dict__)
-
-
-@contextmanager
-def in_place_of(name: str, tree: ast.Module) -> Iterator[ModuleType]:
-    """The package of formulations with another module ``name``; the usual one again afterwards."""
-    stale = {other for other, found in imports().items() if name in found} | {name, PACKAGE}
-    usual = {other: sys.modules.pop(other) for other in stale if other in sys.modules}
-    parents = [(sys.modules.get(o.rpartition(".")[0]) or usual.get(o.rpartition(".")[0]), o) for o in usual]
-    substitute = Substitute(name, compile(tree, name, "exec"))
-    sys.meta_path.insert(0, substitute)
-    try:
-        yield importlib.import_module(PACKAGE)
-    finally:
-        sys.meta_path.remove(substitute)
-        for other in stale:
-            sys.modules.pop(other, None)
-        sys.modules.update(usual)
-        for parent, other in parents:
-            setattr(parent, other.rpartition(".")[2], usual[other])
 
 
 def killed(file: str, tree: ast.Module) -> bool:

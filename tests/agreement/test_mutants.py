@@ -26,5 +26,5 @@ def test_the_unchanged_file_survives():
 
 
 def test_equivalent_mutants_exist():
-    every = {(m.file, m.before, m.after) for file, *_ in mutants.EQUIVALENT for m in mutants.mutants(file)}
+    every = {mutant.key for file, *_ in mutants.EQUIVALENT for mutant in mutants.mutants(file)}
     assert mutants.EQUIVALENT.keys() <= every

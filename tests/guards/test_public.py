@@ -30,7 +30,9 @@ def test_methods_have_a_reference_and_tagged_equations(method):
     assert method.quantity in QUANTITIES
     source = inspect.getsource(inspect.getmodule(method.function))
     listed = re.findall(rf"^ *{TAG}", inspect.getdoc(method.function), re.M)
-    at_line_ends = {tag for end in re.findall(r"# ((?:\([^)]*\)[, ]*)+)$", source, re.M) for tag in re.findall(TAG, end)}
+    at_line_ends = {
+        tag for end in re.findall(r"# ((?:\([^)]*\)[, ]*)+)$", source, re.M) for tag in re.findall(TAG, end)
+    }
     assert set(listed) <= at_line_ends, f"equations without a line: {set(listed) - at_line_ends}"
 
 

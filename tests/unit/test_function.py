@@ -29,7 +29,10 @@ def inverse(request) -> Function:
 
 def test_what_it_says_of_itself():
     assert INVERSE.signature == "q(3), v(3), a(3) -> tau(3)"
-    assert repr(INVERSE) == f"<linkwork Function inverse_dynamics of random by {INVERSE.label.method}: {INVERSE.signature}>"
+    assert (
+        repr(INVERSE)
+        == f"<linkwork Function inverse_dynamics of random by {INVERSE.label.method}: {INVERSE.signature}>"
+    )
     assert INVERSE.operations.sign == 3 and INVERSE.off_line_operations.instructions == 0
     assert INVERSE.dtype == "float64" and INVERSE.label.joints == ARM.joint_names
 

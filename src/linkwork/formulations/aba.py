@@ -58,7 +58,8 @@ def aba(
     acc = {0: Motion(linear=-model.gravity)}
     for i, p in model.outward():
         carried = X[i].motion_inward(acc[p]) + c[i]                                        # (5)
-        own = ldl.solve(*factors[i], [value - carried.dot(force) for value, force in zip(u[i], U[i], strict=True)])
+        L, inverse = factors[i]
+        own = ldl.solve(L, inverse, [value - carried.dot(force) for value, force in zip(u[i], U[i], strict=True)])
         for k, value in zip(model.freedoms(i), own, strict=True):
             qdd[k] = value
         acc[i] = carried + model.joint_motion(i, qdd)

@@ -74,6 +74,7 @@ def by_inertia_and_bias(inertia: Method, bias: Method) -> Method:
         inertia.reference,
         f"{inertia.name}, {bias.name} and L^T D L",
         serial=inertia.serial or bias.serial,
+        fixed_base=inertia.fixed_base or bias.fixed_base,
         mimic=inertia.mimic and bias.mimic,
         wrenches=bias.wrenches,
         grouped=inertia.grouped and bias.grouped,

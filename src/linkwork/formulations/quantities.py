@@ -15,7 +15,7 @@ from ..model import Frame, Model
 from ..scalar import Scalar, is_zero, sign
 from ..spatial import Force, Vector
 from . import coriolis, energy, kinematics
-from .rnea import rnea
+from .khalil import khalil_kleinfinger
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def bias(model: Model, request: Request, q, v, wrenches=()):
 
 def gravity(model: Model, request: Request, q):
     still = [0] * model.n_tree
-    return model.collect(rnea(model, model.expand(q), still, still))
+    return model.collect(khalil_kleinfinger(model, model.expand(q), still, still))
 
 
 def inertia_matrix(model: Model, request: Request, q):

@@ -261,7 +261,7 @@ class _Reader:
                     "write at least eleven decimals, e.g. 1.57079632679",
                 )
         if "quat_xyzw" not in origin.attributes:
-            return Placement(rotation_from_rpy(*angles, EXACT), translation)
+            return Placement(rotation_from_rpy(*angles, exact=EXACT), translation)
         quaternion = origin.numbers("quat_xyzw", 4)
         if "rpy" in origin.attributes or not any(quaternion):
             raise ModelError(

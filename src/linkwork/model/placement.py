@@ -88,7 +88,7 @@ def screws(placement: Placement) -> tuple[FixedScrew, ...]:
 
 
 def _chain(*parts: tuple[str, float, float]) -> tuple[FixedScrew, ...]:
-    return joined(tuple(FixedScrew(axis, _snapped(angle), _clean(length)) for axis, angle, length in parts))
+    return joined(tuple(FixedScrew(axis, snapped(angle), _clean(length)) for axis, angle, length in parts))
 
 
 def joined(*chains: tuple[FixedScrew, ...]) -> tuple[FixedScrew, ...]:
@@ -97,7 +97,7 @@ def joined(*chains: tuple[FixedScrew, ...]) -> tuple[FixedScrew, ...]:
     for screw in (screw for chain in chains for screw in chain):
         if result and result[-1].axis == screw.axis:
             last = result.pop()
-            screw = FixedScrew(screw.axis, _snapped(last.angle + screw.angle), _clean(last.length + screw.length))
+            screw = FixedScrew(screw.axis, snapped(last.angle + screw.angle), _clean(last.length + screw.length))
         if screw.angle or screw.length:
             result.append(screw)
     return tuple(result)
@@ -113,7 +113,7 @@ def placement_of(chain: tuple[FixedScrew, ...]) -> Placement:
     return total
 
 
-def _snapped(angle: float) -> float:
+def snapped(angle: float) -> float:
     """In (-pi, pi], and exactly a multiple of a right angle where it is one but for rounding."""
     angle = math.pi - (math.pi - angle) % (2 * math.pi)
     quarters = round(angle / (math.pi / 2))

@@ -3,9 +3,9 @@
 from ..method import Method
 from .direct import khalil_direct
 from .inverse import khalil
-from .kleinfinger import khalil_kleinfinger
+from .kleinfinger import khalil_kleinfinger, khalil_kleinfinger_bias
 
-__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger"]
+__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger", "khalil_kleinfinger_bias"]
 
 METHODS: tuple[Method, ...] = (
     Method(
@@ -22,6 +22,14 @@ METHODS: tuple[Method, ...] = (
         khalil_kleinfinger,
         "khalilkleinfinger1987",
         "Newton-Euler for the fewest operations, O(n)",
+        candidate=True,
+    ),
+    Method(
+        "khalil-kleinfinger",
+        "bias",
+        khalil_kleinfinger_bias,
+        "khalilkleinfinger1987",
+        "the same at zero acceleration, O(n)",
         candidate=True,
     ),
     Method(

@@ -78,6 +78,13 @@ def khalil_kleinfinger(
     return Gamma
 
 
+
+def khalil_kleinfinger_bias(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Mapping[int, Force] | None = None
+) -> list[Scalar]:
+    """Joint forces at zero acceleration."""
+    return khalil_kleinfinger(model, q, v, [0] * model.n_tree, wrenches)
+
 def revolute(joint: Joint) -> bool:
     return not (joint.prismatic or joint.floating)
 

@@ -12,8 +12,10 @@ from .partial_velocities import lin_1988
 
 __all__ = ["METHODS", "JointClasses", "Minimal", "joint_classes", "minimal_combinations"]
 
+CANDIDATES = ("lin-fang-1", "lin-fang-2")  # the others never compile to fewer operations on the bundled robots
+
 METHODS: tuple[Method, ...] = tuple(
-    Method(name, "inertia_matrix", function, reference, summary, serial=True, candidate=name in ("lin-fang-1", "lin-fang-2"))
+    Method(name, "inertia_matrix", function, reference, summary, serial=True, candidate=name in CANDIDATES)
     for name, function, reference, summary in (
         ("lin-fang-1", lin_fang_1, "linfang1999", "composite bodies, forces carried from frame to frame, O(n^2)"),
         ("lin-fang-2", lin_fang_2, "linfang1999", "composite bodies, axes and arms in the body's frame, O(n^2)"),

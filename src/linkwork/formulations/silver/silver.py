@@ -30,8 +30,8 @@ def silver(
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Silver (1981), AIM-622: L = K - P with K = sum of m v^2/2 + w.I.w/2 over the links, put into Lagrange's equations,
-    his (1.1), leaves the forces of Newton and Euler, projected on the partial velocities. z_j is the axis of joint j, and
-    p_ji leads from it to link i:
+    his (1.1), leaves the forces of Newton and Euler, projected on the partial velocities. z_j is the axis of joint j,
+    and p_ji leads from it to link i:
 
       (3.11)  F_i = m_i vd_i,  N_i = I_i.wd_i + w_i x (I_i.w_i)
       (3.12)  tau_j = sum_i ( F_i . dv_i/dqd_j + N_i . dw_i/dqd_j )

@@ -1,0 +1,73 @@
+"""Another module in the place of one of ``linkwork.formulations``, with all that imports it, and no file touched."""
+
+import ast
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.util import spec_from_loader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+import linkwork.formulations
+
+PACKAGE = "linkwork.formulations"
+ROOT = Path(linkwork.formulations.__file__).parent
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """Module -> all modules of the package that it imports, directly or not."""
+    direct = {}
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT.parent.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if path.stem == "__init__" else parts)
+        direct[name] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                start = parts[: len(parts) - node.level] if node.level else ()
+                base = ".".join((*start, *([node.module] if node.module else [])))
+                direct[name] |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    known = {name: found & direct.keys() for name, found in direct.items()}
+    while True:
+        more = {name: found.union(*(known[other] for other in found)) for name, found in known.items()}
+        if more == known:
+            return known
+        known = more
+
+
+class Substitute(MetaPathFinder, Loader):
+    """Gives ``code`` for the module ``name``."""
+
+    def __init__(self, name: str, code: CodeType):
+        self.name, self.code = name, code
+
+    def find_spec(self, fullname, path, target=None):
+        return spec_from_loader(fullname, self) if fullname == self.name else None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self.code, module.__dict__)
+
+
+@contextmanager
+def in_place_of(name: str, tree: ast.Module) -> Iterator[ModuleType]:
+    """The package of formulations with another module ``name``; the usual one again afterwards."""
+    stale = {other for other, found in imports().items() if name in found} | {name, PACKAGE}
+    usual = {other: sys.modules.pop(other) for other in stale if other in sys.modules}
+    parents = [(sys.modules.get(o.rpartition(".")[0]) or usual.get(o.rpartition(".")[0]), o) for o in usual]
+    substitute = Substitute(name, compile(tree, name, "exec"))
+    sys.meta_path.insert(0, substitute)
+    try:
+        yield importlib.import_module(PACKAGE)
+    finally:
+        sys.meta_path.remove(substitute)
+        for other in stale:
+            sys.modules.pop(other, None)
+        sys.modules.update(usual)
+        for parent, other in parents:
+            setattr(parent, other.rpartition(".")[2], usual[other])
