@@ -1,7 +1,7 @@
 """Write the generated tables into the pages of the papers, between their markers.
 
-A page marks the place by ``<!-- tables: REFERENCE -->`` and, once written, ``<!-- end of tables -->``. ``make docs-tables``
-runs this; a test checks that the pages are up to date.
+A page marks the place by ``<!-- tables: REFERENCE -->`` and, once written, ``<!-- end of tables -->``.
+``make docs-tables`` runs this; a test checks that the pages are up to date.
 """
 
 import re
