@@ -82,11 +82,11 @@ def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[s
 def show_speed(title: str, rows: list[dict[str, Any]]) -> None:
     show(
         title,
-        ["quantity", "method", "compile\ns", "state\nns", "states/s\nmillions", "one call\nus", "mul", "add", "div"],
+        ["quantity", "method", "compile\ns", "state\nns", "one call\nus", "mul", "add", "div"],
         [
             [
                 row["quantity"], row["method"], round(row["compile_s"], 2), _rounded(row["batch_ns_per_state"]),
-                _rounded(row["states_per_second"] / 1e6), _rounded(row["one_call_us"]),
+                _rounded(row["one_call_us"]),
                 *(row["operations"][name] for name in ("mul", "add", "div")),
             ]
             for row in rows

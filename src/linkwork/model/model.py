@@ -42,7 +42,8 @@ def _cos_sin_of_sum(value: Scalar, constant: float) -> tuple[Scalar, Scalar]:
     """Of ``value + constant``; whole quarter turns only exchange sine and cosine and cost nothing."""
     c, s = cos_sin(constant)
     if c * s == 0:
-        return c * cos(value) - s * sin(value), s * cos(value) + c * sin(value)
+        C, S = cos(value), sin(value)
+        return c * C - s * S, s * C + c * S
     return cos(value + constant), sin(value + constant)
 
 
