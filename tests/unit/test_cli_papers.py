@@ -47,7 +47,8 @@ class TestTables:
         assert all(row["same"] or row["why"] for row in rows), "every difference is explained"
         assert sum(row["same"] for row in rows) >= 8
 
-    def test_text_and_markdown(self):
+    def test_text_and_markdown(self, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "120")
         assert "10 1/2 n^2 + 38 1/2 n - 85" in run("tables")
         markdown = run("tables", "--markdown")
         assert "| Lin 1991 | 10 1/2 n^2 + 38 1/2 n - 85 | 10 1/2 n^2 + 38 1/2 n - 85 |" in markdown
