@@ -1,31 +1,59 @@
 """Write the generated tables into the pages of the papers, between their markers.
 
-A page marks the place by ``<!-- tables: REFERENCE -->`` and, once written, ``<!-- end of tables -->``.
-``make docs-tables`` runs this; a test checks that the pages are up to date.
+``<!-- tables: REFERENCE -->`` to ``<!-- end of tables -->``: the complexity tables of a paper.
+``<!-- counts: QUANTITY: METHOD METHOD ... -->`` to ``<!-- end of counts -->``: compiled operations of bundled robots.
+The second marker may be missing the first time. ``make docs-tables`` runs this; a test checks that the pages are up to
+date.
 """
 
 import re
 import sys
 from pathlib import Path
 
+import linkwork
 from linkwork.cli.tables import as_markdown, entry
 from linkwork.published import TABLES
 
 PAGES = Path(__file__).parent / "papers"
-MARKED = re.compile(r"<!-- tables: (\w+) -->\n(?:.*?<!-- end of tables -->\n)?", re.S)
+MARKED = re.compile(r"<!-- (tables|counts): ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of \1 -->\n)?", re.S)
 
 
 def with_tables(text: str) -> str:
     """The page with its tables made anew."""
 
-    def tables(match: re.Match) -> str:
-        reference = match[1]
-        chosen = [as_markdown(t, [entry(row) for row in t.rows]) for t in TABLES if t.reference == reference]
-        if not chosen:
-            sys.exit(f"no tables have the reference {reference!r}")
-        return f"<!-- tables: {reference} -->\n\n" + "\n\n".join(chosen) + "\n\n<!-- end of tables -->\n"
+    def replaced(match: re.Match) -> str:
+        kind, asked = match[1], match[2]
+        made = complexity(asked) if kind == "tables" else counts(asked)
+        return f"<!-- {kind}: {asked} -->\n\n{made}\n\n<!-- end of {kind} -->\n"
 
-    return MARKED.sub(tables, text)
+    return MARKED.sub(replaced, text)
+
+
+def complexity(reference: str) -> str:
+    """The tables of a paper, printed and measured."""
+    chosen = [as_markdown(t, [entry(row) for row in t.rows]) for t in TABLES if t.reference == reference]
+    return "\n\n".join(chosen) or sys.exit(f"no tables have the reference {reference!r}")
+
+
+def counts(asked: str) -> str:
+    """Compiled multiplications / additions for each bundled robot by each method; "-" where it is refused."""
+    quantity, _, names = asked.partition(":")
+    methods = names.split()
+    lines = ["| robot | " + " | ".join(f"`{name}`" for name in methods) + " |", "|---|" + "---:|" * len(methods)]
+    robots = [linkwork.load(name, friction=False, rotors=False) for name in linkwork.bundled_robots()]
+    for robot in sorted(robots, key=lambda robot: robot.nv):
+        cells = [operations(robot, quantity, method) for method in methods]
+        base = " (floating)" if robot.model.floating else ""
+        lines.append(f"| {robot.name}{base} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def operations(robot: linkwork.Robot, quantity: str, method: str) -> str:
+    try:
+        count = robot.compile(quantity, method=method).operations
+    except linkwork.UnsupportedError:
+        return "-"
+    return f"{count.mul} / {count.add}"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ robot = linkwork.load("panda")  # a bundled robot, a URDF or a YAML file
 tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
 """
 
+from .coefficient_tables import Tables, tabulate
 from .errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
 from .formulations import Method, methods
 from .function import Function
@@ -13,7 +14,6 @@ from .io import bundled_robots
 from .model import Model
 from .pipeline import Robot, compile, load
 from .program import Operations, Program
-from .tabulate import tabulate
 
 __version__ = "0.1.0"
 
@@ -27,6 +27,7 @@ __all__ = [
     "Program",
     "Robot",
     "ShapeError",
+    "Tables",
     "UnknownNameError",
     "UnsupportedError",
     "bundled_robots",

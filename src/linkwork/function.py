@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 
 from .errors import LinkworkError, ShapeError, UnknownNameError
 from .files import write_text
-from .program import Operations, Program, count, interpret
+from .program import Operations, Port, Program, count, interpret
 
 FORMAT = "linkwork-function-1"
 
@@ -93,9 +94,9 @@ class Function:
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Evaluate: ``f(q, v, ..., out=None, threads=1, wrenches=None)``, inputs by position or name.
 
-        A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result,
-        ``threads`` splits a large batch, ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the
-        frame's origin, in its axes.
+        A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result.
+        ``threads`` splits a large batch; it pays from tens of thousands of states on. ``wrenches`` is a dict
+        frame -> (..., 6) of applied force and moment at the frame's origin, in its axes.
 
         From the second call on, one state in plain arrays goes past this method and past NumPy: the same bits sooner,
         but no floating point warnings.
@@ -110,6 +111,8 @@ class Function:
         return self._call(args, **options)
 
     def _call(self, args: Sequence[Any], out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any) -> Any:
+        if isinstance(wrenches, Mapping) and not wrenches:
+            wrenches = None
         if wrenches is not None and any(port.name == "wrenches" for port in self.program.inputs):
             named["wrenches"] = wrenches
         elif wrenches is not None:
@@ -141,10 +144,17 @@ class Function:
             )
         return [values[name] for name in names]
 
-    def _array(self, port, value: Any) -> np.ndarray:
+    def _array(self, port: Port, value: Any) -> np.ndarray:
         where = f"{self.__name__}, input {port.name!r}"
-        if isinstance(value, Mapping):
-            value = self._from_dict(port, value, where)
+        array = self._from_dict(port, value, where) if isinstance(value, Mapping) else self._numbers(value, where)
+        if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
+            names = f" (entries: {', '.join(self.label.joints)})" if port.name in ("v", "a", "tau") else ""
+            raise ShapeError(
+                "wrong shape", where=where, got=array.shape, expected=f"(..., {', '.join(map(str, port.shape))}){names}"
+            )
+        return array
+
+    def _numbers(self, value: Any, where: str) -> np.ndarray:
         try:
             array = np.asarray(value)
         except ValueError as error:
@@ -153,14 +163,9 @@ class Function:
             raise ShapeError(
                 "this is not an array of real numbers", where=where, got=f"dtype {array.dtype}", expected=self.dtype
             )
-        if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
-            names = f" (entries: {', '.join(self.label.joints)})" if port.name in ("v", "a", "tau") else ""
-            raise ShapeError(
-                "wrong shape", where=where, got=array.shape, expected=f"(..., {', '.join(map(str, port.shape))}){names}"
-            )
         return array.astype(self.dtype, copy=False)
 
-    def _from_dict(self, port, value: Mapping[str, Any], where: str) -> np.ndarray:
+    def _from_dict(self, port: Port, value: Mapping[str, Any], where: str) -> np.ndarray:
         if port.name not in ("q", "v", "a", "tau"):
             raise ShapeError("only joint vectors can be given as dicts", where=where)
         base = {"base": port.size - len(self.label.joints)} if self.label.floating else {}
@@ -174,11 +179,11 @@ class Function:
             )
         parts = []
         for name, size in sizes.items():
-            part = np.asarray(value[name], dtype=self.dtype)
+            part = self._numbers(value[name], f"{where}, {name!r}")
             parts.append(part if name in base else part[..., None])
             if parts[-1].shape[-1:] != (size,):
                 raise ShapeError("wrong shape", where=f"{where}, {name!r}", got=part.shape, expected=f"(..., {size})")
-        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+        batch = _batch({name: part.shape[:-1] for name, part in zip(sizes, parts, strict=True)}, where)
         return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
 
     def _named(self, result: Any) -> Any:
@@ -191,29 +196,28 @@ class Function:
 
     def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int) -> Any:
         if self._with_wrenches is None:
-            raise ShapeError(f"{self.__name__} takes no wrenches", expected=self.signature)
+            fix = 'compile it with wrenches=["frame", ...], before it is saved or pickled'
+            raise ShapeError(f"this {self.__name__} takes no wrenches", expected=self.signature, fix=fix)
         if not isinstance(wrenches, Mapping):
             raise ShapeError(
                 "wrenches must say where they act", got=type(wrenches).__name__, expected="{frame: (..., 6)}"
             )
         function = self._with_wrenches(tuple(wrenches))
-        rows = [np.asarray(w, dtype=self.dtype) for w in wrenches.values()]
+        rows = [self._numbers(w, f"wrench on {name!r}") for name, w in wrenches.items()]
         for name, row in zip(wrenches, rows, strict=True):
             if row.shape[-1:] != (6,):
                 raise ShapeError("wrong shape", where=f"wrench on {name!r}", got=row.shape, expected="(..., 6)")
-        batch = np.broadcast_shapes(*(row.shape for row in rows))
-        stacked = np.stack([np.broadcast_to(row, batch) for row in rows], axis=-2)
+        batch = _batch({name: row.shape[:-1] for name, row in zip(wrenches, rows, strict=True)}, "wrenches")
+        stacked = np.stack([np.broadcast_to(row, (*batch, 6)) for row in rows], axis=-2)
         return function(*args, **named, wrenches=stacked, out=out, threads=threads)
 
     def _evaluate(self, arrays: list[np.ndarray], out: Any, threads: int) -> Any:
         ports = self.program.inputs
         if not isinstance(threads, int) or threads < 1:
             raise ShapeError("threads must be a positive whole number", where=self.__name__, got=threads)
-        try:
-            batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(p.shape)] for x, p in zip(arrays, ports, strict=True)))
-        except ValueError as error:
-            shapes = ", ".join(f"{p.name}{x.shape}" for x, p in zip(arrays, ports, strict=True))
-            raise ShapeError("the batch axes do not fit together", where=self.__name__, got=shapes) from error
+        batch = _batch(
+            {p.name: x.shape[: x.ndim - len(p.shape)] for x, p in zip(arrays, ports, strict=True)}, self.__name__
+        )
         outs = self._outputs(out, batch)
         axis = int(np.argmax(batch)) if batch else 0
         if threads == 1 or not batch or batch[axis] < 2:
@@ -239,6 +243,9 @@ class Function:
         if out is None:
             return [np.empty(batch + port.shape, self.dtype) for port in ports]
         outs = list(out) if isinstance(out, tuple) else [out]
+        if len(outs) != len(ports):
+            expected = f"{len(ports)} arrays: {', '.join(port.name for port in ports)}"
+            raise ShapeError("out does not fit", where=self.__name__, got=f"{len(outs)} arrays", expected=expected)
         for array, port in zip(outs, ports, strict=True):
             if not isinstance(array, np.ndarray) or array.shape != batch + port.shape or array.dtype != self.dtype:
                 got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
@@ -254,11 +261,15 @@ class Function:
         return {"format": FORMAT, "label": label, "dtype": self.dtype, "backend": self.backend}
 
     def save(self, path: str | Path) -> None:
-        """Write the function as text; ``linkwork.Function.load`` reads it anywhere and compiles it for that machine."""
+        """Write the function as text; ``linkwork.Function.load`` reads it anywhere and compiles it for that machine.
+
+        What it can do later is what it was compiled for: wrenches on other frames need the robot.
+        """
         write_text(path, json.dumps(self._document() | {"program": self.program.to_json()}))
 
     @staticmethod
     def load(path: str | Path) -> Function:
+        """The function that ``save`` wrote."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
             if document["format"] != FORMAT:
@@ -279,6 +290,21 @@ class Function:
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Kept from call to call: starting threads takes longer than many batches."""
     return ThreadPoolExecutor(threads, thread_name_prefix="linkwork")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads stay behind in the parent
+
+
+def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]:
+    """The common batch axes."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError as error:
+        got = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ShapeError(
+            "the batch axes do not fit together", where=where, got=got, fix="give each the same axes, or none"
+        ) from error
 
 
 def _restore(document: Mapping[str, Any], program: str) -> Function:

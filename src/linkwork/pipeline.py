@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import io
-from .errors import LinkworkError, UnknownNameError
+from .errors import LinkworkError, UnknownNameError, UnsupportedError
 from .formulations import QUANTITIES, Method, Request, find, methods
 from .function import Function, Label
 from .model import Description, Model, build, chain, describe, grouped
@@ -39,16 +39,20 @@ def compile(
 ) -> Function:
     """Compile a quantity of a robot.
 
-    ``method``: a name from the catalog; "auto" takes the one with the fewest operations for this robot, "fastest" the
-    one that takes the least time here.
+    ``method``: a name from the catalog. "auto" takes the one with the fewest instructions for this robot among those
+    worth trying (``Method.candidate``), "fastest" the one of them that takes the least time here.
     ``frame``, ``axes``: for pose, jacobian, jacobian_drift. ``wrenches``: names of frames; adds the input ``wrenches``
     of shape (len(wrenches), 6): force, then moment about the frame's origin, in its axes, applied to the robot.
     ``parameters``: "minimal" groups the inertial parameters into the fewest that act on the joints (where the quantity
-    is a matter of the joints alone), "standard" takes them as they are, "input" adds the input ``parameters`` of shape
-    (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
+    is a matter of the joints alone), "standard" leaves them as they are (some methods group them themselves), "input"
+    adds the input ``parameters`` of shape (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
     ``backend``: "interpreter" runs in NumPy, without LLVM.
     """
     model = robot.model if isinstance(robot, Robot) else robot
+    if not isinstance(model, Model):
+        raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
+    if isinstance(wrenches, str):
+        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=f"wrenches=[{wrenches!r}]")
     for value, allowed, what in (
         (dtype, DTYPES, "dtype"),
         (backend, BACKENDS, "backend"),
@@ -73,7 +77,7 @@ def compile(
         functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
     if method == "fastest" and len(functions) > 1:
         return min(functions, key=_seconds)
-    return min(functions, key=lambda function: count(function.program).instructions)
+    return min(functions, key=lambda function: function.operations.instructions)
 
 
 def _fewest(traced: list[tuple[str, Program]]) -> str:

@@ -167,8 +167,12 @@ def test_size_is_bounded(directory, monkeypatch):
     for k in range(10):
         cache.put(f"{k:064}", bytes(3000))
         os.utime(directory / f"{k:064}", (k, k))
+    foreign = directory / "thesis.tex"
+    foreign.write_bytes(bytes(20_000))
+    os.utime(foreign, (0, 0))
     cache.put("f" * 64, bytes(3000))
-    left = {entry.name for entry in directory.iterdir()}
+    assert foreign.exists()
+    left = {entry.name for entry in directory.iterdir()} - {foreign.name}
     assert len(left) == 3 and "f" * 64 in left and f"{9:064}" in left
 
 

@@ -6,7 +6,6 @@ import pytest
 from linkwork.formulations import find
 from linkwork.formulations.crba import crba
 from linkwork.formulations.lin1991.composite import CompositeBodies
-from linkwork.formulations.lin1991.walker_orin import central
 from linkwork.formulations.rnea import rnea
 from linkwork.published.chains import generic_chain
 from linkwork.published.lin1991 import TABLE_I, TABLE_II, TABLES, TOGETHER
@@ -174,7 +173,7 @@ def test_tensors_about_the_base_point_and_about_the_centre_of_mass():
 def test_a_link_about_its_centre_of_mass_is_the_same():
     """The share of one link in (29) and (30) as the paper writes it, with p_j = s_j + c_j."""
     model = generic_chain(1)
-    s, (mass, c, I) = RNG.normal(size=3), central(model.inertia(1))
+    s, (mass, c, I) = RNG.normal(size=3), model.inertia(1).central()
     p, I = s + np.array(list(c)), np.array([list(row) for row in I.rows])
     h, J = np.array(list(model.inertia(1).h)), np.array([list(row) for row in model.inertia(1).J.rows])
     P = mass * s + h

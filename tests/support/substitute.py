@@ -59,7 +59,11 @@ def in_place_of(name: str, tree: ast.Module) -> Iterator[ModuleType]:
     """The package of formulations with another module ``name``; the usual one again afterwards."""
     stale = {other for other, found in imports().items() if name in found} | {name, PACKAGE}
     usual = {other: sys.modules.pop(other) for other in stale if other in sys.modules}
-    parents = [(sys.modules.get(o.rpartition(".")[0]) or usual.get(o.rpartition(".")[0]), o) for o in usual]
+    attributes = []  # a package may show a function of the same name where its module would stand
+    for other in usual:
+        package, _, attribute = other.rpartition(".")
+        parent = sys.modules.get(package) or usual[package]
+        attributes.append((parent, attribute, getattr(parent, attribute)))
     substitute = Substitute(name, compile(tree, name, "exec"))
     sys.meta_path.insert(0, substitute)
     try:
@@ -69,5 +73,5 @@ def in_place_of(name: str, tree: ast.Module) -> Iterator[ModuleType]:
         for other in stale:
             sys.modules.pop(other, None)
         sys.modules.update(usual)
-        for parent, other in parents:
-            setattr(parent, other.rpartition(".")[2], usual[other])
+        for parent, attribute, value in attributes:
+            setattr(parent, attribute, value)

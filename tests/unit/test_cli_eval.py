@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -98,6 +99,12 @@ class TestOneState:
         single = robot.compile("forward_dynamics", method="aba", dtype="float32")
         assert told["method"] == "aba"
         assert told["output"]["a"] == single([0, 0], [0, 0], [1, 2]).tolist()
+
+    def test_help_tells_what_the_quantities_are(self, run, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "80")
+        out = run("--help")[1]
+        for name, quantity in linkwork.formulations.QUANTITIES.items():
+            assert re.search(rf"{name} +{re.escape(quantity.summary)}", out), name
 
     def test_what_is_not_finite_is_null(self, run):
         out = run("planar2r", "gravity", "--q", "nan,0", "--json")[1]
@@ -214,7 +221,8 @@ class TestBadFiles:
         assert not (tmp_path / "out.npy").exists()
 
     def test_missing_and_unwritable(self, run, states, tmp_path):
-        assert "absent.csv: the file cannot be read" in run("planar2r", "gravity", "--input", "absent.csv")[2]
+        err = run("planar2r", "gravity", "--input", "absent.csv")[2]
+        assert "absent.csv: the file cannot be read" in err and "fix: give --input a file" in err
         code, _, err = run("planar2r", "gravity", "--input", "states.csv", "--output", "absent/g.csv")
         assert code == 1
         assert "cannot be written" in err

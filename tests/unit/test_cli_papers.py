@@ -27,8 +27,8 @@ class TestCompare:
         for quantity, rows in report["quantities"].items():
             assert {row["method"] for row in rows} == {m.name for m in methods(quantity)}
             for row in rows:
-                assert not row["refusal"] and row["deviation"] < 1e-10 and row["ns_per_state"] > 0
-                assert row["mul"] <= row["executed"]["mul"] or row["method"] in ("lin-fang-1-minimal",)
+                assert not row["refusal"] and row["deviation"] < 1e-10 and row["batch_ns_per_state"] > 0
+                assert row["operations"]["mul"] <= row["executed"]["mul"] or row["method"] in ("lin-fang-1-minimal",)
 
     def test_table_and_refusals(self):
         text = run("compare", "quadruped", "--quantity", "inertia_matrix")
@@ -47,9 +47,21 @@ class TestTables:
         assert all(row["same"] or row["why"] for row in rows), "every difference is explained"
         assert sum(row["same"] for row in rows) >= 8
 
-    def test_text_and_markdown(self, monkeypatch):
-        monkeypatch.setenv("COLUMNS", "120")
-        assert "10 1/2 n^2 + 38 1/2 n - 85" in run("tables")
+    @pytest.mark.parametrize("columns", [80, 120])
+    def test_text_keeps_to_the_width(self, monkeypatch, columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = run("tables").splitlines()
+        assert max(map(len, lines)) <= columns
+        for line in (  # polynomials and rows of values are not broken
+            "  mul  printed   32 1/2 n^4 + 86 5/12 n^3 + 171 1/4 n^2 + 53 1/3 n - 128",
+            "       measured  32 1/2 n^4 + 129 1/3 n^3 + 235 1/2 n^2 + 74 2/3 n - 128",
+            "  mul  same      10 1/2 n^2 + 38 1/2 n - 85",
+            "  n                   2      3      4      5      6      7      8",
+            "  mul  printed       23     92    215    399    651    978   1387",
+        ):
+            assert line in lines
+
+    def test_markdown(self):
         markdown = run("tables", "--markdown")
         assert "| Lin 1991 | 10 1/2 n^2 + 38 1/2 n - 85 | 10 1/2 n^2 + 38 1/2 n - 85 |" in markdown
 

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -184,7 +186,7 @@ REFUSED = {
     "strings": (lambda f: f(["a", "b", "c"], V, A), ShapeError, r"not an array of real numbers\n  got: dtype <U1"),
     "complex": (lambda f: f(Q + 0j, V, A), ShapeError, "got: dtype complex128\n  expected: float64"),
     "None": (lambda f: f(None, V, A), ShapeError, "got: dtype object"),
-    "batches": (lambda f: f(Q, V[:2], A), ShapeError, r"batch axes do not fit together\n  got: q\(5, 3\), v\(2, 3\)"),
+    "batches": (lambda f: f(Q, V[:2], A), ShapeError, r"batch axes do not fit together\n  got: q \(5,\), v \(2,\)"),
     "too few": (lambda f: f(Q, V), ShapeError, r"needs a\n  got: q, v\n  expected: q\(3\), v\(3\), a\(3\) -> tau\(3\)"),
     "none": (lambda f: f(), ShapeError, "needs q, v, a\n  got: nothing"),
     "too many": (lambda f: f(Q, V, A, A.copy()), ShapeError, "takes 3 inputs\n  got: 4 arguments"),
@@ -269,3 +271,33 @@ def test_files_that_are_no_functions(tmp_path):
             Function.load(path)
     with pytest.raises(LinkworkError, match="cannot be written"):
         INVERSE.save(tmp_path / "nowhere" / "f.json")
+
+
+def test_more_mistakes_get_words():
+    with pytest.raises(ShapeError, match="1 arrays: tau"):
+        INVERSE(Q, V, A, out=(TAU.copy(), TAU.copy()))
+    assert (INVERSE(Q, V, A, wrenches={}) == TAU).all()
+    names = INVERSE.label.joints
+    with pytest.raises(ShapeError, match="batch axes do not fit together"):
+        INVERSE({names[0]: np.zeros(2), names[1]: np.zeros(3), names[2]: 0.0}, V[0], A[0])
+    with pytest.raises(ShapeError, match="not an array of real numbers"):
+        INVERSE(dict.fromkeys(names, "x"), V[0], A[0])
+    with pytest.raises(ShapeError, match="before it is saved or pickled"):
+        pickle.loads(pickle.dumps(INVERSE))(Q, V, A, wrenches={"tool": np.zeros(6)})
+
+
+FORK = """
+import os, signal, numpy, linkwork
+inverse = linkwork.load("scara").inverse_dynamics
+state = numpy.ones((64, 4))
+expected = inverse(state, state, state, threads=2)
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    os._exit(int((inverse(state, state, state, threads=2) != expected).any()))
+raise SystemExit(os.waitpid(child, 0)[1])
+"""
+
+
+def test_threads_after_a_fork():
+    assert subprocess.run([sys.executable, "-c", FORK]).returncode == 0

@@ -149,15 +149,14 @@ PAIR = robot(hinge("a", "0", "1"), hinge("b", "1", "2", mimic=Mimic("a")), hinge
 REFUSED = {
     "base": (
         lambda: build(PAIR, base="flying"),
-        ModelError,
-        "unknown kind of base\n  got: 'flying'\n  expected: fixed or floating",
+        UnknownNameError,
+        "there is no kind of base 'flying'\n  expected: one of: fixed, floating",
     ),
-    "gravity": (lambda: build(PAIR, gravity=(0, 9.81)), ModelError, "gravity must be an acceleration vector"),
-    "gravity nan": (
-        lambda: build(PAIR, gravity=(0, 0, math.nan)),
-        ModelError,
-        "gravity must be an acceleration vector",
-    ),
+    "gravity": (lambda: build(PAIR, gravity=(0, 9.81)), ModelError, "gravity has three components"),
+    "gravity nan": (lambda: build(PAIR, gravity=(0, 0, math.nan)), ModelError, "gravity must be finite numbers"),
+    "gravity number": (lambda: build(PAIR, gravity=9.81), ModelError, r"got: 9.81\n  expected: an acceleration vector"),
+    "lock nan": (lambda: build(PAIR, lock={"a": math.nan}), ModelError, "lock of joint 'a' must be finite"),
+    "lock text": (lambda: build(PAIR, lock={"a": "x"}), ModelError, "expected: a position in rad or m"),
     "lock unknown": (lambda: build(PAIR, lock={"d": 0}), UnknownNameError, "there is no joint 'd'"),
     "lock follower": (
         lambda: build(PAIR, lock={"b": 0}),

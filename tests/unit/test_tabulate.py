@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.coefficient_tables import tabulate
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.model import build
-from linkwork.tabulate import tabulate
 from support.evaluate import assert_close
 from support.random_robots import Recipe, describe, random_state
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from ..errors import UnknownNameError
@@ -15,7 +16,7 @@ from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .measure import deviation, seconds
 from .states import random_states
 
-QUANTITIES = tuple(dict.fromkeys(method.quantity for method in METHODS))
+WITH_METHODS = tuple(dict.fromkeys(method.quantity for method in METHODS))
 BATCH = 4096
 
 
@@ -23,7 +24,7 @@ BATCH = 4096
 def compare(
     source: Source,
     quantity: Annotated[
-        str | None, typer.Option(metavar="QUANTITY", help=f"One of {', '.join(QUANTITIES)}; default: all.")
+        str | None, typer.Option(metavar="QUANTITY", help=f"One of {', '.join(WITH_METHODS)}; default: all.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -36,10 +37,10 @@ def compare(
     linkwork compare puma560
     linkwork compare stanford --quantity inertia_matrix
     """
-    if quantity is not None and quantity not in QUANTITIES:
-        raise UnknownNameError("quantity with methods", quantity, QUANTITIES)
+    if quantity is not None and quantity not in WITH_METHODS:
+        raise UnknownNameError("quantity with methods", quantity, WITH_METHODS)
     robot = source.load()
-    report = {name: _compare(robot, name) for name in ([quantity] if quantity else QUANTITIES)}
+    report = {name: _compare(robot, name) for name in ([quantity] if quantity else WITH_METHODS)}
     if json:
         print_json({"robot": robot.name, "batch": BATCH, "quantities": report})
         return
@@ -57,8 +58,9 @@ def compare(
     for name, rows in report.items():
         shown = [
             [
-                row["method"], row["reference"], row["executed"]["mul"], row["executed"]["add"], row["mul"], row["add"],
-                row["div"] or None, round(row["ns_per_state"], 1), f"{row['deviation']:.1e}",
+                row["method"], row["reference"], row["executed"]["mul"], row["executed"]["add"],
+                row["operations"]["mul"], row["operations"]["add"], row["operations"]["div"] or None,
+                round(row["batch_ns_per_state"], 1), f"{row['deviation']:.1e}",
             ]
             for row in rows
             if not row["refusal"]
@@ -83,15 +85,20 @@ def _compare(robot: Robot, quantity: str) -> list[dict[str, Any]]:
             function = robot.compile(quantity, method=method.name)
             arguments = [states[port.name] for port in function.program.inputs]
             results[method.name] = function(*arguments)
-            tally, operations = executed(method, robot.model), function.operations
+            tally = executed(method, robot.model)
             row["executed"] = {"mul": tally["mul"], "add": tally["add"]}
-            row |= {"mul": operations.mul, "add": operations.add, "div": operations.div}
-            row["ns_per_state"] = seconds(lambda: function(*arguments), repeats=5) / BATCH * 1e9  # noqa: B023
+            row["operations"] = asdict(function.operations)
+            row["batch_ns_per_state"] = seconds(lambda: function(*arguments), repeats=5) / BATCH * 1e9  # noqa: B023
     for row in rows:
         others = [result for name, result in results.items() if name != row["method"]]
         if not row["refusal"]:
             row["deviation"] = max((deviation(results[row["method"]], other) for other in others), default=0.0)
-    return sorted(rows, key=lambda row: row.get("mul", np.inf) + row.get("add", 0))
+    return sorted(rows, key=_operations)
+
+
+def _operations(row: dict[str, Any]) -> float:
+    """Multiplications and additions; refused methods come last."""
+    return math.inf if row["refusal"] else row["operations"]["mul"] + row["operations"]["add"]
 
 
 def cite(

@@ -59,9 +59,9 @@ def count(
         return
     short = {"sincos": "sin\ncos", "instructions": "instr."}
     headers = ["quantity", "method", *(short.get(name, name) for name in asdict(Operations()))]
-    for stage, per in (("on line", "state"), ("off line", "set of parameters")):
+    for stage, when in (("on_line", "on line, per state"), ("off_line", "off line, per set of parameters")):
         if shown := [[row["quantity"], row["method"], *row[stage].values()] for row in rows if stage in row]:
-            show(f"{robot.name}: operations {stage}, per {per}", headers, shown)
+            show(f"{robot.name}: operations {when}", headers, shown)
     say(CONVENTION, "dim")
     if any(QUANTITIES[row["quantity"]].of_frame for row in rows):
         say(f"Pose and Jacobians are those of frame {frame!r}.", "dim")
@@ -88,7 +88,7 @@ def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) 
     of_frame = {"frame": frame} if QUANTITIES[quantity].of_frame else {}
     function = robot.compile(quantity, method=method, parameters=parameters, **of_frame)
     row: dict[str, Any] = {"quantity": quantity, "method": function.label.method}
-    row["on line"] = asdict(function.operations)
+    row["on_line"] = asdict(function.operations)
     if parameters == "input":
-        row["off line"] = asdict(function.off_line_operations)
+        row["off_line"] = asdict(function.off_line_operations)
     return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -25,17 +26,22 @@ LABELS = {  # where the entries are not those of the joints; None: they are
     "jacobian": (TWIST, None),
     "jacobian_drift": (TWIST,),
 }
-UNITS = {
-    "kinetic_energy": "J", "potential_energy": "J", "momentum": "kg m/s, kg m^2/s", "center_of_mass": "m",
-    "pose": "origin in m", "inertia_matrix": "SI", "coriolis_matrix": "SI", "jacobian": "SI",
-    "jacobian_drift": "m/s^2, rad/s^2",
-}  # fmt: skip
+LISTED = 20  # names in a message
+
+
+def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
+    """End the help of a verb with the list of quantities."""
+    width = max(map(len, QUANTITIES))
+    lines = "".join(f"\n    {name:{width}}  {quantity.summary}" for name, quantity in QUANTITIES.items())
+    verb.__doc__ = f"{verb.__doc__}\n    \b\n    The quantities:{lines}\n"
+    return verb
 
 
 @takes_robot
+@_with_quantities
 def evaluate(
     source: Source,
-    quantity: Annotated[str, typer.Argument(metavar="QUANTITY", help="E.g. " + ", ".join(list(QUANTITIES)[:3]) + ".")],
+    quantity: Annotated[str, typer.Argument(metavar="QUANTITY", help="One of those listed above.")],
     q: Annotated[str | None, typer.Option("--q", metavar="VALUES", help="Positions in rad or m.")] = None,
     v: Annotated[str | None, typer.Option("--v", metavar="VALUES", help="Velocities.")] = None,
     a: Annotated[str | None, typer.Option("--a", metavar="VALUES", help="Accelerations.")] = None,
@@ -84,6 +90,8 @@ def evaluate(
     inputs = QUANTITIES[quantity].inputs
     if needless := [f"--{name}" for name, text in texts.items() if text is not None and name not in inputs]:
         raise LinkworkError(f"{quantity} does not depend on this", got=", ".join(needless), expected=", ".join(inputs))
+    if QUANTITIES[quantity].of_frame and frame is None:
+        raise _frame_needed(quantity, robot.name, robot.frame_names)
     given = {name: parse(model, name, text) for name, text in texts.items() if text is not None}
     function = robot.compile(quantity, method=method, frame=frame, axes=axes, dtype=dtype)
     zero = [name for name in inputs if name not in given]
@@ -118,6 +126,12 @@ def evaluate(
             say(f"Not given, so zero: {', '.join(zero)}.", "dim")
 
 
+def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkError:
+    listed = ", ".join(frames[:LISTED]) + (", ..." if len(frames) > LISTED else "")
+    fix = f"give --frame, e.g. --frame {frames[-1]}"
+    return LinkworkError(f"{quantity} needs a frame", where=robot, expected=f"one of: {listed}", fix=fix)
+
+
 def _labels(function: Function, model: Model) -> list[list[str]]:
     """Names along each axis of the result."""
     shape = function.program.outputs[0].shape
@@ -137,7 +151,7 @@ def _show(
     by = f" by {function.label.method}" if function.label.method else ""
     of = f" of {function.label.frame}" if function.label.frame else ""
     title = f"{model.name}: {quantity}{of}{by}"
-    measure = UNITS.get(quantity) or unit(model, "a" if quantity == "forward_dynamics" else "tau")
+    measure = unit(model, quantity)
     if result.ndim == 0:
         show(title, [f"{name}\n{measure}"], [[float(result)]])
     elif result.ndim == 1:

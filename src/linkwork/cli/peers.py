@@ -18,7 +18,11 @@ from .states import random_states
 class Pinocchio:
     def __init__(self, source: Source):
         if Path(source.name).suffix.lower() != ".urdf":
-            raise UnsupportedError("Pinocchio reads URDF only", where="--peers", got=source.name)
+            urdf = f"{Path(source.name).stem}.urdf"
+            raise UnsupportedError(
+                "Pinocchio reads URDF only", where="--peers", got=source.name,
+                fix=f"linkwork convert {source.name} {urdf}, then linkwork bench {urdf} --peers",
+            )  # fmt: skip
         if source.options["lock"]:
             raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
         try:

@@ -36,7 +36,7 @@ def robots(json: Json = False) -> None:
         model = load(name).model
         rows.append(
             {
-                "name": name,
+                "robot": name,
                 "joints": len(model.joint_names),
                 "base": "floating" if model.floating else "fixed",
                 "description": model.summary,
@@ -48,11 +48,11 @@ def robots(json: Json = False) -> None:
         return
     brief = [re.split(r"[;:]|\.", row["description"])[0] for row in rows]
     shown = [
-        [row["name"], row["joints"], row["base"], what, ", ".join(row["sources"])]
+        [row["robot"], row["joints"], row["base"], what, ", ".join(row["sources"])]
         for row, what in zip(rows, brief, strict=True)
     ]
-    show("", ["name", "joints", "base", "description", "sources"], shown)
-    say("linkwork inspect NAME shows the values, and the sources in full.", "dim")
+    show("", ["robot", "joints", "base", "description", "sources"], shown)
+    say("linkwork inspect ROBOT shows the values, and the sources in full.", "dim")
 
 
 def _references(sources: Mapping[str, str]) -> dict[str, str]:
@@ -104,7 +104,7 @@ def _facts(model: Model) -> dict[str, Any]:
     """All there is to know, ready for JSON."""
     inertias = {link.name: link.inertia for link in describe(model).links}
     return {
-        "name": model.name,
+        "robot": model.name,
         "description": model.summary,
         "base": "floating" if model.floating else "fixed",
         "nq": model.nq,

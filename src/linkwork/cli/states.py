@@ -19,7 +19,13 @@ from .common import number, numbers
 
 BASE_POSITION = ("base.x", "base.y", "base.z", "base.qx", "base.qy", "base.qz", "base.qw")
 BASE_MOTION = ("base.x", "base.y", "base.z", "base.rx", "base.ry", "base.rz")
-UNITS = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N")}
+UNITS = {  # of vectors and quantities; two where it depends on the joint: for those that turn, for those that slide
+    "q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
+    "inverse_dynamics": ("N m", "N"), "bias": ("N m", "N"), "gravity": ("N m", "N"),
+    "forward_dynamics": ("rad/s^2", "m/s^2"), "inertia_matrix": "SI", "coriolis_matrix": "SI",
+    "kinetic_energy": "J", "potential_energy": "J", "momentum": "kg m/s, kg m^2/s", "center_of_mass": "m",
+    "pose": "origin in m", "jacobian": "SI", "jacobian_drift": "m/s^2, rad/s^2",
+}  # fmt: skip
 SUFFIXES = (".csv", ".npy", ".npz")
 
 
@@ -34,9 +40,13 @@ def neutral(model: Model, vector: str) -> np.ndarray:
     return np.array([float(name == "base.qw") for name in entries(model, vector)])
 
 
-def unit(model: Model, vector: str, *, base: bool = True) -> str:
-    """Unit of the entries (with those of a floating base), e.g. ``rad``, or ``rad | m`` if there are both kinds."""
-    turning, sliding = UNITS[vector]
+def unit(model: Model, what: str, *, base: bool = True) -> str:
+    """Unit of the entries of a vector or a quantity (with those of a floating base), e.g. ``rad``, or ``rad | m`` if
+    there are both kinds."""
+    units = UNITS[what]
+    if isinstance(units, str):
+        return units
+    turning, sliding = units
     kinds = {joint.prismatic for joint in model.independent_joints}
     if (base and model.floating) or len(kinds) == 2:
         return f"{turning} | {sliding}"
@@ -89,7 +99,10 @@ def read_states(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, n
             return _read_csv(path, model, vectors)
         return _read_arrays(path, model, vectors)
     except OSError as error:
-        raise LinkworkError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+        raise LinkworkError(
+            f"the file cannot be read: {error.strerror or error}", where=str(path),
+            fix="give --input a file that exists and that you may read; a path is taken from the current folder",
+        ) from error  # fmt: skip
 
 
 def _read_csv(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.padding import Padding
 
 from ..published import TABLES, growth
 from ..published.table import Row, Table
-from .common import Json, print_json, progress, say, show
+from .common import Json, console, print_json, progress, say
 
 
 def tables(
@@ -84,21 +86,33 @@ def as_markdown(table: Table, rows: list[dict[str, Any]]) -> str:
 
 
 def _show(table: Table, rows: list[dict[str, Any]]) -> None:
-    headers = ["algorithm", "", "printed", "measured", ""]
-    body: list[list[object]] = []
-    for row in rows:
-        for key in ("mul", "add"):
-            printed, measured = row[key]["printed"], row[key]["measured"]
-            label = row["algorithm"] if key == "mul" else ""
-            body.append([label, key, printed, measured, "same" if printed == measured else "differs"])
-        for value in row["values"]:
-            for k, key in enumerate(("mul", "add")):
-                printed, measured = value["printed"][k], value["measured"][k]
-                mark = "same" if printed == measured else "differs"
-                body.append(["", f"{key}, n = {value['n']}", str(printed), str(measured), mark])
-    show(f"{table.title} [{table.reference}]", headers, body)
+    """Algorithm by algorithm: the polynomials, the values, and why print and count differ."""
+    say(f"{table.title} [{table.reference}]", "bold")
     say(table.convention, "dim")
     for row in rows:
+        say(f"\n{row['algorithm']}")
+        for key in ("mul", "add"):
+            _show_both(key, row[key]["printed"], row[key]["measured"])
+        if values := row["values"]:
+            _line("n", "", _spaced(value["n"] for value in values))
+            for k, key in enumerate(("mul", "add")):
+                _show_both(key, *(_spaced(value[kind][k] for value in values) for kind in ("printed", "measured")))
         if row["why"]:
-            say(f"{row['algorithm']}: {row['why']}")
+            console().print(Padding.indent(row["why"], 2), style="dim")
     say("")
+
+
+def _show_both(key: str, printed: str, measured: str) -> None:
+    if printed == measured:
+        _line(key, "same", printed)
+    else:
+        _line(key, "printed", printed)
+        _line("", "measured", measured)
+
+
+def _line(key: str, kind: str, text: str) -> None:
+    say(f"  {key:3}  {kind:8}  {text}")
+
+
+def _spaced(values: Iterable[int]) -> str:
+    return " ".join(f"{value:6}" for value in values)

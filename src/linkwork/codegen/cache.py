@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
 
 LIMIT = 512 * 2**20  # bytes; the entries used longest ago go first
 CHECKSUM = 32  # bytes of SHA-256
+ENTRY = re.compile(r"[0-9a-f]{64}|new-\w+")  # names of entries: a digest, or a file being written
 
 
 def directory() -> Path | None:
@@ -78,7 +80,8 @@ def _checksum(key: str, code: bytes) -> bytes:
 
 def _trim(place: Path):
     with os.scandir(place) as entries:
-        newest_first = sorted(((e.stat().st_mtime, e.stat().st_size, e.path) for e in entries), reverse=True)
+        ours = [e for e in entries if ENTRY.fullmatch(e.name)]  # the folder may hold what is not ours to delete
+        newest_first = sorted(((e.stat().st_mtime, e.stat().st_size, e.path) for e in ours), reverse=True)
     total = 0
     for _, size, path in newest_first:
         total += size

@@ -25,6 +25,7 @@ from ..program.program import Port, Program
 from .emit import Function, Module
 from .kernel import Kernel
 from .layout import ELEMENTS, TILES
+from .numpy_api import table
 from .ufunc import signature
 
 LONGEST = 20_000  # instructions; beyond, NumPy's microsecond hardly shows and others may want the lock
@@ -221,15 +222,9 @@ def _addresses(dtype: str) -> tuple[int, ...] | None:
 
 def _numpy_entries(*slots: int) -> list[int]:
     """Entries of the table that NumPy keeps for other extensions; none of a version not known here."""
-    try:
-        from numpy._core import _multiarray_umath as umath  # type: ignore
-    except ImportError:  # NumPy 1
-        from numpy.core import _multiarray_umath as umath  # type: ignore
-    pointer = ctypes.pythonapi["PyCapsule_GetPointer"]
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = ctypes.cast(pointer(umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
-    version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[0] or 0)() >> 24  # of the binary interface
-    return [table[slot] or 0 if version in (1, 2) else 0 for slot in slots]
+    entries = table("_ARRAY_API")
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(entries[0] or 0)() >> 24  # of the binary interface
+    return [entries[slot] or 0 if version in (1, 2) else 0 for slot in slots]
 
 
 def _layout_is_known() -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..program.program import Port, Program
+from .numpy_api import table
 
 SLOT = 31  # of PyUFunc_FromFuncAndDataAndSignature in _UFUNC_API, the same in every NumPy since 1.3
 
@@ -59,16 +60,9 @@ def _register(program: Program, dtype: str, loop: int) -> tuple[np.ufunc, list]:
 
 
 def _constructor():
-    try:
-        from numpy._core import _multiarray_umath as umath  # type: ignore
-    except ImportError:  # NumPy 1
-        from numpy.core import _multiarray_umath as umath  # type: ignore
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = ctypes.cast(pointer(umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
     address, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
     arguments = (address, address, address, number, number, number, number, text, text, number, text)
-    constructor = table[SLOT]
+    constructor = table("_UFUNC_API")[SLOT]
     assert constructor
     return ctypes.PYFUNCTYPE(ctypes.py_object, *arguments)(constructor)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import ArticulatedInertia, Force, Motion
 from . import ldl
+from .method import Wrenches
 
 
 def aba(
@@ -15,11 +16,12 @@ def aba(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
     """Joint accelerations under joint forces ``tau``, O(n).
 
-    Featherstone (2008), table 7.1, with rotor inertia Ia added to the joint's own apparent inertia:
+    Featherstone (2008), table 7.1, with rotor inertia Ia added to the joint's own apparent inertia.
+    Equations are numbered here:
 
       (1)  v_i = X_i v_p + S_i qd,   c_i = v_i x S_i qd,   pA_i = v_i x* I_i v_i - applied wrench
       (2)  U = IA_i S_i,   D = S_i^T U + Ia,   u = tau_i - S_i^T pA_i

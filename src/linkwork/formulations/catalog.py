@@ -11,10 +11,12 @@ from ..model import Model
 from . import hollerbach, khalil, lin1991, linfang, silver
 from .aba import aba
 from .crba import crba
-from .forward import crba_ldl, newton_euler_bias, solve_inertia_and_bias
+from .forward import bias_by, solve_inertia_and_bias
 from .method import Method
 from .quantities import QUANTITIES
 from .rnea import rnea
+
+newton_euler = partial(bias_by, rnea)
 
 METHODS = (
     Method(
@@ -22,10 +24,20 @@ METHODS = (
     ),
     Method("crba", "inertia_matrix", crba, "walker1982", "composite rigid bodies, O(n d)", candidate=True),
     Method(
-        "newton-euler", "bias", newton_euler_bias, "luh1980", "Newton-Euler at zero acceleration, O(n)", candidate=True
+        "newton-euler",
+        "bias",
+        newton_euler,
+        "luh1980",
+        "Newton-Euler at zero acceleration, O(n)",
+        candidate=True,
     ),
     Method(
-        "crba-ldl", "forward_dynamics", crba_ldl, "walker1982", "crba, newton-euler and L^T D L, O(n^3)", candidate=True
+        "crba-ldl",
+        "forward_dynamics",
+        partial(solve_inertia_and_bias, crba, newton_euler),
+        "walker1982",
+        "crba, newton-euler and L^T D L, O(n^3)",
+        candidate=True,
     ),
     Method(
         "aba", "forward_dynamics", aba, "featherstone1983", "articulated bodies, O(n)", mimic=False, candidate=True

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from ..model import Model
 from ..scalar import Scalar
-from ..spatial import Force, Inertia, Motion, Symmetric, Vector
+from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
 
 
 def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
     """C with C v = Coriolis and centrifugal forces and Mdot = C + C^T.
 
     Sum over the bodies of J^T (I Jd + B J), with J the body's Jacobian in its own frame. Writing the velocity of the
-    point r as A(r) V, A = [1, -[r x]], the body's part of the inertial force is the integral of A^T (A Vd + [w x] A V):
+    point r as A(r) V, A = [1, -[r x]], the body's part of the inertial force is the integral of A^T (A Vd + [w x] A V).
+    Equations are numbered here:
 
       (1)  J_ik  = X_i J_pk,  J_ii = S_i
       (2)  Jd_ik = X_i Jd_pk - vJ_i x J_ik
@@ -42,8 +43,6 @@ def gyroscopic(inertia: Inertia, w: Vector, motion: Motion) -> Force:
 
     Sigma = tr(J)/2 - J is the second moment of mass, since the integral of -[r x][w x][r x] is [Sigma w x].
     """
-    m, h, J = inertia.mass, inertia.h, inertia.J
-    half = 0.5 * (J.xx + J.yy + J.zz)
-    sigma = Symmetric(half - J.xx, -J.xy, -J.xz, half - J.yy, -J.yz, half - J.zz)
+    m, h, sigma = inertia.mass, inertia.h, pseudo_inertia(inertia.J)
     v, u = motion.linear, motion.angular
     return Force(m * w.cross(v) - w.cross(h.cross(u)), h.cross(w.cross(v)) + (sigma @ w).cross(u))

@@ -11,7 +11,8 @@ from ..scalar import Scalar
 def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """Inertia matrix M(q), complete and symmetric, O(n d) for a tree of depth d.
 
-    Walker & Orin (1982), method 3, in body coordinates about the frames' origins (Featherstone 2008, table 6.2):
+    Walker & Orin (1982), method 3, in body coordinates about the frames' origins (Featherstone 2008, table 6.2).
+    Equations are numbered here:
 
       (1)  Ic_p += X_i^T Ic_i X_i     inertia of body i and all it carries, moving as one
       (2)  F = Ic_i S_i               force that accelerates that composite body by the joint's unit motion

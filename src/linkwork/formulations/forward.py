@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ..model import Model
 from ..scalar import Scalar
-from ..spatial import Force
 from . import ldl
-from .crba import crba
-from .rnea import rnea
-
-Wrenches = Mapping[int, Force] | None
+from .method import Wrenches
 
 
-def newton_euler_bias(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches = None
+def bias_by(
+    inverse: Callable[..., list[Scalar]],
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
-    """Joint forces at zero acceleration, by Newton-Euler."""
-    return rnea(model, q, v, [0] * model.n_tree, wrenches)
+    """Joint forces at zero acceleration, by a method of inverse dynamics."""
+    return inverse(model, q, v, [0] * model.n_tree, wrenches)
 
 
 def solve_inertia_and_bias(
@@ -38,10 +38,3 @@ def solve_inertia_and_bias(
     b = model.collect(bias(model, q, v, wrenches))
     M = model.collect_matrix(inertia(model, q))
     return ldl.solve(*ldl.factor(M), [force - rest for force, rest in zip(tau, b, strict=True)])
-
-
-def crba_ldl(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint accelerations, with M by composite bodies and the bias by Newton-Euler."""
-    return solve_inertia_and_bias(crba, newton_euler_bias, model, q, v, tau, wrenches)

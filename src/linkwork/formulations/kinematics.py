@@ -41,7 +41,7 @@ def frame_jacobian(model: Model, frame: Frame, q: Sequence[Scalar]) -> list[list
 
 def frame_drift(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """Jdot v in world axes: the frame's acceleration (point, then angular) when the joints do not accelerate."""
-    w, wd, vd, U = {0: Vector()}, {0: Vector()}, {0: Vector()}, {0: Matrix(*[Vector()] * 3)}
+    w, wd, vd, U = {0: Vector()}, {0: Vector()}, {0: Vector()}, {0: Matrix.zero()}
     poses = body_poses(model, q)
     for i, p in model.outward():
         X, own = model.transform(i, q), model.joint_motion(i, v)

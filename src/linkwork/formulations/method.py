@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..model import Model
+from ..spatial import Force
+
+Wrenches = Mapping[int, Force] | None  # applied to the bodies, in their frames
 
 
 @dataclass(frozen=True)

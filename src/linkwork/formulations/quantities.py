@@ -17,6 +17,9 @@ from ..spatial import Force, Vector
 from . import coriolis, energy, kinematics
 from .khalil import khalil_kleinfinger
 
+Scalars = Sequence[Scalar]
+WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
+
 
 @dataclass(frozen=True)
 class Request:
@@ -26,6 +29,12 @@ class Request:
     frame: Frame | None = None
     axes: str = "world"
     loaded: tuple[Frame, ...] = ()  # the frames of the ``wrenches`` input, row by row
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        """The method, of a quantity that has methods."""
+        assert self.method is not None  # the pipeline has seen to it
+        return self.method
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,7 @@ class Quantity:
     of_joints: bool = False
 
 
-def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def passive_forces(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """Force each joint's own friction and spring takes: Fs sign(v) + Fv v + K (q - rest), on tree vectors."""
     forces: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():
@@ -58,7 +67,7 @@ def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> li
     return forces
 
 
-def body_wrenches(loaded: Sequence[Frame], rows: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
+def body_wrenches(loaded: Sequence[Frame], rows: WrenchRows) -> dict[int, Force]:
     """Wrenches given at frames (force, then moment about the frame's origin, in its axes) as forces on bodies."""
     total: dict[int, Force] = {}
     for frame, row in zip(loaded, rows, strict=True):
@@ -67,18 +76,22 @@ def body_wrenches(loaded: Sequence[Frame], rows: Sequence[Sequence[Scalar]]) -> 
     return total
 
 
-def inverse_dynamics(model: Model, request: Request, q, v, a, wrenches=()):
+def inverse_dynamics(
+    model: Model, request: Request, q: Scalars, v: Scalars, a: Scalars, wrenches: WrenchRows = ()
+) -> list[Scalar]:
     q, v, a = model.expand(q), model.expand_rates(v), model.expand_rates(a)
-    tau = request.method(model, q, v, a, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+    tau = request.run(model, q, v, a, body_wrenches(request.loaded, wrenches))
     return model.collect([x + y for x, y in zip(tau, passive_forces(model, q, v), strict=True)])
 
 
-def forward_dynamics(model: Model, request: Request, q, v, tau, wrenches=()):
+def forward_dynamics(
+    model: Model, request: Request, q: Scalars, v: Scalars, tau: Scalars, wrenches: WrenchRows = ()
+) -> list[Scalar]:
     q, v = model.expand(q), model.expand_rates(v)
     passive = model.collect(passive_forces(model, q, v))
     net = [x - y for x, y in zip(tau, passive, strict=True)]
     try:
-        return request.method(model, q, v, net, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+        return request.run(model, q, v, net, body_wrenches(request.loaded, wrenches))
     except ZeroDivisionError:
         raise LinkworkError(
             "the inertia matrix is singular, so forward dynamics is not defined",
@@ -87,50 +100,50 @@ def forward_dynamics(model: Model, request: Request, q, v, tau, wrenches=()):
         ) from None
 
 
-def bias(model: Model, request: Request, q, v, wrenches=()):
+def bias(model: Model, request: Request, q: Scalars, v: Scalars, wrenches: WrenchRows = ()) -> list[Scalar]:
     q, v = model.expand(q), model.expand_rates(v)
-    b = request.method(model, q, v, body_wrenches(request.loaded, wrenches))  # type: ignore[misc]
+    b = request.run(model, q, v, body_wrenches(request.loaded, wrenches))
     return model.collect([x + y for x, y in zip(b, passive_forces(model, q, v), strict=True)])
 
 
-def gravity(model: Model, request: Request, q):
+def gravity(model: Model, request: Request, q: Scalars) -> list[Scalar]:
     still = [0] * model.n_tree
     return model.collect(khalil_kleinfinger(model, model.expand(q), still, still))
 
 
-def inertia_matrix(model: Model, request: Request, q):
-    M = model.collect_matrix(request.method(model, model.expand(q)))  # type: ignore[misc]
+def inertia_matrix(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
+    M = model.collect_matrix(request.run(model, model.expand(q)))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 
-def coriolis_matrix(model: Model, request: Request, q, v):
+def coriolis_matrix(model: Model, request: Request, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     return model.collect_matrix(coriolis.coriolis_matrix(model, model.expand(q), model.expand_rates(v)))
 
 
-def kinetic_energy(model: Model, request: Request, q, v):
+def kinetic_energy(model: Model, request: Request, q: Scalars, v: Scalars) -> Scalar:
     return energy.kinetic_energy(model, model.expand(q), model.expand_rates(v))
 
 
-def potential_energy(model: Model, request: Request, q):
+def potential_energy(model: Model, request: Request, q: Scalars) -> Scalar:
     return energy.potential_energy(model, model.expand(q))
 
 
-def momentum(model: Model, request: Request, q, v):
+def momentum(model: Model, request: Request, q: Scalars, v: Scalars) -> list[Scalar]:
     _require_mass(model)
     return energy.momentum(model, model.expand(q), model.expand_rates(v))
 
 
-def center_of_mass(model: Model, request: Request, q):
+def center_of_mass(model: Model, request: Request, q: Scalars) -> list[Scalar]:
     _require_mass(model)
     return list(kinematics.center_of_mass(model, model.expand(q)))
 
 
-def pose(model: Model, request: Request, q):
+def pose(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
     at = kinematics.frame_pose(model, _frame(request), model.expand(q))
     return [[*row, x] for row, x in zip(at.rotation.rows, at.origin, strict=True)] + [[0, 0, 0, 1]]
 
 
-def jacobian(model: Model, request: Request, q):
+def jacobian(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
     q, frame = model.expand(q), _frame(request)
     rows = kinematics.frame_jacobian(model, frame, q)
     if request.axes == "local":
@@ -140,7 +153,7 @@ def jacobian(model: Model, request: Request, q):
     return model.collect_rows(rows)
 
 
-def jacobian_drift(model: Model, request: Request, q, v):
+def jacobian_drift(model: Model, request: Request, q: Scalars, v: Scalars) -> list[Scalar]:
     q, v, frame = model.expand(q), model.expand_rates(v), _frame(request)
     drift = kinematics.frame_drift(model, frame, q, v)
     if request.axes == "local":  # d/dt (R^T J) v = R^T (Jdot v - w x J v)
@@ -165,19 +178,37 @@ QUANTITIES = {
     quantity.name: quantity
     for quantity in (
         Quantity(
-            "inverse_dynamics", ("q", "v", "a"), "tau", ("nv",), inverse_dynamics,
-            "joint forces for a motion", takes_wrenches=True, of_joints=True,
+            "inverse_dynamics",
+            ("q", "v", "a"),
+            "tau",
+            ("nv",),
+            inverse_dynamics,
+            "joint forces for a motion",
+            takes_wrenches=True,
+            of_joints=True,
         ),
         Quantity(
-            "forward_dynamics", ("q", "v", "tau"), "a", ("nv",), forward_dynamics,
-            "joint accelerations under joint forces", takes_wrenches=True, of_joints=True,
+            "forward_dynamics",
+            ("q", "v", "tau"),
+            "a",
+            ("nv",),
+            forward_dynamics,
+            "joint accelerations under joint forces",
+            takes_wrenches=True,
+            of_joints=True,
         ),
         Quantity(
             "inertia_matrix", ("q",), "M", ("nv", "nv"), inertia_matrix, "M(q), complete and symmetric", of_joints=True
         ),
         Quantity(
-            "bias", ("q", "v"), "b", ("nv",), bias,
-            "joint forces at zero acceleration: M a + b = tau", takes_wrenches=True, of_joints=True,
+            "bias",
+            ("q", "v"),
+            "b",
+            ("nv",),
+            bias,
+            "joint forces at zero acceleration: M a + b = tau",
+            takes_wrenches=True,
+            of_joints=True,
         ),
         Quantity(
             "gravity", ("q",), "g", ("nv",), gravity, "joint forces that hold the robot against gravity", of_joints=True
@@ -191,12 +222,24 @@ QUANTITIES = {
         Quantity("center_of_mass", ("q",), "c", (3,), center_of_mass, "of the moving bodies, in the world"),
         Quantity("pose", ("q",), "T", (4, 4), pose, "4 x 4 pose of a frame in the world", of_frame=True),
         Quantity(
-            "jacobian", ("q",), "J", (6, "nv"), jacobian,
-            "6 x nv, linear rows first, at the frame's origin", of_frame=True, has_axes=True,
+            "jacobian",
+            ("q",),
+            "J",
+            (6, "nv"),
+            jacobian,
+            "6 x nv, linear rows first, at the frame's origin",
+            of_frame=True,
+            has_axes=True,
         ),
         Quantity(
-            "jacobian_drift", ("q", "v"), "Jdot_v", (6,), jacobian_drift,
-            "Jdot v: a frame's acceleration when the joints do not accelerate", of_frame=True, has_axes=True,
+            "jacobian_drift",
+            ("q", "v"),
+            "Jdot_v",
+            (6,),
+            jacobian_drift,
+            "Jdot v: a frame's acceleration at zero joint accelerations",
+            of_frame=True,
+            has_axes=True,
         ),
     )
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import Force, Matrix, Symmetric, Vector
+from .method import Wrenches
 
 
 def rnea(
@@ -14,12 +15,13 @@ def rnea(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Luh, Walker & Paul (1980) in the form of Khalil (2010), R and p the placement of body i in its parent p, (vJ, wJ)
-    and (aJ, eJ) the joint's own velocity and acceleration, J and h = m c about the origin of the body's frame:
+    and (aJ, eJ) the joint's own velocity and acceleration, J and h = m c about the origin of the body's frame.
+    Equations are numbered here:
 
       (1)  w_i  = R^T w_p + wJ
       (2)  wd_i = R^T wd_p + (R^T w_p) x wJ + eJ
@@ -33,7 +35,7 @@ def rnea(
     Gravity enters as the acceleration -g of the ground. No linear velocity is needed but that of a floating base.
     """
     applied = wrenches or {}
-    X, w, wd, vd, U, f = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix(*[Vector()] * 3)}, {}
+    X, w, wd, vd, U, f = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}, {}
     for i, p in model.outward():
         X[i] = model.transform(i, q)
         joint_v, joint_a = model.joint_motion(i, v), model.joint_motion(i, a)
@@ -44,9 +46,9 @@ def rnea(
         vd[i] = X[i].inward(vd[p] + U[p] @ X[i].origin) + (2 * carried + wJ).cross(vJ) + joint_a.linear  # (3)
         U[i] = acceleration_matrix(w[i], wd[i])                                                          # (4)
         m, h, J = model.inertia(i).mass, model.inertia(i).h, model.inertia(i).J
-        F = m * vd[i] + U[i] @ h                                                                         # (5)
-        N = rate_of_spin(J, w[i], wd[i], U[i]) + h.cross(vd[i])                                          # (6)
-        f[i] = Force(F, N) - applied.get(i, Force())
+        F = m * vd[i] + U[i] @ h
+        N = rate_of_spin(J, w[i], wd[i], U[i]) + h.cross(vd[i])
+        f[i] = Force(F, N) - applied.get(i, Force())                                                     # (5) (6)
 
     tau: list[Scalar] = [0] * model.n_tree
     for i, p in model.inward():

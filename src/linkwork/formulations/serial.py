@@ -29,9 +29,6 @@ class DistalChain:
     def prismatic(self, i: int) -> bool:
         return self.model.joint(i).prismatic
 
-    def rotor_inertia(self, i: int) -> Scalar:
-        return self.model.joint(i).rotor_inertia
-
     def A(self, i: int, q: Sequence[Scalar]) -> Transform:
         """Places frame i in frame i - 1: the joint's z screw, then the link. Its origin is p_i*, in frame i - 1."""
         joint_screw = self.model.transform(i, q).screws[-1]

@@ -9,8 +9,10 @@ from ..files import write_text
 from ..model import Description
 from .mdh import read_mdh
 from .mdh_writer import write_mdh
+from .mjcf import read_mjcf
 from .urdf import read_urdf
 from .urdf_writer import write_urdf
+from .xml import parse_xml
 
 READERS = {".urdf": read_urdf, ".xml": read_urdf, ".yaml": read_mdh, ".yml": read_mdh}
 WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
@@ -41,6 +43,8 @@ def read(robot: str | Path) -> Description:
         data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"the file cannot be read: {error.strerror}", where=str(path)) from error
+    if path.suffix.lower() == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
+        return read_mjcf(data, str(path), path.parent)
     if reader is read_urdf:
         return read_urdf(data, str(path))
     try:

@@ -76,13 +76,11 @@ def _outward(description: Description) -> tuple[str, list[JointDescription]]:
     roots = [link.name for link in description.links if link.name not in children]
     if len(roots) != 1:
         raise ModelError("not a tree", where=description.name, got=f"roots {roots}", expected="one root link")
-    outgoing: dict[str, list[JointDescription]] = {}
-    for joint in description.joints:
-        outgoing.setdefault(joint.parent, []).append(joint)
-    order, pending = [], outgoing.get(roots[0], [])[::-1]
+    outgoing = description.outgoing()
+    order, pending = [], outgoing[roots[0]][::-1]
     while pending:
         order.append(joint := pending.pop())
-        pending += outgoing.get(joint.child, [])[::-1]
+        pending += outgoing[joint.child][::-1]
     return roots[0], order
 
 

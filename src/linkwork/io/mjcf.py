@@ -1,31 +1,30 @@
-"""MJCF -> Description: MuJoCo compiles the model, and what bears on the dynamics of a tree is taken from the result.
+"""MJCF -> Description: MuJoCo compiles the model, and ``mjcf_tree`` takes the dynamics of the tree from the result.
 
 MuJoCo sees only what ``parse_xml`` has read, with includes put in their places and appearance taken out; a mesh is
-opened only where an inertia comes from it. A position here is MuJoCo's ``qpos``, whatever ``ref`` a joint has.
-What would change the forces and cannot be said of a tree is an error, what merely was not used a warning.
+opened only where an inertia comes from it.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-import numpy as np
-
 from ..errors import LinkworkError, ModelError
-from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
-from .rpy import rotation_from_quaternion
+from ..model.description import Description
+from .mjcf_tree import TreeReader
 from .xml import Element, parse_xml
 
 # Appearance, measurement and bookkeeping: taken out before MuJoCo compiles, so that no file of theirs is opened.
 UNUSED = {"texture", "material", "skin", "sensor", "keyframe", "visual", "statistic", "custom", "size"}
+WRITE_OUT = "write it out: mujoco.MjSpec.from_file(FILE), then compile(), then to_xml()"
 DEFORMABLE = "deformable bodies are no tree of rigid ones: leave them out"
 REFUSED = {
-    "attach": "write the attached model out: mujoco.MjSpec.from_file(FILE), compile(), to_xml()",
-    "model": "write the attached model out: mujoco.MjSpec.from_file(FILE), compile(), to_xml()",
+    "attach": WRITE_OUT,
+    "model": WRITE_OUT,
     "composite": DEFORMABLE,
     "flexcomp": DEFORMABLE,
     "flex": DEFORMABLE,
@@ -49,14 +48,19 @@ def read_mjcf(text: str | bytes, source: str = "", folder: str | Path | None = N
         message = "MJCF is read by the package mujoco, which is not installed"
         raise LinkworkError(message, where=source, fix="pip install 'mujoco>=3.2'") from error
     try:
-        spec = mujoco.MjSpec.from_string(_text(root))
-        _settle_files(mujoco, spec, folder, source)
-        model = spec.compile()
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_string(_text(root))
+            _settle_files(mujoco, spec, folder, source)
+            model = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
         raise ModelError(f"MuJoCo cannot compile this model: {message}", where=source, fix="correct the file") from None
     name = root.attributes.get("model") or (Path(source).stem if source else "robot")
-    return _Reader(mujoco, model, source).description(name)
+    reader = TreeReader(mujoco, model, source)
+    for warning in heard:
+        reader.tell("warning", "<mujoco>", "", f"MuJoCo says: {warning.message}")
+    return reader.description(name)
 
 
 def _include(element: Element, folder: Path | None, seen: set[Path]) -> None:
@@ -71,6 +75,8 @@ def _include(element: Element, folder: Path | None, seen: set[Path]) -> None:
         elif child.tag not in UNUSED:
             _include(child, folder, seen)
             children.append(child)
+    for child in children:
+        child.parent = element
     element.children = children
 
 
@@ -161,270 +167,3 @@ def _settle_files(mujoco: Any, spec: Any, folder: Path | None, source: str) -> N
             expected=f"files in {(folder or Path()) / spec.meshdir}" if folder else "a folder to look for them",
             fix="add the files, or give these bodies an <inertial>",
         )
-
-
-class _Reader:
-    """Translates one compiled model. Equal findings are said once, with the first place and the number of places."""
-
-    def __init__(self, mujoco: Any, model: Any, source: str):
-        self.mujoco, self.model, self.source = mujoco, model, source
-        self.told: dict[tuple[str, str, str], list[str]] = {}
-        self.links: list[Link] = []
-        self.joints: list[JointDescription] = []
-        given = [model.body(b).name for b in range(model.nbody)]
-        self.link_names = set(given)
-        self.bodies = [name or _fresh(f"body{b}", self.link_names) for b, name in enumerate(given)]
-        given = [model.joint(j).name for j in range(model.njnt)]
-        self.joint_names = set(given)
-        owners = [self.bodies[body] for body in model.jnt_bodyid]
-        self.names = [name or _fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
-
-    def description(self, name: str) -> Description:
-        model, kinds = self.model, self.mujoco.mjtJoint
-        free = [j for j in range(model.njnt) if model.jnt_type[j] == kinds.mjJNT_FREE]
-        welded = model.body_weldid
-        trees = [b for b in range(1, model.nbody) if welded[b] and not welded[model.body_parentid[b]]]
-        self.floating = len(free) == len(trees) == 1
-        self.followers, self.held = self.equalities()
-        self.read_actuators()
-        for b in range(model.nbody):
-            if welded[b] or not self.floating:
-                self.read_body(b)
-            elif b:
-                self.tell("warning", "body", self.bodies[b], "it stands still beside a floating base: left out")
-        self.read_the_rest()
-        gravity = np.zeros(3) if self.disabled("GRAVITY") else model.opt.gravity
-        return Description(
-            name=name,
-            links=tuple(self.links),
-            joints=tuple(self.joints),
-            gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
-            floating=self.floating,
-            frames=self.frames(),
-            findings=self.findings(),
-            source=self.source,
-        )
-
-    def read_body(self, b: int) -> None:
-        """A link for the body, on a chain of its joints. Links between joints, and those whose frame stands at a joint
-        that is not in the body's origin, are massless."""
-        model, kinds, name = self.model, self.mujoco.mjtJoint, self.bodies[b]
-        mass, rotation = float(model.body_mass[b]), _rotation(model.body_iquat[b])
-        central = rotation @ np.diag(model.body_inertia[b]) @ rotation.T
-        inertia = LinkInertia(mass, model.body_ipos[b].copy(), (central + central.T) / 2) if b else None
-        parent, placement = self.bodies[model.body_parentid[b]], _placement(model.body_pos[b], model.body_quat[b])
-        first, count = model.body_jntadr[b], model.body_jntnum[b]
-        for j in range(first, first + count):
-            kind, axis = model.jnt_type[j], model.jnt_axis[j].copy()
-            if kind not in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE):
-                self.check_free_or_ball(j)
-                continue
-            hinge = kind == kinds.mjJNT_HINGE
-            anchor = Placement(translation=_arm(model.jnt_pos[j], axis) if hinge else np.zeros(3))
-            shift = self.held.get(j, 0.0) - model.qpos0[model.jnt_qposadr[j]]
-            placement = placement @ anchor @ _moved(hinge, axis, shift)
-            if j not in self.held:
-                is_last = j == first + count - 1 and not anchor.translation.any()
-                child = name if is_last else _fresh(f"{name}_{self.names[j]}", self.link_names)
-                if not is_last:
-                    self.links.append(Link(child, LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))))
-                self.joints.append(self.joint(j, hinge, parent, child, placement, axis))
-                parent, placement = child, Placement()
-            placement = placement @ anchor.inverse()
-        self.links.append(Link(name, inertia))
-        if b and parent != name and not (self.floating and model.body_parentid[b] == 0):
-            joint = _fresh(f"{name}_fixed", self.joint_names)
-            self.joints.append(JointDescription(joint, "fixed", parent, name, placement))
-
-    def joint(
-        self, j: int, hinge: bool, parent: str, child: str, origin: Placement, axis: np.ndarray
-    ) -> JointDescription:
-        model, dof = self.model, self.model.jnt_dofadr[j]
-        limited = bool(model.jnt_limited[j])
-        lower, upper = map(float, model.jnt_range[j]) if limited else (-math.inf, math.inf)
-        for array, index, what in (
-            ("jnt_stiffnesspoly", j, "its spring is not linear"),
-            ("dof_dampingpoly", dof, "its damping is not linear"),
-            ("jnt_springyield", j, "its spring yields"),
-        ):
-            if np.any(getattr(model, array, np.zeros(model.nv))[index]):
-                self.tell("error", "joint", self.names[j], what, "give one coefficient")
-        damping = float(model.dof_damping[dof]) + self.damping.get(j, 0.0)
-        stiffness = 0.0 if self.disabled("SPRING", "PASSIVE") else float(model.jnt_stiffness[j])
-        return JointDescription(
-            name=self.names[j],
-            kind=("revolute" if limited else "continuous") if hinge else "prismatic",
-            parent=parent,
-            child=child,
-            origin=origin,
-            axis=axis,
-            lower=lower,
-            upper=upper,
-            effort_limit=self.effort_limit(j),
-            rotor_inertia=float(model.dof_armature[dof]) + self.armature.get(j, 0.0),
-            coulomb=0.0 if self.disabled("FRICTIONLOSS", "CONSTRAINT") else float(model.dof_frictionloss[dof]),
-            viscous=0.0 if self.disabled("DAMPER", "PASSIVE") else damping,
-            stiffness=stiffness,
-            rest=float(model.qpos_spring[model.jnt_qposadr[j]]) if stiffness else 0.0,
-            mimic=self.followers.get(j),
-        )
-
-    def check_free_or_ball(self, j: int) -> None:
-        model, dof, name = self.model, self.model.jnt_dofadr[j], self.names[j]
-        if model.jnt_type[j] == self.mujoco.mjtJoint.mjJNT_BALL:
-            fix = "write three <joint type='hinge'> with axes at right angles in its place"
-            self.tell("error", "joint", name, "ball joints are not supported", fix)
-        elif not self.floating:
-            message = "a free joint is only supported where nothing else moves in the world"
-            self.tell("error", "joint", name, message, "keep one robot in the file, without loose objects")
-        elif model.jnt_stiffness[j] or any(
-            array[dof : dof + 6].any() for array in (model.dof_armature, model.dof_damping, model.dof_frictionloss)
-        ):
-            message = "armature, damping, friction and stiffness of a free joint are left out"
-            self.tell("warning", "joint", name, message, "use <freejoint/>, which takes no defaults")
-
-    def equalities(self) -> tuple[dict[int, Mimic], dict[int, float]]:
-        """Joints that follow another, and positions of joints that are held."""
-        model, types = self.model, self.mujoco.mjtEq
-        followers: dict[int, Mimic] = {}
-        held: dict[int, float] = {}
-        for e in range(0 if self.disabled("EQUALITY", "CONSTRAINT") else model.neq):
-            name, (c0, c1, *higher) = model.equality(e).name, map(float, model.eq_data[e][:5])
-            one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
-            if not model.eq_active0[e]:
-                self.tell("warning", "equality", name, "it is not active: left out")
-            elif model.eq_type[e] != types.mjEQ_JOINT:
-                fix = "remove it for the dynamics of the open tree"
-                self.tell("error", "equality", name, "loops and couplings other than of two joints are not read", fix)
-            elif any(higher) or one in followers or one in held:
-                fix = "keep one equality of a joint, of the form polycoef='c0 c1 0 0 0'"
-                self.tell("error", "equality", name, "a joint can only follow one other, by a straight line", fix)
-            elif two < 0:
-                held[one] = float(model.qpos0[model.jnt_qposadr[one]]) + c0
-                self.tell("warning", "joint", self.names[one], "an equality holds it in place: taken as fixed")
-            else:
-                at, leader_at = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
-                followers[one] = Mimic(self.names[two], c1, at + c0 - c1 * leader_at)
-        return followers, held
-
-    def read_actuators(self) -> None:
-        """What actuators add to joints, as rotor inertia and damping, and the forces they can give, as intervals."""
-        model, mujoco = self.model, self.mujoco
-        self.armature: dict[int, float] = {}
-        self.damping: dict[int, float] = {}
-        self.forces: dict[int, np.ndarray] = {}
-        count = len(model.actuator_trntype)
-        zeros = np.zeros((count, 1))
-        terms = [getattr(model, f"actuator_{name}", zeros) for name in ("armature", "damping", "dampingpoly")]
-        for i in range(count):
-            actuator, (armature, damping, further) = model.actuator(i), (term[i] for term in terms)
-            joint, gear = int(actuator.trnid[0]), float(actuator.gear[0])
-            on_joint = actuator.trntype[0] in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-            if actuator.dyntype[0] != mujoco.mjtDyn.mjDYN_NONE:
-                self.tell("warning", "actuator", actuator.name, "its own dynamics is not part of the robot's")
-            if not on_joint:
-                self.tell("warning", "actuator", actuator.name, "it drives no single joint, so it is left out")
-            if np.any(further) or (not on_joint and (armature or damping)):
-                message = (
-                    "its damping is not linear" if on_joint else "its armature and damping do not act on one joint"
-                )
-                self.tell("error", "actuator", actuator.name, message, "give the joint armature and damping instead")
-            elif on_joint:
-                self.armature[joint] = self.armature.get(joint, 0.0) + float(armature) * gear**2
-                self.damping[joint] = self.damping.get(joint, 0.0) + float(damping) * gear**2
-                self.forces[joint] = self.forces.get(joint, np.zeros(2)) + self.force(actuator, gear)
-
-    def force(self, actuator: Any, gear: float) -> np.ndarray:
-        """Least and greatest force of an actuator on its joint."""
-        is_motor = actuator.gaintype[0] == self.mujoco.mjtGain.mjGAIN_FIXED
-        is_motor &= actuator.biastype[0] == self.mujoco.mjtBias.mjBIAS_NONE
-        if actuator.forcelimited[0]:
-            return np.sort(gear * actuator.forcerange[:2])
-        if is_motor and actuator.dyntype[0] == self.mujoco.mjtDyn.mjDYN_NONE and actuator.ctrllimited[0]:
-            return np.sort(gear * actuator.gainprm[0] * actuator.ctrlrange)
-        return np.array([-math.inf, math.inf])
-
-    def effort_limit(self, j: int) -> float:
-        low, high = self.forces.get(j, (-math.inf, math.inf))
-        if self.model.jnt_actfrclimited[j]:
-            least, most = self.model.jnt_actfrcrange[j]
-            low, high = max(low, least), min(high, most)
-        return float(max(abs(low), abs(high)))
-
-    def read_the_rest(self) -> None:
-        model = self.model
-        for t in range(model.ntendon):
-            arrays = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature")
-            if any(np.any(getattr(model, f"tendon_{name}", np.zeros(model.ntendon))[t]) for name in arrays):
-                message = "tendons with springs, damping, friction or armature are not read"
-                self.tell("error", "tendon", model.tendon(t).name, message, "give the joints these terms")
-            else:
-                self.tell("warning", "tendon", model.tendon(t).name, "tendons are not read")
-        for b, name in enumerate(self.bodies):
-            if model.body_plugin[b] >= 0:
-                self.tell("error", "body", name, "forces of plugins are not read", "remove the plugin")
-            if model.body_gravcomp[b]:
-                self.tell("warning", "body", name, "gravity compensation is not read: gravity acts in full")
-            if model.body_mocapid[b] >= 0:
-                self.tell("warning", "body", name, "a mocap body is taken as fixed")
-        if model.opt.density or model.opt.viscosity:
-            self.tell("warning", "", "<option>", "forces of the surrounding fluid are left out")
-        if model.npair:
-            self.tell("warning", "", "<contact>", "contacts are left out")
-
-    def frames(self) -> dict[str, tuple[str, Placement]]:
-        """Named sites."""
-        model, frames = self.model, {}
-        for s in range(model.nsite):
-            name, b = model.site(s).name, model.site_bodyid[s]
-            if name and (model.body_weldid[b] or not self.floating):
-                name = _fresh(f"{name}_site", self.link_names) if name in self.link_names else name
-                frames[name] = self.bodies[b], _placement(model.site_pos[s], model.site_quat[s])
-        return frames
-
-    def disabled(self, *names: str) -> bool:
-        """Whether the file switches off one of these parts of the dynamics; versions of MuJoCo differ in the names."""
-        bits = (getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{name}", 0) for name in names)
-        return any(int(self.model.opt.disableflags) & int(bit) for bit in bits)
-
-    def tell(self, level: str, element: str, name: str, message: str, fix: str = "") -> None:
-        place = f"{element} {name!r}" if element else name
-        where = f"{self.source}: {place}" if self.source else place
-        self.told.setdefault((level, message, fix), []).append(where)
-
-    def findings(self) -> tuple[Finding, ...]:
-        findings = []
-        for (level, message, fix), places in self.told.items():
-            more = f" (the first of {len(places)} places)" if len(places) > 1 else ""
-            findings.append(Finding(level, places[0], message + more, fix))
-        return tuple(findings)
-
-
-def _fresh(name: str, taken: set[str]) -> str:
-    """The name, with underscores added until no other has it."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
-def _rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Of MuJoCo's quaternion w, x, y, z."""
-    w, x, y, z = quaternion.tolist()
-    return rotation_from_quaternion(x, y, z, w)
-
-
-def _placement(position: np.ndarray, quaternion: np.ndarray) -> Placement:
-    return Placement(_rotation(quaternion), position.copy())
-
-
-def _arm(point: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """The point of the axis through ``point`` that is nearest to the origin."""
-    nearest = point - axis * (axis @ point)
-    return np.zeros(3) if np.abs(nearest).max() <= 1e-15 * np.abs(point).max() else nearest
-
-
-def _moved(hinge: bool, axis: np.ndarray, by: float) -> Placement:
-    if not hinge:
-        return Placement(translation=axis * by)
-    return Placement(rotation_from_quaternion(*(axis * math.sin(by / 2)).tolist(), math.cos(by / 2)))

@@ -16,8 +16,11 @@ QUARTER = pi / 2
 
 
 def rpy_from_rotation(rotation: np.ndarray) -> tuple[float, float, float]:
-    """The inverse. Roll and pitch are taken after undoing yaw, so that near gimbal lock, where yaw is ill defined,
-    they make up for its error."""
+    """Roll, pitch and yaw of a rotation, the inverse of ``rotation_from_rpy``.
+
+    Roll and pitch are taken after undoing yaw, so that near gimbal lock, where yaw is ill defined, they make up for its
+    error.
+    """
     r = rotation.tolist()
     horizontal = hypot(r[0][0], r[1][0])
     c, s = (r[0][0] / horizontal, r[1][0] / horizontal) if horizontal else (1.0, 0.0)

@@ -66,7 +66,7 @@ def read_urdf(text: str | bytes, source: str = "") -> Description:
     """The robot in a URDF text. ``source`` names the file in messages."""
     robot = parse_xml(text, source)
     if robot.tag != "robot":
-        other = {"mujoco": "this is MJCF, MuJoCo's format", "sdf": "this is SDF, Gazebo's format"}
+        other = {"mujoco": "this is MJCF: name the file .xml", "sdf": "this is SDF, Gazebo's format"}
         raise ModelError(
             "this is not a URDF file",
             where=robot.where,
@@ -214,8 +214,8 @@ class _Reader:
                 self.warn(transmission, f"its rotor inertia is ignored: {reason}", "give each joint a <transmission>")
                 continue
             for motor in transmission.all("actuator") or [driven[0]]:
-                holders = {id(holder): holder for holder in (motor, driven[0], transmission)}
-                total[name] = total.get(name, 0.0) + self.rotor_inertia(holders.values())
+                holders = dict.fromkeys((motor, driven[0], transmission))  # one element may be two of them
+                total[name] = total.get(name, 0.0) + self.rotor_inertia(holders)
         return total
 
     @staticmethod

@@ -29,11 +29,9 @@ def write_urdf(description: Description) -> str:
     joint_names = {joint.name for joint in description.joints}
 
     if description.floating:
-        children = {joint.child for joint in description.joints}
-        root = next(link.name for link in description.links if link.name not in children)
         world = _fresh("world", link_names)
         SubElement(robot, "link", name=world)
-        _joint(robot, JointDescription(_fresh("floating_base", joint_names), "floating", world, root))
+        _joint(robot, JointDescription(_fresh("floating_base", joint_names), "floating", world, description.root))
     for link in description.links:
         element = SubElement(robot, "link", name=link.name)
         if link.inertia is not None:

@@ -21,6 +21,7 @@ from .model import Body, FixedScrew, Frame, Joint, Model
 from .placement import joined, placement_of, screws, snapped
 from .rotations import cos_sin, frame_of_axis
 
+VECTOR = "an acceleration vector (x, y, z) in m/s^2"
 FLOATING_BASE = "floating_base"  # name of the joint between the ground and a floating base
 INERTIA_NOISE = 1e-15  # relative to the largest entry
 
@@ -39,13 +40,11 @@ def build(
     raise_errors(check(description))
     joints = _with_options(description, friction, rotors, mimic, lock or {})
     if base not in (None, "fixed", "floating"):
-        raise ModelError("unknown kind of base", where=description.name, got=repr(base), expected="fixed or floating")
+        raise UnknownNameError("kind of base", str(base), ("fixed", "floating"), where=description.name)
     floating = description.floating if base is None else base == "floating"
-    direction = description.gravity if gravity is None else tuple(float(x) for x in gravity)
-    if len(direction) != 3 or not all(math.isfinite(x) for x in direction):
-        raise ModelError(
-            "gravity must be an acceleration vector", where=description.name, got=gravity, expected="(x, y, z) in m/s^2"
-        )
+    direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity")
+    if len(direction) != 3:
+        raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
     return _finish(description, tree, Vector(*direction))
@@ -55,9 +54,10 @@ def _with_options(
     description: Description, friction: bool, rotors: bool, mimic: bool, lock: Mapping[str, float]
 ) -> list[JointDescription]:
     joints = {joint.name: joint for joint in description.joints}
-    for name in lock:
+    for name, position in lock.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, where=description.name)
+        _finite([position], description.name, f"lock of joint {name!r}")
     result = []
     for joint in description.joints:
         if not friction:
@@ -68,6 +68,17 @@ def _with_options(
         position = _locked_position(joint, joints, lock)
         result.append(joint if position is None else _locked(joint, position))
     return result
+
+
+def _finite(values: Sequence[float], robot: str, what: str) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(x) for x in values)
+    except (TypeError, ValueError):
+        numbers = (math.nan,)
+    if not all(math.isfinite(x) for x in numbers):
+        expected = VECTOR if what == "gravity" else "a position in rad or m"
+        raise ModelError(f"{what} must be finite numbers", where=robot, got=values, expected=expected)
+    return numbers
 
 
 def _leader(joint: JointDescription, joints: Mapping[str, JointDescription]) -> Mimic | None:
@@ -122,11 +133,7 @@ class _Node:
 
 def _grow(description: Description, joints: Sequence[JointDescription], floating: bool) -> list[_Node]:
     """Bodies in depth-first file order; entry 0 is the ground."""
-    outgoing: dict[str, list[JointDescription]] = {}
-    for joint in joints:
-        outgoing.setdefault(joint.parent, []).append(joint)
-    inner = {joint.child for joint in joints}
-    root = next(link.name for link in description.links if link.name not in inner)
+    outgoing, root = replace(description, joints=tuple(joints)).outgoing(), description.root
     tree = [_Node("ground", -1, None)]
     if floating:
         tree.append(_Node(root, 0, JointDescription(FLOATING_BASE, "floating", "", root)))
@@ -140,7 +147,7 @@ def _grow(description: Description, joints: Sequence[JointDescription], floating
             tree[body].children.append(len(tree) - 1)
             body, placed = len(tree) - 1, axis.inverse()
         tree[body].links[link] = placed
-        for further in reversed(outgoing.get(link, [])):
+        for further in reversed(outgoing[link]):
             stack.append((further.child, further, body, placed @ further.origin))
     return tree
 
@@ -218,15 +225,7 @@ def _joint(joint: JointDescription, chain: tuple[FixedScrew, ...]) -> Joint:
         placement=chain[:-1] if chain and chain[-1].axis == "z" else chain,
         angle=last.angle,
         length=last.length,
-        lower=joint.lower,
-        upper=joint.upper,
-        velocity_limit=joint.velocity_limit,
-        effort_limit=joint.effort_limit,
-        rotor_inertia=joint.rotor_inertia,
-        coulomb=joint.coulomb,
-        viscous=joint.viscous,
-        stiffness=joint.stiffness,
-        rest=joint.rest,
+        **joint.values(),
         leader=follows and follows.joint,
         multiplier=follows.multiplier if follows else 1.0,
         offset=follows.offset if follows else 0.0,

@@ -250,26 +250,22 @@ def _length(where: str, what: str, vector: np.ndarray) -> Iterator[Finding]:
 
 def _singular(description: Description) -> Iterator[Finding]:
     """Coordinates without inertia, from the diagonal of the inertia matrix at position zero."""
-    below: dict[str, list[JointDescription]] = {}
-    for joint in description.joints:
-        below.setdefault(joint.parent, []).append(joint)
+    below = description.outgoing()
     inertia = {link.name: link.inertia for link in description.links}
-    children = {joint.child for joint in description.joints}
-    root = next(link.name for link in description.links if link.name not in children)
-    order = [root]
+    order = [description.root]
     for link in order:
-        order.extend(joint.child for joint in below.get(link, ()))
+        order.extend(joint.child for joint in below[link])
     subtree: dict[str, LinkInertia] = {}  # all that hangs on the link, in its frame
     given: dict[str, bool] = {}  # whether the link or anything fixed to it has an inertial
     for link in reversed(order):
         own = inertia[link] or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
         given[link] = inertia[link] is not None
-        for joint in below.get(link, ()):
+        for joint in below[link]:
             own = _sum(own, joint, subtree[joint.child])
             given[link] |= joint.kind == "fixed" and given[joint.child]
         subtree[link] = own
 
-    if description.floating and subtree[root].mass <= 0:
+    if description.floating and subtree[description.root].mass <= 0:
         message = "the robot floats but has no mass, so its motion under forces is undefined"
         yield Finding("warning", _where(description), message, "give its links mass and inertia")
     leaders = {joint.mimic.joint for joint in description.joints if joint.mimic}
@@ -294,8 +290,7 @@ def _singular(description: Description) -> Iterator[Finding]:
 
 def _sum(outer: LinkInertia, joint: JointDescription, inner: LinkInertia) -> LinkInertia:
     """The inertia of two bodies, the inner one seen through its joint at position zero."""
-    rotation, center = joint.origin.rotation, joint.origin.rotation @ inner.center + joint.origin.translation
-    moved = LinkInertia(inner.mass, center, rotation @ inner.central @ rotation.T)
+    moved = inner.placed(joint.origin)
     return LinkInertia.about(
         outer.mass + moved.mass, outer.first_moment + moved.first_moment, outer.about_origin + moved.about_origin
     )

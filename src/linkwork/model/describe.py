@@ -34,15 +34,7 @@ def describe(model: Model) -> Description:
                 child=body.name,
                 origin=at[body.parent].inverse() @ placed @ at[i],
                 axis=at[i].rotation[2].copy(),
-                lower=joint.lower,
-                upper=joint.upper,
-                velocity_limit=joint.velocity_limit,
-                effort_limit=joint.effort_limit,
-                rotor_inertia=joint.rotor_inertia,
-                coulomb=joint.coulomb,
-                viscous=joint.viscous,
-                stiffness=joint.stiffness,
-                rest=joint.rest,
+                **joint.values(),
                 mimic=Mimic(joint.leader, joint.multiplier, joint.offset) if joint.leader else None,
             )
         )

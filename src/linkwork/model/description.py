@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
@@ -88,8 +89,27 @@ class Mimic:
     offset: float = 0.0
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointValues:
+    """What a joint has of its own: limits, drive, friction, spring. Described and built joints share these fields."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity_limit: float = math.inf
+    effort_limit: float = math.inf
+    rotor_inertia: Any = 0.0  # reflected to the joint: inertia of the rotor times gear ratio squared
+    coulomb: Any = 0.0
+    viscous: Any = 0.0
+    stiffness: Any = 0.0
+    rest: Any = 0.0
+
+    def values(self) -> dict[str, Any]:
+        """The fields by name, to make another joint with."""
+        return {each.name: getattr(self, each.name) for each in fields(JointValues)}
+
+
 @dataclass(frozen=True, eq=False)
-class JointDescription:
+class JointDescription(JointValues):
     """``origin`` places the child link's frame in the parent link's frame at position zero; ``axis`` is in the
     child's frame (as in URDF), of any length but zero."""
 
@@ -99,15 +119,6 @@ class JointDescription:
     child: str
     origin: Placement = field(default_factory=Placement)
     axis: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity_limit: float = math.inf
-    effort_limit: float = math.inf
-    rotor_inertia: float = 0.0  # reflected to the joint: inertia of the rotor times gear ratio squared
-    coulomb: float = 0.0
-    viscous: float = 0.0
-    stiffness: float = 0.0
-    rest: float = 0.0
     mimic: Mimic | None = None
 
 
@@ -125,3 +136,16 @@ class Description:
     sources: Mapping[str, str] = field(default_factory=dict)  # where the values come from
     findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)
     source: str = ""  # the file it came from, for messages
+
+    @property
+    def root(self) -> str:
+        """The link that no joint carries; there is one if ``check`` finds no error."""
+        inner = {joint.child for joint in self.joints}
+        return next(link.name for link in self.links if link.name not in inner)
+
+    def outgoing(self) -> dict[str, list[JointDescription]]:
+        """The joints by parent link, in the file's order."""
+        joints: dict[str, list[JointDescription]] = {link.name: [] for link in self.links}
+        for joint in self.joints:
+            joints[joint.parent].append(joint)
+        return joints

@@ -11,7 +11,6 @@ are the same.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,10 +18,9 @@ from typing import Any
 
 from ..errors import UnknownNameError
 from ..scalar import Scalar, cos, sin
-from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
+from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
+from .description import JointValues
 from .rotations import cos_sin
-
-AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,8 @@ def _cos_sin_of_sum(value: Scalar, constant: float) -> tuple[Scalar, Scalar]:
     return cos(value + constant), sin(value + constant)
 
 
-@dataclass(frozen=True)
-class Joint:
+@dataclass(frozen=True, eq=False)
+class Joint(JointValues):
     """How a body moves against its parent: constant screws, then its own z screw by ``position``.
 
     The z screw has angle ``position + angle`` and length ``length`` for a revolute joint, angle ``angle`` and length
@@ -60,15 +58,6 @@ class Joint:
     placement: tuple[FixedScrew, ...] = ()
     angle: float = 0.0
     length: float = 0.0
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity_limit: float = math.inf
-    effort_limit: float = math.inf
-    rotor_inertia: Scalar = 0.0
-    coulomb: Scalar = 0.0
-    viscous: Scalar = 0.0
-    stiffness: Scalar = 0.0
-    rest: Scalar = 0.0
     leader: str | None = None  # the joint it mimics: position = multiplier * position(leader) + offset
     multiplier: float = 1.0
     offset: float = 0.0

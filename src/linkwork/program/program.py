@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -141,8 +141,3 @@ class Program:
             raise LinkworkError(
                 f"this is not a linkwork program: {error}", expected="text written by Function.save or Program.to_json"
             ) from error
-
-
-def flatten(ports: Sequence[Port]) -> Iterator[tuple[Port, int]]:
-    """(port, index within port) for every scalar of ``ports`` in order."""
-    return ((port, k) for port in ports for k in range(port.size))

@@ -108,10 +108,10 @@ TABLE_I = Table(
         ),
         Row(
             "Fijany and Bejczy, frame 2",
-            "fijany-bejczy-2",
+            "fijany-bejczy",
             Polynomial.of("9/2", "231/2", -175),
             Polynomial.of(4, 88, -134),
-            partial(count_method, quantity="inertia_matrix", name="fijany-bejczy-2"),
+            partial(count_method, quantity="inertia_matrix", name="fijany-bejczy"),
             n_from=4,
             why=FIJANY,
             values=printed((74, 212, 359, 515, 680, 854, 1037), (58, 166, 282, 406, 538, 678, 826)),

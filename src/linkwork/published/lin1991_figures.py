@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..formulations.lin1991.walker_orin import central
 from ..model import Model
 from ..scalar import Counted, Scalar
-from ..spatial import Symmetric, Vector
+from ..spatial import Symmetric, Vector, pseudo_inertia
 
 
 class Rotation:
@@ -66,10 +65,7 @@ def figure_3(
     """H and, given velocities, b (else empty), for two or more rotational joints. Costs per line as in Fig. 3."""
     n, with_bias = model.n_bodies, v is not None
     m, c, I, m_hat = links(model)
-    own = {}
-    for i in range(1, n + 1):
-        half = (I[i].xx + I[i].yy + I[i].zz) / 2
-        own[i] = Symmetric(I[i].xx - half, I[i].xy, I[i].xz, I[i].yy - half, I[i].yz, I[i].zz - half)
+    own = {i: -pseudo_inertia(I[i]) for i in I}
 
     s = {2: Vector(R[2].ct * R[2].b, -(R[2].st * R[2].b), R[2].general(R[2].d))}  # 2M
     for i in range(3, n + 1):
@@ -199,7 +195,7 @@ def links(model: Model):
     """Mass, centre of mass, inertia about it, mass of the composite body: by link, off line."""
     m, c, I, m_hat = {}, {}, {}, {model.n_bodies + 1: 0.0}
     for i in range(model.n_bodies, 0, -1):
-        m[i], c[i], I[i] = central(model.inertia(i))
+        m[i], c[i], I[i] = model.inertia(i).central()
         m_hat[i] = m[i] + m_hat[i + 1]
     return m, c, I, m_hat
 

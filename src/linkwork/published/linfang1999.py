@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ..formulations.linfang.chain import Chain, Entries, X, Y, Z, composite_bodies
+from ..formulations.linfang.chain import Chain, Entries, composite_bodies
 from ..formulations.linfang.formulation1 import formulation_1, formulation_1_minimal
 from ..formulations.linfang.formulation2 import formulation_2, formulation_2_minimal
 from ..formulations.linfang.formulation3 import formulation_3
@@ -20,7 +20,7 @@ from ..formulations.linfang.minimal import minimal_combinations
 from ..formulations.linfang.moments import composite_moments
 from ..model import Model
 from ..scalar import Counted, Tally
-from ..spatial import Inertia, Matrix, Screw, Transform, Vector
+from ..spatial import AXES, Inertia, Matrix, Screw, Transform, Vector
 from .chains import generic_chain
 from .table import Polynomial, Row, Table
 
@@ -62,7 +62,7 @@ class CountedChain(Chain):
         return self._lifted(super().turned(A, v))
 
     def _on_hand(self, turn: Callable[[int, Vector], Vector], i: int, v: Vector) -> Vector:
-        if [*v] in ([*X], [*Y], [*Z]):
+        if [*v] in [[*axis] for axis in AXES]:
             with free(self.tally):
                 turned = turn(i, v)
         else:

@@ -16,7 +16,7 @@ from .counting import Counted, Tally
 
 Scalar = Any  # no common base class spans float, complex, ndarray, Counted and graph nodes
 
-__all__ = ["Counted", "Scalar", "Tally", "cos", "is_one", "is_zero", "sign", "sin", "sqrt"]
+__all__ = ["Counted", "Scalar", "Tally", "cos", "is_zero", "sign", "sin", "sqrt"]
 
 
 def sin(x: Scalar) -> Scalar:
@@ -45,7 +45,3 @@ def sign(x: Scalar) -> Scalar:
 def is_zero(x: Scalar) -> bool:
     """Is ``x`` a number known to be zero before anything is evaluated?"""
     return isinstance(x, (int, float)) and x == 0
-
-
-def is_one(x: Scalar) -> bool:
-    return isinstance(x, (int, float)) and x == 1

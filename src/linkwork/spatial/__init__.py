@@ -2,9 +2,10 @@
 
 from .pose import Pose
 from .screws import ArticulatedInertia, Force, Inertia, Motion, Screw, Transform
-from .vectors import Matrix, Symmetric, Vector
+from .vectors import AXES, Matrix, Symmetric, Vector, X, Y, Z, crosses, pseudo_inertia, steiner
 
 __all__ = [
+    "AXES",
     "ArticulatedInertia",
     "Force",
     "Inertia",
@@ -15,4 +16,10 @@ __all__ = [
     "Symmetric",
     "Transform",
     "Vector",
+    "X",
+    "Y",
+    "Z",
+    "crosses",
+    "pseudo_inertia",
+    "steiner",
 ]

@@ -19,7 +19,7 @@ class Pose:
 
     @staticmethod
     def identity() -> Pose:
-        return Pose(Matrix(Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)), Vector())
+        return Pose(Matrix.identity(), Vector())
 
     @staticmethod
     def of_quaternion(origin: Sequence[Scalar], quaternion: Sequence[Scalar]) -> Pose:
@@ -55,11 +55,10 @@ class Pose:
         """The pose of a frame placed by ``inner`` in this one."""
         origin = self.origin + self.outward(inner.origin)
         if isinstance(inner, Pose):
-            columns = [self.outward(column) for column in inner.rotation.columns]
-        else:
-            columns = list(self.rotation.columns)
-            for screw in inner.screws:
-                columns = _turn_columns(screw, columns)
+            return Pose(self.rotation @ inner.rotation, origin)
+        columns = list(self.rotation.columns)
+        for screw in inner.screws:
+            columns = _turn_columns(screw, columns)
         return Pose(Matrix(*columns).T, origin)
 
 

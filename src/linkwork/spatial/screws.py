@@ -15,8 +15,8 @@ after another is what makes a rotated vector cost 8 multiplications and 4 additi
 
 from __future__ import annotations
 
-from ..scalar import Scalar
-from .vectors import Matrix, Symmetric, Vector, turn, turn_back, turn_matrix, turn_symmetric
+from ..scalar import Scalar, is_zero
+from .vectors import Matrix, Symmetric, Vector, steiner, turn, turn_back, turn_matrix, turn_symmetric
 
 
 class Motion:
@@ -96,6 +96,11 @@ class Inertia:
         """Momentum of a velocity, or inertial force of an acceleration."""
         v, w = motion.linear, motion.angular
         return Force(self.mass * v + w.cross(self.h), self.J @ w + self.h.cross(v))
+
+    def central(self) -> tuple[Scalar, Vector, Symmetric]:
+        """Mass, centre of mass and inertia about it. Without mass the centre is at the origin."""
+        c = Vector() if is_zero(self.mass) else self.h * (1 / self.mass)
+        return self.mass, c, self.J - steiner(self.mass, c)
 
 
 class ArticulatedInertia:
@@ -215,6 +220,18 @@ class Transform:
         for screw in self.screws:
             v = screw.turn_back(v)
         return v
+
+    def tensor_outward(self, J: Symmetric) -> Symmetric:
+        """R J R^T: turn a tensor's components from the inner to the outer frame."""
+        for screw in reversed(self.screws):
+            J = turn_symmetric(screw.axis, screw.c, screw.s, J)
+        return J
+
+    def arm_inward(self, s: Vector) -> Vector:
+        """R^T (s + origin): the arm ``s`` to the outer origin continued to the inner one, in inner components."""
+        for screw in self.screws:
+            s = screw.turn_back(s + screw.along(screw.t))
+        return s
 
     def motion_inward(self, m: Motion) -> Motion:
         for screw in self.screws:

@@ -6,6 +6,7 @@ Plain attributes and written-out products keep exact zeros exact and cost nothin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import overload
 
 from ..scalar import Scalar, is_zero
 
@@ -53,6 +54,9 @@ class Vector:
         return f"Vector({self.x!r}, {self.y!r}, {self.z!r})"
 
 
+X, Y, Z = AXES = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
+
+
 class Matrix:
     """General 3x3 matrix by rows."""
 
@@ -60,6 +64,14 @@ class Matrix:
 
     def __init__(self, x: Vector, y: Vector, z: Vector):
         self.rows = (x, y, z)
+
+    @staticmethod
+    def zero() -> Matrix:
+        return Matrix(Vector(), Vector(), Vector())
+
+    @staticmethod
+    def identity() -> Matrix:
+        return Matrix(*AXES)
 
     @property
     def columns(self) -> tuple[Vector, Vector, Vector]:
@@ -70,8 +82,16 @@ class Matrix:
     def T(self) -> Matrix:
         return Matrix(*self.columns)
 
-    def __matmul__(self, vector: Vector) -> Vector:
-        return Vector(*(row.dot(vector) for row in self.rows))
+    @overload
+    def __matmul__(self, other: Vector) -> Vector: ...
+
+    @overload
+    def __matmul__(self, other: Matrix) -> Matrix: ...
+
+    def __matmul__(self, other: Vector | Matrix) -> Vector | Matrix:
+        if isinstance(other, Matrix):
+            return Matrix(*(self @ column for column in other.columns)).T
+        return Vector(*(row.dot(other) for row in self.rows))
 
     def __add__(self, other: Matrix) -> Matrix:
         return Matrix(*(a + b for a, b in zip(self.rows, other.rows, strict=True)))
@@ -108,8 +128,34 @@ class Symmetric:
     def __sub__(self, other: Symmetric) -> Symmetric:
         return Symmetric(*(a - b for a, b in zip(self, other, strict=True)))
 
+    def __neg__(self) -> Symmetric:
+        return Symmetric(*(-a for a in self))
+
     def __repr__(self) -> str:
         return f"Symmetric{tuple(self)!r}"
+
+
+def pseudo_inertia(J: Symmetric) -> Symmetric:
+    """tr(J)/2 1 - J: the second moments of mass, integral of r r^T dm, from the inertia J about the same point."""
+    half = 0.5 * (J.xx + J.yy + J.zz)
+    return Symmetric(half - J.xx, -J.xy, -J.xz, half - J.yy, -J.yz, half - J.zz)
+
+
+def steiner(mass: Scalar, r: Vector) -> Symmetric:
+    """-m [r x]^2, the inertia of a mass at r, in 9 multiplications."""
+    m = r * mass
+    xx, yy, zz = m.x * r.x, m.y * r.y, m.z * r.z
+    return Symmetric(yy + zz, -(m.x * r.y), -(m.x * r.z), zz + xx, -(m.y * r.z), xx + yy)
+
+
+def crosses(a: Vector, b: Vector) -> Symmetric:
+    """-[a x][b x] - [b x][a x] = 2 (a.b) 1 - a b^T - b a^T, in 9 multiplications."""
+    xx, yy, zz = a.x * (2 * b.x), a.y * (2 * b.y), a.z * (2 * b.z)
+    return Symmetric(
+        yy + zz, -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x),
+        zz + xx, -(a.y * b.z + a.z * b.y),
+        xx + yy,
+    )  # fmt: skip
 
 
 # Rotation about one coordinate axis, by cosine c and sine s. Written for z; x is the same with axes renamed

@@ -8,6 +8,7 @@ from ...model import Model
 from ...scalar import Scalar
 from ...spatial import Vector
 from ..coriolis import gyroscopic
+from ..method import Wrenches
 
 Row = list[Scalar]
 Grid = list[Row]
@@ -15,7 +16,7 @@ Cube = list[Grid]
 
 
 def configuration_space(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: object = None
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Joint forces as polynomials of the rates, with the coefficients of Horn & Raibert's configuration space.
 

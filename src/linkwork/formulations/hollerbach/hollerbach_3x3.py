@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
+from ..method import Wrenches
 from ..serial import DistalChain
 from .matrices import Dense, Links3, with_rotors, zeros
 from .waters import motion
 
 
 def hollerbach_3x3(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: object = None
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Joint forces by the recursive Lagrangian formulation with 3x3 matrices, O(n).
 

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Inertia, Transform, Vector
+from ...spatial import AXES, Inertia, Transform, Z, pseudo_inertia
 from ..serial import DistalChain
-
-E3 = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
 
 class Dense:
@@ -68,14 +66,12 @@ def column(v: Iterable[Scalar]) -> Dense:
 
 def rotation(transform: Transform) -> Dense:
     """The 3x3 matrix that turns components of the inner frame to the outer."""
-    return Dense([*transform.outward(e)] for e in E3).T
+    return Dense([*transform.outward(e)] for e in AXES).T
 
 
 def second_moments(inertia: Inertia) -> Dense:
-    """Integral of r r^T dm, from the moments of inertia: tr(J)/2 1 - J."""
-    J = inertia.J
-    half = 0.5 * (J.xx + J.yy + J.zz)
-    return Dense([[half - J.xx, -J.xy, -J.xz], [-J.xy, half - J.yy, -J.yz], [-J.xz, -J.yz, half - J.zz]])
+    """Integral of r r^T dm."""
+    return Dense([*row] for row in pseudo_inertia(inertia.J).rows)
 
 
 class Links4:
@@ -128,7 +124,7 @@ class Links3:
             turned, again = ([[-b for b in y], x, [0, 0, 0]], [[-a for a in x], [-b for b in y], [0, 0, 0]])
             self.dA[i] = zeros(3, 3) if i in self.slides else Dense(turned)
             self.d2A[i] = zeros(3, 3) if i in self.slides else Dense(again)
-            self.p[i], self.z[i] = column(A.inward(A.origin)), column(A.inward(E3[2]))
+            self.p[i], self.z[i] = column(A.inward(A.origin)), column(A.inward(Z))
             self.m[i], self.mr[i], self.J[i] = inertia.mass, column(inertia.h), second_moments(inertia)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Pose, Vector
+from ...spatial import Pose, Vector, Z
+from ..method import Wrenches
 from ..serial import DistalChain
 from .matrices import with_rotors
-from .newton_euler_link import Z, center
 
 
 def newton_euler_base(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: object = None
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Joint forces by Newton-Euler, all vectors in base coordinates, O(n).
 
@@ -37,7 +37,7 @@ def newton_euler_base(
     p, r, F, N, axis = {}, {}, {}, {}, {}
     for i in range(1, chain.n + 1):
         qd, qdd, A = v[i - 1], a[i - 1], chain.A(i, q)
-        m, r_i, I = center(chain.inertia[i])
+        m, r_i, I = chain.inertia[i].central()
         z = axis[i] = W.outward(Z)
         p[i], W = W.outward(A.origin), W.then(A)
         r[i] = W.outward(r_i)

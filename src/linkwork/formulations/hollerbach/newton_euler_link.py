@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...model import Model
-from ...scalar import Scalar, is_zero
-from ...spatial import Inertia, Symmetric, Transform, Vector
+from ...scalar import Scalar
+from ...spatial import Transform, Vector, Z
+from ..method import Wrenches
 from ..serial import DistalChain
 from .matrices import with_rotors
 
-Z = Vector(0, 0, 1)
-
 
 def newton_euler_link(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: object = None
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Joint forces by Newton-Euler, the vectors of each link in its own frame, O(n).
 
@@ -47,7 +46,7 @@ class LuhLinks:
         self.p = {i: self.A[i].inward(self.A[i].origin) for i in range(1, self.n + 1)}
         self.m, self.r, self.I = {}, {}, {}
         for i in range(1, self.n + 1):
-            self.m[i], self.r[i], self.I[i] = center(chain.inertia[i])
+            self.m[i], self.r[i], self.I[i] = chain.inertia[i].central()
         self.base: Vector = -chain.gravity
 
 
@@ -72,12 +71,3 @@ def forces(links: LuhLinks, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Sc
         f = F[i] + f                                                                            # (6)
         tau.append(A[i].inward(Z).dot(f if i in links.slides else n))                           # (8)
     return tau[::-1]
-
-
-def center(inertia: Inertia) -> tuple[Scalar, Vector, Symmetric]:
-    """Mass, centre of mass and inertia about it. A link without mass has its centre at the origin."""
-    m, h, J = inertia.mass, inertia.h, inertia.J
-    c = Vector() if is_zero(m) else h * (1 / m)
-    hc, xy, xz, yz = h.dot(c), h.x * c.y, h.x * c.z, h.y * c.z
-    about = Symmetric(hc - h.x * c.x, -xy, -xz, hc - h.y * c.y, -yz, hc - h.z * c.z)
-    return m, c, J - about

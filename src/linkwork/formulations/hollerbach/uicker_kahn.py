@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
+from ..method import Wrenches
 from ..serial import DistalChain
 from .matrices import Dense, Links4, identity, with_rotors
 
@@ -14,7 +15,7 @@ Triple = tuple[int, int, int]
 
 
 def uicker_kahn(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: object = None
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Joint forces by Lagrange's equations with 4x4 matrices, no recursion, O(n^4).
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
+from ..method import Wrenches
 from ..serial import DistalChain
 from .matrices import Dense, Links3, Links4, identity, with_rotors, zeros
 
 
 def waters(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: object = None
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Joint forces by Lagrange's equations with backward recursion, 4x4 matrices, O(n^2).
 

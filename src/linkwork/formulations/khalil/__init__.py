@@ -1,11 +1,14 @@
 """Khalil's recursive Newton-Euler (2010) and Khalil & Kleinfinger's organisation of it (1987)."""
 
+from functools import partial
+
+from ..forward import bias_by
 from ..method import Method
 from .direct import khalil_direct
 from .inverse import khalil
-from .kleinfinger import khalil_kleinfinger, khalil_kleinfinger_bias
+from .kleinfinger import khalil_kleinfinger
 
-__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger", "khalil_kleinfinger_bias"]
+__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger"]
 
 METHODS: tuple[Method, ...] = (
     Method(
@@ -27,7 +30,7 @@ METHODS: tuple[Method, ...] = (
     Method(
         "khalil-kleinfinger",
         "bias",
-        khalil_kleinfinger_bias,
+        partial(bias_by, khalil_kleinfinger),
         "khalilkleinfinger1987",
         "the same at zero acceleration, O(n)",
         candidate=True,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar, sign
-from ...spatial import ArticulatedInertia, Force, Motion, Vector
+from ...spatial import ArticulatedInertia, Force, Motion, Vector, Z
+from ..method import Wrenches
 from .inverse import sigmas
 
 
@@ -15,7 +16,7 @@ def khalil_direct(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
     *,
     friction: bool = False,
 ) -> list[Scalar]:
@@ -48,7 +49,7 @@ def khalil_direct(
         sigma, sigmabar = sigmas(model, j)
         (k,) = model.freedoms(j)
         aa[j] = Motion(Vector(0, 0, sigma), Vector(0, 0, sigmabar))                                              # (16)
-        jw_i, P, slide = iTj[j].inward(w[i]), iTj[j].origin, v[k] * Vector(0, 0, 1)
+        jw_i, P, slide = iTj[j].inward(w[i]), iTj[j].origin, v[k] * Z
         w[j] = jw_i + sigmabar * slide
         gamma[j] = Motion(
             iTj[j].inward(w[i].cross(w[i].cross(P))) + 2 * sigma * jw_i.cross(slide),

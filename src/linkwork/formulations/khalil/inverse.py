@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar, sign
-from ...spatial import Force, Matrix, Vector
+from ...spatial import Matrix, Vector, Z
+from ..method import Wrenches
 
 
 def khalil(
@@ -14,9 +15,8 @@ def khalil(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
     *,
-    rotors: bool = True,
     friction: bool = False,
 ) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
@@ -46,9 +46,9 @@ def khalil(
     """
     f_e = {j: -force.linear for j, force in (wrenches or {}).items()}
     m_e = {j: -force.angular for j, force in (wrenches or {}).items()}
-    a_j, zero = Vector(0, 0, 1), Vector()
+    a_j, zero = Z, Vector()
     iTj, F, M = {}, {}, {}
-    w, wd, Vd, U = {0: zero}, {0: zero}, {0: -model.gravity}, {0: Matrix(zero, zero, zero)}
+    w, wd, Vd, U = {0: zero}, {0: zero}, {0: -model.gravity}, {0: Matrix.zero()}
     for j, i in model.outward():
         iTj[j] = model.transform(j, q)
         jR_i, iP_j = iTj[j].inward, iTj[j].origin
@@ -59,7 +59,7 @@ def khalil(
         w[j] = jw_i + sigmabar * qd * a_j                                                                        # (19)
         wd[j] = jR_i(wd[i]) + sigmabar * (qdd * a_j + jw_i.cross(qd * a_j))                                      # (20)
         Vd[j] = jR_i(Vd[i] + U[i] @ iP_j) + sigma * (qdd * a_j + 2 * jw_i.cross(qd * a_j))                       # (21)
-        U[j] = hat(wd[j]) + product(hat(w[j]), hat(w[j]))
+        U[j] = hat(wd[j]) + hat(w[j]) @ hat(w[j])
         M_j, MS, J = model.inertia(j).mass, model.inertia(j).h, model.inertia(j).J
         F[j] = M_j * Vd[j] + U[j] @ MS                                                                           # (22)
         M[j] = J @ wd[j] + w[j].cross(J @ w[j]) + MS.cross(Vd[j])                                                # (23)
@@ -73,9 +73,7 @@ def khalil(
         if_j = iTj[j].outward(f)                                                                                 # (28)
         f_e[i] = f_e.get(i, zero) + if_j                                                                         # (29)
         m_e[i] = m_e.get(i, zero) + iTj[j].outward(m) + iTj[j].origin.cross(if_j)                                # (30)
-        Gamma[k] = (sigma * f + sigmabar * m).dot(a_j)                                                           # (31)
-        if rotors:
-            Gamma[k] = Gamma[k] + joint.rotor_inertia * a[k]
+        Gamma[k] = (sigma * f + sigmabar * m).dot(a_j) + joint.rotor_inertia * a[k]                              # (31)
         if friction:
             Gamma[k] = Gamma[k] + joint.coulomb * sign(v[k]) + joint.viscous * v[k]
     return Gamma
@@ -88,7 +86,3 @@ def sigmas(model: Model, j: int) -> tuple[int, int]:
 
 def hat(w: Vector) -> Matrix:
     return Matrix(Vector(0, -w.z, w.y), Vector(w.z, 0, -w.x), Vector(-w.y, w.x, 0))                              # (24)
-
-
-def product(A: Matrix, B: Matrix) -> Matrix:
-    return Matrix(*(A @ column for column in B.columns)).T

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...model import Joint, Model
 from ...scalar import Scalar, is_zero
-from ...spatial import Force, Inertia, Matrix, Symmetric, Transform, Vector
+from ...spatial import Force, Inertia, Matrix, Symmetric, Transform, Vector, Z, pseudo_inertia
+from ..method import Wrenches
 
 
 def khalil_kleinfinger(
@@ -14,12 +15,13 @@ def khalil_kleinfinger(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Khalil & Kleinfinger (1987): modified Denavit-Hartenberg frames, the fewest inertia parameters, the matrix U of a
-    body's accelerations, nothing computed that is known to be zero. In the letters of Khalil (2010), z = (0, 0, 1):
+    body's accelerations, nothing computed that is known to be zero. Equations are numbered here, in the letters of
+    Khalil (2010), z = (0, 0, 1):
 
       (1)   jw_i  = jR_i iw_i,   jw_j = jw_i + sigmabar_j qd_j z
       (2)   jw'_z = (jR_i iw'_i)_z + sigmabar_j qdd_j
@@ -43,11 +45,10 @@ def khalil_kleinfinger(
     """
     applied = wrenches or {}
     parameters = minimum_parameters(model)
-    z, zero = Vector(0, 0, 1), Vector()
-    X, w, wd, Vd, U, f = {}, {0: zero}, {0: zero}, {0: -model.gravity}, {0: Matrix(zero, zero, zero)}, {}
+    X, w, wd, Vd, U, f = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}, {}
     for j, i in model.outward():
         X[j], fixed = model.transform(j, q), Transform(*(screw.screw for screw in model.joint(j).placement))
-        jR_i, iz_j = X[j].inward, fixed.outward(z)
+        jR_i, iz_j = X[j].inward, fixed.outward(Z)
         own_v, own_a = model.joint_motion(j, v), model.joint_motion(j, a)
         jw_i = jR_i(w[i])
         w[j] = jw_i + own_v.angular                                                                           # (1)
@@ -78,13 +79,6 @@ def khalil_kleinfinger(
     return Gamma
 
 
-
-def khalil_kleinfinger_bias(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Mapping[int, Force] | None = None
-) -> list[Scalar]:
-    """Joint forces at zero acceleration."""
-    return khalil_kleinfinger(model, q, v, [0] * model.n_tree, wrenches)
-
 def revolute(joint: Joint) -> bool:
     return not (joint.prismatic or joint.floating)
 
@@ -99,9 +93,7 @@ def minimum_parameters(model: Model) -> dict[int, tuple[Scalar, Vector, Symmetri
     kept, anywhere = {}, [0] * (model.n_tree + 1)
     for j, i in model.inward():
         M, MS, J = inertia[j].mass, inertia[j].h, inertia[j].J
-        half = (J.xx + J.yy + J.zz) * 0.5
-        E = Symmetric(half - J.xx, -J.xy, -J.xz, half - J.yy, -J.yz, half - J.zz)
-        moved = Inertia()
+        E, moved = pseudo_inertia(J), Inertia()
         if model.joint(j).prismatic:
             E, moved = Symmetric(), Inertia(0, Vector(), J)
         elif revolute(model.joint(j)):

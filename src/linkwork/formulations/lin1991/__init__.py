@@ -10,7 +10,7 @@ __all__ = ["METHODS", "bias_coefficients", "inertia_and_bias"]
 
 METHODS: tuple[Method, ...] = (
     Method(
-        "unit-accelerations", "inertia_matrix", unit_accelerations.inertia_matrix, "khalil2010",
+        "unit-accelerations", "inertia_matrix", unit_accelerations.inertia_matrix, "walker1982",
         "columns by Newton-Euler, O(n^2)",
     ),
     Method(
@@ -32,8 +32,7 @@ METHODS: tuple[Method, ...] = (
         )
         for name, frame, where in (
             ("0", 0, "the ground's frame"),
-            ("2", 2, "frame 2"),
-            ("n", 10**9, "the last frame"),
+            ("n", None, "the last frame"),
         )
     ),
     Method(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Matrix, Symmetric, Transform, Vector
-from .rotations import Z, reached, turned
+from ...spatial import Matrix, Symmetric, Transform, Vector, Z, pseudo_inertia
+from ..method import Wrenches
 
 
 class CompositeBodies:
@@ -49,19 +49,17 @@ class CompositeBodies:
             for m in range(1, j):
                 self.u[m, j] = X[j].inward(self.u[m, j - 1])                                             # (24)
                 self.s_hat[m, j] = X[j].inward(self.s_hat[m, j - 1])                                     # (27)
-            s[j] = reached(X[j], s[j - 1])                                                               # (25)
+            s[j] = X[j].arm_inward(s[j - 1])                                                             # (25)
             self.u[j, j] = Z
             self.s_hat[j, j] = Vector(-s[j].y, s[j].x, 0) if self.rotational[j] else Vector()            # (15)
 
         self.m_hat, self.p_hat, self.Jbar = {n + 1: 0}, {n + 1: Vector()}, {n + 1: Symmetric()}
         for j in range(n, 0, -1):
-            mass, h, J = model.inertia(j).mass, model.inertia(j).h, model.inertia(j).J
-            half = (J.xx + J.yy + J.zz) * 0.5
-            own = Symmetric(J.xx - half, J.xy, J.xz, J.yy - half, J.yz, J.zz - half)
+            mass, h, own = model.inertia(j).mass, model.inertia(j).h, -pseudo_inertia(model.inertia(j).J)
             P = s[j] * mass + h
             self.m_hat[j] = mass + self.m_hat[j + 1]                                                     # (28)
             self.p_hat[j] = P + X[j + 1].outward(self.p_hat[j + 1])                                      # (29)
-            self.Jbar[j] = own - arms(s[j], P, h) + turned(X[j + 1], self.Jbar[j + 1])                   # (30)
+            self.Jbar[j] = own - arms(s[j], P, h) + X[j + 1].tensor_outward(self.Jbar[j + 1])            # (30)
 
     def a(self, j: int) -> Vector:
         J = self.Jbar[j]
@@ -126,7 +124,7 @@ def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return _inertia(model, CompositeBodies(model, q))
 
 
-def bias(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: None = None) -> list[Scalar]:
+def bias(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces b(q, v) at zero acceleration (Lin 1991), with the letters of :class:`CompositeBodies`:
 
       (54)  b_m = eta_m - sum_{j<m} (zeta_j^<m> qd_j).d_jm + sum_{j>m} (zeta_j^<j> qd_j).d_mj

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Matrix, Vector
+from ...spatial import Matrix, Vector, Z
 from .renaud import AugmentedBodies
-from .rotations import Z
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar], frame: int | None = None) -> list[list[Scalar]]:
+def inertia_matrix(model: Model, q: Sequence[Scalar], frame: int | None = 2) -> list[list[Scalar]]:
     """Inertia matrix H(q), complete and symmetric (Fijany & Bejczy 1989, 1990, as in the appendix of Lin 1991).
 
-    With c^, J^, m^ of Renaud's composite bodies, in components of one ``frame`` k (0 the ground, n the last one; 2 if
-    not said, or the last one of a shorter chain), the force f and moment t that unit acceleration of joint j takes:
+    With c^, J^, m^ of Renaud's composite bodies, in components of one ``frame`` k (0 the ground, None the last one; the
+    last one too where the chain is shorter), the force f and moment t that unit acceleration of joint j takes:
 
       (A10)  f_jj = K_j m^_j u_j + K*_j u_j x c^_j
       (A11)  t_jj = K_j c^_j x u_j + K*_j J^_j u_j
@@ -29,8 +28,8 @@ def inertia_matrix(model: Model, q: Sequence[Scalar], frame: int | None = None) 
     """
     bodies = AugmentedBodies(model, q)
     n, X, rotational = bodies.n, bodies.X, bodies.rotational
-    k = min(2 if frame is None else frame, n)
-    R = {k: Matrix(Vector(1, 0, 0), Vector(0, 1, 0), Z)}  # from frame j to frame k
+    k = n if frame is None else min(frame, n)
+    R = {k: Matrix.identity()}  # from frame j to frame k
     for j in range(k + 1, n + 1):
         R[j] = Matrix(*(X[j].inward(row) for row in R[j - 1].rows))
     for j in range(k, 1, -1):

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Symmetric, Transform, Vector
-from .rotations import Z, crosses, steiner, turned
+from ...spatial import Symmetric, Transform, Vector, Z, crosses, steiner
 
 
 class AugmentedBodies:
@@ -38,7 +37,7 @@ class AugmentedBodies:
             J_bar = own.J + steiner(m, s)                                                          # (A6)
             self.m_hat[j] = own.mass + m
             self.c_hat[j] = c_bar + c                                                              # (A7)
-            self.J_hat[j] = J_bar + turned(X[j + 1], self.J_hat[j + 1]) + crosses(c, s)            # (A8)
+            self.J_hat[j] = J_bar + X[j + 1].tensor_outward(self.J_hat[j + 1]) + crosses(c, s)     # (A8)
 
 
 def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:

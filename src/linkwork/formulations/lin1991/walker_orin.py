@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar, is_zero
-from ...spatial import Inertia, Symmetric, Transform, Vector
-from .rotations import Z, steiner, turned
+from ...spatial import Symmetric, Transform, Vector, Z, steiner
 
 
 def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """Inertia matrix H(q), complete and symmetric (Walker & Orin 1982, method 3), in the links' own frames.
 
     c_j and I_j are a link's centre of mass and its inertia about it, hats and r those of links j to n moving as one.
-    R_j takes components from frame j to j - 1, s_j is the origin of frame j in frame j - 1:
+    R_j takes components from frame j to j - 1, s_j is the origin of frame j in frame j - 1.
+    Equations are numbered here:
 
       (1)  m^_j = m_j + m^_{j+1}
       (2)  r_j  = (m_j c_j + m^_{j+1} r') / m^_j,   r' = s_{j+1} + R_{j+1} r_{j+1}
@@ -33,13 +33,13 @@ def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     H: list[list[Scalar]] = [[0] * n for _ in range(n)]
     m_hat, r, J = {n + 1: 0}, {n + 1: Vector()}, {n + 1: Symmetric()}
     for j in range(n, 0, -1):
-        mass, c, I = central(model.inertia(j))
+        mass, c, I = model.inertia(j).central()
         outer = X[j + 1].origin + X[j + 1].outward(r[j + 1])
         m_hat[j] = mass + m_hat[j + 1]                                                             # (1)
         r[j] = c * part(mass, m_hat[j]) + outer * part(m_hat[j + 1], m_hat[j])                     # (2)
         J[j] = (
             I + steiner(mass, c - r[j])
-            + turned(X[j + 1], J[j + 1]) + steiner(m_hat[j + 1], outer - r[j])                     # (3)
+            + X[j + 1].tensor_outward(J[j + 1]) + steiner(m_hat[j + 1], outer - r[j])              # (3)
         )
         F = Vector(-r[j].y, r[j].x, 0) * m_hat[j] if rotational[j] else Z * m_hat[j]               # (4)
         N = Vector(J[j].xz, J[j].yz, J[j].zz) if rotational[j] else Vector()
@@ -50,12 +50,6 @@ def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
             moment = X[m + 1].outward(moment) + X[m + 1].origin.cross(f)
             H[m - 1][j - 1] = H[j - 1][m - 1] = (moment if rotational[m] else f).z                 # (7)
     return H
-
-
-def central(inertia: Inertia) -> tuple[Scalar, Vector, Symmetric]:
-    """Mass, centre of mass, and inertia about it."""
-    c = inertia.h * part(1, inertia.mass)
-    return inertia.mass, c, inertia.J - steiner(inertia.mass, c)
 
 
 def part(mass: Scalar, of: Scalar) -> Scalar:

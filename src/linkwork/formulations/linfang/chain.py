@@ -8,9 +8,7 @@ from functools import cached_property
 from ...model import Model
 from ...scalar import Scalar
 from ...spatial import Force, Inertia, Matrix, Transform, Vector
-from ..lin1991.rotations import reached
 
-X, Y, Z = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
 Entries = dict[tuple[int, int], Scalar]  # of the inertia matrix, by (j, i) with j <= i
 
 
@@ -47,7 +45,7 @@ class Chain:
 
     def reach(self, i: int, s: Vector) -> Vector:
         """R_i^T (s + b_i) + (0, 0, d_i): an arm s to the origin of E_{i-1}, in E_{i-1}, made one to E_i, in E_i."""
-        return reached(self.X[i], s)
+        return self.X[i].arm_inward(s)
 
     @cached_property
     def s_2(self) -> Vector:

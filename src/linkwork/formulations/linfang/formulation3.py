@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Inertia, Vector
-from .chain import Chain, Entries, Z, complete, composite_bodies
+from ...spatial import Inertia, Vector, Z
+from .chain import Chain, Entries, complete, composite_bodies
 
 
 def lin_fang_3(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:

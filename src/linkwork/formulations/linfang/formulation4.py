@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Inertia, Matrix, Vector
-from .chain import Chain, Entries, X, Y, Z, complete, composite_bodies
+from ...spatial import Inertia, Matrix, Vector, Z
+from .chain import Chain, Entries, complete, composite_bodies
 
 
 def lin_fang_4(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -30,7 +30,7 @@ def lin_fang_4(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 def formulation_4(chain: Chain, body: Mapping[int, Inertia]) -> Entries:
     """D_ji with the composite bodies on hand."""
     n = chain.n
-    A, s = {n: Matrix(X, Y, Z)}, {}
+    A, s = {n: Matrix.identity()}, {}
     for i in range(n - 1, 0, -1):
         A[i] = Matrix(*(chain.outward(i + 1, row) for row in A[i + 1].rows))
         if i + 1 == n:

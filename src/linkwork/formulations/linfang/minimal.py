@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Inertia, Screw, Symmetric, Transform, Vector
+from ...spatial import Inertia, Screw, Symmetric, Transform, Vector, Z
 from ..kinematics import body_poses
-from .chain import Z
 
 PARALLEL = 1e-12  # sine of the angle below which axes are parallel; parallel axes taken for skew would do no harm
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...scalar import Scalar
-from ...spatial import Inertia, Symmetric, Transform, Vector
-from ..lin1991.rotations import crosses
-from .chain import Chain, Z
+from ...spatial import Inertia, Symmetric, Transform, Vector, Z, crosses
+from .chain import Chain
 from .minimal import JointClasses, Minimal
 
 

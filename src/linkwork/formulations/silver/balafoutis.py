@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Force, Inertia, Matrix, Symmetric, Transform, Vector
+from ...spatial import Force, Inertia, Matrix, Symmetric, Transform, Vector, pseudo_inertia
+from ..method import Wrenches
 from ..rnea import acceleration_matrix
-from .equalities import pseudo_inertia
 
 
 def balafoutis(
@@ -16,7 +16,7 @@ def balafoutis(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
@@ -45,7 +45,7 @@ def balafoutis(
     acceleration -g of the base; ``wrenches`` are subtracted from (8) and (9), rotors added to (10).
     """
     applied, links, last = wrenches or {}, augmented_links(model), model.n_bodies
-    w, wd, sdd, W = {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix(*[Vector()] * 3)}
+    w, wd, sdd, W = {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}
     X, F, N = {}, {}, {}
     for i in range(1, last + 1):
         X[i], (own,), p = model.transform(i, q), model.subspace(i), i - 1

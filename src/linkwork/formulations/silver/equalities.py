@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Matrix, Motion, Symmetric, Vector
+from ...spatial import Matrix, Motion, Symmetric, Vector, Z
+from ...spatial import pseudo_inertia as pseudo_inertia  # (2.11), the other way
 from ..kinematics import body_poses
 from ..rnea import acceleration_matrix
 
@@ -41,8 +42,7 @@ def angular_velocity(W: Matrix, Wd: Matrix) -> Vector:
 
 def rotation_acceleration(w: Vector, wd: Vector, W: Matrix) -> Matrix:
     """Wdd = wd x W + w x (w x W): (2.5) differentiated."""
-    U = acceleration_matrix(w, wd)
-    return Matrix(*(U @ column for column in W.columns)).T
+    return acceleration_matrix(w, wd) @ W
 
 
 def second_moments(masses: Iterable[tuple[Scalar, Vector]]) -> Symmetric:
@@ -66,16 +66,8 @@ def moments_of_inertia(masses: Iterable[tuple[Scalar, Vector]]) -> Symmetric:
 
 def inertia_tensor(J: Symmetric) -> Symmetric:
     """I = tr(J) 1 - J (2.11), about any point and in any axes, as long as they are the same for both."""
-    return _from_identity(J.xx + J.yy + J.zz, J)
-
-
-def pseudo_inertia(I: Symmetric) -> Symmetric:
-    """J = tr(I)/2 1 - I (2.11), about any point and in any axes, as long as they are the same for both."""
-    return _from_identity(0.5 * (I.xx + I.yy + I.zz), I)
-
-
-def _from_identity(scale: Scalar, A: Symmetric) -> Symmetric:
-    return Symmetric(scale, 0, 0, scale, 0, scale) - A
+    trace = J.xx + J.yy + J.zz
+    return Symmetric(trace, 0, 0, trace, 0, trace) - J
 
 
 def kinetic_energy_of_rotation(Wd: Matrix, J: Symmetric) -> Scalar:
@@ -131,7 +123,7 @@ def partial_velocities(model: Model, q: Sequence[Scalar], i: int, point: Vector)
     end = poses[i].origin + poses[i].outward(point)
     columns = [Motion()] * model.n_bodies
     for j in range(1, i + 1):
-        z, p = poses[j].outward(Vector(0, 0, 1)), end - poses[j].origin
+        z, p = poses[j].outward(Z), end - poses[j].origin
         columns[j - 1] = Motion(z, Vector()) if model.joint(j).prismatic else Motion(z.cross(p), z)
     return columns
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...model import Model
 from ...scalar import Scalar
 from ...spatial import Force, Matrix, Transform, Vector
+from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 
 
@@ -25,7 +26,7 @@ def silver(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
@@ -60,7 +61,7 @@ def silver_potential(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
     """``silver`` with gravity in the potential energy P = -sum m_i g . r_i, r_i the centre of mass.
 
@@ -79,7 +80,7 @@ def silver_sums(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-    wrenches: Mapping[int, Force] | None = None,
+    wrenches: Wrenches = None,
 ) -> list[Scalar]:
     """``silver`` with (3.12) summed as it is printed, before it becomes a recursion: O(n^2)."""
     forces = link_forces(model, link_motions(model, q, v, a, -model.gravity), wrenches)
@@ -98,7 +99,7 @@ def link_motions(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], vd_0: Vector
 ) -> dict[int, LinkMotion]:
     """From the base, which accelerates with vd_0, to the tip: (3.13) and (3.14), differentiated by time."""
-    motion = {0: LinkMotion(Vector(), Vector(), vd_0, Matrix(*[Vector()] * 3))}
+    motion = {0: LinkMotion(Vector(), Vector(), vd_0, Matrix.zero())}
     for i in range(1, model.n_bodies + 1):
         X, before, qd, qdd = model.transform(i, q), motion[i - 1], v[i - 1], a[i - 1]
         (own,) = model.subspace(i)
@@ -113,7 +114,7 @@ def link_motions(
 
 
 def link_forces(
-    model: Model, motion: Mapping[int, LinkMotion], wrenches: Mapping[int, Force] | None = None
+    model: Model, motion: Mapping[int, LinkMotion], wrenches: Wrenches = None
 ) -> dict[int, Force]:
     """(F_i, N_i) of every link, about the origin of its frame."""
     applied, forces = wrenches or {}, {}

@@ -49,6 +49,8 @@ def tabulate(
     """
     robot = robot if isinstance(robot, Robot) else Robot(robot)
     model = robot.model
+    if not isinstance(model, Model):
+        raise UnsupportedError("this is not a robot", got=repr(model), fix=f"linkwork.load({model!r})")
     if model.floating or not model.serial or model.has_mimic or not model.nv:
         reason = "base floats" if model.floating else "joints branch, mimic each other, or there are none"
         raise UnsupportedError(
@@ -266,7 +268,7 @@ class _Part:
 
 
 def _axes(model: Model, resolution: int | Sequence[int], limits: Mapping[str, tuple[float, float]]) -> list[Axis]:
-    points = list(resolution) if isinstance(resolution, Sequence) else [resolution] * model.nv
+    points: list[Any] = list(np.full(model.nv, resolution) if np.ndim(resolution) == 0 else np.asarray(resolution))
     if len(points) != model.nv or not all(isinstance(p, (int, np.integer)) and p > 1 for p in points):
         raise ShapeError(
             "wrong resolution",

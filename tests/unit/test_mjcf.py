@@ -1,0 +1,353 @@
+"""MJCF: what is read, which files are opened, what is refused and how. The numbers are in agreement/test_mjcf.py."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import mujoco
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.errors import LinkworkError, ModelError
+from linkwork.io.mjcf import read_mjcf
+from linkwork.model.checks import check
+
+GEOM = '<geom type="box" size=".1 .2 .3"/>'
+INERTIAL = '<inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>'
+BOX = "\n".join(
+    ["v %g %g %g" % (x, y, z) for x in (0, 1) for y in (0, 2) for z in (0, 3)]  # noqa: UP031
+    + ["f 1 2 4", "f 1 4 3", "f 5 7 8", "f 5 8 6", "f 1 5 6", "f 1 6 2", "f 3 4 8", "f 3 8 7", "f 1 3 7", "f 1 7 5"]
+    + ["f 2 6 8", "f 2 8 4"]
+)
+
+
+def arm(*, joint: str = '<joint name="j"/>', body: str = GEOM, world: str = "", more: str = "") -> str:
+    return f"""<mujoco model="arm">{more}
+<worldbody>{world}
+<body name="a">{joint}{body}</body>
+</worldbody>
+</mujoco>"""
+
+
+def findings(text: str, level: str, folder=None) -> list[str]:
+    return [str(finding) for finding in read_mjcf(text, "arm.xml", folder).findings if finding.level == level]
+
+
+def only_joint(text: str):
+    (joint,) = read_mjcf(text).joints
+    return joint
+
+
+# What is read
+
+
+def test_names_limits_and_terms():
+    d = read_mjcf(
+        arm(
+            joint='<joint name="j" axis="0 2 0" range="-90 45" damping="1" frictionloss="2" armature="3" stiffness="4"'
+            ' springref="90"/>',
+            world='<site name="a" pos="1 2 3"/><site/>',
+        )
+    )
+    assert (d.name, d.floating, d.gravity, d.findings) == ("arm", False, (0, 0, -9.81), ())
+    assert [link.name for link in d.links] == ["world", "a"]
+    (joint,) = d.joints
+    assert (joint.name, joint.kind, joint.parent, joint.child) == ("j", "revolute", "world", "a")
+    assert (joint.lower, joint.upper) == (-math.pi / 2, math.pi / 4)
+    assert joint.axis.tolist() == [0, 1, 0]
+    terms = (joint.viscous, joint.coulomb, joint.rotor_inertia, joint.stiffness, joint.rest)
+    assert terms == (1, 2, 3, 4, math.pi / 2)
+    link, placement = d.frames["a_site"]  # sites and bodies have names of their own in MuJoCo, frames have not
+    assert (link, placement.translation.tolist(), len(d.frames)) == ("world", [1, 2, 3], 1)
+    assert [f for f in check(d) if f.level == "error"] == []
+
+
+def test_kinds_and_names_of_unnamed_things():
+    d = read_mjcf(
+        f"""<mujoco><worldbody><body><joint/><joint type="slide"/>{GEOM}<body>{GEOM}</body>
+        <body name="body1_joint"><joint name="body1_joint_"/>{GEOM}</body></body></worldbody></mujoco>""",
+        "folder/thing.xml",
+    )
+    assert d.name == "thing"
+    assert [j.kind for j in d.joints] == ["continuous", "prismatic", "fixed", "continuous"]
+    assert [j.name for j in d.joints] == ["body1_joint", "body1_joint__", "body2_fixed", "body1_joint_"]
+    assert [link.name for link in d.links] == ["world", "body1_body1_joint", "body1", "body2", "body1_joint"]
+
+
+def test_a_joint_beside_the_origin_gets_a_massless_link_at_its_axis():
+    d = read_mjcf(arm(joint='<joint name="j" axis="0 0 1" pos=".1 0 .7"/>'))
+    assert [(j.name, j.kind, j.parent, j.child) for j in d.joints] == [
+        ("j", "continuous", "world", "a_j"),
+        ("a_fixed", "fixed", "a_j", "a"),
+    ]
+    assert d.joints[0].origin.translation.tolist() == [0.1, 0, 0]
+    assert d.joints[1].origin.translation.tolist() == [-0.1, 0, 0]
+    assert d.links[1].inertia is not None and d.links[1].inertia.mass == 0
+    assert check(d) == ()
+
+
+@pytest.mark.parametrize("joint", ['<joint axis="1 2 3" pos=".1 .2 .3"/>', '<joint type="slide" pos="1 2 3"/>'])
+def test_a_joint_whose_place_makes_no_difference_needs_no_link(joint):
+    assert only_joint(arm(joint=joint)).child == "a"
+
+
+def test_a_free_joint_makes_a_floating_base():
+    d = read_mjcf(arm(joint="<freejoint/>", world=f'<body name="table"><site name="spot"/>{GEOM}</body>'), "arm.xml")
+    assert d.floating and not d.joints and not d.frames
+    assert [link.name for link in d.links] == ["a"]
+    assert [str(f) for f in d.findings] == [
+        "warning: arm.xml: body 'table': it stands still beside a floating base: left out"
+    ]
+
+
+def test_terms_of_a_free_joint_are_told():
+    text = arm(joint='<joint type="free" damping="1"/>')
+    assert "of a free joint are left out" in findings(text, "warning")[0]
+
+
+@pytest.mark.parametrize(
+    ("actuators", "limit"),
+    [
+        ("", math.inf),
+        ('<motor joint="j" gear="-3"/>', math.inf),
+        ('<motor joint="j" gear="-3" ctrlrange="-2 1"/>', 6),
+        ('<position joint="j" ctrlrange="-1 1"/>', math.inf),
+        ('<position joint="j" gear="2" forcerange="-5 7"/>', 14),
+        ('<motor joint="j" ctrlrange="0 1" gear="5"/><motor joint="j" ctrlrange="-1 0" gear="4"/>', 5),
+        ('<motor joint="j" forcerange="-5 5"/><motor joint="j"/>', math.inf),
+        ('<motor joint="j" gear="-1" forcerange="0 5"/><motor joint="j" forcerange="0 3"/>', 5),
+        ('<motor joint="j" ctrlrange="-3 3"/>', 3),
+    ],
+)
+def test_effort_limits(actuators, limit):
+    more = f"<actuator>{actuators}</actuator>"
+    assert only_joint(arm(more=more)).effort_limit == limit
+    assert only_joint(arm(more=more, joint='<joint name="j" actuatorfrcrange="-4 4"/>')).effort_limit == min(limit, 4)
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="newer versions of MuJoCo")
+def test_armature_and_damping_of_an_actuator_act_on_its_joint():
+    more = '<actuator><motor joint="j" gear="3" armature=".1" damping="2"/></actuator>'
+    joint = only_joint(arm(joint='<joint name="j" armature="1" damping="1"/>', more=more))
+    assert (joint.rotor_inertia, joint.viscous) == (pytest.approx(1.9), 19)
+
+
+def test_switched_off_parts():
+    flags = '<option><flag gravity="disable" constraint="disable"/></option>'
+    more = flags + '<equality><joint joint1="j" polycoef="0 0 1 0 0"/></equality>'
+    d = read_mjcf(arm(joint='<joint name="j" frictionloss="1"/>', more=more))
+    assert (d.gravity, d.joints[0].coulomb, d.findings) == ((0, 0, 0), 0, ())
+
+
+def test_passive_forces_switched_off():
+    flag = (
+        'spring="disable" damper="disable"' if hasattr(mujoco.mjtDisableBit, "mjDSBL_SPRING") else 'passive="disable"'
+    )
+    text = arm(
+        joint='<joint name="j" stiffness="1" springref="9" damping="1"/>', more=f"<option><flag {flag}/></option>"
+    )
+    joint = only_joint(text)
+    assert (joint.stiffness, joint.rest, joint.viscous) == (0, 0, 0)
+
+
+def test_chains_are_loaded_without_complaint():
+    joints = "".join(f'<joint name="{axis}" axis="{axis}" pos="0 0 .1"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    d = read_mjcf(arm(joint=joints))
+    assert check(d) == ()
+    assert linkwork.load(d).joint_names == ("1 0 0", "0 1 0", "0 0 1")
+
+
+# What is told
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (arm(more='<option density="1.2"/>'), "<option>: forces of the surrounding fluid"),
+        (arm(body=f'{GEOM}</body><body name="m" mocap="true">'), "body 'm': a mocap body is taken as fixed"),
+        (arm().replace('name="a"', 'name="a" gravcomp="1"'), "body 'a': gravity compensation is not read"),
+        (arm(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'), "tendons are not read"),
+        (arm(more='<actuator><adhesion name="m" body="a" ctrlrange="0 1"/></actuator>'),
+         "actuator 'm': it drives no single joint"),
+        (arm(more='<actuator><general joint="j" dyntype="filter"/></actuator>'), "unnamed actuator: its own dynamics"),
+        (arm(more='<equality><joint joint1="j" active="false"/></equality>'), "it is not active"),
+        (arm(more='<equality><joint joint1="j"/></equality>'), "joint 'j': an equality holds it in place"),
+        (arm(body='<geom name="g" size=".1"/></body><body><geom name="h" size=".1"/>',
+             more='<contact><pair geom1="g" geom2="h"/></contact>'), "<contact>: contacts are left out"),
+    ],
+)  # fmt: skip
+def test_warnings(text, words):
+    assert words in "\n".join(findings(text, "warning"))
+    assert findings(text, "error") == []
+
+
+def test_equal_warnings_are_told_once():
+    d = read_mjcf(arm(body=f'{GEOM}<body name="b" gravcomp="1">{GEOM}</body>').replace('"a"', '"a" gravcomp="1"'))
+    assert [f.message for f in d.findings] == [
+        "gravity compensation is not read: gravity acts in full (the first of 2 places)"
+    ]
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "jnt_springyield"), reason="newer versions of MuJoCo")
+def test_warnings_of_mujoco_itself():
+    assert (
+        "MuJoCo says: compiler attribute 'settotalmass'"
+        in findings(arm(more='<compiler settotalmass="3"/>'), "warning")[0]
+    )
+
+
+# What is refused, as findings
+
+
+TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (arm(joint='<joint name="j" type="ball"/>'), "joint 'j': ball joints are not supported\n  fix: write three"),
+        (arm(joint='<freejoint name="j"/>', world=f"<body><joint/>{GEOM}</body>"), "joint 'j': a free joint is only"),
+        (arm(joint='<freejoint name="j"/>', world=f"<body><freejoint/>{GEOM}</body>"), "joint 'j': a free joint is"),
+        (TWO % '<equality><connect name="e" body1="a" body2="b" anchor="0 0 0"/></equality>', "equality 'e': loops"),
+        (TWO % '<equality><weld body1="a" body2="b"/></equality>', "unnamed equality: loops and couplings"),
+        (TWO % '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', "by a straight line"),
+        (TWO % '<equality><joint joint1="j" joint2="k"/><joint joint1="j"/></equality>', "can only follow one other"),
+        (arm(more='<tendon><fixed stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>'), "tendons with springs"),
+    ],
+)  # fmt: skip
+def test_errors(text, words):
+    assert words in "\n".join(findings(text, "error"))
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        linkwork.load(read_mjcf(text))
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "jnt_springyield"), reason="newer versions of MuJoCo")
+@pytest.mark.parametrize(
+    ("term", "words"),
+    [
+        ('stiffness="1 2 3"', "its spring is not linear"),
+        ('damping="1 2 3"', "its damping is not linear"),
+        ('stiffness="1" springyield=".1"', "its spring yields"),
+    ],
+)
+def test_terms_that_are_not_linear(term, words):
+    assert words in findings(arm(joint=f'<joint name="j" {term}/>'), "error")[0]
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="newer versions of MuJoCo")
+def test_armature_of_an_actuator_that_drives_no_single_joint():
+    tendon = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
+    text = arm(more=tendon + '<actuator><motor name="m" tendon="t" armature="1"/></actuator>')
+    assert "actuator 'm': its armature and damping do not act on one joint" in findings(text, "error")[0]
+
+
+# What is refused at once
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<robot/>", r"line 1: <robot>: this is not an MJCF file\n  got: <robot>\n  expected: <mujoco>"),
+        ("<mujoco>", "not well-formed XML"),
+        ("", "not well-formed XML"),
+        ('<!DOCTYPE m [<!ENTITY e "1">]><mujoco/>', "document types and entities are refused"),
+        (arm(joint="\n\n<joint typ='hinge'/>"), "MuJoCo cannot compile this model: .*typ.* line 5"),
+        (arm(body=""), "mass and inertia of moving bodies must be larger .*'a'.* line 3"),
+        (arm(more='<include file="x.xml"/>'), "cannot be included(.|\n)*fix: give the path of the model"),
+        (arm(more='<asset><model name="m" file="m.xml"/></asset>'), "<model> is not supported\n  fix: write it out"),
+        (arm(world='<flexcomp name="f" type="grid" count="2 2 2"/>'), "<flexcomp> is not supported"),
+        (arm(world='<replicate count="200"><replicate count="200"/></replicate>'), "would make 40000 copies"),
+        (arm(world="<replicate/>"), "attribute 'count' is missing"),
+        (arm(body='<geom type="mesh" mesh="m"/>', more='<asset><mesh name="m" file="m.obj"/></asset>'),
+         r"inertias come from meshes that are not there\n  got: m.obj \(body 'a'\)\n  expected: a folder"),
+    ],
+)  # fmt: skip
+def test_refusals(text, words):
+    with pytest.raises(ModelError, match=words):
+        read_mjcf(text)
+
+
+def test_without_mujoco(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(LinkworkError, match=r"not installed\n  fix: pip install 'mujoco>=3.2'"):
+        read_mjcf(arm())
+
+
+# Files
+
+
+def test_includes(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "joint.xml").write_text('<mujocoinclude><joint name="j" axis="1 0 0"/></mujocoinclude>')
+    (tmp_path / "option.xml").write_text('<mujoco><option gravity="0 0 -3"/><include file="more.xml"/></mujoco>')
+    (tmp_path / "more.xml").write_text('<mujoco><default><geom density="2000"/></default></mujoco>')
+    text = arm(joint='<include file="parts/joint.xml"/>', more='<include file="option.xml"/>')
+    d = read_mjcf(text, folder=tmp_path)
+    assert (d.gravity, d.joints[0].axis.tolist()) == ((0, 0, -3), [1, 0, 0])
+    assert d.links[1].inertia is not None and d.links[1].inertia.mass == pytest.approx(0.2 * 0.4 * 0.6 * 2000)
+
+
+@pytest.mark.parametrize("name", ["../outside.xml", "link.xml", "absent.xml", "again.xml", "{folder}/outside.xml"])
+def test_includes_from_elsewhere_are_refused(name, tmp_path):
+    (tmp_path / "outside.xml").write_text("<mujoco/>")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "link.xml").symlink_to(tmp_path / "outside.xml")
+    (folder / "again.xml").write_text('<mujoco><include file="again.xml"/></mujoco>')
+    text = arm(more=f'<include file="{name.format(folder=tmp_path)}"/>')
+    with pytest.raises(ModelError, match=r"line 1: .*<include>: this file cannot be included"):
+        read_mjcf(text, "arm.xml", folder)
+
+
+def test_included_files_are_distrusted_too(tmp_path):
+    (tmp_path / "bad.xml").write_text("<!DOCTYPE m><mujoco/>")
+    with pytest.raises(ModelError, match=r"models/bad.xml: line 1: document types"):
+        read_mjcf(arm(more='<include file="bad.xml"/>'), "models/arm.xml", tmp_path)
+
+
+def test_copies_are_counted_across_files(tmp_path):
+    (tmp_path / "inner.xml").write_text('<mujoco><replicate count="200"/></mujoco>')
+    with pytest.raises(ModelError, match="would make 40000 copies"):
+        read_mjcf(arm(world='<replicate count="200"><include file="inner.xml"/></replicate>'), folder=tmp_path)
+
+
+MESH = '<compiler meshdir="meshes" strippath="{strip}"/><asset><mesh file="deep/box.obj"/></asset>'
+SHAPE = '<geom type="mesh" mesh="box"/>'
+
+
+@pytest.mark.parametrize("strip", ["false", "true"])
+def test_inertia_from_a_mesh(strip, tmp_path):
+    place = tmp_path / "meshes" / ("" if strip == "true" else "deep") / "box.obj"
+    place.parent.mkdir(parents=True)
+    text = arm(body=SHAPE, more=MESH.format(strip=strip))
+    with pytest.raises(ModelError, match=r"not there\n  got: deep/box.obj \(body 'a'\)(.|\n)*<inertial>"):
+        read_mjcf(text, folder=tmp_path)
+    place.write_text(BOX)
+    inertia = read_mjcf(text, folder=tmp_path).links[1].inertia
+    assert inertia is not None and inertia.mass == pytest.approx(6000)
+    np.testing.assert_allclose(inertia.center, [0.5, 1, 1.5])
+    np.testing.assert_allclose(inertia.central, np.diag([13, 10, 5]) * 500, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        (SHAPE + INERTIAL, ""),
+        ('<geom type="mesh" mesh="box" mass="0"/>' + INERTIAL, '<compiler inertiafromgeom="false"/>'),
+        ('<geom type="mesh" mesh="box" density="0"/><geom size=".1" mass="2"/>', ""),
+        ('<geom type="mesh" mesh="box" group="2"/><geom size=".1" mass="2"/>', '<compiler inertiagrouprange="0 1"/>'),
+        ('<geom type="capsule" mesh="box"/>' + INERTIAL, ""),
+    ],
+)
+def test_meshes_that_no_inertia_needs_are_not_opened(body, more):
+    inertia = read_mjcf(arm(body=body, more=MESH.format(strip="false") + more)).links[1].inertia
+    assert inertia is not None and inertia.mass == 2
+
+
+def test_no_other_file_is_opened():
+    more = """<asset><texture name="t" type="2d" file="t.png"/><material name="m" texture="t"/>
+    <hfield name="h" file="h.png" size="1 1 1 1"/><skin file="s.skn"/></asset><default><geom material="m"/></default>"""
+    d = read_mjcf(arm(more=more, world='<geom type="hfield" hfield="h" material="m"/>'))
+    assert d.findings == ()
