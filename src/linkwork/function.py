@@ -32,6 +32,7 @@ class Label:
     frame: str = ""
     joints: tuple[str, ...] = ()  # names of the entries of joint vectors; a floating base is the entry "base"
     floating: bool = False
+    wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
 
 
 class Function:
@@ -113,8 +114,8 @@ class Function:
     def _call(self, args: Sequence[Any], out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any) -> Any:
         if isinstance(wrenches, Mapping) and not wrenches:
             wrenches = None
-        if wrenches is not None and any(port.name == "wrenches" for port in self.program.inputs):
-            named["wrenches"] = wrenches
+        if wrenches is not None and self.label.wrenches:
+            named["wrenches"] = self._rows(wrenches) if isinstance(wrenches, Mapping) else wrenches
         elif wrenches is not None:
             return self._call_with_wrenches(args, named, wrenches, out, threads)
         given = self._bind(args, named)
@@ -203,17 +204,24 @@ class Function:
                 "wrenches must say where they act", got=type(wrenches).__name__, expected="{frame: (..., 6)}"
             )
         function = self._with_wrenches(tuple(wrenches))
-        rows = [self._numbers(w, f"wrench on {name!r}") for name, w in wrenches.items()]
-        for name, row in zip(wrenches, rows, strict=True):
+        given = dict(zip((port.name for port in self.program.inputs), args, strict=False)) | named
+        return function(**given, wrenches=wrenches, out=out, threads=threads)
+
+    def _rows(self, wrenches: Mapping[str, Any]) -> np.ndarray:
+        """One row for each frame this function was compiled for."""
+        if set(wrenches) != set(self.label.wrenches):
+            expected = f"wrenches on {', '.join(self.label.wrenches)}"
+            raise ShapeError("other wrenches", where=self.__name__, got=", ".join(wrenches), expected=expected)
+        rows = {name: self._numbers(wrenches[name], f"wrench on {name!r}") for name in self.label.wrenches}
+        for name, row in rows.items():
             if row.shape[-1:] != (6,):
                 raise ShapeError("wrong shape", where=f"wrench on {name!r}", got=row.shape, expected="(..., 6)")
-        batch = _batch({name: row.shape[:-1] for name, row in zip(wrenches, rows, strict=True)}, "wrenches")
-        stacked = np.stack([np.broadcast_to(row, (*batch, 6)) for row in rows], axis=-2)
-        return function(*args, **named, wrenches=stacked, out=out, threads=threads)
+        batch = _batch({name: row.shape[:-1] for name, row in rows.items()}, "wrenches")
+        return np.stack([np.broadcast_to(row, (*batch, 6)) for row in rows.values()], axis=-2)
 
     def _evaluate(self, arrays: list[np.ndarray], out: Any, threads: int) -> Any:
         ports = self.program.inputs
-        if not isinstance(threads, int) or threads < 1:
+        if not isinstance(threads, (int, np.integer)) or threads < 1:
             raise ShapeError("threads must be a positive whole number", where=self.__name__, got=threads)
         batch = _batch(
             {p.name: x.shape[: x.ndim - len(p.shape)] for x, p in zip(arrays, ports, strict=True)}, self.__name__
@@ -223,6 +231,8 @@ class Function:
         if threads == 1 or not batch or batch[axis] < 2:
             self.ufunc(*arrays, out=tuple(outs))
         else:
+            # a slice of the output must not be written before another slice of an input is read
+            arrays = [x.copy() if any(np.may_share_memory(x, o) for o in outs) else x for x in arrays]
             wide = [np.broadcast_to(x, batch + p.shape) for x, p in zip(arrays, ports, strict=True)]
             edges = np.linspace(0, batch[axis], min(threads, batch[axis]) + 1).astype(int)
             parts = [(slice(None),) * axis + (slice(start, end),) for start, end in pairwise(edges)]
@@ -252,6 +262,8 @@ class Function:
                 raise ShapeError(
                     "out does not fit", where=self.__name__, got=got, expected=f"{self.dtype} {batch + port.shape}"
                 )
+            if not array.flags.writeable:
+                raise ShapeError("out cannot be written to", where=self.__name__, fix="give an array of your own")
         return outs
 
     # -- keeping -------------------------------------------------------------------------------------------------
@@ -309,7 +321,7 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
 
 def _restore(document: Mapping[str, Any], program: str) -> Function:
     label = dict(document["label"])
-    label["joints"] = tuple(label["joints"])
+    label |= {name: tuple(label[name]) for name in ("joints", "wrenches")}
     return Function(Program.from_json(program), Label(**label), document["dtype"], document["backend"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -22,6 +23,7 @@ DTYPES = ("float64", "float32")
 BACKENDS = ("native", "interpreter")
 AXES = ("world", "local")
 PARAMETERS = ("minimal", "standard", "input")
+LARGE = 36  # freedoms; beyond, factoring the inertia matrix takes more operations, and long to trace
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
 
@@ -34,7 +36,7 @@ def compile(
     axes: str = "world",
     wrenches: Sequence[str] = (),
     parameters: str = "minimal",
-    dtype: str = "float64",
+    dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
     """Compile a quantity of a robot.
@@ -53,6 +55,8 @@ def compile(
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
     if isinstance(wrenches, str):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=f"wrenches=[{wrenches!r}]")
+    with suppress(TypeError):  # what NumPy does not know either is told below
+        dtype = np.dtype(dtype).name
     for value, allowed, what in (
         (dtype, DTYPES, "dtype"),
         (backend, BACKENDS, "backend"),
@@ -73,7 +77,7 @@ def compile(
     takes_more = QUANTITIES[quantity].takes_wrenches and not wrenches
     functions = []
     for name, program in traced:
-        label = Label(model.name, quantity, name, frame or "", model.joint_names, model.floating)
+        label = Label(model.name, quantity, name, frame or "", model.joint_names, model.floating, tuple(wrenches))
         functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
     if method == "fastest" and len(functions) > 1:
         return min(functions, key=_seconds)
@@ -107,7 +111,9 @@ def _trace_candidates(model: Model, quantity: str, method: str, **options: Any) 
     needs = {"wrenches": bool(options["wrenches"]), "as_input": options["parameters"] == "input"}
     if method in CHOOSING:
         candidates = [m for m in available if m.candidate and not m.refusal(model, **needs)]
-        if quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
+        if quantity == "forward_dynamics" and model.nv > LARGE and any(m.name == "aba" for m in candidates):
+            candidates = [m for m in candidates if m.name == "aba"]
+        elif quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
             parts = ("inertia_matrix", options | {"wrenches": ()}), ("bias", options)
             names = [_fewest(_trace_candidates(model, part, "auto", **how)) for part, how in parts]
             candidates.append(find(quantity, "+".join(names), model, **needs))
@@ -152,7 +158,8 @@ def _trace(
     def run(*values: Any) -> Mapping[str, Any]:
         seen = model
         if parameters == "input":
-            seen = model.with_inertias([Inertia.of(row) for row in values[-1]])
+            given = enumerate(values[-1], 1)
+            seen = model.with_inertias([model.link_pose(i).inertia_outward(Inertia.of(row)) for i, row in given])
             values = values[:-1]
         if parameters != "standard" and asked.of_joints and (method is None or method.grouped):
             seen = grouped(seen)
@@ -208,9 +215,12 @@ class Robot:
 
     @property
     def parameters(self) -> list[list[float]]:
-        """Inertial parameters of each moving body: mass, first moments (3), inertia about the origin of its frame (xx,
-        xy, xz, yy, yz, zz); the input of functions compiled with ``parameters="input"``."""
-        return [list(body.inertia) for body in self.model.bodies]
+        """Inertial parameters of each moving link with all that is fixed to it: mass, first moments (3), inertia about
+        the origin of the link's frame (xx, xy, xz, yy, yz, zz), in its axes; the input of functions compiled with
+        ``parameters="input"``."""
+        model = self.model
+        bodies = range(1, model.n_bodies + 1)
+        return [list(model.link_pose(i).inverse().inertia_outward(model.inertia(i))) for i in bodies]
 
     def __repr__(self) -> str:
         base = "floating" if self.model.floating else "fixed"

@@ -245,7 +245,7 @@ class TestConvert:
         assert any("tool" in what for what in told["dropped"])
         code, out, _ = run("convert", tmp_path / "fine.yaml", tmp_path / "again.urdf")
         assert code == 0
-        assert "inverse dynamics agree" in out.replace("\n", " ")
+        assert "torques and poses agree" in out.replace("\n", " ")
         q, v, a = [0.4], [1.0], [-2.0]
         first, last = (linkwork.load(tmp_path / name) for name in ("fine.urdf", "again.urdf"))
         np.testing.assert_allclose(first.inverse_dynamics(q, v, a), last.inverse_dynamics(q, v, a), rtol=1e-13)

@@ -240,3 +240,15 @@ class TestBadFiles:
         code, _, err = run("planar2r", "inverse_dynamics", "--input", "states.npz")
         assert code == 1
         assert "the batch axes do not fit together" in err
+
+
+def test_nothing_left_to_read(run, states):
+    code, out, err = run("planar2r", "gravity", "--q", "0.1,0.2", "--input", "states.csv")
+    assert (code, out) == (1, "") and "nothing is left to read from states.csv" in err
+
+
+@pytest.mark.parametrize("quantity", ["inertia_matrix", "coriolis_matrix", "jacobian"])
+def test_matrices_of_a_robot_without_joints(run, tmp_path, quantity):
+    (tmp_path / "still.urdf").write_text('<robot name="still"><link name="only"/></robot>')
+    code, out, err = run("still.urdf", quantity, *(["--frame", "only"] if quantity == "jacobian" else []))
+    assert (code, err) == (0, "") and "empty, " in out

@@ -301,3 +301,19 @@ raise SystemExit(os.waitpid(child, 0)[1])
 
 def test_threads_after_a_fork():
     assert subprocess.run([sys.executable, "-c", FORK]).returncode == 0
+
+
+def test_threads_with_an_output_that_overlaps():
+    batch = np.random.default_rng(1).normal(size=(4001, 3))
+    expected = INVERSE(batch, batch, batch)
+    for source, target in ((slice(None), slice(None, None, -1)), (slice(-1), slice(1, None))):
+        buffer = batch.copy()
+        INVERSE(buffer[source], buffer[source], buffer[source], out=buffer[target], threads=2)
+        assert (buffer[target] == expected[source]).all()
+
+
+def test_output_must_be_writable():
+    frozen = np.zeros_like(TAU)
+    frozen.flags.writeable = False
+    with pytest.raises(ShapeError, match="cannot be written to"):
+        INVERSE(Q, V, A, out=frozen)

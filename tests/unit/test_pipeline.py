@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 
 import linkwork
-from linkwork import LinkworkError, UnknownNameError, UnsupportedError
+from linkwork import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.formulations import METHODS, QUANTITIES
+from linkwork.io.urdf import read_urdf
 from linkwork.spatial import Inertia
 from support.evaluate import assert_close, evaluate, is_refused
 from support.random_robots import Recipe, describe, random_state, recipes
@@ -80,8 +81,9 @@ def test_parameters_as_an_input_split_the_work():
     assert function.off_line_operations.instructions > 0
     q, v, a = random_state(ARM.model)
     heavier = np.array(ARM.parameters)
-    heavier[2, 0] += 1.5  # a point mass at the origin of the last body
-    loaded = ARM.model.with_inertias([Inertia.of(row.tolist()) for row in heavier])
+    heavier[2, 0] += 1.5  # a point mass at the origin of the last link
+    bodies = enumerate(heavier.tolist(), 1)
+    loaded = ARM.model.with_inertias([ARM.model.link_pose(i).inertia_outward(Inertia.of(row)) for i, row in bodies])
     assert_close(function(q, v, a, heavier), evaluate(loaded, "inverse_dynamics", q, v, a))
     batch = function(q, v, a, np.stack([ARM.parameters, heavier]))
     assert batch.shape == (2, 3) and np.array_equal(batch[1], function(q, v, a, heavier))
@@ -179,3 +181,77 @@ def test_refused(what: str):
     call, error, message = REFUSED[what]
     with pytest.raises(error, match=message):
         call()
+
+
+def two_links(mass: float, center: str) -> str:
+    inertial = '<inertial><origin xyz="{}"/><mass value="{}"/>{}</inertial>'
+    inertia = '<inertia ixx=".1" iyy=".2" izz=".15" ixy="0.01" ixz="0" iyz="0.02"/>'
+    return f"""<robot name="p"><link name="b"/><link name="l1">{inertial.format("0.1 0 0.2", 2, inertia)}</link>
+      <link name="l2">{inertial.format(center, mass, inertia)}</link>
+      <joint name="j1" type="continuous"><parent link="b"/><child link="l1"/><axis xyz="0 0 1"/></joint>
+      <joint name="j2" type="continuous"><parent link="l1"/><child link="l2"/><axis xyz="0 1 1"/>
+        <origin xyz="0.3 0 0.1" rpy="1.57079632679 0 0.2"/></joint></robot>"""
+
+
+def test_parameters_of_another_robot_of_the_same_shape():
+    one, other = (linkwork.load(read_urdf(two_links(*given))) for given in ((1, "0.3 0 0"), (1.7, "0.1 0.25 0.05")))
+    function = one.compile("inverse_dynamics", parameters="input", backend="interpreter")
+    q, v, a = random_state(one.model)
+    assert_close(function(q, v, a, np.array(other.parameters)), other.inverse_dynamics(q, v, a))
+    assert_close(np.array(other.parameters)[1, :4], [1.7, 0.17, 0.425, 0.085])
+
+
+def test_the_root_need_not_come_first(tmp_path):
+    text = two_links(1, "0.3 0 0").replace(
+        '<link name="b"/>',
+        '<link name="b"/><link name="world"/><joint name="f" type="fixed"><parent link="world"/><child link="b"/>'
+        '<origin xyz="1 0 0" rpy="1.2 0 0"/></joint>',
+    )
+    robot = linkwork.load(read_urdf(text))
+    q = [0.3, -0.4]
+    for name in ("robot.urdf", "robot.yaml"):
+        robot.write(tmp_path / name)
+        again = linkwork.load(tmp_path / name)
+        assert_close(again.gravity(q), robot.gravity(q))
+        assert_close(again.pose("l2", q), robot.pose("l2", q))
+
+
+def test_wrenches_by_frame_whatever_the_function_was_compiled_for():
+    q, v, a = random_state(ARM.model)
+    names, pushes = list(ARM.frame_names)[-2:], np.arange(12.0).reshape(2, 6)
+    given = dict(zip(names[::-1], pushes[::-1], strict=True))
+    expected = ARM.inverse_dynamics(q, v, a, wrenches=given)
+    compiled = ARM.compile("inverse_dynamics", wrenches=names)
+    assert (compiled(q, v, a, wrenches=given) == expected).all() and (compiled(q, v, a, pushes) == expected).all()
+    with pytest.raises(ShapeError, match="expected: wrenches on"):
+        compiled(q, v, a, wrenches={names[0]: pushes[0]})
+    with_input = ARM.compile("inverse_dynamics", parameters="input")
+    assert_close(with_input(q, v, a, ARM.parameters, wrenches=given), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.dtype("f4"), "float32", "f4"])
+def test_every_name_of_a_dtype(dtype, tmp_path):
+    function = ARM.compile("gravity", dtype=dtype)
+    function.save(tmp_path / "f.json")
+    assert linkwork.Function.load(tmp_path / "f.json").dtype == "float32"
+
+
+def test_large_robots_are_left_to_articulated_bodies():
+    chain = linkwork.load(describe(Recipe(seed=2, joints=40)))
+    assert chain.compile("forward_dynamics", backend="interpreter").label.method == "aba"
+
+
+MISTAKES = {
+    "not a robot": (lambda: linkwork.compile("panda", "gravity"), r"fix: linkwork.load\('panda'\)"),
+    "one frame": (lambda: ARM.compile("bias", wrenches="tool"), r"fix: wrenches=\['tool'\]"),
+    "part": (lambda: ARM.compile("forward_dynamics", method="auto+newton-euler"), "no method of inertia_matrix 'auto'"),
+    "locked": (lambda: linkwork.load("panda", lock="panda_joint1"), "expected: {joint: position}"),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_mistakes_with_a_remedy(what):
+    wrong, message = MISTAKES[what]
+    with pytest.raises(linkwork.LinkworkError, match=message):
+        wrong()
+    assert linkwork.compile(ARM, "forward_dynamics", method="crba + newton-euler", backend="interpreter")

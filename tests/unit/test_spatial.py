@@ -15,6 +15,9 @@ from linkwork.spatial import (
     Symmetric,
     Transform,
     Vector,
+    crosses,
+    pseudo_inertia,
+    steiner,
 )
 from support.evaluate import assert_close, cross_matrix, rotation_of
 
@@ -178,3 +181,39 @@ def test_structural_zeros_stay_structural():
     tally = Tally()
     along = Screw("z", tally.wrap(0.6), tally.wrap(0.8)).turn(Vector(0, 0, 1))
     assert list(along) == [0, 0, 1] and not tally
+
+
+def full(J: Symmetric) -> np.ndarray:
+    return np.array([list(row) for row in J.rows])
+
+
+def test_tensors_against_matrices():
+    a, b = RNG.normal(size=(2, 3))
+    A, B = cross_matrix(a), cross_matrix(b)
+    assert_close(full(steiner(2.5, vector(a))), -2.5 * A @ A)
+    assert_close(full(crosses(vector(a), vector(b))), -A @ B - B @ A)
+    points, masses = RNG.normal(size=(9, 3)), RNG.uniform(1, 2, 9)
+    second = np.einsum("k,ki,kj->ij", masses, points, points)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.trace(second) * np.eye(3) - second
+    assert_close(full(pseudo_inertia(Symmetric(xx, xy, xz, yy, yz, zz))), second)
+
+
+def test_central_inertia_of_points():
+    points, masses = RNG.normal(size=(9, 3)), RNG.uniform(1, 2, 9)
+    about = lambda r: sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, points - r))  # noqa: E731
+    center = masses @ points / masses.sum()
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = about(np.zeros(3))
+    inertia = Inertia(masses.sum(), vector(masses @ points), Symmetric(xx, xy, xz, yy, yz, zz))
+    mass, c, J = inertia.central()
+    assert mass == masses.sum()
+    assert_close(list(c), center)
+    assert_close(full(J), about(center))
+    assert list(Inertia(0, Vector(), Symmetric(1.0, 0, 0, 1.0, 0, 1.0)).central()[1]) == [0, 0, 0]
+
+
+def test_tensors_and_arms_through_a_transform():
+    R = np.stack([list(CHAIN.outward(vector(e))) for e in np.eye(3)], axis=1)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = J = (lambda M: M + M.T)(RNG.normal(size=(3, 3)))
+    assert_close(full(CHAIN.tensor_outward(Symmetric(xx, xy, xz, yy, yz, zz))), R @ J @ R.T)
+    arm = RNG.normal(size=3)
+    assert_close(list(CHAIN.arm_inward(vector(arm))), R.T @ (arm + list(CHAIN.origin)))

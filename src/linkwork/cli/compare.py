@@ -11,6 +11,7 @@ import typer
 from ..errors import UnknownNameError
 from ..formulations import METHODS, Method, executed, methods, references
 from ..pipeline import Robot
+from ..published import printed
 from .bench import describe_host
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .measure import deviation, seconds
@@ -28,10 +29,11 @@ def compare(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Put all methods that work for this robot side by side: operations as published and compiled, speed, agreement.
+    """Put all methods that work for this robot side by side: operations, speed, agreement.
 
-    As published: what the method executes as it is written, constants off line and structural zeros free. Compiled:
-    what is left in the final program. Deviation: the largest from any other method, relative, over random states.
+    Printed: what a paper's table has for this many rotary joints. As written: what the method executes for this robot,
+    constants off line and structural zeros free. Compiled: what is left in the final program. Deviation: the largest
+    from any other method, relative, over random states.
 
     \b
     linkwork compare puma560
@@ -47,7 +49,9 @@ def compare(
     headers = [
         "method",
         "reference",
-        "as published\nmul",
+        "printed\nmul",
+        "\nadd",
+        "as written\nmul",
         "\nadd",
         "compiled\nmul",
         "\nadd",
@@ -58,7 +62,8 @@ def compare(
     for name, rows in report.items():
         shown = [
             [
-                row["method"], row["reference"], row["executed"]["mul"], row["executed"]["add"],
+                row["method"], row["reference"], *(row["printed"] or (None, None)),
+                row["executed"]["mul"], row["executed"]["add"],
                 row["operations"]["mul"], row["operations"]["add"], row["operations"]["div"] or None,
                 round(row["batch_ns_per_state"], 1), f"{row['deviation']:.1e}",
             ]
@@ -78,6 +83,7 @@ def _compare(robot: Robot, quantity: str) -> list[dict[str, Any]]:
     for method in methods(quantity):
         row: dict[str, Any] = {"method": method.name, "reference": method.reference}
         row["refusal"] = method.refusal(robot.model)
+        row["printed"] = _printed(method, robot.model.nv)
         rows.append(row)
         if row["refusal"]:
             continue
@@ -99,6 +105,14 @@ def _compare(robot: Robot, quantity: str) -> list[dict[str, Any]]:
 def _operations(row: dict[str, Any]) -> float:
     """Multiplications and additions; refused methods come last."""
     return math.inf if row["refusal"] else row["operations"]["mul"] + row["operations"]["add"]
+
+
+def _printed(method: Method, n: int) -> tuple[int, int] | None:
+    """Printed multiplications and additions for n joints: the table's own number, or its polynomial's."""
+    rows = printed(method)
+    if not rows:
+        return None
+    return rows[0].values.get(n) or (round(rows[0].mul(n)), round(rows[0].add(n)))
 
 
 def cite(

@@ -95,6 +95,9 @@ def evaluate(
     given = {name: parse(model, name, text) for name, text in texts.items() if text is not None}
     function = robot.compile(quantity, method=method, frame=frame, axes=axes, dtype=dtype)
     zero = [name for name in inputs if name not in given]
+    if input is not None and not zero:
+        got = "all of " + ", ".join(inputs)
+        raise LinkworkError(f"nothing is left to read from {input}", got=got, fix="leave out --input, or a vector")
     if input is not None:
         with progress(f"reading {input}"):
             given |= read_states(input, model, zero)
@@ -167,6 +170,9 @@ def _show(
 def _show_matrix(title: str, labels: list[list[str]], matrix: np.ndarray) -> None:
     """As many columns beside one another as the terminal holds."""
     rows, columns = labels
+    if not rows or not columns:
+        say(f"{title}: empty, {len(rows)} x {len(columns)}")
+        return
     width = 2 + max(12, *map(len, columns))
     fit = max(1, (console().width - max(map(len, rows)) - 4) // width)
     for start in range(0, len(columns), fit):

@@ -16,7 +16,7 @@ from ..formulations import METHODS, QUANTITIES
 from ..io.mdh import ILLUSTRATIVE
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
-from ..pipeline import load
+from ..pipeline import Robot, load
 from .common import Json, Source, console, print_json, say, show, takes_robot
 from .states import unit
 
@@ -97,7 +97,7 @@ def inspect(source: Source, json: Json = False) -> None:
 
 
 def _ground(model: Model) -> str:
-    return next((frame.name for frame in model.frames.values() if frame.body == 0), "ground")
+    return "ground" if model.floating else model.root
 
 
 def _facts(model: Model) -> dict[str, Any]:
@@ -121,10 +121,10 @@ def _facts(model: Model) -> dict[str, Any]:
                 "mass": body.inertia.mass,
                 "center": inertia.center if (inertia := inertias[body.name]) else np.zeros(3),
                 "central_inertia": inertia.central if inertia else np.zeros((3, 3)),
-                "parameters": list(body.inertia),
+                "parameters": parameters,
                 "placement": [_screw(*screw) for screw in _screws(body.joint)],
             }
-            for body in model.bodies
+            for body, parameters in zip(model.bodies, Robot(model).parameters, strict=True)
         ],
         "frames": [
             {

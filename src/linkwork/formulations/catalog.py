@@ -64,11 +64,11 @@ def find(quantity: str, name: str, model: Model, **needs: bool) -> Method:
     """
     known = {method.name: method for method in methods(quantity)}
     if quantity == "forward_dynamics" and "+" in name:
-        inertia, _, bias = name.partition("+")
+        inertia, bias = (part.strip() for part in name.split("+", 1))
         chosen = by_inertia_and_bias(find("inertia_matrix", inertia, model), find("bias", bias, model, **needs))
         known[name] = chosen
     if name not in known:
-        raise UnknownNameError(f"method of {quantity}", name, ["auto", "fastest", *known])
+        raise UnknownNameError(f"method of {quantity}", name, known)
     if reason := known[name].refusal(model, **needs):
         able = [other.name for other in known.values() if not other.refusal(model, **needs)]
         raise UnsupportedError(

@@ -54,9 +54,13 @@ def _with_options(
     description: Description, friction: bool, rotors: bool, mimic: bool, lock: Mapping[str, float]
 ) -> list[JointDescription]:
     joints = {joint.name: joint for joint in description.joints}
+    if not isinstance(lock, Mapping):
+        raise ModelError("lock says where each joint stands", got=repr(lock), expected="{joint: position}")
     for name, position in lock.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, where=description.name)
+        if joints[name].kind == "fixed":
+            raise ModelError(f"joint {name!r} is fixed already", where=description.name, fix="leave it out of lock")
         _finite([position], description.name, f"lock of joint {name!r}")
     result = []
     for joint in description.joints:
@@ -75,7 +79,7 @@ def _finite(values: Sequence[float], robot: str, what: str) -> tuple[float, ...]
         numbers = tuple(float(x) for x in values)
     except (TypeError, ValueError):
         numbers = (math.nan,)
-    if not all(math.isfinite(x) for x in numbers):
+    if not all(abs(x) < 1e100 for x in numbers):  # squares of larger ones overflow
         expected = VECTOR if what == "gravity" else "a position in rad or m"
         raise ModelError(f"{what} must be finite numbers", where=robot, got=values, expected=expected)
     return numbers
@@ -210,6 +214,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
         frames={name: frames[name] for name in (*order, *description.frames)},
         link_names=tuple(order),
         gravity=gravity,
+        root=description.root,
         base_inertia=totals[0],
         summary=description.summary,
         sources=description.sources,

@@ -13,8 +13,7 @@ from .placement import placement_of
 def describe(model: Model) -> Description:
     """One link per body, in the frame the user gave it, with everything fixed to it merged in; the links that were
     merged become extra frames. Reading it back gives the same dynamics."""
-    ground = next((f.name for f in model.frames.values() if f.body == 0), "ground")
-    names = [ground, *(body.name for body in model.bodies)]
+    names = ["ground" if model.floating else model.root, *(body.name for body in model.bodies)]
     at = [_placement(model.frames[name].pose) if name in model.frames else Placement() for name in names]
     floating = model.floating
     inertias = [model.base_inertia, *(body.inertia for body in model.bodies)]

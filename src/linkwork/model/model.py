@@ -95,6 +95,7 @@ class Model:
     frames: Mapping[str, Frame]
     link_names: tuple[str, ...]
     gravity: Vector
+    root: str = "ground"  # the link whose frame is the world's on a fixed base, and the floating body else
     base_inertia: Inertia = field(default_factory=Inertia)  # of a fixed base, for its potential energy and for writers
     summary: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -278,6 +279,11 @@ class Model:
             return self._independent[name]
         except KeyError:
             raise UnknownNameError("joint", name, self._independent, where=f"robot {self.name!r}") from None
+
+    def link_pose(self, i: int) -> Pose:
+        """Where the frame of body ``i``'s own link sits in the body's frame."""
+        name = self.body(i).name
+        return self.frames[name].pose if name in self.frames else Pose.identity()
 
     def with_inertias(self, inertias: Sequence[Inertia]) -> Model:
         """The same robot with other inertias, body by body (numbers or scalars of any kind)."""

@@ -33,7 +33,7 @@ def draw(path: Path) -> None:
     try:
         import matplotlib
     except ImportError as error:
-        raise LinkworkError("drawing needs matplotlib", fix="pip install linkwork[plot]") from error
+        raise LinkworkError("drawing needs matplotlib", fix="pip install matplotlib") from error
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -44,9 +44,7 @@ def draw(path: Path) -> None:
         for k, (name, counts) in enumerate(ranked):
             style = {"marker": "osD^v<>pPX*h"[k % 12], "markersize": 4, "linewidth": 1}
             panel.loglog(counts.keys(), counts.values(), label=f"{name}: n^{slope(counts):.1f}", **style)
-        panel.set(
-            title=quantity.replace("_", " "), xlabel="joints n", ylabel="multiplications and additions, as published"
-        )
+        panel.set(title=quantity.replace("_", " "), xlabel="joints n", ylabel="multiplications and additions executed")
         panel.set_xticks(ticks := list(JOINTS)[::2], [str(t) for t in ticks])
         panel.minorticks_off()
         panel.grid(True, which="major", alpha=0.3)

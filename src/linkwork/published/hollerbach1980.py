@@ -117,6 +117,7 @@ TABLE = Table(
             values={6: (468, 264)},
         ),
     ),
+    quantity="inverse_dynamics",
 )
 
 TABLES = (TABLE,)

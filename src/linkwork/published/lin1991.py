@@ -125,6 +125,7 @@ TABLE_I = Table(
             values=printed((34, 125, 237, 370, 524, 699, 895), (32, 101, 182, 275, 380, 497, 626)),
         ),
     ),
+    quantity="inertia_matrix",
 )
 
 TABLE_II = Table(
@@ -162,6 +163,7 @@ TABLE_II = Table(
             values=printed((64, 132, 225, 343, 486, 654, 847), (38, 84, 148, 230, 330, 448, 584)),
         ),
     ),
+    quantity="bias",
 )
 
 TOGETHER = Table(

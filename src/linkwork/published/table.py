@@ -100,9 +100,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """``reference`` is a key of references.bib; ``convention`` says what is counted and what is free."""
+    """``reference`` is a key of references.bib; ``convention`` says what is counted and what is free. ``quantity`` is
+    set where the rows count a whole quantity of the catalog, from joint positions on."""
 
     title: str
     reference: str
     convention: str
     rows: tuple[Row, ...]
+    quantity: str = ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..scalar import Scalar
-from .screws import Force, Motion, Screw, Transform
-from .vectors import Matrix, Vector
+from .screws import Force, Inertia, Motion, Screw, Transform
+from .vectors import Matrix, Symmetric, Vector, crosses
 
 
 class Pose:
@@ -50,6 +50,17 @@ class Pose:
     def force_outward(self, f: Force) -> Force:
         force = self.outward(f.linear)
         return Force(force, self.outward(f.angular) + self.origin.cross(force))
+
+    def inertia_outward(self, inertia: Inertia) -> Inertia:
+        """Parallel axes: with u = R h + m p / 2, J grows by 2 (p.u) 1 - p u^T - u p^T."""
+        m, p, h = inertia.mass, self.origin, self.outward(inertia.h)
+        turned = self.rotation @ (self.rotation @ Matrix(*inertia.J.rows)).T  # R (R J)^T = R J R^T
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = turned.rows
+        J = Symmetric(xx, xy, xz, yy, yz, zz) + crosses(p, h + p * (m * 0.5))
+        return Inertia(m, h + p * m, J)
+
+    def inverse(self) -> Pose:
+        return Pose(self.rotation.T, -self.inward(self.origin))
 
     def then(self, inner: Transform | Pose) -> Pose:
         """The pose of a frame placed by ``inner`` in this one."""

@@ -12,7 +12,8 @@ from .partial_velocities import lin_1988
 
 __all__ = ["METHODS", "JointClasses", "Minimal", "joint_classes", "minimal_combinations"]
 
-CANDIDATES = ("lin-fang-1", "lin-fang-2")  # mostly the fewest operations of the family, and quick to try
+# mostly the fewest operations of the family, and quick to try
+CANDIDATES = ("lin-fang-1", "lin-fang-2", "lin-fang-1-minimal")
 
 METHODS: tuple[Method, ...] = tuple(
     Method(name, "inertia_matrix", function, reference, summary, serial=True, candidate=name in CANDIDATES)
