@@ -17,7 +17,6 @@ from .formulations import QUANTITIES, Method, Request, find, methods
 from .function import Function, Label
 from .model import Description, Model, build, chain, describe, grouped
 from .program import PARAMETER, Port, Program, count, optimize, trace
-from .spatial import Inertia
 
 DTYPES = ("float64", "float32")
 BACKENDS = ("native", "interpreter")
@@ -158,8 +157,7 @@ def _trace(
     def run(*values: Any) -> Mapping[str, Any]:
         seen = model
         if parameters == "input":
-            given = enumerate(values[-1], 1)
-            seen = model.with_inertias([model.link_pose(i).inertia_outward(Inertia.of(row)) for i, row in given])
+            seen = model.with_parameters(values[-1])
             values = values[:-1]
         if parameters != "standard" and asked.of_joints and (method is None or method.grouped):
             seen = grouped(seen)

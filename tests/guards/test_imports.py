@@ -22,7 +22,7 @@ ALLOWED = {
     "program": set(),
     "codegen": {"program"},
     "function": {"program", "codegen", "files"},
-    "pipeline": {"io", "formulations", "function", "model", "program", "spatial"},
+    "pipeline": {"io", "formulations", "function", "model", "program"},
     "coefficient_tables": {"formulations", "function", "pipeline", "program", "model"},
     "cli": {"published", "io", "formulations", "function", "model", "pipeline", "program", "codegen", "files"}
     | {"linkwork"},  # the version

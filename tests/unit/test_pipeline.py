@@ -8,7 +8,6 @@ import linkwork
 from linkwork import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.formulations import METHODS, QUANTITIES
 from linkwork.io.urdf import read_urdf
-from linkwork.spatial import Inertia
 from support.evaluate import assert_close, evaluate, is_refused
 from support.random_robots import Recipe, describe, random_state, recipes
 
@@ -82,8 +81,7 @@ def test_parameters_as_an_input_split_the_work():
     q, v, a = random_state(ARM.model)
     heavier = np.array(ARM.parameters)
     heavier[2, 0] += 1.5  # a point mass at the origin of the last link
-    bodies = enumerate(heavier.tolist(), 1)
-    loaded = ARM.model.with_inertias([ARM.model.link_pose(i).inertia_outward(Inertia.of(row)) for i, row in bodies])
+    loaded = ARM.model.with_parameters(heavier.tolist())
     assert_close(function(q, v, a, heavier), evaluate(loaded, "inverse_dynamics", q, v, a))
     batch = function(q, v, a, np.stack([ARM.parameters, heavier]))
     assert batch.shape == (2, 3) and np.array_equal(batch[1], function(q, v, a, heavier))

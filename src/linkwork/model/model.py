@@ -285,6 +285,10 @@ class Model:
         name = self.body(i).name
         return self.frames[name].pose if name in self.frames else Pose.identity()
 
+    def with_parameters(self, rows: Sequence[Sequence[Scalar]]) -> Model:
+        """The same robot with other inertias, as in ``Robot.parameters``: ten for each body, in its link's frame."""
+        return self.with_inertias([self.link_pose(i).inertia_outward(Inertia.of(row)) for i, row in enumerate(rows, 1)])
+
     def with_inertias(self, inertias: Sequence[Inertia]) -> Model:
         """The same robot with other inertias, body by body (numbers or scalars of any kind)."""
         bodies = tuple(replace(b, inertia=inertia) for b, inertia in zip(self.bodies, inertias, strict=True))
