@@ -112,8 +112,6 @@ def test_batches_and_complex_numbers(method):
 @pytest.mark.parametrize("robot", ["planar2r", "scara", "puma560", "stanford", "rx90", "ur5e", "panda"])
 def test_compiled_for_bundled_robots(robot: str, name: str):
     loaded = linkwork.load(robot)
-    if not loaded.model.serial:
-        pytest.skip("it branches")
     q = np.random.default_rng(1).uniform(-2, 2, loaded.model.nv)
     for parameters in ("minimal", "standard"):
         compiled = linkwork.compile(loaded, "inertia_matrix", method=name, parameters=parameters, backend="interpreter")

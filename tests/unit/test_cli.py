@@ -323,7 +323,6 @@ class TestBench:
 
     @pytest.mark.parametrize("name", ["scara", "quadruped"])
     def test_beside_pinocchio(self, data, tmp_path, monkeypatch, name):
-        pytest.importorskip("pinocchio")
         monkeypatch.setattr("linkwork.cli.bench.seconds", lambda call, **_: 1e-6)
         monkeypatch.setattr("linkwork.cli.peers.seconds", lambda call, **_: call() is None or 1e-6)
         linkwork.load(name).write(tmp_path / "robot.urdf")
@@ -331,7 +330,6 @@ class TestBench:
         assert all(row["deviation"] < 1e-10 for row in report["pinocchio"])
 
     def test_beside_pinocchio_refused(self, run, file, tmp_path):
-        pytest.importorskip("pinocchio")
         linkwork.load("scara").write(tmp_path / "scara.urdf")
         assert "a single joint" in run("bench", file("fine.urdf", FINE), "--peers")[2]
         assert "leave --lock out" in run("bench", tmp_path / "scara.urdf", "--peers", "--lock", "lift=0")[2]
