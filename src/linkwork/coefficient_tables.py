@@ -27,6 +27,7 @@ from .function import Function, Label
 from .model import Model, grouped
 from .pipeline import Robot
 from .program import Op, Port, Program, optimize, trace
+from .timing import least_seconds
 
 CHUNK = 4096  # states filled or interpolated at a time
 Progress = Callable[[int, int], None]  # (bytes filled, bytes in all); first called with 0, before anything is allocated
@@ -185,8 +186,8 @@ class Tables:
             fill_time=self.fill_time,
             max_error=float((np.abs(off).max(axis=0)[some] / largest[some]).max(initial=0.0)),
             rms_error=float((np.sqrt((off**2).mean(axis=0))[some] / rms[some]).max(initial=0.0)),
-            table_time=_seconds(self.inverse_dynamics, q, v, a) / samples,
-            direct_time=_seconds(direct, q, v, a) / samples,
+            table_time=least_seconds(lambda: self.inverse_dynamics(q, v, a), runs=3) / samples,
+            direct_time=least_seconds(lambda: direct(q, v, a), runs=3) / samples,
         )
 
 
@@ -356,16 +357,6 @@ def _told(progress: Progress | None, total: int, name: str) -> Progress:
             bar.stop()
 
     return show
-
-
-def _seconds(function: Callable[..., Any], *args: Any) -> float:
-    """Of the fastest of three calls."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        function(*args)
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def _size(number: float) -> str:

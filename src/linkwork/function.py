@@ -288,7 +288,11 @@ class Function:
                 raise ValueError(f"unknown format {document['format']!r}")
             return _restore(document, document["program"])
         except OSError as error:
-            raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(path)) from error
+            raise LinkworkError(
+                f"the file cannot be read: {error.strerror}",
+                where=str(path),
+                fix="give a file that Function.save wrote",
+            ) from error
         except (ValueError, KeyError, TypeError) as error:
             raise LinkworkError(
                 f"this is not a saved function: {error}", where=str(path), expected="a file written by Function.save"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from .formulations import QUANTITIES, Method, Request, find, methods
 from .function import Function, Label
 from .model import Description, Model, build, chain, describe, grouped
 from .program import PARAMETER, Port, Program, count, optimize, trace
+from .timing import least_seconds
 
 DTYPES = ("float64", "float32")
 BACKENDS = ("native", "interpreter")
@@ -88,16 +88,10 @@ def _fewest(traced: list[tuple[str, Program]]) -> str:
 
 
 def _seconds(function: Function) -> float:
-    """Least time of a few runs over a batch of random states."""
+    """Of a batch of random states, once it is compiled."""
     random = np.random.default_rng(0)
     states = [random.normal(size=(1024, *port.shape)).astype(function.dtype) for port in function.program.inputs]
-    function(*states)
-    times = []
-    for _ in range(9):
-        start = perf_counter()
-        function(*states)
-        times.append(perf_counter() - start)
-    return min(times)
+    return least_seconds(lambda: function(*states), runs=10)
 
 
 def _trace_candidates(model: Model, quantity: str, method: str, **options: Any) -> list[tuple[str, Program]]:

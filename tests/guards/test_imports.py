@@ -13,6 +13,7 @@ ROOT = Path(linkwork.__file__).parent
 ALLOWED = {
     "errors": set(),
     "files": set(),
+    "timing": set(),
     "scalar": set(),
     "spatial": {"scalar"},
     "model": {"scalar", "spatial"},
@@ -22,8 +23,8 @@ ALLOWED = {
     "program": set(),
     "codegen": {"program"},
     "function": {"program", "codegen", "files"},
-    "pipeline": {"io", "formulations", "function", "model", "program"},
-    "coefficient_tables": {"formulations", "function", "pipeline", "program", "model"},
+    "pipeline": {"io", "formulations", "function", "model", "program", "timing"},
+    "coefficient_tables": {"formulations", "function", "pipeline", "program", "model", "timing"},
     "cli": {"published", "io", "formulations", "function", "model", "pipeline", "program", "codegen", "files"}
     | {"linkwork"},  # the version
 }

@@ -42,7 +42,11 @@ def read(robot: str | Path) -> Description:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", where=str(path)) from error
+        raise ModelError(
+            f"the file cannot be read: {error.strerror}",
+            where=str(path),
+            fix="give the path of a robot file, or a name of `linkwork robots`",
+        ) from error
     if path.suffix.lower() == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
         return read_mjcf(data, str(path), path.parent)
     if reader is read_urdf:
