@@ -1,0 +1,148 @@
+"""Khalil's recursion for any tree: any mix of known and unknown accelerations, the base fixed or moving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...model import Model
+from ...scalar import Scalar, is_zero
+from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Symmetric, Transform, Vector
+from .. import ldl
+from ..method import Wrenches
+from ..rnea import acceleration_matrix, rate_of_spin
+
+Apparent = Inertia | ArticulatedInertia  # JJ: of a rigid body as long as nothing behind it yields
+
+
+def khalil_hybrid(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    known: Sequence[bool],
+    wrenches: Wrenches = None,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Forces of the freedoms whose acceleration is ``known``, accelerations of all others under ``tau``, O(n).
+
+    Khalil (2010) has a recursion for elastic joints on a fixed base (section 6.3), one for a moving base with rigid
+    joints (section 7.2) and one for a moving base with given forces (section 7.3). They are one: zeta_j holds what is
+    known of a joint's acceleration, aa_j its freedoms that are not known, and tau_j their forces. Numbers are those of
+    the equations that each line unites, letters as in ``khalil_direct``, i = a(j), sums over the links j on link i:
+
+      (89)  zeta_j  = gamma_j + sum of the known qdd_j with their screws
+      (72)  H_j     = aa_j^T JJ*_j aa_j + Ia_j                                also (36), (103)
+      (73)  K_j     = JJ*_j - JJ*_j aa_j H_j^-1 aa_j^T JJ*_j                  JJ*_j if all is known (75)
+      (74)  alpha_j = K_j zeta_j + JJ*_j aa_j H_j^-1 (tau_j + aa_j^T beta*_j) - beta*_j        also (76), (107)
+      (77)  beta*_i = beta_i - sum jT_i^T alpha_j                             also (96), (108)
+      (78)  JJ*_i   = JJ_i + sum jT_i^T K_j jT_i                              also (95), (105)
+      (80)  qdd_j   = H_j^-1 (tau_j + aa_j^T beta*_j - aa_j^T JJ*_j (jT_i V'_i + zeta_j))      also (97), (109), (110)
+      (81)  V'_j    = jT_i V'_i + zeta_j + aa_j qdd_j                         also (98), (112)
+      (79)  f_j     = JJ*_j V'_j - beta*_j                                    also (99)
+      (82)  Gamma_j = f_j^T (the known screws) + Ia_j qdd_j                   also (100)
+
+    A moving base is a link on a joint of six freedoms: H_j is 6x6, and gamma_j = [w x V; 0] turns its rates into the
+    acceleration of a point (see ``moving_inverse``), so that its six may be known or not, each by itself. Gravity
+    enters as V'_0 = -g of the ground.
+    """
+    iTj, gamma, beta = velocity_terms(model, q, v, wrenches)
+    JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}
+    free, aa, zeta, JJaa, factors, tau_ = {}, {}, {}, {}, {}, {}
+    for j, i in model.inward():
+        screws = dict(zip(model.freedoms(j), model.subspace(j), strict=True))
+        zeta[j] = gamma[j] + total(screw * a[k] for k, screw in screws.items() if known[k])                      # (89)
+        free[j] = [k for k in reversed(screws) if not known[k]]  # of a base, shifts are eliminated before turns
+        aa[j] = [screws[k] for k in free[j]]
+        JJaa[j] = [JJ[j] @ screw for screw in aa[j]]
+        H = [[screw.dot(force) for force in JJaa[j]] for screw in aa[j]]
+        for k in range(len(H)):
+            H[k][k] = H[k][k] + model.joint(j).rotor_inertia                                                     # (72)
+        factors[j] = ldl.factor(H)
+        tau_[j] = [tau[k] + screw.dot(beta[j]) for k, screw in zip(free[j], aa[j], strict=True)]
+        if i > 0:
+            K, alpha = JJ[j], -beta[j]
+            if free[j]:
+                push = JJaa[j][0] * factors[j][1][0]
+                K = eliminated(JJ[j], aa[j][0], JJaa[j][0], push, model.joint(j).rotor_inertia)                  # (73)
+                alpha = alpha + push * tau_[j][0]
+            alpha = K @ zeta[j] + alpha                                                                          # (74)
+            beta[i] = beta[i] - iTj[j].force_outward(alpha)                                                      # (77)
+            JJ[i] = joined(JJ[i], outward(iTj[j], K))                                                            # (78)
+
+    Gamma, qdd = list(tau), list(a)
+    Vd = {0: Motion(linear=-model.gravity)}
+    for j, i in model.outward():
+        carried = iTj[j].motion_inward(Vd[i]) + zeta[j]
+        load = [x - carried.dot(force) for x, force in zip(tau_[j], JJaa[j], strict=True)]
+        L, inverse = factors[j]
+        own = ldl.solve(L, inverse, load)                                                                        # (80)
+        Vd[j] = carried + total(screw * x for screw, x in zip(aa[j], own, strict=True))                          # (81)
+        f = JJ[j] @ Vd[j] - beta[j]                                                                              # (79)
+        for k, x in zip(free[j], own, strict=True):
+            qdd[k] = x
+        for k, screw in zip(model.freedoms(j), model.subspace(j), strict=True):
+            if known[k]:
+                Gamma[k] = screw.dot(f) + model.joint(j).rotor_inertia * a[k]                                    # (82)
+    return Gamma, qdd
+
+
+def velocity_terms(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches = None
+) -> tuple[dict, dict[int, Motion], dict[int, Force]]:
+    """iT_j, gamma_j and beta_j of every link: what does not depend on accelerations.
+
+    With hat(w) hat(w) r for w x (w x r), the joint's own velocity [vJ; wJ] (qd_j a_j in one half, for a base both):
+
+      (18)  jw_i    = jR_i iw_i,   jw_j = jw_i + wJ
+      (34)  gamma_j = [jR_i hat(w_i) hat(w_i) iP_j + (2 jw_i + wJ) x vJ;  jw_i x wJ]             also (101)
+      (35)  beta_j  = -f_ej - [hat(w_j) hat(w_j) MS_j;  jw_j x (J_j jw_j)]                       also (90), (102)
+    """
+    applied = wrenches or {}
+    iTj, w, hats, gamma, beta = {}, {0: Vector()}, {0: Matrix.zero()}, {}, {}
+    for j, i in model.outward():
+        iTj[j], own = model.transform(j, q), model.joint_motion(j, v)
+        vJ, wJ = own.linear, own.angular
+        jw_i = iTj[j].inward(w[i])
+        w[j] = jw_i + wJ                                                                                         # (18)
+        hats[j] = acceleration_matrix(w[j], Vector())
+        centrifugal = iTj[j].inward(hats[i] @ iTj[j].origin)
+        gamma[j] = Motion(centrifugal + (2 * jw_i + wJ).cross(vJ), jw_i.cross(wJ))                               # (34)
+        MS, J = model.inertia(j).h, model.inertia(j).J
+        spin = Force(hats[j] @ MS, rate_of_spin(J, w[j], Vector(), hats[j]))
+        beta[j] = applied.get(j, Force()) - spin                                                                 # (35)
+    return iTj, gamma, beta
+
+
+def eliminated(JJ: Apparent, aa: Motion, JJaa: Force, scaled: Force, Ia: Scalar) -> ArticulatedInertia:
+    """K_j (73) of a joint with one freedom, ``scaled`` = JJ*_j aa_j H_j^-1.
+
+    Without a rotor nothing behind the joint resists it: K_j aa_j = 0, and these entries are made exact zeros.
+    """
+    K = articulated(JJ).minus_dyad([JJaa], [scaled])
+    if not is_zero(Ia):
+        return K
+    M, B, J = K.M, K.B, K.J
+    if is_zero(aa.angular.z):
+        return ArticulatedInertia(Symmetric(M.xx, M.xy, 0, M.yy), Matrix(B.rows[0], B.rows[1], Vector()), J)
+    flat = Matrix(*(Vector(row.x, row.y) for row in B.rows))
+    return ArticulatedInertia(M, flat, Symmetric(J.xx, J.xy, 0, J.yy))
+
+
+def articulated(JJ: Apparent) -> ArticulatedInertia:
+    return ArticulatedInertia.rigid(JJ) if isinstance(JJ, Inertia) else JJ
+
+
+def joined(one: Apparent, other: Apparent) -> Apparent:
+    """The sum, which is that of a rigid body if both are."""
+    if isinstance(one, Inertia) and isinstance(other, Inertia):
+        return one + other
+    return articulated(one) + articulated(other)
+
+
+def outward(iTj: Transform, JJ: Apparent) -> Apparent:
+    """jT_i^T JJ_j jT_i"""
+    return iTj.inertia_outward(JJ) if isinstance(JJ, Inertia) else iTj.articulated_outward(JJ)
+
+
+def total(motions: Iterable[Motion]) -> Motion:
+    return sum(motions, Motion())
