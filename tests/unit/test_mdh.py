@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -211,7 +212,7 @@ MISTAKES = {
     ),
     "unknown key on top": ("nam: a", "there is no key 'nam'.*did you mean 'name'"),
     "key is a list": ("[1]: 2", "expected: a text"),
-    "loops": (arm(rest="loops: []"), "line 4.*does not read loops.*fix: cut the loops"),
+    "loops a mapping": (arm(rest="loops: {a: 1}"), "line 4.*got: a mapping.*expected: a list"),
     "name missing": ("joints: []", "'name' is missing"),
     "joints missing": ("name: a", "'joints' is missing"),
     "joints a mapping": ("name: a\njoints: {a: 1}", "got: a mapping.*expected: a list"),
@@ -357,8 +358,10 @@ def random_tree(seed: int, turn: str, shift: str, axis: str) -> Description:
         frames[f"frame {i}"] = (name, Placement(rotation_from_rpy(*TURNS["any"](rng)), rng.normal(size=3)))
     for i, name in enumerate(names[1:], 1):
         kind = ("revolute", "continuous", "prismatic", "fixed")[rng.integers(4)]
-        terms = dict(zip(("rotor_inertia", "coulomb", "viscous", "stiffness", "rest"), rng.random(5), strict=True))
-        limits = {"lower": -1.5, "upper": math.pi / 2, "velocity_limit": 0.0, "effort_limit": 7.25}
+        terms: dict[str, Any] = dict(
+            zip(("rotor_inertia", "coulomb", "viscous", "stiffness", "rest"), rng.random(5), strict=True)
+        )
+        limits: dict[str, Any] = {"lower": -1.5, "upper": math.pi / 2, "velocity_limit": 0.0, "effort_limit": 7.25}
         joints.append(
             JointDescription(
                 name=f"joint {i}",

@@ -210,8 +210,6 @@ TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s"
         (arm(joint='<joint name="j" type="ball"/>'), "joint 'j': ball joints are not supported\n  fix: write three"),
         (arm(joint='<freejoint name="j"/>', world=f"<body><joint/>{GEOM}</body>"), "joint 'j': a free joint is only"),
         (arm(joint='<freejoint name="j"/>', world=f"<body><freejoint/>{GEOM}</body>"), "joint 'j': a free joint is"),
-        (TWO % '<equality><connect name="e" body1="a" body2="b" anchor="0 0 0"/></equality>', "equality 'e': loops"),
-        (TWO % '<equality><weld body1="a" body2="b"/></equality>', "unnamed equality: loops and couplings"),
         (TWO % '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', "by a straight line"),
         (TWO % '<equality><joint joint1="j" joint2="k"/><joint joint1="j"/></equality>', "can only follow one other"),
         (arm(more='<tendon><fixed stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>'), "tendons with springs"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ModelError, UnknownNameError
 from ..files import write_text
 from ..model import Description
+from ..model.description import Finding
 from .mdh import read_mdh
 from .mdh_writer import write_mdh
 from .mjcf import read_mjcf
+from .structure_file import Structure, apply, read_structure, write_structure
 from .urdf import read_urdf
 from .urdf_writer import write_urdf
 from .xml import parse_xml
@@ -18,20 +21,58 @@ READERS = {".urdf": read_urdf, ".xml": read_urdf, ".yaml": read_mdh, ".yml": rea
 WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
 BUNDLED = Path(__file__).parent.parent / "robots"
 
+__all__ = [
+    "READERS",
+    "WRITERS",
+    "Structure",
+    "apply",
+    "bundled_robots",
+    "read",
+    "read_mdh",
+    "read_mjcf",
+    "read_structure",
+    "read_urdf",
+    "side_file",
+    "texts",
+    "write",
+    "write_mdh",
+    "write_structure",
+    "write_urdf",
+]
+
 
 def bundled_robots() -> tuple[str, ...]:
     """Names of the robots that come with linkwork."""
     return tuple(sorted(path.stem for path in BUNDLED.glob("*.yaml")))
 
 
-def read(robot: str | Path) -> Description:
-    """The description in a file, or of a bundled robot by name. Nothing is judged yet: see ``linkwork check``."""
+def side_file(path: str | Path) -> Path:
+    """Where ``write`` puts what a URDF cannot say: arm.loops.yaml beside arm.urdf."""
+    return Path(path).with_suffix(".loops.yaml")
+
+
+def read(robot: str | Path, structure: str | Path | None = None) -> Description:
+    """The description in a file, or of a bundled robot by name, with the loops, roles and home of the side file
+    ``structure``. Nothing is judged yet: see ``linkwork check``."""
     path = Path(robot)
     if not path.suffix and not path.exists():
         if str(robot) not in bundled_robots():
             raise UnknownNameError("bundled robot", str(robot), bundled_robots())
         path = BUNDLED / f"{robot}.yaml"
-    reader = READERS.get(path.suffix.lower())
+    description = _read(path)
+    if structure is not None:
+        side = Path(structure)
+        return apply(description, read_structure(_text(side, "give the path of a side file"), str(side)))
+    if path.suffix.lower() == ".urdf" and (side := side_file(path)).is_file():
+        message = f"{side.name} is beside it, but was not read"
+        unread = Finding("warning", str(path), message, f'to have its loops, load with structure="{side}"')
+        return replace(description, findings=(*description.findings, unread))
+    return description
+
+
+def _read(path: Path) -> Description:
+    suffix, fix = path.suffix.lower(), "give the path of a robot file, or a name of `linkwork robots`"
+    reader = READERS.get(suffix)
     if reader is None:
         raise ModelError(
             "this kind of robot file is not known",
@@ -39,26 +80,30 @@ def read(robot: str | Path) -> Description:
             got=path.suffix or "no suffix",
             expected="one of: " + ", ".join(READERS),
         )
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"the file cannot be read: {error.strerror}",
-            where=str(path),
-            fix="give the path of a robot file, or a name of `linkwork robots`",
-        ) from error
-    if path.suffix.lower() == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
+    if reader is read_mdh:
+        return read_mdh(_text(path, fix), path.name if path.parent == BUNDLED else str(path))
+    data = _bytes(path, fix)
+    if suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
         return read_mjcf(data, str(path), path.parent)
-    if reader is read_urdf:
-        return read_urdf(data, str(path))
+    return read_urdf(data, str(path))
+
+
+def _bytes(path: Path, fix: str) -> bytes:
     try:
-        return read_mdh(data.decode(), path.name if path.parent == BUNDLED else str(path))
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror}", where=str(path), fix=fix) from error
+
+
+def _text(path: Path, fix: str) -> str:
+    try:
+        return _bytes(path, fix).decode()
     except UnicodeDecodeError as error:
         raise ModelError(f"the file is not UTF-8 text: {error}", where=str(path)) from error
 
 
-def write(description: Description, path: str | Path) -> None:
-    """Write a description in the format its suffix names; an existing file is replaced in one step."""
+def texts(description: Description, path: str | Path) -> dict[Path, str]:
+    """The files that ``write`` makes, and what they say: the one asked for, and the side file of a URDF if needed."""
     path = Path(path)
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
@@ -68,4 +113,17 @@ def write(description: Description, path: str | Path) -> None:
             got=path.suffix or "no suffix",
             expected="one of: " + ", ".join(WRITERS),
         )
-    write_text(path, writer(description))
+    files = {path: writer(description)}
+    if writer is write_urdf and (structure := write_structure(description)):
+        files[side_file(path)] = structure
+    return files
+
+
+def write(description: Description, path: str | Path) -> None:
+    """Write a description in the format its suffix names; an existing file is replaced in one step.
+
+    A URDF has no words for loops, roles of joints and forces: a robot that has any gets a side file, arm.loops.yaml
+    beside arm.urdf, to be read with ``structure=``. Nothing is written if either cannot be.
+    """
+    for file, text in reversed(texts(description, path).items()):  # the robot's own file last
+        write_text(file, text)

@@ -8,7 +8,7 @@
       - {name: elbow, link: fore, sigma: 0, alpha: pi/2, d: 0.2}
     links:                                       # inertia: M; MX MY MZ or center; XX XY XZ YY YZ ZZ or central
       - {link: fore, M: 2, MX: 0.3, YY: 0.1, ZZ: 0.1}
-    drives:                                      # Ia Fs Fv K rest limits velocity effort mimic
+    drives:                                      # role Ia Fs Fv K rest limits velocity effort weight mimic
       - {joint: waist, Ia: 0.5, limits: [-170 deg, 170 deg]}
     frames:                                      # placed in a link's frame by the six parameters, or by xyz and rpy
       - {name: tool, link: fore, d: 0.25}
@@ -16,7 +16,11 @@
 Joint rows. Frame j in frame a(j) is Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r); what is not given is zero. Sigma
 0 is revolute (the default), 1 prismatic, 2 fixed; theta or r of a moving joint is its value at position zero. `parent`
 is a link's name or a row's number, 0 or `base` for the base; without it, the row before. Names default to joint1 and
-link1, and so on. Where no common normal is near, a joint may be placed by xyz and rpy instead.
+link1, and so on. Where no common normal is near, a joint may be placed by xyz and rpy instead. With sigma
+`floating`, allowed in the first row on a fixed base, the link moves freely; its placement is its home pose.
+
+Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. ``mdh_loops`` tells of
+`loops`, `home`, `independent`, `actuation` and `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
 `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
@@ -31,36 +35,16 @@ in the joints' frames. So a robot whose axes are not z keeps its links' frames.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 import numpy as np
-import yaml
 
-from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LinkInertia, Mimic, Placement
-from ..model.placement import ModifiedParameters
-from ..model.rotations import rotation_from_rpy
-from .dh import from_standard_dh
-from .yaml_nodes import Nodes
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LoopDescription, Placement
+from .mdh_loops import read_forces, read_home, read_independent, read_loops
+from .mdh_parallel import modules_of, read_module, stands_on
+from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
 
-TABLES = ("joints", "links", "drives", "frames", "base", "gravity")  # what a source can be stated for
-ILLUSTRATIVE = "illustrative"
-ELEMENTS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
-INERTIA = ("M", "MX", "MY", "MZ", "center", *ELEMENTS, "central", "source")
-KINDS = {"0": "revolute", "1": "prismatic", "2": "fixed"}  # by sigma
-MODIFIED = ModifiedParameters._fields
-STANDARD = ("theta", "d", "a", "alpha")
-DRIVES = {
-    "Ia": "rotor_inertia",
-    "Fs": "coulomb",
-    "Fv": "viscous",
-    "K": "stiffness",
-    "rest": "rest",
-    "velocity": "velocity_limit",
-    "effort": "effort_limit",
-}
+__all__ = ["ILLUSTRATIVE", "TABLES", "read_mdh"]
 
-Row = dict[str, yaml.Node]
+KEYS = ("name", "description", "convention", "sources", "source", *TABLES, *PARALLEL, "independent", "actuation")
 
 
 def read_mdh(text: str, source: str = "") -> Description:
@@ -72,234 +56,76 @@ def read_mdh(text: str, source: str = "") -> Description:
     return _Reader(source).robot(text)
 
 
-class _Reader(Nodes):
+class _Reader(Tables):
     """One file being read: its tables, top to bottom."""
 
     def robot(self, text: str) -> Description:
         root = self.root(text)
-        if isinstance(root, yaml.MappingNode) and (loops := [key for key, _ in root.value if key.value == "loops"]):
-            self.fail(loops[0], "this version does not read loops", fix="cut the loops and leave `loops` out")
-        top = self.mapping(root, ("name", "description", "convention", "sources", "source", *TABLES))
-        for key in ("name", "joints"):
-            if key not in top:
-                self.fail(root, f"{key!r} is missing", expected=f"{key}: ...")
-        self.sources = self.read_sources(top)
+        top = self.mapping(root, KEYS)
+        modules = modules_of(self, top, root)
+        self.need(root, top, "name", "...")
+        if not modules:
+            self.need(root, top, "joints", "...")
         standard = "convention" in top and self.name(top["convention"], "convention", ("modified", "standard"))
-        base, floating = self.read_base(top.get("base"))
-        joints, distal = self.read_joints(top["joints"], base.name, standard == "standard")
-        links = {base.name: base.inertia, **{joint["child"]: None for joint in joints.values()}}
-        self.read_links(top, links, base.name)
-        frames = self.read_frames(top, links)
-        self.read_drives(top, joints)
+        if modules and standard == "standard":
+            self.fail(top["convention"], "legs are read in the modified convention alone", fix="write modified rows")
+        self.read_sources(top)
+        self.read_base(top.get("base"))
+        whole = Scope(self.root_link)
+        while modules and stands_on(self, modules[0]) in ("base", *self.links):
+            read_module(self, modules.pop(0))  # before the joints: its platform may be floating
+        self.read_joints(top, whole, standard == "standard")
+        for module in modules:
+            read_module(self, module)
+        self.read_links(top, whole)
+        frames = self.read_frames(top)
+        self.read_drives(top, whole)
+        read_loops(self, top, frames)
+        read_home(self, top, whole)
+        read_independent(self, top)
+        forces = read_forces(self, top, frames)
         gravity = self.numbers(top["gravity"], 3) if "gravity" in top else STANDARD_GRAVITY
 
         # The file is in the joints' frames or the distal ones, the Description in the links' own.
-        given = {name: distal.get(name, Placement()) for name in links}
-        own = {name: given[name] @ frames.pop(name)[1] if name in frames else Placement() for name in links}
+        given = {name: self.distal.get(name, Placement()) for name in self.links}
+        own = {name: given[name] @ frames.pop(name)[1] if name in frames else Placement() for name in self.links}
         if standard == "standard":
-            frames = {f"{name}_dh": (name, Placement()) for name in distal} | frames
-        seen = {name: own[name].inverse() @ given[name] for name in links}
-        for joint in joints.values():
-            parent, child = joint["parent"], joint["child"]
-            if joint["kind"] != "fixed" and own[child].translation[:2].any():
-                self.label = f"frame {child!r}"
-                self.fail(top["frames"], "a link's own frame must have its origin on the joint's axis", fix="rename it")
-            joint["origin"] = own[parent].inverse() @ joint["origin"] @ own[child]
-            joint["axis"] = own[child].rotation[2] + 0.0
+            frames = {f"{name}_dh": (name, Placement()) for name in self.distal} | frames
+        seen = {name: own[name].inverse() @ given[name] for name in self.links}
+        self.turn_joints(top, own)
+
+        def placed(side: Side) -> Side:
+            return side[0], seen[side[0]] @ side[1]
+
         return Description(
             name=self.text(top["name"]),
-            links=tuple(Link(name, inertia and inertia.placed(seen[name])) for name, inertia in links.items()),
-            joints=tuple(JointDescription(**joint) for joint in joints.values()),
+            links=tuple(Link(name, inertia and inertia.placed(seen[name])) for name, inertia in self.links.items()),
+            joints=tuple(JointDescription(**joint) for joint in self.joints.values()),
             gravity=(gravity[0], gravity[1], gravity[2]),
-            floating=floating,
-            frames={name: (link, seen[link] @ placement) for name, (link, placement) in frames.items()},
+            floating=self.floating,
+            frames={name: placed(side) for name, side in frames.items()},
+            loops=tuple(
+                LoopDescription(name, kind, placed(first), placed(second))
+                for name, (kind, first, second) in self.loops.items()
+            ),
+            home=self.home,
+            independent=tuple(self.independent),
+            redundant="actuation" in top and self.name(top["actuation"], "actuation", ("redundant",)) == "redundant",
+            forces=tuple(forces),
             summary=self.text(top["description"]) if "description" in top else "",
             sources=self.sources,
             source=self.source,
         )
 
-    # --- sources
-
-    def read_sources(self, top: Row) -> dict[str, str]:
-        self.label = "sources"
-        rows = self.mapping(top["sources"]) if "sources" in top else {}
-        for key in rows:
-            if key in TABLES or key == ILLUSTRATIVE or "." in key:
-                self.fail(rows[key], f"{key!r} cannot be the key of a source", fix="choose another key")
-        self.references = {key: self.text(node) for key, node in rows.items()}
-        sources = dict(self.references)
-        self.label = "source"
-        if "source" in top:
-            tables = {table: top["source"] for table in TABLES if table in top}
-            if isinstance(top["source"], yaml.MappingNode):
-                tables = self.mapping(top["source"], TABLES)
-            sources |= {table: self.reference(node) for table, node in tables.items()}
-        self.label = ""
-        return sources
-
-    def reference(self, node: yaml.Node) -> str:
-        return self.name(node, "source", (*self.references, ILLUSTRATIVE))
-
-    def note_source(self, row: Row, path: str) -> None:
-        """Take a row's `source`, one key or {value: key, ...}, out of the row."""
-        node = row.pop("source", None)
-        if isinstance(node, yaml.MappingNode):
-            for value, reference in self.mapping(node, list(row)).items():
-                self.sources[f"{path}.{value}"] = self.reference(reference)
-        elif node is not None:
-            self.sources[path] = self.reference(node)
-
-    # --- tables
-
-    def rows(self, top: Row, table: str, known: Iterable[str]) -> Iterable[tuple[yaml.Node, Row]]:
-        nodes = self.sequence(top[table]) if table in top else []
-        for j, node in enumerate(nodes, 1):
-            self.label = f"{table} row {j}"
-            yield node, self.mapping(node, tuple(known))
-        self.label = ""
-
-    def name_of(self, node: yaml.Node, row: Row, key: str, names: Iterable[str]) -> str:
-        """Which link or joint the row is about."""
-        if key not in row:
-            self.fail(node, f"{key!r} is missing", expected=f"{key}: its name")
-        name = self.name(row.pop(key), key, names)
-        self.label = f"{key} {name!r}"
-        return name
-
-    def read_base(self, node: yaml.Node | None) -> tuple[Link, bool]:
-        self.label = "base"
-        row = self.mapping(node, ("kind", "link", *INERTIA)) if isinstance(node, yaml.MappingNode) else {}
-        kind = row.pop("kind", None) if row else node
-        floating = kind is not None and self.name(kind, "kind of base", ("fixed", "floating")) == "floating"
-        name = self.text(row.pop("link")) if "link" in row else "base"
-        self.note_source(row, "base")
-        inertia = self.inertia(row, node) if row and node is not None else None
-        self.label = ""
-        return Link(name, inertia), floating
-
-    def read_joints(
-        self, table: yaml.Node, base: str, standard: bool
-    ) -> tuple[dict[str, dict[str, Any]], dict[str, Placement]]:
-        """Fields of each JointDescription, with ``origin`` between the joints' frames; and, in the standard
-        convention, the links' distal frames in the joints' frames."""
-        joints: dict[str, dict[str, Any]] = {}
-        parents: list[str] = [base]  # links by number
-        placements: list[Placement] = []
-        columns: list[list[float]] = [[], [], [], []]
-        geometry = STANDARD if standard else (*MODIFIED, "xyz", "rpy")
-        known = ("name", "link", "parent", "sigma", "source", *geometry)
-        for node, row in self.rows({"joints": table}, "joints", known):
-            j = len(parents)
-            name = self.text(row.pop("name")) if "name" in row else f"joint{j}"
-            self.label = f"joint {name!r}"
-            link = self.text(row.pop("link")) if "link" in row else f"link{j}"
-            if name in joints or link in parents:
-                self.fail(node, "the name of a joint or link is used twice", got=f"{name!r}, {link!r}")
-            sigma = self.name(row.pop("sigma"), "sigma", KINDS) if "sigma" in row else "0"
-            parent = parents[-1]
-            if "parent" in row:
-                numbers = {str(k): link_k for k, link_k in enumerate(parents)}
-                earlier = {"base": base, **numbers, **dict(zip(parents, parents, strict=True))}
-                parent = earlier[self.name(row.pop("parent"), "earlier link", earlier)]
-            self.note_source(row, f"joints.{name}")
-            if standard:
-                for column, key in zip(columns, STANDARD, strict=True):
-                    column.append(self.number(row[key]) if key in row else 0.0)
-            else:
-                placements.append(self.placement(row, node))
-            joints[name] = {"name": name, "kind": KINDS[sigma], "parent": parent, "child": link}
-            parents.append(link)
-        distal: dict[str, Placement] = {}
-        if standard:
-            before = [parents.index(joint["parent"]) - 1 for joint in joints.values()]
-            modified, ends = from_standard_dh(*columns, parent=before)
-            placements = [parameters.placement() for parameters in modified]
-            distal = dict(zip(parents[1:], ends, strict=True))
-        for joint, placement in zip(joints.values(), placements, strict=True):
-            joint["origin"] = placement
-        return joints, distal
-
-    def placement(self, row: Row, node: yaml.Node) -> Placement:
-        parameters = {key: self.number(row[key]) for key in MODIFIED if key in row}
-        if "xyz" not in row and "rpy" not in row:
-            return ModifiedParameters(**parameters).placement()
-        if parameters:
-            self.fail(node, "placed twice", got=", ".join(row), expected=f"{', '.join(MODIFIED)}, or xyz and rpy")
-        xyz = self.numbers(row["xyz"], 3) if "xyz" in row else [0.0, 0.0, 0.0]
-        rpy = self.numbers(row["rpy"], 3) if "rpy" in row else [0.0, 0.0, 0.0]
-        return Placement(rotation_from_rpy(*rpy), np.array(xyz))
-
-    def read_links(self, top: Row, links: dict[str, LinkInertia | None], base: str) -> None:
-        for node, row in self.rows(top, "links", ("link", *INERTIA)):
-            link = self.name_of(node, row, "link", links)
-            if link == base:
-                self.fail(node, "the base's inertia stands under `base`", fix="base: {kind: fixed, M: ...}")
-            if links[link] is not None:
-                self.fail(node, "the link has two rows", fix="keep one of them")
-            self.note_source(row, f"links.{link}")
-            links[link] = self.inertia(row, node)
-
-    def inertia(self, row: Row, node: yaml.Node) -> LinkInertia:
-        if "M" not in row:
-            self.fail(node, "the mass is missing", expected="M: mass in kg")
-        mass = self.number(row["M"])
-        for vector, components in (("center", ("MX", "MY", "MZ")), ("central", ELEMENTS)):
-            if vector in row and (both := [key for key in components if key in row]):
-                self.fail(row[both[0]], f"given by {vector!r} and by {both[0]!r}", fix="keep one form")
-        given = {key: self.number(row[key]) if key in row else 0.0 for key in ("MX", "MY", "MZ", *ELEMENTS)}
-        moments = np.array([given["MX"], given["MY"], given["MZ"]])
-        if not mass and moments.any():
-            self.fail(node, "first moments without a mass", got=moments.tolist(), expected="M above zero")
-        center = np.array(self.numbers(row["center"], 3)) if "center" in row else moments / (mass or 1.0)
-        if "central" not in row:
-            about_origin = _matrix([given[key] for key in ELEMENTS])
-            return LinkInertia(mass, center, LinkInertia.about(mass, mass * center, about_origin).central)
-        elements = self.numbers(row["central"], 3, 6)
-        return LinkInertia(mass, center, np.diag(elements) if len(elements) == 3 else _matrix(elements))
-
-    def read_frames(self, top: Row, links: Mapping[str, object]) -> dict[str, tuple[str, Placement]]:
-        frames: dict[str, tuple[str, Placement]] = {}
-        for node, row in self.rows(top, "frames", ("name", "link", "source", *MODIFIED, "xyz", "rpy")):
-            if "name" not in row:
-                self.fail(node, "'name' is missing", expected="name: its name")
-            name = self.text(row.pop("name"))
-            self.label = f"frame {name!r}"
-            if "link" not in row:
-                self.fail(node, "'link' is missing", expected="link: the link that carries the frame")
-            link = self.name(row.pop("link"), "link", links)
-            if name in frames or (name in links and name != link):
-                self.fail(node, "the name of the frame is used twice")
-            self.note_source(row, f"frames.{name}")
-            frames[name] = link, self.placement(row, node)
-        return frames
-
-    def read_drives(self, top: Row, joints: Mapping[str, dict[str, Any]]) -> None:
-        seen: set[str] = set()
-        for node, row in self.rows(top, "drives", ("joint", *DRIVES, "limits", "mimic", "source")):
-            name = self.name_of(node, row, "joint", joints)
-            joint = joints[name]
-            if name in seen:
-                self.fail(node, "the joint has two rows", fix="keep one of them")
-            if joint["kind"] == "fixed":
-                self.fail(node, "a fixed joint has no drive", fix="remove the row, or set sigma to 0 or 1")
-            seen.add(name)
-            self.note_source(row, f"drives.{name}")
-            for key, attribute in DRIVES.items():
-                if key in row:
-                    joint[attribute] = self.number(row[key], finite=key not in ("velocity", "effort"))
-            if "limits" in row:
-                joint["lower"], joint["upper"] = self.numbers(row["limits"], 2, finite=False)
-            if "mimic" in row:
-                mimic = self.mapping(row["mimic"], ("joint", "multiplier", "offset"))
-                if "joint" not in mimic:
-                    self.fail(row["mimic"], "'joint' is missing", expected="mimic: {joint: its name, ...}")
-                leader = self.name(mimic.pop("joint"), "joint", joints)
-                joint["mimic"] = Mimic(leader, **{key: self.number(value) for key, value in mimic.items()})
-        for joint in joints.values():
+    def turn_joints(self, top: Row, own: dict[str, Placement]) -> None:
+        """Origins and axes in the links' own frames, and revolute joints without limits continuous."""
+        for joint in self.joints.values():
+            parent, child = own[joint["parent"]], own[joint["child"]]
+            axis = joint.get("axis", np.array([0.0, 0.0, 1.0]))
+            if joint["kind"] not in ("fixed", "floating") and np.cross(axis, child.translation).any():
+                self.label = f"frame {joint['child']!r}"
+                self.fail(top["frames"], "a link's own frame must have its origin on the joint's axis", fix="rename it")
+            joint["origin"] = parent.inverse() @ joint["origin"] @ child
+            joint["axis"] = axis @ child.rotation + 0.0
             if joint["kind"] == "revolute" and "lower" not in joint:
                 joint["kind"] = "continuous"
-
-
-def _matrix(elements: list[float]) -> np.ndarray:
-    XX, XY, XZ, YY, YZ, ZZ = elements
-    return np.array([[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]])

@@ -1,36 +1,41 @@
-"""Writer of the YAML format that ``mdh`` reads: any tree of links and joints, to the last digit."""
+"""Writer of the YAML format that ``mdh`` reads: any tree of links and joints with its loops, to the last digit."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
+from ..forces import LAWS
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
-from .mdh import DRIVES, ELEMENTS, ILLUSTRATIVE, TABLES
+from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, TABLES
 from .rpy import rpy_from_rotation
 
-SIGMA = {"revolute": 0, "continuous": 0, "prismatic": 1, "fixed": 2}
+SIGMA = {"revolute": "0", "continuous": "0", "prismatic": "1", "fixed": "2", "floating": "floating"}
 ANGLES = ("gamma", "alpha", "theta")
+DIGITS = 15  # decimals of parameters
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")  # texts that need no quotes
 
 
 def write_mdh(description: Description) -> str:
-    """YAML text from which ``read_mdh`` makes the same robot: names, frames, dynamics and sources.
+    """YAML text from which ``read_mdh`` makes the same robot: names, frames, dynamics, loops and sources.
 
+    Platforms and legs are written out as the joints, links and loops they stand for.
     Frames of moving links are turned until z is the joint's axis; the links' own frames are written as frames of the
     same name. A joint whose axis is nearly parallel to the one before is placed by xyz and rpy, since its common
     normal would be too far away to keep all digits.
     """
     root, joints = _outward(description)
     turned = {link.name: Placement() for link in description.links}  # the joint's frame in the link's own
-    turned |= {joint.child: Placement(frame_of_axis(joint.axis)) for joint in joints if joint.kind != "fixed"}
+    turned |= {joint.child: Placement(frame_of_axis(joint.axis)) for joint in joints if _has_axis(joint)}
     inertias = {
         link.name: link.inertia.placed(turned[link.name].inverse())
         for link in description.links
@@ -67,17 +72,29 @@ def write_mdh(description: Description) -> str:
             for name, (link, placement) in (own | named).items()
         ),
     )
+    lines += _table("loops", _loops(description, turned, sources))
+    if description.home:
+        lines.append(f"home: {_flow(_home(description))}")
+    if description.independent:
+        lines.append(f"independent: [{', '.join(map(_text, description.independent))}]")
+    if description.redundant:
+        lines.append("actuation: redundant")
+    lines += _table("forces", _forces(description, sources))
     return "\n".join(lines) + "\n"
 
 
+def _has_axis(joint: JointDescription) -> bool:
+    return joint.kind not in ("fixed", "floating")
+
+
 def _outward(description: Description) -> tuple[str, list[JointDescription]]:
-    """The root link, and the joints depth first in the description's order."""
+    """The root link, and the joints depth first in the description's order, but a floating one first of all."""
     children = {joint.child for joint in description.joints}
     roots = [link.name for link in description.links if link.name not in children]
     if len(roots) != 1:
         raise ModelError("not a tree", where=description.name, got=f"roots {roots}", expected="one root link")
     outgoing = description.outgoing()
-    order, pending = [], outgoing[roots[0]][::-1]
+    order, pending = [], sorted(outgoing[roots[0]][::-1], key=lambda joint: joint.kind == "floating")
     while pending:
         order.append(joint := pending.pop())
         pending += outgoing[joint.child][::-1]
@@ -94,16 +111,24 @@ def _is_identity(rotation: np.ndarray) -> bool:
 def _joint(joint: JointDescription, turned: Mapping[str, Placement], sources: _Sources) -> dict[str, str]:
     placement = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
     row = {"name": _text(joint.name), "link": _text(joint.child), "parent": _text(joint.parent)}
-    if sigma := SIGMA[joint.kind]:
-        row["sigma"] = str(sigma)
+    if (sigma := SIGMA[joint.kind]) != "0":
+        row["sigma"] = sigma
+    row |= _pose(placement) if joint.kind == "floating" else _parameters(placement)
+    return sources.added(row, f"joints.{joint.name}")
+
+
+def _parameters(placement: Placement) -> dict[str, str]:
+    """The six parameters, where they keep all digits; the noise of computing them is rounded off, so that what was read
+    is written as it was."""
     parameters = modified_parameters(placement)
     if parameters is None:
-        row |= _pose(placement)
-    else:
-        for key, value in parameters._asdict().items():
-            if (text := _angle(value) if key in ANGLES else _number(value)) != "0":
-                row[key] = text
-    return sources.added(row, f"joints.{joint.name}")
+        return _pose(placement)
+    row = {}
+    for key, value in parameters._asdict().items():
+        text = (_angle if key in ANGLES else _number)(round(value, DIGITS))
+        if text != "0":
+            row[key] = "pi" if text == "-pi" else text
+    return row
 
 
 def _pose(placement: Placement) -> dict[str, str]:
@@ -120,17 +145,57 @@ def _inertia(inertia: LinkInertia | None) -> dict[str, str]:
 
 def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
     row = {"joint": _text(joint.name)}
-    if joint.kind == "fixed":
+    if not _has_axis(joint):
         return row
+    if joint.role != JointDescription.role:
+        row["role"] = joint.role
     for key, attribute in DRIVES.items():
         if (value := getattr(joint, attribute)) != getattr(JointDescription, attribute):
             row[key] = _number(value)
     if math.isfinite(joint.lower) or math.isfinite(joint.upper):
-        row["limits"] = _list((joint.lower, joint.upper), _angle if SIGMA[joint.kind] == 0 else _number)
+        row["limits"] = _list((joint.lower, joint.upper), _position(joint))
     if mimic := joint.mimic:
         numbers = {"multiplier": _number(mimic.multiplier), "offset": _number(mimic.offset)}
         row["mimic"] = _flow({"joint": _text(mimic.joint), **numbers})
     return sources.added(row, f"drives.{joint.name}")
+
+
+def _position(joint: JointDescription):
+    """How positions of the joint are written."""
+    return _number if joint.kind == "prismatic" else _angle
+
+
+def _loops(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
+    for loop in description.loops:
+        row = {"name": _text(loop.name), "kind": loop.kind}
+        for key, (link, placement) in (("first", loop.first), ("second", loop.second)):
+            row[key] = _flow({"link": _text(link), **_parameters(turned[link].inverse() @ placement)})
+        yield sources.added(row, f"loops.{loop.name}")
+
+
+def _home(description: Description) -> dict[str, str]:
+    joints = {joint.name: joint for joint in description.joints}
+    return {_text(name): _position(joints[name])(float(position)) for name, position in description.home.items()}
+
+
+def _forces(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
+    names = {law: name for name, law in LAWS.items()}
+    for j, (frame, law) in enumerate(description.forces, 1):
+        if type(law) not in names:
+            raise ModelError(
+                "this law of the surroundings cannot be written",
+                where=f"{description.name}: forces at {frame!r}",
+                got=repr(law),
+                expected=f"one of: {', '.join(LAWS)}",
+                fix="write the robot without it, and add it again after loading",
+            )
+        values = {each.name: getattr(law, each.name) for each in fields(law) if getattr(law, each.name) != each.default}
+        row = {"frame": _text(frame), "law": names[type(law)], **{name: _value(x) for name, x in values.items()}}
+        yield sources.added(row, f"forces.{j}")
+
+
+def _value(value: Any) -> str:
+    return _list(value) if isinstance(value, tuple) else _number(value)
 
 
 class _Sources:

@@ -1,4 +1,4 @@
-"""A model compiled by MuJoCo -> Description: bodies, hinges and slides, springs, friction and armature, limits.
+"""A model compiled by MuJoCo -> Description: bodies, hinges and slides, springs, friction and armature, limits, loops.
 
 A position here is MuJoCo's ``qpos``, whatever ``ref`` the joint has. What would change the forces and cannot be said of
 a tree is an error; what merely was not used is a warning.
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
-from .rpy import rotation_from_quaternion
+from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Placement
+from .mjcf_equalities import read_equalities
+from .mjcf_values import fresh, placement_of, rotation_of
 
 
 class TreeReader:
@@ -25,19 +26,21 @@ class TreeReader:
         self.joints: list[JointDescription] = []
         given = [model.body(b).name for b in range(model.nbody)]
         self.link_names = set(given)
-        self.bodies = [name or _fresh(f"body{b}", self.link_names) for b, name in enumerate(given)]
+        self.bodies = [name or fresh(f"body{b}", self.link_names) for b, name in enumerate(given)]
         given = [model.joint(j).name for j in range(model.njnt)]
         self.joint_names = set(given)
         owners = [self.bodies[body] for body in model.jnt_bodyid]
-        self.names = [name or _fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
+        self.names = [name or fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
 
     def description(self, name: str) -> Description:
         model, kinds = self.model, self.mujoco.mjtJoint
         free = [j for j in range(model.njnt) if model.jnt_type[j] == kinds.mjJNT_FREE]
         welded = model.body_weldid
         trees = [b for b in range(1, model.nbody) if welded[b] and not welded[model.body_parentid[b]]]
-        self.floating = len(free) == len(trees) == 1
-        self.followers, self.held = self.equalities()
+        found = read_equalities(self)
+        self.followers, self.held, self.loops = found.followers, found.held, found.loops
+        self.floating = len(free) == len(trees) == 1 and not found.grounded
+        self.platform = free[0] if self.loops and len(free) == 1 and not self.floating else None
         self.read_actuators()
         for b in range(model.nbody):
             if welded[b] or not self.floating:
@@ -53,6 +56,8 @@ class TreeReader:
             gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
             floating=self.floating,
             frames=self.frames(),
+            loops=tuple(self.loops),
+            home=self.home(),
             findings=self.findings(),
             source=self.source,
         )
@@ -61,15 +66,19 @@ class TreeReader:
         """A link for the body, on a chain of its joints. Links between joints, and those whose frame stands at a joint
         that is not in the body's origin, are massless."""
         model, kinds, name = self.model, self.mujoco.mjtJoint, self.bodies[b]
-        mass, rotation = float(model.body_mass[b]), _rotation(model.body_iquat[b])
+        mass, rotation = float(model.body_mass[b]), rotation_of(model.body_iquat[b])
         central = rotation @ np.diag(model.body_inertia[b]) @ rotation.T
         inertia = LinkInertia(mass, model.body_ipos[b].copy(), (central + central.T) / 2) if b else None
-        parent, placement = self.bodies[model.body_parentid[b]], _placement(model.body_pos[b], model.body_quat[b])
+        parent, placement = self.bodies[model.body_parentid[b]], placement_of(model.body_pos[b], model.body_quat[b])
         first, count = model.body_jntadr[b], model.body_jntnum[b]
         for j in range(first, first + count):
             kind, axis = int(model.jnt_type[j]), model.jnt_axis[j].copy()
             if kind not in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE):
                 self.check_free_or_ball(j)
+                if j == self.platform:
+                    joint = JointDescription(self.names[j], "floating", parent, name, placement, role="passive")
+                    self.joints.insert(0, joint)  # its coordinates come first
+                    parent = name
                 continue
             hinge = kind == kinds.mjJNT_HINGE
             anchor = Placement(translation=_arm(model.jnt_pos[j], axis) if hinge else np.zeros(3))
@@ -77,7 +86,7 @@ class TreeReader:
             placement = placement @ anchor @ _moved(hinge, axis, shift)
             if j not in self.held:
                 is_last = j == first + count - 1 and not anchor.translation.any()
-                child = name if is_last else _fresh(f"{name}_{self.names[j]}", self.link_names)
+                child = name if is_last else fresh(f"{name}_{self.names[j]}", self.link_names)
                 if not is_last:
                     self.links.append(Link(child, LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))))
                 self.joints.append(self.joint(j, hinge, parent, child, placement, axis))
@@ -85,7 +94,7 @@ class TreeReader:
             placement = placement @ anchor.inverse()
         self.links.append(Link(name, inertia))
         if b and parent != name and not (self.floating and model.body_parentid[b] == 0):
-            joint = _fresh(f"{name}_fixed", self.joint_names)
+            joint = fresh(f"{name}_fixed", self.joint_names)
             self.joints.append(JointDescription(joint, "fixed", parent, name, placement))
 
     def joint(
@@ -118,46 +127,37 @@ class TreeReader:
             viscous=0.0 if self.disabled("DAMPER", "PASSIVE") else damping,
             stiffness=stiffness,
             rest=float(model.qpos_spring[model.jnt_qposadr[j]]) if stiffness else 0.0,
+            role=self.role(j, stiffness),
             mimic=self.followers.get(j),
         )
+
+    def role(self, j: int, stiffness: float) -> str:
+        """Joints without an actuator are passive or elastic where loops move them, but motors for all of an open tree:
+        many files of arms have no actuators."""
+        followers = [k for k, mimic in self.followers.items() if mimic.joint == self.names[j]]
+        if not self.loops or j in self.followers or any(k in self.forces for k in (j, *followers)):
+            return "active"
+        return "elastic" if stiffness > 0 else "passive"
+
+    def home(self) -> dict[str, float]:
+        """Where MuJoCo closes the loops, unless the file gives it poses of its own."""
+        own = {joint.name for joint in self.joints if joint.kind not in ("fixed", "floating") and not joint.mimic}
+        at = {name: float(self.model.qpos0[self.model.jnt_qposadr[j]]) for j, name in enumerate(self.names)}
+        return {name: position for name, position in at.items() if self.loops and position and name in own}
 
     def check_free_or_ball(self, j: int) -> None:
         model, dof, name = self.model, self.model.jnt_dofadr[j], self.names[j]
         if model.jnt_type[j] == self.mujoco.mjtJoint.mjJNT_BALL:
             fix = "write three <joint type='hinge'> with axes at right angles in its place"
             self.tell("error", "joint", name, "ball joints are not supported", fix)
-        elif not self.floating:
-            message = "a free joint is only supported where nothing else moves in the world"
+        elif not self.floating and j != self.platform:
+            message = "a free joint is only supported where nothing else moves in the world, or loops hold the body"
             self.tell("error", "joint", name, message, "keep one robot in the file, without loose objects")
         elif model.jnt_stiffness[j] or any(
             array[dof : dof + 6].any() for array in (model.dof_armature, model.dof_damping, model.dof_frictionloss)
         ):
             message = "armature, damping, friction and stiffness of a free joint are left out"
             self.tell("warning", "joint", name, message, "use <freejoint/>, which takes no defaults")
-
-    def equalities(self) -> tuple[dict[int, Mimic], dict[int, float]]:
-        """Joints that follow another, and positions of joints that are held."""
-        model, types = self.model, self.mujoco.mjtEq
-        followers: dict[int, Mimic] = {}
-        held: dict[int, float] = {}
-        for e in range(0 if self.disabled("EQUALITY", "CONSTRAINT") else model.neq):
-            name, (c0, c1, *higher) = model.equality(e).name, map(float, model.eq_data[e][:5])
-            one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
-            if not model.eq_active0[e]:
-                self.tell("warning", "equality", name, "it is not active: left out")
-            elif model.eq_type[e] != types.mjEQ_JOINT:
-                fix = "remove it for the dynamics of the open tree"
-                self.tell("error", "equality", name, "loops and couplings other than of two joints are not read", fix)
-            elif any(higher) or one in followers or one in held:
-                fix = "keep one equality of a joint, of the form polycoef='c0 c1 0 0 0'"
-                self.tell("error", "equality", name, "a joint can only follow one other, by a straight line", fix)
-            elif two < 0:
-                held[one] = float(model.qpos0[model.jnt_qposadr[one]]) + c0
-                self.tell("warning", "joint", self.names[one], "an equality holds it in place: taken as fixed")
-            else:
-                at, leader_at = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
-                followers[one] = Mimic(self.names[two], c1, at + c0 - c1 * leader_at)
-        return followers, held
 
     def read_actuators(self) -> None:
         """What actuators add to joints, as rotor inertia and damping, and the forces they can give, as intervals."""
@@ -230,8 +230,8 @@ class TreeReader:
         for s in range(model.nsite):
             name, b = model.site(s).name, model.site_bodyid[s]
             if name and (model.body_weldid[b] or not self.floating):
-                name = _fresh(f"{name}_site", self.link_names) if name in self.link_names else name
-                frames[name] = self.bodies[b], _placement(model.site_pos[s], model.site_quat[s])
+                name = fresh(f"{name}_site", self.link_names) if name in self.link_names else name
+                frames[name] = self.bodies[b], placement_of(model.site_pos[s], model.site_quat[s])
         return frames
 
     def disabled(self, *names: str) -> bool:
@@ -255,24 +255,6 @@ class TreeReader:
         return tuple(findings)
 
 
-def _fresh(name: str, taken: set[str]) -> str:
-    """The name, with underscores added until no other has it."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
-def _rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Of MuJoCo's quaternion w, x, y, z."""
-    w, x, y, z = quaternion.tolist()
-    return rotation_from_quaternion(x, y, z, w)
-
-
-def _placement(position: np.ndarray, quaternion: np.ndarray) -> Placement:
-    return Placement(_rotation(quaternion), position.copy())
-
-
 def _arm(point: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """The point of the axis through ``point`` that is nearest to the origin."""
     nearest = point - axis * (axis @ point)
@@ -282,4 +264,4 @@ def _arm(point: np.ndarray, axis: np.ndarray) -> np.ndarray:
 def _moved(hinge: bool, axis: np.ndarray, by: float) -> Placement:
     if not hinge:
         return Placement(translation=axis * by)
-    return Placement(_rotation(np.array([math.cos(by / 2), *axis * math.sin(by / 2)])))
+    return Placement(rotation_of(np.array([math.cos(by / 2), *axis * math.sin(by / 2)])))

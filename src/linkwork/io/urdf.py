@@ -107,6 +107,7 @@ class _Reader:
         if base is not None:
             joints.remove(base)
             links = [link for link in links if link.name != base.parent]
+        joints.sort(key=lambda joint: joint.kind != "floating")  # the coordinates of a platform come first
         extension = robot.child("linkwork")
         gravity = extension.numbers("gravity", 3, STANDARD_GRAVITY) if extension else STANDARD_GRAVITY
         return Description(
@@ -137,16 +138,19 @@ class _Reader:
         parent = element.required("parent", '<parent link="..."/>').attribute("link")
         child = element.required("child", '<child link="..."/>').attribute("link")
         origin = self.placement(element)
-        if kind not in (*KINDS, "floating"):
+        if kind not in KINDS:
             self.error(
                 element,
                 f"joints of type {kind!r} are not supported",
                 "make it of one-degree-of-freedom joints" if kind == "planar" else f"use one of {', '.join(KINDS)}",
             )
-        if kind not in KINDS or kind == "fixed":  # all else in a fixed joint says nothing
+        if kind not in KINDS or kind in ("fixed", "floating"):  # all else in such a joint says nothing
             if element.child("mimic"):
-                self.warn(element, "a fixed joint cannot follow another; its <mimic> is ignored", "remove the <mimic>")
-            return JointDescription(name, "fixed", parent, child, origin)
+                message = f"a {kind} joint cannot follow another; its <mimic> is ignored"
+                self.warn(element, message, "remove the <mimic>")
+            floats = kind == "floating"
+            role, kind = ("passive", "floating") if floats else ("active", "fixed")
+            return JointDescription(name, kind, parent, child, origin, role=role)
         axis, dynamics, extension = element.child("axis"), element.child("dynamics"), element.child("linkwork")
         lower, upper, velocity, effort = self.limits(element, kind)
         return JointDescription(
@@ -229,23 +233,15 @@ class _Reader:
         return rotors[0] * reduction * reduction
 
     def floating_base(self, joints: list[JointDescription]) -> JointDescription | None:
-        """The joint that sets the robot free, if it stands between the root and the root's only child."""
-        base = None
+        """The joint that sets the robot free, if it stands between the root and the root's only child. Beside others
+        it lets a platform move against the root; `check` tells what else is wrong with it."""
         touching = Counter(link for joint in joints for link in (joint.parent, joint.child))
         for element, joint in zip(self.robot.all("joint"), joints, strict=True):
-            if element.attributes["type"] != "floating":
-                continue
-            if touching[joint.parent] == 1:
-                base = joint
+            if joint.kind == "floating" and touching[joint.parent] == 1:
                 if joint.origin.translation.any() or (joint.origin.rotation != np.eye(3)).any():
                     self.warn(element, "the origin of a floating joint is ignored: the pose of the base is free", "")
-            else:
-                self.error(
-                    element,
-                    "a floating joint is only supported between the root and the root's only child",
-                    "remove the other joints of the root, or make this one of one-degree-of-freedom joints",
-                )
-        return base
+                return joint
+        return None
 
     def placement(self, element: Element) -> Placement:
         origin = element.child("origin")

@@ -1,7 +1,8 @@
 """Description -> URDF. Every number is written so that it reads back as the same double.
 
 URDF has no words for springs and gravity: they stand in ``<linkwork>`` elements, which our reader knows and others
-skip. Rotations become roll, pitch and yaw, where an angle within 1e-10 of a quarter turn reads back as that turn.
+skip. Loops, roles of joints and forces stand in a side file (``structure_file``). Rotations become roll, pitch and yaw,
+where an angle within 1e-10 of a quarter turn reads back as that turn.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
+from ..errors import UnsupportedError
 from ..model.checks import check, raise_errors
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from .rpy import rpy_from_rotation
@@ -22,6 +24,14 @@ def write_urdf(description: Description) -> str:
     """URDF text of a description. Extra frames become massless links on fixed joints, a floating base a ``floating``
     joint from a link ``world``. Refuses what ``check`` finds wrong."""
     raise_errors(check(description))
+    root = description.root
+    alone = len(description.outgoing()[root]) == 1 and not any(link == root for link, _ in description.frames.values())
+    if description.joints and description.joints[0].kind == "floating" and alone:
+        raise UnsupportedError(
+            "in URDF this platform would be a floating base",
+            where=f"joint {description.joints[0].name!r}",
+            fix="write YAML, or put a frame on the root link",
+        )
     robot = Element("robot", name=description.name)
     if tuple(description.gravity) != STANDARD_GRAVITY:
         SubElement(robot, "linkwork", gravity=_words(description.gravity))

@@ -17,20 +17,20 @@ from numpy.typing import ArrayLike
 
 from ..errors import ModelError
 from .description import Description, Finding, JointDescription, LinkInertia
+from .loop_checks import HUGE, check_drives, check_structure, place
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
-HUGE = 1e100  # beyond this, squares and products overflow
 DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
 
 
 def check(description: Description) -> tuple[Finding, ...]:
     """All findings of the reader and of the rules here, in that order."""
-    structure = [*_names(description), *_tree(description), *_mimics(description)]
+    structure = [*_names(description), *_tree(description), *_mimics(description), *check_structure(description)]
     numbers = [*_finite(description), *_joint_values(description), *_inertias(description), *_units(description)]
     findings = [*description.findings, *structure, *numbers]
     if not any(finding.level == "error" for finding in findings):  # needs a sound tree
-        findings += _singular(description)
+        findings += [*_singular(description), *check_drives(description)]
     return tuple(findings)
 
 
@@ -43,11 +43,6 @@ def raise_errors(findings: Iterable[Finding]) -> None:
         raise ModelError(f"this robot cannot be loaded because of {count}{listed}")
 
 
-def _where(description: Description, element: str = "", name: str = "") -> str:
-    place = f"{element} {name!r}" if element else f"robot {description.name!r}"
-    return f"{description.source}: {place}" if description.source else place
-
-
 def _names(description: Description) -> Iterator[Finding]:
     groups = {
         "link": [link.name for link in description.links],
@@ -56,41 +51,41 @@ def _names(description: Description) -> Iterator[Finding]:
     for element, names in groups.items():
         for name, count in Counter(names).items():
             if count > 1:
-                where = _where(description, element, name)
+                where = place(description, element, name)
                 yield Finding("error", where, f"{count} {element}s have this name", f"rename all but one {element}")
     for name in description.frames:
         if name in groups["link"]:
-            where = _where(description, "frame", name)
+            where = place(description, "frame", name)
             yield Finding("error", where, "a link has the same name, and links are frames too", "rename the frame")
 
 
 def _tree(description: Description) -> Iterator[Finding]:
     links = {link.name for link in description.links}
     if not links:
-        yield Finding("error", _where(description), "there are no links", "describe at least one link")
+        yield Finding("error", place(description), "there are no links", "describe at least one link")
         return
     parents: dict[str, list[JointDescription]] = {}
     for joint in description.joints:
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
-                where = _where(description, "joint", joint.name)
+                where = place(description, "joint", joint.name)
                 yield Finding("error", where, f"its {role} link {link!r} does not exist", "add the link or correct it")
         parents.setdefault(joint.child, []).append(joint)
     for name, (link, _) in description.frames.items():
         if link not in links:
-            where = _where(description, "frame", name)
+            where = place(description, "frame", name)
             yield Finding("error", where, f"its link {link!r} does not exist", "add the link or correct it")
     for link, joints in parents.items():
         if len(joints) > 1:
             listed = ", ".join(repr(joint.name) for joint in joints)
-            where = _where(description, "link", link)
-            yield Finding("error", where, f"it is the child of {len(joints)} joints: {listed}", "keep one: make a tree")
+            where, fix = place(description, "link", link), "keep one: make a tree, and close it again by `loops`"
+            yield Finding("error", where, f"it is the child of {len(joints)} joints: {listed}", fix)
 
     roots = [link.name for link in description.links if link.name not in parents]
     if len(roots) > 1:
         listed = ", ".join(map(repr, roots[:10])) + (", ..." if len(roots) > 10 else "")
         message = f"{len(roots)} links have no parent: {listed}"
-        yield Finding("error", _where(description), message, "join them by fixed joints, or remove them")
+        yield Finding("error", place(description), message, "join them by fixed joints, or remove them")
     checked: set[str] = set()
     for start in description.links:
         path: dict[str, None] = {}  # an ordered set
@@ -100,8 +95,8 @@ def _tree(description: Description) -> Iterator[Finding]:
             link = parents[link][0].parent
         if link in path:
             loop = list(path)[list(path).index(link) :]
-            names = " <- ".join(map(repr, [*loop, link]))
-            yield Finding("error", _where(description, "link", link), f"it is its own ancestor: {names}", "make a tree")
+            names, fix = " <- ".join(map(repr, [*loop, link])), "make a tree, and close it again by `loops`"
+            yield Finding("error", place(description, "link", link), f"it is its own ancestor: {names}", fix)
         checked.update(path)
 
 
@@ -110,7 +105,7 @@ def _mimics(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         if joint.mimic is None:
             continue
-        where, name = _where(description, "joint", joint.name), joint.mimic.joint
+        where, name = place(description, "joint", joint.name), joint.mimic.joint
         leader = joints.get(name)
         if leader is None:
             yield Finding("error", where, f"it follows joint {name!r}, which does not exist", "correct the name")
@@ -135,14 +130,14 @@ def _mimics(description: Description) -> Iterator[Finding]:
 def _finite(description: Description) -> Iterator[Finding]:
     fix = "write a finite number"
     if not _is_finite(description.gravity):
-        yield Finding("error", _where(description), f"gravity is not finite: {description.gravity}", fix)
+        yield Finding("error", place(description), f"gravity is not finite: {description.gravity}", fix)
     for link in description.links:
         if link.inertia is not None and not _has_numbers(link.inertia):
-            where = _where(description, "link", link.name)
+            where = place(description, "link", link.name)
             values = f"mass {link.inertia.mass}, centre {link.inertia.center}, inertia {link.inertia.central.tolist()}"
             yield Finding("error", where, f"its inertia is not finite: {values}", fix)
     for joint in description.joints:
-        where = _where(description, "joint", joint.name)
+        where = place(description, "joint", joint.name)
         values = {name: getattr(joint, name) for name in ("rotor_inertia", "coulomb", "viscous", "stiffness", "rest")}
         values |= {"axis": joint.axis, "origin": np.append(joint.origin.rotation, joint.origin.translation)}
         if joint.mimic is not None:
@@ -155,7 +150,7 @@ def _finite(description: Description) -> Iterator[Finding]:
                 yield Finding("error", where, f"its {name} is not a number", "write a number; inf means no limit")
     for name, (_, placement) in description.frames.items():
         if not _is_finite(np.append(placement.rotation, placement.translation)):
-            yield Finding("error", _where(description, "frame", name), "its placement is not finite", fix)
+            yield Finding("error", place(description, "frame", name), "its placement is not finite", fix)
 
 
 def _is_finite(values: ArrayLike) -> bool:
@@ -168,8 +163,8 @@ def _has_numbers(inertia: LinkInertia) -> bool:
 
 def _joint_values(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
-        where = _where(description, "joint", joint.name)
-        if joint.kind == "fixed":
+        where = place(description, "joint", joint.name)
+        if joint.kind in ("fixed", "floating"):
             continue
         if np.abs(joint.axis).max() < 1 / HUGE:
             yield Finding("error", where, "its axis is zero", "give the direction of motion, e.g. 0 0 1")
@@ -197,7 +192,7 @@ def _inertias(description: Description) -> Iterator[Finding]:
     total = sum(inertia.mass for inertia in known)
     has_extent = any(np.abs(inertia.central).max() > POINT**2 * inertia.mass for inertia in known)
     for link in description.links:
-        inertia, where = link.inertia, _where(description, "link", link.name)
+        inertia, where = link.inertia, place(description, "link", link.name)
         if inertia is None or not _has_numbers(inertia):
             continue
         mass, moments = inertia.mass, np.linalg.eigvalsh(inertia.central)
@@ -230,16 +225,16 @@ def _units(description: Description) -> Iterator[Finding]:
     magnitude = math.hypot(*description.gravity)
     if magnitude and math.isfinite(magnitude) and not 9.7 < magnitude < 9.9:
         message = f"gravity is {magnitude:g} m/s^2, not about 9.81"
-        yield Finding("warning", _where(description), message, "write it in m/s^2, unless it is meant so")
+        yield Finding("warning", place(description), message, "write it in m/s^2, unless it is meant so")
     for link in description.links:
         if link.inertia is None:
             continue
-        where = _where(description, "link", link.name)
+        where = place(description, "link", link.name)
         if link.inertia.mass > 1e4:
             yield Finding("warning", where, f"its mass is {link.inertia.mass:g} kg: grams?", "write the mass in kg")
         yield from _length(where, "centre of mass", link.inertia.center)
     for joint in description.joints:
-        yield from _length(_where(description, "joint", joint.name), "origin", joint.origin.translation)
+        yield from _length(place(description, "joint", joint.name), "origin", joint.origin.translation)
 
 
 def _length(where: str, what: str, vector: np.ndarray) -> Iterator[Finding]:
@@ -265,15 +260,17 @@ def _singular(description: Description) -> Iterator[Finding]:
             given[link] |= joint.kind == "fixed" and given[joint.child]
         subtree[link] = own
 
+    if description.loops:  # they share out inertia: a joint may have it through another branch
+        return
     if description.floating and subtree[description.root].mass <= 0:
         message = "the robot floats but has no mass, so its motion under forces is undefined"
-        yield Finding("warning", _where(description), message, "give its links mass and inertia")
+        yield Finding("warning", place(description), message, "give its links mass and inertia")
     leaders = {joint.mimic.joint for joint in description.joints if joint.mimic}
     for joint in description.joints:
         if joint.kind == "fixed" or joint.mimic or joint.name in leaders:  # coupled joints share their inertia
             continue
-        where, moved, axis = _where(description, "joint", joint.name), subtree[joint.child], joint.axis
-        if joint.kind == "prismatic":
+        where, moved, axis = place(description, "joint", joint.name), subtree[joint.child], joint.axis
+        if joint.kind in ("prismatic", "floating"):
             along, least = moved.mass, 0.0
         else:
             along, least = axis @ moved.about_origin @ axis / (axis @ axis), POINT**2 * moved.mass
@@ -282,9 +279,10 @@ def _singular(description: Description) -> Iterator[Finding]:
                 f"what it moves has mass {moved.mass:g} kg and inertia {along:g} along its axis, so the inertia matrix"
                 " is singular or indefinite and forward dynamics fails"
             )
-            yield Finding("warning", where, message, f"give link {joint.child!r} mass and inertia, or fix the joint")
+            level = "warning" if joint.role == "active" else "error"  # else its acceleration is always asked for
+            yield Finding(level, where, message, f"give link {joint.child!r} mass and inertia, or fix the joint")
         elif not given[joint.child]:
-            where = _where(description, "link", joint.child)
+            where = place(description, "link", joint.child)
             yield Finding("warning", where, "it moves but has no inertia; taken as massless", "give it an inertial")
 
 

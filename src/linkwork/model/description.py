@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-KINDS = ("revolute", "continuous", "prismatic", "fixed")
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
+ROLES = ("active", "passive", "elastic")
+CLOSURES = ("revolute", "prismatic", "universal", "spherical", "weld")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -102,6 +104,8 @@ class JointValues:
     viscous: Any = 0.0
     stiffness: Any = 0.0
     rest: Any = 0.0
+    role: str = "active"  # a motor drives it; "passive": nothing does; "elastic": its own spring alone
+    weight: float = 1.0  # where motors share the work, the sum of weight * force^2 is least
 
     def values(self) -> dict[str, Any]:
         """The fields by name, to make another joint with."""
@@ -111,7 +115,9 @@ class JointValues:
 @dataclass(frozen=True, eq=False)
 class JointDescription(JointValues):
     """``origin`` places the child link's frame in the parent link's frame at position zero; ``axis`` is in the
-    child's frame (as in URDF), of any length but zero."""
+    child's frame (as in URDF), of any length but zero.
+
+    A floating joint lets a platform move freely against the root link, where ``origin`` is its home pose."""
 
     name: str
     kind: str
@@ -123,8 +129,28 @@ class JointDescription(JointValues):
 
 
 @dataclass(frozen=True, eq=False)
+class LoopDescription:
+    """A cut joint: it holds the frame ``second`` to the frame ``first``, each (link, placement in that link).
+
+    A revolute joint leaves free the turn about their common z, a prismatic one the shift along it, a spherical one all
+    turns about their common origin; a universal joint turns about z of the first and x of the second, which stay
+    perpendicular; a weld leaves nothing free.
+    """
+
+    name: str
+    kind: str
+    first: tuple[str, Placement]
+    second: tuple[str, Placement]
+
+
+@dataclass(frozen=True, eq=False)
 class Description:
-    """``frames`` are extra named frames: name -> (link, placement in that link)."""
+    """``frames`` are extra named frames: name -> (link, placement in that link).
+
+    ``home`` gives positions of joints near which the loops close (zero where it gives none). ``independent`` names the
+    joints whose velocities tell all others; without it they are chosen, active ones first. ``redundant`` allows more
+    active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
+    """
 
     name: str
     links: tuple[Link, ...]
@@ -132,6 +158,11 @@ class Description:
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     floating: bool = False
     frames: Mapping[str, tuple[str, Placement]] = field(default_factory=dict)
+    loops: tuple[LoopDescription, ...] = ()
+    home: Mapping[str, float] = field(default_factory=dict)
+    independent: tuple[str, ...] = ()
+    redundant: bool = False
+    forces: tuple[tuple[str, Any], ...] = ()
     summary: str = ""  # what the robot is, in a sentence
     sources: Mapping[str, str] = field(default_factory=dict)  # where the values come from
     findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)

@@ -1,0 +1,269 @@
+"""Tables of the YAML format: rows of joints, links, drives and frames, with the sources of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import yaml
+
+from ..model.description import ROLES, LinkInertia, Mimic, Placement
+from ..model.placement import ModifiedParameters
+from ..model.rotations import rotation_from_rpy
+from .dh import from_standard_dh
+from .yaml_nodes import Nodes
+
+TABLES = ("joints", "links", "drives", "frames", "loops", "home", "forces", "base", "gravity")  # that have sources
+PARALLEL = ("platform", "leg", "legs", "modules")
+EXPANDED = ("joints", "links", "drives", "loops", "home")  # what the parallel ones are read as
+ILLUSTRATIVE = "illustrative"
+ELEMENTS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
+INERTIA = ("M", "MX", "MY", "MZ", "center", *ELEMENTS, "central", "source")
+KINDS = {"0": "revolute", "1": "prismatic", "2": "fixed", "floating": "floating"}  # by sigma
+MODIFIED = ModifiedParameters._fields
+PLACED = (*MODIFIED, "xyz", "rpy")
+STANDARD = ("theta", "d", "a", "alpha")
+DRIVES = {
+    "Ia": "rotor_inertia",
+    "Fs": "coulomb",
+    "Fv": "viscous",
+    "K": "stiffness",
+    "rest": "rest",
+    "velocity": "velocity_limit",
+    "effort": "effort_limit",
+    "weight": "weight",
+}
+
+Row = dict[str, yaml.Node]
+Side = tuple[str, Placement]  # a link, and a frame in its joint's frame
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whose rows are read: the robot's, or those of one leg, whose names get a prefix."""
+
+    base: str  # the link that row 0 and `base` mean
+    prefix: str = ""
+    at: Placement = field(default_factory=Placement)  # where the rows' base frame sits in that link
+
+    def of(self, names: Iterable[str]) -> dict[str, str]:
+        """Names as the rows write them -> names as the robot has them."""
+        return {name.removeprefix(self.prefix): name for name in names if name.startswith(self.prefix)}
+
+
+class Tables(Nodes):
+    """One file being read, and what its tables have given so far.
+
+    Fields of each JointDescription stand in ``joints``, with ``origin`` between the joints' frames, and inertias in
+    ``links``; ``distal`` has the links' distal frames in the joints' frames, in the standard convention.
+    """
+
+    def __init__(self, source: str):
+        super().__init__(source)
+        self.within = ""  # the leg that is read, for messages
+        self.root_link, self.floating = "", False
+        self.sources: dict[str, str] = {}
+        self.joints: dict[str, dict[str, Any]] = {}
+        self.links: dict[str, LinkInertia | None] = {}
+        self.distal: dict[str, Placement] = {}
+        self.driven: set[str] = set()
+        self.loops: dict[str, tuple[str, Side, Side]] = {}  # name -> kind, first, second
+        self.home: dict[str, float] = {}
+        self.independent: list[str] = []
+
+    # --- sources
+
+    def read_sources(self, top: Row) -> None:
+        self.label = "sources"
+        rows = self.mapping(top["sources"]) if "sources" in top else {}
+        for key in rows:
+            if key in TABLES or key == ILLUSTRATIVE or "." in key:
+                self.fail(rows[key], f"{key!r} cannot be the key of a source", fix="choose another key")
+        self.references = {key: self.text(node) for key, node in rows.items()}
+        self.sources = dict(self.references)
+        self.label = "source"
+        if "source" in top:
+            given = {*top, *(EXPANDED if any(key in top for key in PARALLEL) else ())}
+            tables = {table: top["source"] for table in TABLES if table in given}
+            if isinstance(top["source"], yaml.MappingNode):
+                tables = self.mapping(top["source"], TABLES)
+            self.sources |= {table: self.reference(node) for table, node in tables.items()}
+        self.label = ""
+
+    def reference(self, node: yaml.Node) -> str:
+        return self.name(node, "source", (*self.references, ILLUSTRATIVE))
+
+    def note_source(self, row: Row, path: str) -> None:
+        """Take a row's `source`, one key or {value: key, ...}, out of the row."""
+        node = row.pop("source", None)
+        if isinstance(node, yaml.MappingNode):
+            for value, reference in self.mapping(node, list(row)).items():
+                self.sources[f"{path}.{value}"] = self.reference(reference)
+        elif node is not None:
+            self.sources[path] = self.reference(node)
+
+    # --- rows
+
+    def rows(self, top: Row, table: str, known: Iterable[str]) -> Iterable[tuple[yaml.Node, Row]]:
+        nodes = self.sequence(top[table]) if table in top else []
+        for j, node in enumerate(nodes, 1):
+            self.label = f"{self.within}{table} row {j}"
+            yield node, self.mapping(node, tuple(known))
+        self.label = self.within.removesuffix(": ")
+
+    def name_of(self, node: yaml.Node, row: Row, key: str, names: Mapping[str, str]) -> str:
+        """Which link or joint the row is about."""
+        self.need(node, row, key, "its name")
+        name = names[self.name(row.pop(key), key, names)]
+        self.label = f"{key} {name!r}"
+        return name
+
+    def need(self, node: yaml.Node | None, row: Row, key: str, what: str) -> None:
+        if key not in row:
+            self.fail(node, f"{key!r} is missing", expected=f"{key}: {what}")
+
+    def placement(self, row: Row, node: yaml.Node) -> Placement:
+        parameters = {key: self.number(row[key]) for key in MODIFIED if key in row}
+        if "xyz" not in row and "rpy" not in row:
+            return ModifiedParameters(**parameters).placement()
+        if parameters:
+            self.fail(node, "placed twice", got=", ".join(row), expected=f"{', '.join(MODIFIED)}, or xyz and rpy")
+        xyz = self.numbers(row["xyz"], 3) if "xyz" in row else [0.0, 0.0, 0.0]
+        rpy = self.numbers(row["rpy"], 3) if "rpy" in row else [0.0, 0.0, 0.0]
+        return Placement(rotation_from_rpy(*rpy), np.array(xyz))
+
+    def inertia(self, row: Row, node: yaml.Node) -> LinkInertia:
+        if "M" not in row:
+            self.fail(node, "the mass is missing", expected="M: mass in kg")
+        mass = self.number(row["M"])
+        for vector, components in (("center", ("MX", "MY", "MZ")), ("central", ELEMENTS)):
+            if vector in row and (both := [key for key in components if key in row]):
+                self.fail(row[both[0]], f"given by {vector!r} and by {both[0]!r}", fix="keep one form")
+        given = {key: self.number(row[key]) if key in row else 0.0 for key in ("MX", "MY", "MZ", *ELEMENTS)}
+        moments = np.array([given["MX"], given["MY"], given["MZ"]])
+        if not mass and moments.any():
+            self.fail(node, "first moments without a mass", got=moments.tolist(), expected="M above zero")
+        center = np.array(self.numbers(row["center"], 3)) if "center" in row else moments / (mass or 1.0)
+        if "central" not in row:
+            about_origin = _matrix([given[key] for key in ELEMENTS])
+            return LinkInertia(mass, center, LinkInertia.about(mass, mass * center, about_origin).central)
+        elements = self.numbers(row["central"], 3, 6)
+        return LinkInertia(mass, center, np.diag(elements) if len(elements) == 3 else _matrix(elements))
+
+    # --- tables
+
+    def read_base(self, node: yaml.Node | None) -> None:
+        self.label = "base"
+        row = self.mapping(node, ("kind", "link", *INERTIA)) if isinstance(node, yaml.MappingNode) else {}
+        kind = row.pop("kind", None) if row else node
+        self.floating = kind is not None and self.name(kind, "kind of base", ("fixed", "floating")) == "floating"
+        self.root_link = self.text(row.pop("link")) if "link" in row else "base"
+        self.note_source(row, "base")
+        self.links[self.root_link] = self.inertia(row, node) if row and node is not None else None
+        self.label = ""
+
+    def read_joints(self, top: Row, scope: Scope, standard: bool = False) -> str:
+        """Add a joint and its link per row; the link of the last row."""
+        carried: list[str] = [scope.base]  # links by number
+        added: list[dict[str, Any]] = []
+        columns: list[list[float]] = [[], [], [], []]
+        known = ("name", "link", "parent", "sigma", "source", *(STANDARD if standard else PLACED))
+        for node, row in self.rows(top, "joints", known):
+            j = len(carried)
+            name = scope.prefix + (self.text(row.pop("name")) if "name" in row else f"joint{j}")
+            self.label = f"joint {name!r}"
+            link = scope.prefix + (self.text(row.pop("link")) if "link" in row else f"link{j}")
+            sigma = self.name(row.pop("sigma"), "sigma", KINDS) if "sigma" in row else "0"
+            parent = carried[-1]
+            if "parent" in row:
+                numbers = {str(k): link_k for k, link_k in enumerate(carried)}
+                earlier = {"base": scope.base, **numbers, **scope.of(self.links)}
+                parent = earlier[self.name(row.pop("parent"), "earlier link", earlier)]
+            self.note_source(row, f"joints.{name}")
+            joint = self.add_joint(node, name, KINDS[sigma], parent, link)
+            if standard:
+                for column, key in zip(columns, STANDARD, strict=True):
+                    column.append(self.number(row[key]) if key in row else 0.0)
+            else:
+                placed = self.placement(row, node)
+                joint["origin"] = scope.at @ placed if parent == scope.base else placed
+            added.append(joint)
+            carried.append(link)
+        if standard:
+            before = [carried.index(joint["parent"]) - 1 for joint in added]
+            modified, ends = from_standard_dh(*columns, parent=before)
+            self.distal = dict(zip(carried[1:], ends, strict=True))
+            for joint, parameters in zip(added, modified, strict=True):
+                joint["origin"] = parameters.placement()
+        return carried[-1]
+
+    def add_joint(self, node: yaml.Node, name: str, kind: str, parent: str, link: str) -> dict[str, Any]:
+        if name in self.joints or link in self.links:
+            self.fail(node, "the name of a joint or link is used twice", got=f"{name!r}, {link!r}")
+        joint = {"name": name, "kind": kind, "parent": parent, "child": link}
+        if kind == "floating":
+            joint["role"] = "passive"
+            if self.joints or self.floating or parent != self.root_link:
+                fix = "make it the first joint, on a fixed base, or of joints of one freedom (a platform: `spatial`)"
+                self.fail(node, "only the first joint can be floating", fix=fix)
+        self.joints[name], self.links[link] = joint, None
+        return joint
+
+    def read_links(self, top: Row, scope: Scope) -> None:
+        for node, row in self.rows(top, "links", ("link", *INERTIA)):
+            link = self.name_of(node, row, "link", scope.of(self.links))
+            if link == self.root_link:
+                self.fail(node, "the base's inertia stands under `base`", fix="base: {kind: fixed, M: ...}")
+            if self.links[link] is not None:
+                self.fail(node, "the link has two rows", fix="keep one of them")
+            self.note_source(row, f"links.{link}")
+            self.links[link] = self.inertia(row, node)
+
+    def read_frames(self, top: Row) -> dict[str, Side]:
+        frames: dict[str, Side] = {}
+        for node, row in self.rows(top, "frames", ("name", "link", "source", *PLACED)):
+            self.need(node, row, "name", "its name")
+            name = self.text(row.pop("name"))
+            self.label = f"frame {name!r}"
+            self.need(node, row, "link", "the link that carries the frame")
+            link = self.name(row.pop("link"), "link", self.links)
+            if name in frames or (name in self.links and name != link):
+                self.fail(node, "the name of the frame is used twice")
+            self.note_source(row, f"frames.{name}")
+            frames[name] = link, self.placement(row, node)
+        return frames
+
+    def read_drives(self, top: Row, scope: Scope) -> None:
+        names = scope.of(self.joints)
+        for node, row in self.rows(top, "drives", ("joint", "role", *DRIVES, "limits", "mimic", "source")):
+            name = self.name_of(node, row, "joint", names)
+            joint = self.joints[name]
+            if name in self.driven:
+                self.fail(node, "the joint has two rows", fix="keep one of them")
+            if joint["kind"] in ("fixed", "floating"):
+                fix = "remove the row, or set sigma to 0 or 1"
+                self.fail(node, f"a {joint['kind']} joint has no drive", fix=fix)
+            self.driven.add(name)
+            self.note_source(row, f"drives.{name}")
+            if "role" in row:
+                joint["role"] = self.name(row["role"], "role", ROLES)
+            for key, attribute in DRIVES.items():
+                if key in row:
+                    joint[attribute] = self.number(row[key], finite=key not in ("velocity", "effort"))
+            if joint.get("weight", 1.0) <= 0:
+                self.fail(row["weight"], "not positive", got=joint["weight"], expected="a weight above zero")
+            if "limits" in row:
+                joint["lower"], joint["upper"] = self.numbers(row["limits"], 2, finite=False)
+            if "mimic" in row:
+                mimic = self.mapping(row["mimic"], ("joint", "multiplier", "offset"))
+                if "joint" not in mimic:
+                    self.fail(row["mimic"], "'joint' is missing", expected="mimic: {joint: its name, ...}")
+                leader = names[self.name(mimic.pop("joint"), "joint", names)]
+                joint["mimic"] = Mimic(leader, **{key: self.number(value) for key, value in mimic.items()})
+
+
+def _matrix(elements: list[float]) -> np.ndarray:
+    XX, XY, XZ, YY, YZ, ZZ = elements
+    return np.array([[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]])

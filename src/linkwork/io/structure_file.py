@@ -1,0 +1,155 @@
+"""The side file: what a URDF cannot say of a robot's structure. YAML, beside the robot's own file.
+
+    loops:                                       # cut joints: the kind, and the two frames that it holds together
+      - {kind: revolute, first: rod_end, second: rocker_pin}
+      - {name: cut, kind: spherical, first: {link: arm, xyz: [0, 0, 0.3]}, second: {frame: socket}}
+    roles: {passive: [rod, rocker], elastic: [spring]}    # other joints are active
+    weights: {left_motor: 2}                     # of their forces, under redundant actuation
+    home: {crank: 60 deg, rocker: 1.2}
+    independent: [crank]
+    actuation: redundant
+    forces:
+      - {frame: tail, law: drag, length: 0.2, k_normal: 40}
+
+A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``).
+The side file may stand beside any robot file, and what it says goes before what the robot's file says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import yaml
+
+from ..errors import ModelError
+from ..forces import LAWS
+from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
+from .mdh_loops import read_forces, read_home, read_independent, read_loops
+from .mdh_tables import Row, Scope, Tables
+from .rpy import rpy_from_rotation
+
+KEYS = ("loops", "roles", "weights", "home", "independent", "actuation", "forces")
+DRIVEN = ("revolute", "continuous", "prismatic")
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A side file, not yet told which robot it belongs to. ``source`` is its name, for messages."""
+
+    text: str
+    source: str = ""
+
+
+def read_structure(text: str, source: str = "") -> Structure:
+    """The structure in the text of a side file; refuses at once what is no such file."""
+    _Reader(source).top(text)
+    return Structure(text, source)
+
+
+def apply(description: Description, structure: Structure) -> Description:
+    """The robot with the loops, roles, home and forces of its side file."""
+    return _Reader(structure.source).applied(description, structure.text)
+
+
+class _Reader(Tables):
+    references: dict[str, str] = {}  # noqa: RUF012  rows may say `source: illustrative` and no more
+
+    def top(self, text: str) -> Row:
+        return self.mapping(self.root(text), KEYS)
+
+    def mapping(self, node: yaml.Node, known: Sequence[str] | None = None) -> Row:
+        """A plain name in place of a side of a loop is that of a frame."""
+        if isinstance(node, yaml.ScalarNode) and {"link", "frame"} <= set(known or ()):
+            return {"frame": node}
+        return super().mapping(node, known)
+
+    def applied(self, description: Description, text: str) -> Description:
+        top = self.top(text)
+        self.links = {link.name: link.inertia for link in description.links}
+        self.joints = {joint.name: {"kind": joint.kind} for joint in description.joints}
+        frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
+        read_loops(self, top, frames)
+        read_home(self, top, Scope(""))
+        read_independent(self, top)
+        forces = read_forces(self, top, description.frames)
+        roles, weights = self.read_roles(top), self.read_weights(top)
+        if "actuation" in top:
+            self.label = "actuation"
+            self.name(top["actuation"], "actuation", ("redundant",))
+        changed = (
+            replace(joint, role=roles.get(joint.name, joint.role), weight=weights.get(joint.name, joint.weight))
+            for joint in description.joints
+        )
+        loops = (LoopDescription(name, *rest) for name, rest in self.loops.items())
+        return replace(
+            description,
+            joints=tuple(changed),
+            loops=(*description.loops, *loops),
+            home={**description.home, **self.home},
+            independent=tuple(self.independent) or description.independent,
+            redundant=description.redundant or "actuation" in top,
+            forces=(*description.forces, *forces),
+        )
+
+    def driven_names(self) -> list[str]:
+        return [name for name, joint in self.joints.items() if joint["kind"] in DRIVEN]
+
+    def read_roles(self, top: Row) -> dict[str, str]:
+        self.label = "roles"
+        roles: dict[str, str] = {}
+        for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
+            for node in self.sequence(names):
+                name = self.name(node, "joint", self.driven_names())
+                if name in roles:
+                    self.fail(node, f"joint {name!r} is named twice", fix="give it one role")
+                roles[name] = role
+        return roles
+
+    def read_weights(self, top: Row) -> dict[str, float]:
+        self.label = "weights"
+        rows = self.mapping(top["weights"], self.driven_names()) if "weights" in top else {}
+        return {name: self.number(node) for name, node in rows.items()}
+
+
+def write_structure(description: Description) -> str:
+    """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
+    joints = [joint for joint in description.joints if joint.kind in DRIVEN]
+    named = {role: [joint.name for joint in joints if joint.role == role] for role in ROLES if role != "active"}
+    content = {
+        "loops": [
+            {"name": loop.name, "kind": loop.kind, "first": _side(*loop.first), "second": _side(*loop.second)}
+            for loop in description.loops
+        ],
+        "roles": {role: names for role, names in named.items() if names},
+        "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
+        "home": {name: float(position) for name, position in description.home.items()},
+        "independent": list(description.independent),
+        "actuation": "redundant" if description.redundant else "",
+        "forces": [_force(description, frame, law) for frame, law in description.forces],
+    }
+    content = {key: value for key, value in content.items() if value}
+    if not content:
+        return ""
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
+
+
+def _side(link: str, placement: Placement) -> dict[str, Any]:
+    xyz, rpy = placement.translation.tolist(), list(rpy_from_rotation(placement.rotation))
+    return {"link": link} | {key: value for key, value in (("xyz", xyz), ("rpy", rpy)) if any(value)}
+
+
+def _force(description: Description, frame: str, law: Any) -> dict[str, Any]:
+    names = {kind: name for name, kind in LAWS.items()}
+    if type(law) not in names:
+        raise ModelError(
+            "this law of the surroundings cannot be written",
+            where=f"{description.name}: forces at {frame!r}",
+            got=repr(law),
+            expected=f"one of: {', '.join(LAWS)}",
+            fix="write the robot without it, and add it again after loading",
+        )
+    values = {each.name: getattr(law, each.name) for each in fields(law)}
+    plain = {name: list(x) if isinstance(x, tuple) else float(x) for name, x in values.items()}
+    return {"frame": frame, "law": names[type(law)], **plain}

@@ -1,0 +1,176 @@
+"""What is wrong with the structure beyond the bare tree: loops, roles of joints, home, floating joints.
+
+Whether loops can close, and how many freedoms they leave for how many motors, is told when the Model is built.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+import numpy as np
+
+from .description import CLOSURES, ROLES, Description, Finding, JointDescription, Placement
+
+HUGE = 1e100  # beyond this, squares and products overflow
+SAME = 1e-9  # metres and radians: two axes this close are one
+
+
+def place(description: Description, element: str = "", name: str = "") -> str:
+    """Where a finding is: the file, and one of its elements or the whole robot."""
+    named = f"{element} {name!r}" if element else f"robot {description.name!r}"
+    return f"{description.source}: {named}" if description.source else named
+
+
+def check_structure(description: Description) -> Iterator[Finding]:
+    yield from _loops(description)
+    yield from _roles(description)
+    yield from _home(description)
+    yield from _independent(description)
+    yield from _floating(description)
+
+
+def check_drives(description: Description) -> Iterator[Finding]:
+    """Elastic drives without a motor's inertia. Needs a sound tree."""
+    inner = {joint.child: joint for joint in description.joints}
+    inertia = {link.name: link.inertia for link in description.links}
+    held = [joint.parent for joint in description.joints]
+    held += [link for loop in description.loops for link, _ in (loop.first, loop.second)]
+    for spring in description.joints:
+        motor, own = inner.get(spring.parent), inertia[spring.parent]
+        if spring.role != "elastic" or motor is None or motor.kind in ("fixed", "floating") or motor.rotor_inertia:
+            continue
+        massless = own is None or not (own.mass or own.central.any())
+        if massless and held.count(spring.parent) == 1 and _one_axis(motor, spring):
+            message = f"it turns nothing but the elastic joint {spring.name!r}, so its acceleration is undefined"
+            yield Finding(
+                "warning", place(description, "joint", motor.name), message, "give it the motor's rotor inertia (Ia)"
+            )
+
+
+def _one_axis(motor: JointDescription, spring: JointDescription) -> bool:
+    """Whether the two joints move the same way at all positions."""
+    if (motor.kind == "prismatic") != (spring.kind == "prismatic"):
+        return False
+    along, direction = (axis / np.linalg.norm(axis) for axis in (motor.axis, spring.origin.rotation @ spring.axis))
+    arm = np.zeros(3) if motor.kind == "prismatic" else spring.origin.translation
+    return bool(np.abs(np.cross(along, [direction, arm])).max() < SAME)
+
+
+def _loops(description: Description) -> Iterator[Finding]:
+    links = [link.name for link in description.links]
+    for name, count in Counter(loop.name for loop in description.loops).items():
+        if count > 1:
+            where = place(description, "loop", name)
+            yield Finding("error", where, f"{count} loops have this name", "rename all but one loop")
+    for loop in description.loops:
+        where = place(description, "loop", loop.name)
+        if loop.kind not in CLOSURES:
+            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, CLOSURES))
+        for side, (link, placement) in (("first", loop.first), ("second", loop.second)):
+            if link not in links:
+                message = f"its {side} side is on link {link!r}, which does not exist"
+                yield Finding("error", where, message, _nearest(link, links))
+            if not _is_finite(placement):
+                yield Finding("error", where, f"the placement of its {side} side is not finite", "write finite numbers")
+        if loop.first[0] == loop.second[0]:
+            message = f"both of its sides are on link {loop.first[0]!r}"
+            yield Finding("error", where, message, "join two links that move against each other")
+
+
+def _roles(description: Description) -> Iterator[Finding]:
+    for joint in description.joints:
+        where = place(description, "joint", joint.name)
+        if joint.role not in ROLES:
+            yield Finding("error", where, f"there is no role {joint.role!r}", _nearest(joint.role, ROLES))
+        elif joint.role != "active" and (kept := _has_no_coordinate(joint)):
+            yield Finding("error", where, f"its role is {joint.role}, but {kept}", "leave its role out")
+        elif joint.role == "elastic" and not joint.stiffness > 0:
+            fix = "give its stiffness (K in `drives`, <linkwork stiffness> in URDF), or make it passive"
+            yield Finding("error", where, f"it is elastic, but its stiffness is {joint.stiffness:g}", fix)
+        if not 0 < joint.weight < HUGE:
+            message = f"its weight is {joint.weight:g}"
+            yield Finding("error", where, message, "write a positive number; 1 is the default")
+
+
+def _home(description: Description) -> Iterator[Finding]:
+    for name, joint in _named(description, description.home, "home"):
+        if isinstance(joint, Finding):
+            yield joint
+            continue
+        where, position = place(description, "joint", name), description.home[name]
+        reason = "its home is its origin" if joint.kind == "floating" else _has_no_coordinate(joint)
+        if reason:
+            yield Finding("error", where, f"`home` names it, but {reason}", "leave it out of `home`")
+        elif not abs(position) < HUGE:
+            yield Finding("error", where, f"its home position is not finite: {position}", "write a finite number")
+        elif not joint.lower <= position <= joint.upper:
+            message = f"its home position {position:g} is outside its limits {joint.lower:g} and {joint.upper:g}"
+            yield Finding("warning", where, message, "choose a home position the joint can reach")
+
+
+def _independent(description: Description) -> Iterator[Finding]:
+    for name, joint in _named(description, dict.fromkeys(description.independent), "independent"):
+        where = place(description, "joint", name)
+        if isinstance(joint, Finding):
+            yield joint
+        elif reason := _has_no_coordinate(joint):
+            yield Finding("error", where, f"`independent` names it, but {reason}", "leave it out of `independent`")
+        elif description.independent.count(name) > 1:
+            yield Finding("error", where, "`independent` names it twice", "name it once")
+    if description.independent and not description.loops:
+        message = "`independent` says nothing without loops: every joint is independent"
+        yield Finding("warning", place(description), message, "remove it, or describe the loops")
+
+
+def _floating(description: Description) -> Iterator[Finding]:
+    children = {joint.child for joint in description.joints}
+    floating = [joint for joint in description.joints if joint.kind == "floating"]
+    for joint in floating:
+        where = place(description, "joint", joint.name)
+        if joint.parent in children:
+            message = f"a floating joint moves a platform against the root link, but {joint.parent!r} has a parent"
+            yield Finding(
+                "error", where, message, "hang it on the root link, or make it of one-degree-of-freedom joints"
+            )
+        elif joint is floating[0] and joint is not next(
+            each for each in description.joints if each.parent == joint.parent
+        ):
+            yield Finding("error", where, "other joints of the root stand before it", "make it the root's first joint")
+        if joint is not floating[0]:
+            message = f"there is a floating joint already: {floating[0].name!r}"
+            yield Finding("error", where, message, "make it of one-degree-of-freedom joints")
+        if description.floating:
+            message = "the base floats already"
+            yield Finding("error", where, message, "fix the base, or make this joint of one-degree-of-freedom joints")
+    names = {joint.name for joint in floating}
+    for joint in description.joints:
+        if joint.mimic is not None and (joint.kind == "floating" or joint.mimic.joint in names):
+            message = "a floating joint neither follows another nor is followed"
+            yield Finding("error", place(description, "joint", joint.name), message, "remove its mimic")
+
+
+def _named(
+    description: Description, names: Iterable[str], table: str
+) -> Iterator[tuple[str, JointDescription | Finding]]:
+    """The joint of each name, or what to say if there is none."""
+    joints = {joint.name: joint for joint in description.joints}
+    for name in names:
+        message = f"`{table}` names joint {name!r}, which does not exist"
+        yield name, joints.get(name) or Finding("error", place(description), message, _nearest(name, joints))
+
+
+def _has_no_coordinate(joint: JointDescription) -> str:
+    """Why nothing can be said of the joint's coordinate; empty if it has one."""
+    return "it is fixed" if joint.kind == "fixed" else f"it follows {joint.mimic.joint!r}" if joint.mimic else ""
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    names = list(names)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(names[:20])}"
+
+
+def _is_finite(placement: Placement) -> bool:
+    return bool((np.abs(np.append(placement.rotation, placement.translation)) < HUGE).all())

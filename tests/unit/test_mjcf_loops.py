@@ -1,0 +1,175 @@
+"""Loops in MJCF: which equalities become which, on which bodies, and what is said of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwork.io.mjcf import read_mjcf
+from linkwork.model.checks import check
+from linkwork.model.description import Placement
+
+GEOM = '<geom type="box" size=".1 .2 .3"/>'
+
+
+def pair(equality: str, *, joint: str = "", more: str = "", option: str = "") -> str:
+    """Bodies a and b on hinges j (at qpos0 20 degrees) and k, with sites."""
+    return f"""<mujoco model="pair">{option}<worldbody><body name="fixed" pos="0 0 1"><site name="spot"/></body>
+    <body name="a" pos=".1 0 0"><joint name="j" axis="0 1 0" ref="20"/>{GEOM}
+    <site name="s" pos=".1 .2 .3" euler="0 90 0"/>
+    <body name="stuck" pos="0 0 .1">{GEOM}</body></body>
+    <body name="b" pos=".4 0 0" euler="0 0 90"><joint name="k" axis="1 0 0" {joint}/>{GEOM}<site name="t"/></body>
+    </worldbody><equality>{equality}</equality>{more}</mujoco>"""
+
+
+def only_loop(text: str):
+    (loop,) = read_mjcf(text).loops
+    return loop
+
+
+def messages(text: str, level: str) -> list[str]:
+    return [str(finding) for finding in read_mjcf(text, "m.xml").findings if finding.level == level]
+
+
+def assert_at(side: tuple[str, Placement], link: str, position, rotation=None):
+    assert side[0] == link
+    np.testing.assert_allclose(side[1].translation, position, atol=1e-12)
+    np.testing.assert_allclose(side[1].rotation, np.eye(3) if rotation is None else rotation, atol=1e-12)
+
+
+QUARTER = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # about z
+
+
+def test_connect():
+    loop = only_loop(pair('<connect name="pin" body1="a" body2="b" anchor=".1 .2 .3"/>'))
+    assert (loop.name, loop.kind) == ("pin", "spherical")
+    assert_at(loop.first, "a", [0.1, 0.2, 0.3])
+    assert_at(loop.second, "b", [0.2, 0.2, 0.3])
+
+
+def test_connect_to_the_world_and_between_sites():
+    loop = only_loop(pair('<connect body1="a" anchor=".1 .2 .3"/>'))
+    assert loop.name == "loop1"
+    assert_at(loop.second, "world", [0.2, 0.2, 0.3])
+    loop = only_loop(pair('<connect site1="s" site2="spot"/>'))
+    assert_at(loop.first, "a", [0.1, 0.2, 0.3], [[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
+    assert_at(loop.second, "fixed", [0, 0, 0])
+
+
+def test_weld():
+    loop = only_loop(pair('<weld body1="a" body2="b" anchor=".1 0 .2"/>'))
+    assert loop.kind == "weld"
+    assert_at(loop.first, "a", [0.3, 0.1, 0.2], QUARTER)
+    assert_at(loop.second, "b", [0.1, 0, 0.2])
+    loop = only_loop(pair('<weld body1="a" relpose="1 2 3 1 0 0 0"/>'))
+    assert_at(loop.first, "a", [1, 2, 3])
+    assert_at(loop.second, "world", [0, 0, 0])
+    loop = only_loop(pair('<weld site1="t" site2="s"/>'))
+    assert (loop.kind, loop.first[0], loop.second[0]) == ("weld", "b", "a")
+
+
+def test_a_weld_that_holds_no_turns_is_spherical():
+    assert only_loop(pair('<weld body1="a" body2="b" torquescale="0"/>')).kind == "spherical"
+
+
+def test_names_of_loops():
+    two = '<connect body1="a" body2="b" anchor="0 0 0"/><connect name="loop1" body1="a" body2="b" anchor="0 0 1"/>'
+    assert [loop.name for loop in read_mjcf(pair(two)).loops] == ["loop1_", "loop1"]
+
+
+LOOP = '<connect body1="a" body2="b" anchor="0 0 0"/>'
+
+
+def test_loops_are_told_to_be_rigid_once():
+    (warning,) = messages(pair(LOOP + LOOP), "warning")
+    assert "rigid here" in warning and "solref" in warning and "first of 2 places" in warning
+
+
+@pytest.mark.parametrize(
+    ("equality", "words"),
+    [
+        ('<connect body1="a" body2="b" anchor="0 0 0" active="false"/>', "it is not active: left out"),
+        ('<weld body1="a" body2="stuck"/>', "does not move against each other: left out"),
+        ('<weld body1="fixed"/>', "does not move against each other: left out"),
+    ],
+)
+def test_what_is_left_out(equality: str, words: str):
+    (warning,) = messages(pair(equality), "warning")
+    assert words in warning
+    assert read_mjcf(pair(equality)).loops == ()
+
+
+@pytest.mark.parametrize("flag", ["constraint", "equality"])
+def test_switched_off(flag: str):
+    d = read_mjcf(pair(LOOP, option=f'<option><flag {flag}="disable"/></option>'))
+    assert (d.loops, d.findings, d.home) == ((), (), {})
+
+
+def test_other_equalities_are_refused():
+    tendons = '<tendon><fixed name="t1"><joint joint="j" coef="1"/></fixed></tendon>'
+    (error,) = messages(pair('<tendon name="e" tendon1="t1"/>', more=tendons), "error")
+    assert "equality 'e': only joints, `connect` and `weld` are read" in error
+
+
+def roles(text: str) -> dict[str, str]:
+    return {joint.name: joint.role for joint in read_mjcf(text).joints if joint.kind != "fixed"}
+
+
+def test_roles():
+    motor = '<actuator><motor joint="j"/></actuator>'
+    assert roles(pair("")) == {"j": "active", "k": "active"}
+    assert roles(pair("", more=motor)) == {"j": "active", "k": "active"}  # no loops, no roles
+    assert roles(pair(LOOP)) == {"j": "passive", "k": "passive"}
+    assert roles(pair(LOOP, more=motor)) == {"j": "active", "k": "passive"}
+    assert roles(pair(LOOP, more=motor, joint='stiffness="3"')) == {"j": "active", "k": "elastic"}
+
+
+def test_roles_of_joints_that_follow():
+    follow = '<joint joint1="k" joint2="j"/><connect body1="a" anchor="0 0 0"/>'
+    assert roles(pair(follow)) == {"j": "passive", "k": "active"}
+    assert roles(pair(follow, more='<actuator><motor joint="k"/></actuator>')) == {"j": "active", "k": "active"}
+    d = read_mjcf(pair(follow))
+    assert {joint.name for joint in d.joints if joint.mimic} == {"k"} and d.home == {"j": pytest.approx(np.radians(20))}
+    assert not [finding for finding in check(d) if finding.level == "error"]
+
+
+def test_home_is_where_mujoco_compiled_the_model():
+    assert read_mjcf(pair(LOOP)).home == {"j": pytest.approx(np.radians(20))}
+    assert read_mjcf(pair("")).home == {}
+
+
+FREE = f"""<mujoco><worldbody>
+<body name="leg" pos=".3 0 0"><joint name="hip" axis="0 1 0"/><joint name="swing" axis="1 0 0"/>{GEOM}</body>
+<body name="top" pos="0 0 1" euler="0 0 90"><freejoint name="free"/>{GEOM}</body>
+</worldbody>%s</mujoco>"""
+HOLD = '<equality><connect body1="leg" body2="top" anchor="0 0 1"/></equality>'
+
+
+def test_a_free_body_that_loops_hold_is_a_platform():
+    d = read_mjcf(FREE % HOLD)
+    assert not d.floating
+    assert [(joint.name, joint.kind) for joint in d.joints] == [
+        ("free", "floating"),
+        ("hip", "continuous"),
+        ("swing", "continuous"),
+    ]
+    assert (d.joints[0].parent, d.joints[0].child, d.joints[0].role) == ("world", "top", "passive")
+    assert_at(("top", d.joints[0].origin), "top", [0, 0, 1], QUARTER)
+    assert not [finding for finding in check(d) if finding.level == "error"]
+    assert "only supported where nothing else moves" in messages(FREE % "", "error")[0]
+
+
+def test_a_free_body_held_to_the_world():
+    alone = f"""<mujoco><worldbody><body name="top" pos="0 0 1"><freejoint name="free"/>{GEOM}</body></worldbody>
+    <equality>%s</equality></mujoco>"""
+    d = read_mjcf(alone % '<connect body1="top" anchor="0 0 0"/>')
+    assert not d.floating and d.joints[0].kind == "floating" and [link.name for link in d.links] == ["world", "top"]
+    assert read_mjcf(alone % "").floating
+
+
+def test_loops_on_a_floating_base():
+    d = read_mjcf(f"""<mujoco><worldbody><body name="trunk"><freejoint/>{GEOM}
+    <body name="a"><joint name="j" axis="0 1 0"/>{GEOM}</body>
+    <body name="b" pos=".3 0 0"><joint axis="0 1 0"/>{GEOM}</body>
+    </body></worldbody>{HOLD.replace("leg", "a").replace("top", "b")}</mujoco>""")
+    assert d.floating and len(d.loops) == 1 and [link.name for link in d.links] == ["trunk", "a", "b"]
