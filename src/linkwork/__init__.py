@@ -6,18 +6,23 @@ robot = linkwork.load("panda")  # a bundled robot, a URDF or a YAML file
 tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
 """
 
+from . import forces
+from .assembly import Assembly
 from .coefficient_tables import Tables, tabulate
 from .errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
 from .formulations import Method, methods
 from .function import Function
 from .io import bundled_robots
-from .model import Model
-from .pipeline import Robot, compile, load
+from .model import ElasticDrive, Model
+from .pipeline import compile
 from .program import Operations, Program
+from .robot import Robot, load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assembly",
+    "ElasticDrive",
     "Function",
     "LinkworkError",
     "Method",
@@ -32,6 +37,7 @@ __all__ = [
     "UnsupportedError",
     "bundled_robots",
     "compile",
+    "forces",
     "load",
     "methods",
     "tabulate",

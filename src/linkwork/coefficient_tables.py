@@ -22,11 +22,11 @@ import numpy as np
 
 from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .formulations.hollerbach.configuration_space import coefficients
-from .formulations.quantities import passive_forces
+from .formulations.passive import passive_forces
 from .function import Function, Label
 from .model import Model, grouped
-from .pipeline import Robot
 from .program import Op, Port, Program, optimize, trace
+from .robot import Robot
 from .timing import least_seconds
 
 CHUNK = 4096  # states filled or interpolated at a time
@@ -281,7 +281,7 @@ def _axes(model: Model, resolution: int | Sequence[int], limits: Mapping[str, tu
         if name not in model.joint_names:
             raise UnknownNameError("joint", name, model.joint_names, where="tabulate, limits")
     axes = []
-    for joint, count in zip(model.independent_joints, points, strict=True):
+    for joint, count in zip(model.leading_joints, points, strict=True):
         lower, upper = limits.get(joint.name, (joint.lower, joint.upper))
         turns = math.isinf(upper - lower) and not joint.prismatic
         if turns:

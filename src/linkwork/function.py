@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from inspect import signature
 from itertools import pairwise
@@ -30,8 +31,8 @@ class Label:
     quantity: str
     method: str
     frame: str = ""
-    joints: tuple[str, ...] = ()  # names of the entries of joint vectors; a floating base is the entry "base"
-    floating: bool = False
+    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # joint vectors -> joints they hold
+    floating: str = ""  # name of what stands before the joints in a vector that holds more
     wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
 
 
@@ -65,6 +66,8 @@ class Function:
         ufunc = build(self.program, self.dtype)
         if type(self) is Function and (direct := build_direct(self.program, self.dtype, self.__call__)):
             self.__signature__ = signature(self.__call__)
+            if len(self.program.outputs) > 1:
+                direct = partial(_named_call, direct, self._result)
             # Python looks for __call__ on the type alone, so this function gets a type of its own.
             own = {"__call__": direct, "__doc__": Function.__doc__, "__module__": __name__, "__slots__": ()}
             self.__class__ = type("Function", (Function,), own)
@@ -106,7 +109,8 @@ class Function:
         plain = not options or options.keys() == {"out"}
         if plain and self.backend == "native" and len(args) == len(self.program.inputs):
             try:
-                return self.ufunc(*args, **options)
+                result = self.ufunc(*args, **options)
+                return self._result(*result) if len(self.program.outputs) > 1 else result
             except (ValueError, TypeError):
                 pass  # the careful way takes dicts, and finds the words for what is wrong
         return self._call(args, **options)
@@ -137,6 +141,8 @@ class Function:
             if name in values:
                 raise ShapeError(f"input {name!r} is given twice", where=self.__name__)
             values[name] = value
+        if values.get("tau_known") is None and "tau_known" in names:  # nothing else pushes what no motor drives
+            values["tau_known"] = np.zeros(self.program.inputs[names.index("tau_known")].shape)
         if missing := [name for name in names if name not in values]:
             raise ShapeError(
                 f"{self.__name__} needs {', '.join(missing)}",
@@ -149,11 +155,14 @@ class Function:
         where = f"{self.__name__}, input {port.name!r}"
         array = self._from_dict(port, value, where) if isinstance(value, Mapping) else self._numbers(value, where)
         if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
-            names = f" (entries: {', '.join(self.label.joints)})" if port.name in ("v", "a", "tau") else ""
+            names = f" (entries: {', '.join(self.label.entries[port.name])})" if self._lists_all(port) else ""
             raise ShapeError(
                 "wrong shape", where=where, got=array.shape, expected=f"(..., {', '.join(map(str, port.shape))}){names}"
             )
         return array
+
+    def _lists_all(self, port: Port) -> bool:
+        return 0 < len(self.label.entries.get(port.name, ())) == port.size
 
     def _numbers(self, value: Any, where: str) -> np.ndarray:
         try:
@@ -167,10 +176,11 @@ class Function:
         return array.astype(self.dtype, copy=False)
 
     def _from_dict(self, port: Port, value: Mapping[str, Any], where: str) -> np.ndarray:
-        if port.name not in ("q", "v", "a", "tau"):
+        if port.name not in self.label.entries:
             raise ShapeError("only joint vectors can be given as dicts", where=where)
-        base = {"base": port.size - len(self.label.joints)} if self.label.floating else {}
-        sizes = base | dict.fromkeys(self.label.joints, 1)
+        joints = self.label.entries[port.name]
+        base = {self.label.floating: port.size - len(joints)} if port.size > len(joints) else {}
+        sizes = base | dict.fromkeys(joints, 1)
         for name in value:
             if name not in sizes:
                 raise UnknownNameError("joint", name, sizes, where=where)
@@ -188,12 +198,23 @@ class Function:
         return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
 
     def _named(self, result: Any) -> Any:
-        n = len(self.label.joints)
-        if self.program.outputs[0].shape != (n + (6 if self.label.floating else 0),):
-            return result
-        head = {"base": result[..., :6]} if self.label.floating else {}
-        start = result.shape[-1] - n
-        return head | {name: result[..., start + k] for k, name in enumerate(self.label.joints)}
+        """Joint vectors among the results as dicts."""
+        ports = self.program.outputs
+        named = []
+        for port, array in zip(ports, result if len(ports) > 1 else (result,), strict=True):
+            joints = self.label.entries.get(port.name)
+            if joints is None:
+                named.append(array)
+                continue
+            start = port.size - len(joints)
+            head = {self.label.floating: array[..., :start]} if start else {}
+            named.append(head | {name: array[..., start + k] for k, name in enumerate(joints)})
+        return self._result(*named) if len(ports) > 1 else named[0]
+
+    @cached_property
+    def _result(self) -> type:
+        """Several results by name."""
+        return namedtuple("Result", [port.name for port in self.program.outputs])
 
     def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int) -> Any:
         if self._with_wrenches is None:
@@ -245,7 +266,7 @@ class Function:
             for job in jobs:
                 job.result()
         if len(outs) > 1:
-            return tuple(outs)
+            return self._result(*outs)
         return outs[0] if out is not None or outs[0].ndim else outs[0][()]
 
     def _outputs(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
@@ -325,8 +346,13 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
 
 def _restore(document: Mapping[str, Any], program: str) -> Function:
     label = dict(document["label"])
-    label |= {name: tuple(label[name]) for name in ("joints", "wrenches")}
+    label |= {"wrenches": tuple(label["wrenches"])}
+    label |= {"entries": {name: tuple(joints) for name, joints in label["entries"].items()}}
     return Function(Program.from_json(program), Label(**label), document["dtype"], document["backend"])
+
+
+def _named_call(direct: Callable[..., Any], result: type, *args: Any, **options: Any) -> Any:
+    return result(*direct(*args, **options))
 
 
 def _interpreted(program: Program, *arrays: np.ndarray, out: tuple[np.ndarray, ...]) -> None:

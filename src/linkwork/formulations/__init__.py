@@ -3,6 +3,21 @@
 from .catalog import METHODS, find, methods, references
 from .execute import executed
 from .method import Method
-from .quantities import QUANTITIES, Quantity, Request
+from .orthogonal import Orthogonal
+from .quantities import QUANTITIES, Quantity, Request, entries, sizes, vectors
 
-__all__ = ["METHODS", "QUANTITIES", "Method", "Quantity", "Request", "executed", "find", "methods", "references"]
+__all__ = [
+    "METHODS",
+    "QUANTITIES",
+    "Method",
+    "Orthogonal",
+    "Quantity",
+    "Request",
+    "entries",
+    "executed",
+    "find",
+    "methods",
+    "references",
+    "sizes",
+    "vectors",
+]

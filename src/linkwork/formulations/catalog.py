@@ -40,7 +40,15 @@ METHODS = (
         candidate=True,
     ),
     Method(
-        "aba", "forward_dynamics", aba, "featherstone1983", "articulated bodies, O(n)", mimic=False, candidate=True
+        "aba",
+        "forward_dynamics",
+        aba,
+        "featherstone1983",
+        "articulated bodies, O(n)",
+        mimic=False,
+        candidate=True,
+        linear=True,
+        loops=False,
     ),
     *hollerbach.METHODS,
     *silver.METHODS,
@@ -90,6 +98,7 @@ def by_inertia_and_bias(inertia: Method, bias: Method) -> Method:
         mimic=inertia.mimic and bias.mimic,
         wrenches=bias.wrenches,
         grouped=inertia.grouped and bias.grouped,
+        loops=inertia.loops and bias.loops,
     )
 
 

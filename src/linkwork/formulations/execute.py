@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..model import Model
-from ..scalar import Tally
+from ..scalar import Counted, Tally
 from .method import Method
-from .quantities import QUANTITIES
+from .quantities import QUANTITIES, Request, sizes
 
 
 def executed(method: Method, model: Model) -> Tally:
-    """Run ``method`` once on counting numbers for ``model``.
+    """Run ``method`` once on counting numbers for ``model``, with all that closes its loops if it has some, and with
+    all that belongs to the joints if that is the method's business.
 
     Convention: what depends on constants alone is off line and free, so are structural 0 and +-1 and sign changes.
     """
     tally = Tally()
-    vectors = []
-    for name in QUANTITIES[method.quantity].inputs:
-        size = model.n_tree + (1 if name == "q" and model.floating else 0)
-        vectors.append([tally.wrap(0.3 + 0.1 * k) for k in range(size)])
+    asked = QUANTITIES[method.quantity]
+
+    def vector(size: int) -> list[Counted]:
+        return [tally.wrap(0.3 + 0.1 * k) for k in range(size)]
+
+    if model.loops or method.closed:
+        request = Request(method=method.function, closed=method.closed)
+        asked.function(model, request, *(vector(sizes(model)[name]) for name in asked.inputs))
+        return tally
+    vectors: list[Any] = [vector(model.n_tree + (1 if name == "q" and model.floating else 0)) for name in asked.inputs]
+    if method.quantity == "hybrid_dynamics":
+        vectors.append([k in model.mobility.driven for k in range(model.n_tree)])
     wrenches = () if method.quantity == "inertia_matrix" else ({},)
     method.function(model, *vectors, *wrenches)
     return tally

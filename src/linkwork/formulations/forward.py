@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..model import Model
 from ..scalar import Scalar
@@ -16,9 +17,10 @@ def bias_by(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     wrenches: Wrenches = None,
+    a: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
-    """Joint forces at zero acceleration, by a method of inverse dynamics."""
-    return inverse(model, q, v, [0] * model.n_tree, wrenches)
+    """Joint forces at zero acceleration (or at ``a``), by a method of inverse dynamics."""
+    return inverse(model, q, v, a or [0] * model.n_tree, wrenches)
 
 
 def solve_inertia_and_bias(
@@ -29,12 +31,13 @@ def solve_inertia_and_bias(
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
     wrenches: Wrenches = None,
+    tree: Any = None,
 ) -> list[Scalar]:
     """Joint accelerations a with M(q) a = tau - b(q, v), O(n^3) in the worst case, less by the tree's sparsity.
 
-    Walker & Orin (1982). ``tau`` and the result are the user's (independent) joint vectors: mimic joints are
-    projected out of M and b before the solution.
+    Walker & Orin (1982). ``tau`` and the result are of the leading joints: mimic joints are projected out of M and b
+    before the solution. So are, with ``tree`` (ClosedLoops), the dependent joints of loops: Khalil's (58).
     """
-    b = model.collect(bias(model, q, v, wrenches))
-    M = model.collect_matrix(inertia(model, q))
+    b = (tree or model).collect(bias(model, q, v, wrenches, **({"a": tree.drift(v)} if tree else {})))
+    M = (tree or model).collect_matrix(inertia(model, q))
     return ldl.solve(*ldl.factor(M), [force - rest for force, rest in zip(tau, b, strict=True)])

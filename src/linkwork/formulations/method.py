@@ -19,10 +19,16 @@ class Method:
     - inverse_dynamics: (model, q, v, a, wrenches) -> joint forces, rotor inertia included
     - inertia_matrix: (model, q) -> complete matrix, rotor inertia on the diagonal
     - bias: (model, q, v, wrenches) -> joint forces at zero acceleration
-    - forward_dynamics: (model, q, v, tau, wrenches) -> accelerations; tau and the result are the user's vectors
+    - forward_dynamics: (model, q, v, tau, wrenches) -> accelerations; tau and the result are of the leading joints
+    - hybrid_dynamics: (model, q, v, a, tau, known, wrenches) -> forces and accelerations, all of them; known[k] tells
+      whether a[k] is given, or tau[k]
 
     ``wrenches`` maps bodies to the Force applied to them, in the body's frame. Friction and springs are not the
-    method's business.
+    method's business. A method for robots with loops (``loops``) takes, too, the keyword ``a`` if it is one of bias
+    (accelerations at which it is taken), and ``tree`` (ClosedLoops) if it is one of forward dynamics.
+
+    A ``closed`` method works on the user's own vectors (see ``Mobility``), with friction and springs: (model, q, v, a, wrenches) -> tau, (model, q, v, tau, wrenches) -> a, or
+    (model, q, v, a_known, tau_known, wrenches) -> (tau, a), with tree positions q.
     """
 
     name: str
@@ -36,6 +42,10 @@ class Method:
     wrenches: bool = True  # does it take wrenches?
     grouped: bool = True  # does it work with grouped inertia parameters (bodies without mass)?
     candidate: bool = False  # does "auto" try it?
+    linear: bool = False  # does its work grow with the number of joints, where that of others grows faster?
+    loops: bool = True  # does it work with loops, composed by the quantity?
+    closed: bool = False  # does it work on the user's own vectors?
+    fits: Callable[[Model], str] | None = None  # what else keeps it from a model; empty if nothing does
 
     def refusal(self, model: Model, wrenches: bool = False, as_input: bool = False) -> str:
         """Why it does not work for ``model``, with wrenches, or with inertia parameters as inputs; empty if it does."""
@@ -43,6 +53,10 @@ class Method:
             return "it is for a fixed base, and the base floats"
         if self.serial and not model.serial:
             return "it is for serial chains, and the robot branches"
+        if model.loops and not (self.loops or self.closed):
+            return "it is for trees, and the robot has loops"
+        if self.fits and (reason := self.fits(model)):
+            return reason
         if not self.mimic and model.has_mimic:
             return "it does not work with mimic joints"
         if wrenches and not self.wrenches:

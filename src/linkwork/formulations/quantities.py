@@ -1,7 +1,7 @@
 """What can be asked of a robot. Each quantity is composed here, once, of a method and of what belongs to every joint:
-mimic joints, friction, springs, wrenches on named frames.
+mimic joints, closed loops, friction, springs, wrenches on named frames.
 
-A quantity function takes the model, a :class:`Request` and its input vectors, and returns its one named output.
+A quantity function takes the model, a :class:`Request` and its input vectors, and returns its named outputs.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LinkworkError
-from ..model import Frame, Model
-from ..scalar import Scalar, is_zero, sign
-from ..spatial import Force, Vector
+from ..errors import LinkworkError, UnsupportedError
+from ..model import Frame, Model, closure
+from ..scalar import Scalar, is_zero
+from ..spatial import Vector
 from . import coriolis, energy, kinematics
-from .khalil import khalil_kleinfinger
+from .khalil import ClosedLoops, khalil_kleinfinger
+from .orthogonal import Orthogonal
+from .passive import WrenchRows, body_wrenches, passive_forces
 
 Scalars = Sequence[Scalar]
-WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Request:
     frame: Frame | None = None
     axes: str = "world"
     loaded: tuple[Frame, ...] = ()  # the frames of the ``wrenches`` input, row by row
+    closed: bool = False  # the method works on the user's own vectors (``Method.closed``)
 
     @property
     def run(self) -> Callable[..., Any]:
@@ -39,13 +41,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Quantity:
-    """``inputs`` are among q, v, a, tau. ``of_joints`` tells that only joint forces and motions go in and out, so that
-    inertia parameters may be grouped without changing the result."""
+    """``inputs`` are kinds of vectors (see ``vectors``). ``of_joints`` tells that only joint forces and motions go in
+    and out, so that inertia parameters may be grouped without changing the result."""
 
     name: str
     inputs: tuple[str, ...]
-    output: str
-    shape: tuple[int | str, ...]  # of the output; "nv" is the robot's number
+    output: str | tuple[str, ...]
+    shape: tuple[Any, ...]  # of the output, or of each; names are those of ``sizes``
     function: Callable[..., Any]
     summary: str
     of_frame: bool = False
@@ -53,75 +55,156 @@ class Quantity:
     takes_wrenches: bool = False
     of_joints: bool = False
 
-
-def passive_forces(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Force each joint's own friction and spring takes: Fs sign(v) + Fv v + K (q - rest), on tree vectors."""
-    forces: list[Scalar] = [0] * model.n_tree
-    for i, _ in model.outward():
-        joint = model.joint(i)
-        if not joint.floating:
-            (k,), (at,) = model.freedoms(i), model.coordinates(i)
-            forces[k] = joint.viscous * v[k] + joint.stiffness * (q[at] - joint.rest)
-            if not is_zero(joint.coulomb):
-                forces[k] = forces[k] + joint.coulomb * sign(v[k])
-    return forces
+    @property
+    def outputs(self) -> dict[str, tuple[int | str, ...]]:
+        """Shape of each output."""
+        if isinstance(self.output, str):
+            return {self.output: self.shape}
+        return dict(zip(self.output, self.shape, strict=True))
 
 
-def body_wrenches(loaded: Sequence[Frame], rows: WrenchRows) -> dict[int, Force]:
-    """Wrenches given at frames (force, then moment about the frame's origin, in its axes) as forces on bodies."""
-    total: dict[int, Force] = {}
-    for frame, row in zip(loaded, rows, strict=True):
-        wrench = frame.pose.force_outward(Force(Vector(*row[:3]), Vector(*row[3:])))
-        total[frame.body] = total.get(frame.body, Force()) + wrench
-    return total
+def vectors(model: Model) -> dict[str, tuple[str, ...]]:
+    """The one-freedom joints that each kind of vector holds, in order; a floating body stands before them."""
+    mobility = model.mobility
+    return {
+        "q": model.position_names,
+        "v": model.joint_names,
+        "a": model.joint_names,
+        "tau": model.names_of(mobility.forced),
+        "a_known": model.names_of(mobility.driven),
+        "tau_known": model.names_of(mobility.free),
+        "motors": model.names_of(mobility.motors),
+        "joints": model.position_names,
+    }
+
+
+def sizes(model: Model) -> dict[str, int]:
+    """The robot's numbers: of the entries of each kind of vector, and of what else shapes are made of."""
+    mobility, nv = model.mobility, model.nv
+    known = {"a_known": len(mobility.driven), "tau_known": len(mobility.free), "motors": len(mobility.motors)}
+    others = {"tau": len(mobility.forced), "joints": model.n_leading, "residual": len(closure.row_names(model))}
+    return {"q": model.nq, "v": nv, "a": nv} | known | others
+
+
+def entries(model: Model, quantity: str) -> tuple[dict[str, tuple[str, ...]], str]:
+    """The joints that each input and output vector of a quantity holds, and the name of the floating body in them."""
+    asked, joints = QUANTITIES[quantity], vectors(model)
+    held = {name: joints[name] for name in asked.inputs}
+    held |= {name: joints[shape[0]] for name, shape in asked.outputs.items() if len(shape) == 1 and shape[0] in joints}
+    return held, model.floating_name
 
 
 def inverse_dynamics(
     model: Model, request: Request, q: Scalars, v: Scalars, a: Scalars, wrenches: WrenchRows = ()
 ) -> list[Scalar]:
-    q, v, a = model.expand(q), model.expand_rates(v), model.expand_rates(a)
-    tau = request.run(model, q, v, a, body_wrenches(request.loaded, wrenches))
-    return model.collect([x + y for x, y in zip(tau, passive_forces(model, q, v), strict=True)])
+    q = model.expand(q)
+    tree = ClosedLoops(model, q)
+    qd = tree.rates(v)
+    _require_motors(model)
+    applied = body_wrenches(model, q, qd, request.loaded, wrenches)
+    if request.closed:
+        return request.run(model, q, v, a, applied)
+    tau = request.run(model, q, qd, tree.accelerations(qd, a), applied)
+    return tree.to_motors(tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)]))
 
 
 def forward_dynamics(
     model: Model, request: Request, q: Scalars, v: Scalars, tau: Scalars, wrenches: WrenchRows = ()
 ) -> list[Scalar]:
-    q, v = model.expand(q), model.expand_rates(v)
-    passive = model.collect(passive_forces(model, q, v))
-    net = [x - y for x, y in zip(tau, passive, strict=True)]
-    try:
-        return request.run(model, q, v, net, body_wrenches(request.loaded, wrenches))
-    except ZeroDivisionError:
-        raise LinkworkError(
-            "the inertia matrix is singular, so forward dynamics is not defined",
+    q = model.expand(q)
+    tree = ClosedLoops(model, q)
+    qd, force = tree.rates(v), tree.of_motors(tau)
+    applied = body_wrenches(model, q, qd, request.loaded, wrenches)
+    with _Solvable(model):
+        if request.closed:
+            return request.run(model, q, v, tau, applied)
+        passive = tree.collect(passive_forces(model, q, qd))
+        net = [x - y for x, y in zip(force, passive, strict=True)]
+        how = {"tree": tree} if model.loops else {}
+        return request.run(model, q, qd, net, applied, **how)
+
+
+def hybrid_dynamics(
+    model: Model, request: Request, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, wrenches: WrenchRows = ()
+) -> tuple[list[Scalar], list[Scalar]]:
+    q = model.expand(q)
+    qd = ClosedLoops(model, q).rates(v)
+    applied = body_wrenches(model, q, qd, request.loaded, wrenches)
+    with _Solvable(model):
+        if request.closed:
+            return request.run(model, q, v, a, tau, applied)
+        mobility = model.mobility  # without loops and mimic joints: freedoms of the tree
+        known = [k in mobility.driven for k in range(model.n_tree)]
+        given, force, passive = [0] * model.n_tree, [0] * model.n_tree, passive_forces(model, q, qd)
+        for k, value in zip(mobility.driven, a, strict=True):
+            given[k] = value
+        for k, value in zip(mobility.free, tau, strict=True):
+            force[k] = value - passive[k]
+        forces, accelerations = request.run(model, q, qd, given, force, known, applied)
+    return [forces[k] + passive[k] for k in mobility.motors], [accelerations[k] for k in mobility.free]
+
+
+class _Solvable:
+    """Turns a division by an exact zero into words: the inertia matrix, or a part of it, is singular everywhere."""
+
+    def __init__(self, model: Model):
+        self.model = model
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type | None, *_: Any) -> None:
+        if kind is ZeroDivisionError:
+            raise LinkworkError(
+                "the inertia matrix is singular, so accelerations under forces are not defined",
+                where=f"robot {self.model.name!r}",
+                fix="`linkwork check` names the moving links without inertia: give them some, or lock their joints",
+            ) from None
+
+
+def _require_motors(model: Model) -> None:
+    """No motor makes a passive joint move as it is told, if it can move otherwise."""
+    passive = [joint.name for joint in model.leading_joints if joint.role == "passive"]
+    free = set(model.names_of(model.mobility.free))
+    if lazy := [name for name in passive if name in free]:
+        raise UnsupportedError(
+            "inverse dynamics needs a motor for every freedom",
             where=f"robot {model.name!r}",
-            fix="`linkwork check` names the moving links without inertia: give them some, or lock their joints",
-        ) from None
+            got=f"passive joints that are free to move: {', '.join(lazy)}",
+            fix="hybrid_dynamics gives the motors' forces and these joints' accelerations; or mark them active",
+        )
 
 
 def bias(model: Model, request: Request, q: Scalars, v: Scalars, wrenches: WrenchRows = ()) -> list[Scalar]:
-    q, v = model.expand(q), model.expand_rates(v)
-    b = request.run(model, q, v, body_wrenches(request.loaded, wrenches))
-    return model.collect([x + y for x, y in zip(b, passive_forces(model, q, v), strict=True)])
+    q = model.expand(q)
+    tree = ClosedLoops(model, q)
+    qd = tree.rates(v)
+    how = {"a": tree.drift(qd)} if model.loops else {}
+    b = request.run(model, q, qd, body_wrenches(model, q, qd, request.loaded, wrenches), **how)
+    return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
 
 def gravity(model: Model, request: Request, q: Scalars) -> list[Scalar]:
-    still = [0] * model.n_tree
-    return model.collect(khalil_kleinfinger(model, model.expand(q), still, still))
+    q, still = model.expand(q), [0] * model.n_tree
+    return ClosedLoops(model, q).collect(khalil_kleinfinger(model, q, still, still))
 
 
 def inertia_matrix(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
-    M = model.collect_matrix(request.run(model, model.expand(q)))
+    q = model.expand(q)
+    M = ClosedLoops(model, q).collect_matrix(request.run(model, q))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 
 def coriolis_matrix(model: Model, request: Request, q: Scalars, v: Scalars) -> list[list[Scalar]]:
+    if model.loops:
+        message = "the Coriolis matrix is not made for robots with loops"
+        raise UnsupportedError(message, where=f"robot {model.name!r}", fix="its product with v is in `bias`")
     return model.collect_matrix(coriolis.coriolis_matrix(model, model.expand(q), model.expand_rates(v)))
 
 
 def kinetic_energy(model: Model, request: Request, q: Scalars, v: Scalars) -> Scalar:
-    return energy.kinetic_energy(model, model.expand(q), model.expand_rates(v))
+    q = model.expand(q)
+    return energy.kinetic_energy(model, q, ClosedLoops(model, q).rates(v))
 
 
 def potential_energy(model: Model, request: Request, q: Scalars) -> Scalar:
@@ -130,12 +213,40 @@ def potential_energy(model: Model, request: Request, q: Scalars) -> Scalar:
 
 def momentum(model: Model, request: Request, q: Scalars, v: Scalars) -> list[Scalar]:
     _require_mass(model)
-    return energy.momentum(model, model.expand(q), model.expand_rates(v))
+    q = model.expand(q)
+    return energy.momentum(model, q, ClosedLoops(model, q).rates(v))
 
 
 def center_of_mass(model: Model, request: Request, q: Scalars) -> list[Scalar]:
     _require_mass(model)
     return list(kinematics.center_of_mass(model, model.expand(q)))
+
+
+def velocity_map(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
+    return ClosedLoops(model, model.expand(q)).G
+
+
+def joint_velocities(model: Model, request: Request, q: Scalars, v: Scalars) -> list[Scalar]:
+    tree = ClosedLoops(model, model.expand(q))
+    return _of_leading(model, tree.rates(v))
+
+
+def joint_accelerations(model: Model, request: Request, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
+    tree = ClosedLoops(model, model.expand(q))
+    return _of_leading(model, tree.accelerations(tree.rates(v), a))
+
+
+def _of_leading(model: Model, tree: Scalars) -> list[Scalar]:
+    leads = (i for i, _ in model.outward() if model.joint(i).leader is None)
+    return [tree[k] for i in leads for k in model.freedoms(i)]
+
+
+def loop_residual(model: Model, request: Request, q: Scalars) -> list[Scalar]:
+    return closure.residual(model, model.expand(q))
+
+
+def torque_projector(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
+    return ClosedLoops(model, model.expand(q)).null_torques()
 
 
 def pose(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
@@ -150,12 +261,39 @@ def jacobian(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
         inward = kinematics.frame_pose(model, frame, q).inward
         columns = [(*inward(Vector(*c[:3])), *inward(Vector(*c[3:]))) for c in zip(*rows, strict=True)]
         rows = [[column[k] for column in columns] for k in range(6)]
-    return model.collect_rows(rows)
+    return ClosedLoops(model, q).collect_rows(rows)
+
+
+def tree_jacobian(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
+    return model.collect_rows(kinematics.frame_jacobian(model, _frame(request), model.expand(q)))
+
+
+def motor_jacobian(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
+    return ClosedLoops(model, model.expand(q)).motors()
+
+
+def platform_jacobian(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
+    motors = ClosedLoops(model, model.expand(q)).motors()
+    if len(model.mobility.driven) < model.nv:
+        raise UnsupportedError(
+            "the motors' velocities do not tell those of the robot",
+            where=f"robot {model.name!r}",
+            got=f"{len(motors)} motors for {model.nv} freedoms",
+            fix="motor_jacobian has the velocities of the motors",
+        )
+    inverse = Orthogonal([list(column) for column in zip(*motors, strict=True)])
+    units = ([int(i == j) for i in range(len(motors))] for j in range(len(motors)))
+    return [list(row) for row in zip(*map(inverse.solve, units), strict=True)]
 
 
 def jacobian_drift(model: Model, request: Request, q: Scalars, v: Scalars) -> list[Scalar]:
-    q, v, frame = model.expand(q), model.expand_rates(v), _frame(request)
+    q, frame = model.expand(q), _frame(request)
+    tree = ClosedLoops(model, q)
+    v = tree.rates(v)
     drift = kinematics.frame_drift(model, frame, q, v)
+    if model.loops:  # the dependent joints accelerate of themselves
+        own = kinematics.frame_velocity(model, frame, q, tree.drift(v))
+        drift = [x + y for x, y in zip(drift, own, strict=True)]
     if request.axes == "local":  # d/dt (R^T J) v = R^T (Jdot v - w x J v)
         velocity = kinematics.frame_velocity(model, frame, q, v)
         w, inward = Vector(*velocity[3:]), kinematics.frame_pose(model, frame, q).inward
@@ -181,7 +319,7 @@ QUANTITIES = {
             "inverse_dynamics",
             ("q", "v", "a"),
             "tau",
-            ("nv",),
+            ("tau",),
             inverse_dynamics,
             "joint forces for a motion",
             takes_wrenches=True,
@@ -191,30 +329,40 @@ QUANTITIES = {
             "forward_dynamics",
             ("q", "v", "tau"),
             "a",
-            ("nv",),
+            ("v",),
             forward_dynamics,
             "joint accelerations under joint forces",
             takes_wrenches=True,
             of_joints=True,
         ),
         Quantity(
-            "inertia_matrix", ("q",), "M", ("nv", "nv"), inertia_matrix, "M(q), complete and symmetric", of_joints=True
+            "hybrid_dynamics",
+            ("q", "v", "a_known", "tau_known"),
+            ("tau", "a"),
+            (("motors",), ("tau_known",)),
+            hybrid_dynamics,
+            "forces of the motors and accelerations of what they leave free",
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "inertia_matrix", ("q",), "M", ("v", "v"), inertia_matrix, "M(q), complete and symmetric", of_joints=True
         ),
         Quantity(
             "bias",
             ("q", "v"),
             "b",
-            ("nv",),
+            ("v",),
             bias,
             "joint forces at zero acceleration: M a + b = tau",
             takes_wrenches=True,
             of_joints=True,
         ),
         Quantity(
-            "gravity", ("q",), "g", ("nv",), gravity, "joint forces that hold the robot against gravity", of_joints=True
+            "gravity", ("q",), "g", ("v",), gravity, "joint forces that hold the robot against gravity", of_joints=True
         ),
         Quantity(
-            "coriolis_matrix", ("q", "v"), "C", ("nv", "nv"), coriolis_matrix, "C(q, v) with Mdot - 2 C skew-symmetric"
+            "coriolis_matrix", ("q", "v"), "C", ("v", "v"), coriolis_matrix, "C(q, v) with Mdot - 2 C skew-symmetric"
         ),
         Quantity("kinetic_energy", ("q", "v"), "T", (), kinetic_energy, "of bodies and rotors"),
         Quantity("potential_energy", ("q",), "V", (), potential_energy, "of gravity and springs"),
@@ -225,7 +373,7 @@ QUANTITIES = {
             "jacobian",
             ("q",),
             "J",
-            (6, "nv"),
+            (6, "v"),
             jacobian,
             "6 x nv, linear rows first, at the frame's origin",
             of_frame=True,
@@ -240,6 +388,44 @@ QUANTITIES = {
             "Jdot v: a frame's acceleration at zero joint accelerations",
             of_frame=True,
             has_axes=True,
+        ),
+        Quantity(
+            "tree_jacobian",
+            ("q",),
+            "J",
+            (6, "joints"),
+            tree_jacobian,
+            "6 x all joints, as if the loops were open: of a leg, say",
+            of_frame=True,
+        ),
+        Quantity(
+            "motor_jacobian", ("q",), "J", ("motors", "v"), motor_jacobian, "velocities of the motors per independent one"
+        ),
+        Quantity(
+            "platform_jacobian",
+            ("q",),
+            "J",
+            ("v", "motors"),
+            platform_jacobian,
+            "independent velocities per velocity of the motors",
+        ),
+        Quantity(
+            "velocity_map", ("q",), "G", ("joints", "v"), velocity_map, "velocities of all joints per independent one"
+        ),
+        Quantity(
+            "joint_velocities", ("q", "v"), "v_joints", ("joints",), joint_velocities, "of all joints, loops closed"
+        ),
+        Quantity(
+            "joint_accelerations",
+            ("q", "v", "a"),
+            "a_joints",
+            ("joints",),
+            joint_accelerations,
+            "of all joints, loops closed",
+        ),
+        Quantity("loop_residual", ("q",), "r", ("residual",), loop_residual, "by how much the loops are open"),
+        Quantity(
+            "torque_projector", ("q",), "N", ("tau", "tau"), torque_projector, "joint forces N z that move nothing"
         ),
     )
 }

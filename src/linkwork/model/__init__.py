@@ -1,29 +1,46 @@
 """The robot: Description (what a file says), checks, and Model (what the formulations see)."""
 
+from . import closure
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
 from .describe import describe
-from .description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
+from .description import (
+    Description,
+    Finding,
+    JointDescription,
+    Link,
+    LinkInertia,
+    LoopDescription,
+    Mimic,
+    Placement,
+)
+from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
-from .model import Body, Frame, Joint, Model
+from .model import Body, Frame, Joint, Loop, Mobility, Model
 
 __all__ = [
     "Body",
     "Description",
+    "ElasticDrive",
     "Finding",
     "Frame",
     "Joint",
     "JointDescription",
     "Link",
     "LinkInertia",
+    "Loop",
+    "LoopDescription",
     "Mimic",
+    "Mobility",
     "Model",
     "Placement",
     "build",
     "chain",
     "check",
+    "closure",
     "describe",
     "grouped",
     "raise_errors",
+    "with_elastic_drives",
 ]

@@ -17,9 +17,10 @@ from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Vector
 from .checks import check, raise_errors
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
-from .model import Body, FixedScrew, Frame, Joint, Model
+from .mobility import with_mobility
+from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
-from .rotations import cos_sin, frame_of_axis
+from .rotations import cos_sin, frame_of_axis, quaternion_from_rotation
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
 FLOATING_BASE = "floating_base"  # name of the joint between the ground and a floating base
@@ -45,9 +46,13 @@ def build(
     direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity")
     if len(direction) != 3:
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
+    if floating and any(joint.kind == "floating" for joint in joints):
+        message = "its platform floats against its base, so the base cannot float too"
+        raise ModelError(message, where=description.name, fix='load it with base="fixed"')
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
-    return _finish(description, tree, Vector(*direction))
+    model = _finish(description, tree, Vector(*direction))
+    return with_mobility(model, description.independent, description.redundant) if model.loops else model
 
 
 def _with_options(
@@ -145,7 +150,11 @@ def _grow(description: Description, joints: Sequence[JointDescription], floating
     stack: list[tuple[str, JointDescription | None, int, Placement]] = [(root, None, len(tree) - 1, Placement())]
     while stack:
         link, joint, body, placed = stack.pop()
-        if joint is not None and joint.kind != "fixed":
+        if joint is not None and joint.kind == "floating":
+            tree.append(_Node(link, 0, joint))
+            tree[0].children.append(len(tree) - 1)
+            body, placed = len(tree) - 1, Placement()
+        elif joint is not None and joint.kind != "fixed":
             axis = Placement(frame_of_axis(joint.axis))
             tree.append(_Node(link, body, joint, screws(placed @ axis)))
             tree[body].children.append(len(tree) - 1)
@@ -204,21 +213,47 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
         if node.joint is not None:
             bodies.append(Body(node.name, node.parent, _joint(node.joint, node.chain), totals[-1]))
     where = {name: (i, placement) for i, node in enumerate(tree) for name, placement in node.links.items()}
-    for name, (link, placement) in description.frames.items():
+
+    def frame(name: str, link: str, placement: Placement) -> Frame:
         body, placed = where[link]
-        frames[name] = Frame(name, body, _pose(placed @ placement))
+        return Frame(name, body, _pose(placed @ placement))
+
+    for name, (link, placement) in description.frames.items():
+        frames[name] = frame(name, link, placement)
+    loops = tuple(
+        Loop(loop.name, loop.kind, *(frame(loop.name, *side) for side in (loop.first, loop.second)))
+        for loop in description.loops
+    )
+    tips = {loop.name: loop.first for loop in loops if loop.name not in frames}  # where a leg or branch was cut
+    for name, _ in description.forces:
+        if name not in frames:
+            raise UnknownNameError("frame", name, frames, where=f"{description.name}: forces")
     order = {link.name: None for link in description.links}
     return Model(
         name=description.name,
         bodies=tuple(bodies),
-        frames={name: frames[name] for name in (*order, *description.frames)},
+        frames={name: frames[name] for name in (*order, *description.frames)} | tips,
         link_names=tuple(order),
         gravity=gravity,
         root=description.root,
         base_inertia=totals[0],
         summary=description.summary,
         sources=description.sources,
+        loops=loops,
+        home=_home(description, [node.joint for node in tree if node.joint]) if loops else (),
+        forces=tuple((frames[name], law) for name, law in description.forces),
     )
+
+
+def _home(description: Description, joints: Sequence[JointDescription]) -> tuple[float, ...]:
+    """The user's q of the description's home position."""
+    home: list[float] = []
+    for joint in joints:
+        if joint.kind == "floating":
+            home += [*joint.origin.translation.tolist(), *quaternion_from_rotation(joint.origin.rotation)]
+        elif joint.mimic is None:
+            home.append(float(description.home.get(joint.name, 0.0)))
+    return tuple(home)
 
 
 def _joint(joint: JointDescription, chain: tuple[FixedScrew, ...]) -> Joint:

@@ -11,6 +11,9 @@ from .model import Model
 def chain(model: Model, tip: str) -> Model:
     """The bodies that carry the frame ``tip``. Other branches are left out, with their inertia."""
     end = model.frame(tip).body
+    if model.loops:
+        message = "the chain to a frame is for robots without loops, whose other branches can be left out"
+        raise ModelError(message, where=f"robot {model.name!r}", got=", ".join(loop.name for loop in model.loops))
     path = sorted((end, *model.ancestors(end))) if end else []
     number = {0: 0} | {i: k for k, i in enumerate(path, 1)}
     bodies = tuple(replace(model.body(i), parent=number[model.body(i).parent]) for i in path)

@@ -5,24 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from ..spatial import Inertia, Pose
-from .description import Description, JointDescription, Link, LinkInertia, Mimic, Placement
-from .model import FixedScrew, Model
+from .description import Description, JointDescription, Link, LinkInertia, LoopDescription, Mimic, Placement
+from .model import FixedScrew, Frame, Model
 from .placement import placement_of
 
 
 def describe(model: Model) -> Description:
     """One link per body, in the frame the user gave it, with everything fixed to it merged in; the links that were
     merged become extra frames. Reading it back gives the same dynamics."""
-    names = ["ground" if model.floating else model.root, *(body.name for body in model.bodies)]
+    floating = model.moving_base
+    names = ["ground" if floating else model.root, *(body.name for body in model.bodies)]
     at = [_placement(model.frames[name].pose) if name in model.frames else Placement() for name in names]
-    floating = model.floating
     inertias = [model.base_inertia, *(body.inertia for body in model.bodies)]
     first = 1 if floating else 0
     links = tuple(Link(names[i], _link_inertia(inertias[i], at[i])) for i in range(first, len(names)))
     joints = []
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
+        if joint.floating and floating:
+            continue
         if joint.floating:
+            origin = _placement(model.transform(i, model.expand(model.home)))
+            joints.append(JointDescription(joint.name, "floating", names[0], body.name, origin, role=joint.role))
             continue
         placed = placement_of((*joint.placement, FixedScrew("z", joint.angle, joint.length)))
         joints.append(
@@ -37,11 +41,18 @@ def describe(model: Model) -> Description:
                 mimic=Mimic(joint.leader, joint.multiplier, joint.offset) if joint.leader else None,
             )
         )
+
+    def side(frame: Frame) -> tuple[str, Placement]:
+        return names[frame.body], at[frame.body].inverse() @ _placement(frame.pose)
+
+    cut = {loop.first for loop in model.loops}
     frames = {
-        frame.name: (names[frame.body], at[frame.body].inverse() @ _placement(frame.pose))
+        frame.name: side(frame)
         for frame in model.frames.values()
-        if frame.name not in names and not (floating and frame.body == 0)
+        if frame.name not in names and not (floating and frame.body == 0) and frame not in cut
     }
+
+    mobility = model.mobility
     return Description(
         name=model.name,
         links=links,
@@ -49,9 +60,21 @@ def describe(model: Model) -> Description:
         gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
         floating=floating,
         frames=frames,
+        loops=tuple(LoopDescription(loop.name, loop.kind, side(loop.first), side(loop.second)) for loop in model.loops),
+        home=dict(zip(model.position_names, model.home[-len(model.position_names) :], strict=False)),
+        independent=_independent(model),
+        redundant=len(mobility.motors) > len(mobility.driven),
+        forces=tuple((frame.name, law) for frame, law in model.forces),
         summary=model.summary,
         sources=model.sources,
     )
+
+
+def _independent(model: Model) -> tuple[str, ...]:
+    if not model.loops:
+        return ()
+    platform = model.floating and not model.moving_base and 0 in model.mobility.independent
+    return ((model.joint(1).name,) if platform else ()) + model.joint_names
 
 
 def _placement(pose: Pose) -> Placement:

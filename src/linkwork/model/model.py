@@ -3,10 +3,11 @@
 Bodies are numbered 1..n, parents before children; 0 is the ground (or the fixed base). The user's own links and
 frames are named frames, each fixed to a body. A Model is immutable; methods that change something return a new one.
 
-Joint vectors come in two kinds. The user's ``q`` (nq) and ``v`` (nv) hold the independent coordinates. A formulation
-works on the *tree* vectors, one entry per joint freedom, where a mimic joint has an entry of its own:
-``expand``/``expand_rates`` lead to them and ``collect``/``collect_matrix`` lead back. Without mimic joints they
-are the same.
+Joint vectors come in three kinds. A formulation works on the *tree* vectors, one entry per joint freedom. The vectors
+of the *leading* joints leave out the mimic joints, which follow: ``expand``/``expand_rates`` lead from them to the tree
+and ``collect``/``collect_matrix`` lead back; the user's ``q`` (nq) is of this kind. The user's ``v`` (nv) holds the
+*independent* coordinates: where loops are closed, those of the leading joints that tell all others (``Mobility``).
+Without mimic joints and loops all three are the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import UnknownNameError
-from ..scalar import Scalar, cos, sin
+from ..scalar import Scalar, cos, sin, sqrt
 from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
 from .description import JointValues
 from .rotations import cos_sin
@@ -88,6 +89,31 @@ class Frame:
     pose: Pose
 
 
+@dataclass(frozen=True)
+class Loop:
+    """A cut joint that holds two frames together; see ``LoopDescription``."""
+
+    name: str
+    kind: str
+    first: Frame
+    second: Frame
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """Which freedoms are which: indices into the velocities of the leading joints."""
+
+    independent: tuple[int, ...]  # they tell all others; v and a hold them
+    motors: tuple[int, ...]  # active joints, independent or not
+    driven: tuple[int, ...]  # independent ones the motors can accelerate as they are told
+    free: tuple[int, ...]  # the other independent ones: a moving base, elastic and passive joints
+
+    @property
+    def forced(self) -> tuple[int, ...]:
+        """What ``tau`` holds: the motors, and the freedoms they leave free."""
+        return tuple(sorted({*self.motors, *self.free}))
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     name: str
@@ -99,12 +125,26 @@ class Model:
     base_inertia: Inertia = field(default_factory=Inertia)  # of a fixed base, for its potential energy and for writers
     summary: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
+    loops: tuple[Loop, ...] = ()
+    home: tuple[float, ...] = ()  # the user's q at which the loops are closed; empty without loops
+    closed_mobility: Mobility | None = None  # of a robot with loops, where it is a matter of numbers
+    forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
 
     # -- structure ---------------------------------------------------------------------------------------------
 
     @property
     def floating(self) -> bool:
         return bool(self.bodies) and self.bodies[0].joint.floating
+
+    @property
+    def moving_base(self) -> bool:
+        """Does the robot as a whole move freely? (A parallel robot's platform does so against its base.)"""
+        return self.floating and self.frames[self.root].body == 1
+
+    @property
+    def floating_name(self) -> str:
+        """What the floating body is called in joint vectors: the base, or a platform by its joint."""
+        return ("base" if self.moving_base else self.joint(1).name) if self.floating else ""
 
     @property
     def n_bodies(self) -> int:
@@ -167,32 +207,54 @@ class Model:
         return range(start, start + (7 if self.joint(i).floating else 1))
 
     @cached_property
-    def _independent(self) -> dict[str, int]:
-        """Joint name -> its index in the user's v, for independent joints with one freedom."""
+    def _leading(self) -> dict[str, int]:
+        """Joint name -> its index among the velocities of the leading joints, for those with one freedom."""
         start = 6 if self.floating else 0
         names = [b.joint.name for b in self.bodies if not b.joint.floating and b.joint.leader is None]
         return {name: start + k for k, name in enumerate(names)}
 
     @property
+    def n_leading(self) -> int:
+        """Number of velocities of the leading joints."""
+        return len(self._leading) + (6 if self.floating else 0)
+
+    @property
     def nv(self) -> int:
-        return len(self._independent) + (6 if self.floating else 0)
+        return len(self.mobility.independent)
 
     @property
     def nq(self) -> int:
-        return self.nv + (1 if self.floating else 0)
+        return self.n_leading + (1 if self.floating else 0)
+
+    @cached_property
+    def mobility(self) -> Mobility:
+        if self.closed_mobility is not None:
+            return self.closed_mobility
+        everything = tuple(range(self.n_leading))
+        active = tuple(self._leading[joint.name] for joint in self.leading_joints if joint.role == "active")
+        return Mobility(everything, active, active, tuple(k for k in everything if k not in active))
+
+    def names_of(self, freedoms: Sequence[int]) -> tuple[str, ...]:
+        """The one-freedom joints among freedoms of the leading joints (a floating body has no name there)."""
+        return tuple(name for name, k in self._leading.items() if k in freedoms)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The independent one-freedom joints, in the order of ``v`` (after the base's six if it floats)."""
-        return tuple(self._independent)
+        """The independent one-freedom joints, in the order of ``v`` (after the six of a floating body)."""
+        return self.names_of(self.mobility.independent)
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """The one-freedom joints of ``q``, in its order (after the seven of a floating body)."""
+        return tuple(self._leading)
 
     @cached_property
-    def independent_joints(self) -> tuple[Joint, ...]:
-        return tuple(b.joint for b in self.bodies if b.joint.name in self._independent)
+    def leading_joints(self) -> tuple[Joint, ...]:
+        return tuple(b.joint for b in self.bodies if b.joint.name in self._leading)
 
     @cached_property
     def _shares(self) -> list[tuple[int, float, float]]:
-        """For each tree velocity index: (user's index, multiplier, offset)."""
+        """For each tree velocity index: (index among the leading, multiplier, offset)."""
         shares: list[tuple[int, float, float]] = []
         for body in self.bodies:
             joint = body.joint
@@ -200,7 +262,7 @@ class Model:
                 shares += [(k, 1.0, 0.0) for k in range(6)]
             else:
                 leader = joint.name if joint.leader is None else joint.leader
-                shares.append((self._independent[leader], joint.multiplier, joint.offset))
+                shares.append((self._leading[leader], joint.multiplier, joint.offset))
         return shares
 
     def expand(self, q: Sequence[Scalar]) -> list[Scalar]:
@@ -212,18 +274,18 @@ class Model:
         return head + [multiplier * q[k + extra] + offset for k, multiplier, offset in self._shares[start:]]
 
     def expand_rates(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """Tree velocities (or accelerations) from the user's."""
+        """Tree velocities (or accelerations) from those of the leading joints."""
         return [multiplier * v[k] for k, multiplier, _ in self._shares]
 
     def collect(self, tau: Sequence[Scalar]) -> list[Scalar]:
-        """The user's joint forces from tree forces: a mimic joint adds its share to its leader."""
-        total: list[Scalar] = [0] * self.nv
+        """Forces of the leading joints from tree forces: a mimic joint adds its share to its leader."""
+        total: list[Scalar] = [0] * self.n_leading
         for (k, multiplier, _), force in zip(self._shares, tau, strict=True):
             total[k] = total[k] + multiplier * force
         return total
 
     def collect_rows(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-        """``collect`` applied to every row: a matrix with tree columns gets the user's columns."""
+        """``collect`` applied to every row: a matrix with tree columns gets those of the leading joints."""
         return [self.collect(row) for row in rows]
 
     def collect_matrix(self, M: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
@@ -232,6 +294,23 @@ class Model:
             return [list(row) for row in M]
         columns = [list(column) for column in zip(*self.collect_rows(M), strict=True)]
         return [list(row) for row in zip(*self.collect_rows(columns), strict=True)]
+
+    def moved(self, q: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
+        """The user's q after unit time at the velocities ``step`` of the leading joints, to first order; a quaternion
+        gets length one."""
+        if not self.floating:
+            return [x + y for x, y in zip(q, step, strict=True)]
+        origin = Vector(*q[:3]) + self.transform(1, q).outward(Vector(*step[:3]))
+        x, y, z, w = q[3:7]
+        a, b, c = (0.5 * value for value in step[3:6])
+        turned = (
+            x + w * a + y * c - z * b,
+            y + w * b + z * a - x * c,
+            z + w * c + x * b - y * a,
+            w - x * a - y * b - z * c,
+        )
+        scale = 1 / sqrt(sum((value * value for value in turned), start=0))
+        return [*origin, *(scale * value for value in turned), *(x + y for x, y in zip(q[7:], step[6:], strict=True))]
 
     # -- kinematics of one joint, over any scalar ------------------------------------------------------------------
 
@@ -274,11 +353,11 @@ class Model:
             raise UnknownNameError("frame", name, self.frames, where=f"robot {self.name!r}") from None
 
     def joint_index(self, name: str) -> int:
-        """Index of an independent joint in ``v``."""
+        """Index of a leading joint among their velocities."""
         try:
-            return self._independent[name]
+            return self._leading[name]
         except KeyError:
-            raise UnknownNameError("joint", name, self._independent, where=f"robot {self.name!r}") from None
+            raise UnknownNameError("joint", name, self._leading, where=f"robot {self.name!r}") from None
 
     def link_pose(self, i: int) -> Pose:
         """Where the frame of body ``i``'s own link sits in the body's frame."""

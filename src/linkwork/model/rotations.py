@@ -42,3 +42,16 @@ def frame_of_axis(axis: np.ndarray) -> np.ndarray:
     x -= x @ z * z
     x /= np.linalg.norm(x)
     return np.stack([x, np.cross(z, x), z], axis=1) + 0.0
+
+
+def quaternion_from_rotation(R: np.ndarray) -> list[float]:
+    """Unit quaternion x, y, z, w with w >= 0: the eigenvector of the largest eigenvalue of its symmetric matrix."""
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    K = [
+        [a - e - i, b + d, c + g, h - f],
+        [b + d, e - a - i, f + h, c - g],
+        [c + g, f + h, i - a - e, d - b],
+        [h - f, c - g, d - b, a + e + i],
+    ]
+    quaternion = np.linalg.eigh(np.array(K))[1][:, -1]
+    return (quaternion * (-1.0 if quaternion[3] < 0 else 1.0)).tolist()

@@ -4,11 +4,19 @@ from functools import partial
 
 from ..forward import bias_by
 from ..method import Method
+from . import parallel
+from .blocks import khalil_blocks
 from .direct import khalil_direct
+from .elastic import khalil_elastic
+from .hybrid import khalil_hybrid
 from .inverse import khalil
 from .kleinfinger import khalil_kleinfinger
+from .loops import ClosedLoops, khalil_loops
+from .moving_direct import khalil_moving_direct
+from .moving_inverse import khalil_moving_inverse, only_moving, only_moving_with_motors
+from .parallel import khalil_parallel, khalil_parallel_direct
 
-__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger"]
+__all__ = ["METHODS", "ClosedLoops", "khalil", "khalil_direct", "khalil_kleinfinger"]
 
 METHODS: tuple[Method, ...] = (
     Method(
@@ -43,5 +51,89 @@ METHODS: tuple[Method, ...] = (
         "recursive direct model, O(n)",
         fixed_base=True,
         mimic=False,
+        loops=False,
+    ),
+    Method(
+        "khalil-moving",
+        "forward_dynamics",
+        khalil_moving_direct,
+        "khalil2010",
+        "recursive direct model of a moving base, O(n)",
+        mimic=False,
+        loops=False,
+        candidate=True,
+        linear=True,
+        fits=only_moving,
+    ),
+    Method(
+        "khalil-parallel",
+        "inverse_dynamics",
+        khalil_parallel,
+        "khalil2010",
+        "platform and legs, each by itself, O(n)",
+        closed=True,
+        candidate=True,
+        fits=parallel.fits,
+    ),
+    Method(
+        "khalil-parallel",
+        "forward_dynamics",
+        khalil_parallel_direct,
+        "khalil2010",
+        "platform and legs in the platform's coordinates, O(n)",
+        closed=True,
+        candidate=True,
+        fits=parallel.fits,
+    ),
+    Method(
+        "khalil",
+        "hybrid_dynamics",
+        khalil_hybrid,
+        "khalil2010",
+        "one recursion for any known and unknown accelerations of a tree, O(n)",
+        mimic=False,
+        loops=False,
+        candidate=True,
+        linear=True,
+    ),
+    Method(
+        "khalil-elastic",
+        "hybrid_dynamics",
+        khalil_elastic,
+        "khalilgautier2000",
+        "recursive inverse model with elastic joints, O(n)",
+        fixed_base=True,
+        mimic=False,
+        loops=False,
+    ),
+    Method(
+        "khalil-moving",
+        "hybrid_dynamics",
+        khalil_moving_inverse,
+        "khalil2010",
+        "recursive inverse model of a moving base, O(n)",
+        mimic=False,
+        loops=False,
+        candidate=True,
+        linear=True,
+        fits=only_moving_with_motors,
+    ),
+    Method(
+        "khalil-blocks",
+        "hybrid_dynamics",
+        khalil_blocks,
+        "khalil2010",
+        "columns of the inertia matrix by Newton-Euler, solved by blocks, O(n^3)",
+        mimic=False,
+        loops=False,
+    ),
+    Method(
+        "blocks",
+        "hybrid_dynamics",
+        khalil_loops,
+        "khalil2010",
+        "A_c and H_c of tree and loops, solved by blocks, O(n^3)",
+        closed=True,
+        candidate=True,
     ),
 )

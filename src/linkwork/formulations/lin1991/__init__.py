@@ -41,6 +41,6 @@ METHODS: tuple[Method, ...] = (
     ),
     Method(
         "lin-1991", "bias", composite.bias, "lin1991",
-        "composite bodies seen from one base point, O(n^2)", serial=True, wrenches=False,
+        "composite bodies seen from one base point, O(n^2)", serial=True, wrenches=False, loops=False,
     ),
 )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Least squares by orthogonal columns, without square roots: for few unknowns, and sound for redundant equations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..scalar import Scalar, is_zero
+
+Column = list[Scalar]
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), start=0)
+
+
+class Orthogonal:
+    """A = Q R with orthogonal columns of Q, and ones on the diagonal of R, by the modified Gram-Schmidt method.
+
+    Bjorck (1967), "Solving linear least squares problems by Gram-Schmidt orthogonalization": taking the columns of Q
+    out of the right-hand side one after another loses no more digits than the problem itself does. There are no
+    pivots to choose, so it is straight-line code; blocks of equations with unknowns of their own stay apart.
+
+      (1)  Q_k = A_k - sum over j < k of R_jk Q_j,   d_k = Q_k . Q_k
+      (2)  R_kj = Q_k . A_j / d_k,   A_j -= R_kj Q_k      for all j > k
+      (3)  A x = b in the least-squares sense:   y_k = Q_k . b / d_k,   b -= y_k Q_k,   R x = y
+      (4)  A^T x = c, shortest x:                R^T y = c,   x = sum of Q_k y_k / d_k
+    """
+
+    def __init__(self, columns: Sequence[Sequence[Scalar]]):
+        n = len(columns)
+        self.Q: list[Column] = [list(column) for column in columns]
+        self.R: list[list[Scalar]] = [[0] * n for _ in range(n)]
+        self.d: list[Scalar] = [0] * n
+        self.inverse: list[Scalar] = [0] * n
+        for k in range(n):
+            self.d[k] = dot(self.Q[k], self.Q[k])                                       # (1)
+            self.inverse[k] = 1 / self.d[k]
+            for j in range(k + 1, n):
+                self.R[k][j] = dot(self.Q[k], self.Q[j]) * self.inverse[k]              # (2)
+                self.Q[j] = _less(self.Q[j], self.R[k][j], self.Q[k])
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x for which A x is nearest to b."""
+        rest, x = list(b), []
+        for q, inverse in zip(self.Q, self.inverse, strict=True):
+            x.append(dot(q, rest) * inverse)                                            # (3)
+            rest = _less(rest, x[-1], q)
+        for k in reversed(range(len(x))):
+            for j in range(k + 1, len(x)):
+                x[k] = x[k] - self.R[k][j] * x[j]
+        return x
+
+    def shortest(self, c: Sequence[Scalar]) -> list[Scalar]:
+        """The shortest x with A^T x = c."""
+        y = list(c)
+        for k in range(len(y)):
+            for j in range(k):
+                y[k] = y[k] - self.R[j][k] * y[j]
+        x: list[Scalar] = [0] * len(self.Q[0]) if self.Q else []
+        for q, inverse, value in zip(self.Q, self.inverse, y, strict=True):
+            x = _less(x, -(value * inverse), q)                                         # (4)
+        return x
+
+    def projector(self) -> list[list[Scalar]]:
+        """1 - Q Q^T: what of a vector is orthogonal to all columns."""
+        size = len(self.Q[0]) if self.Q else 0
+        rows: list[list[Scalar]] = [[1 if i == j else 0 for j in range(size)] for i in range(size)]
+        for q, inverse in zip(self.Q, self.inverse, strict=True):
+            rows = [_less(row, entry * inverse, q) for row, entry in zip(rows, q, strict=True)]
+        return rows
+
+
+def _less(a: Column, scale: Scalar, b: Sequence[Scalar]) -> Column:
+    """a - scale b"""
+    if is_zero(scale):
+        return a
+    return [x if is_zero(y) else x - scale * y for x, y in zip(a, b, strict=True)]

@@ -1,0 +1,280 @@
+"""Robot: a Model with its Functions, each compiled when first used; load makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from . import io
+from .assembly import Assembler, Assembly
+from .function import Function
+from .model import Description, ElasticDrive, Model, build, chain, describe, with_elastic_drives
+from .pipeline import compile
+
+
+class Robot:
+    """A Model with its Functions, each compiled when first used.
+
+    ``robot.inverse_dynamics(q, v, a)`` and the others take arrays with any leading batch axes. ``robot.model`` is the
+    immutable Model behind it. q holds the positions of all joints; v and a are of the independent ones, tau of those
+    that are driven or free: all joints, unless loops are closed.
+    """
+
+    def __init__(self, model: Model):
+        self.model = model
+        self._of_frames: dict[tuple[str, str, str], Function] = {}
+        self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
+
+    # -- what it is ----------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def nq(self) -> int:
+        """Number of positions: one per independent joint; first 7 (position, quaternion x y z w) of a floating base."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities: one per independent joint; first 6 (linear, angular) of a floating base."""
+        return self.model.nv
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return self.model.joint_names
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """The joints of q, in its order (after the seven of a floating body): all of a robot with loops."""
+        return self.model.position_names
+
+    @property
+    def motor_names(self) -> tuple[str, ...]:
+        """The active joints."""
+        return self.model.names_of(self.model.mobility.motors)
+
+    @property
+    def home(self) -> tuple[float, ...]:
+        """Of a robot with loops: positions q at which they are closed."""
+        return self.model.home
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Joint -> active, passive or elastic; a floating base is "base"."""
+        base = {"base": "base"} if self.model.moving_base else {}
+        return base | {joint.name: joint.role for joint in self.model.leading_joints}
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        return self.model.link_names
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Links and extra frames: what pose, jacobian and wrenches know."""
+        return tuple(self.model.frames)
+
+    @property
+    def parameters(self) -> list[list[float]]:
+        """Inertial parameters of each moving link with all that is fixed to it: mass, first moments (3), inertia about
+        the origin of the link's frame (xx, xy, xz, yy, yz, zz), in its axes; the input of functions compiled with
+        ``parameters="input"``."""
+        model = self.model
+        bodies = range(1, model.n_bodies + 1)
+        return [list(model.link_pose(i).inverse().inertia_outward(model.inertia(i))) for i in bodies]
+
+    def __repr__(self) -> str:
+        base = "floating" if self.model.floating else "fixed"
+        return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {base} base>"
+
+    def __reduce__(self):
+        return Robot, (self.model,)
+
+    def write(self, path: str | Path) -> None:
+        """Write the robot as URDF or YAML, by the suffix of ``path``. Reading it back gives the same dynamics."""
+        io.write(describe(self.model), path)
+
+    def chain(self, tip: str) -> Robot:
+        """The path from the base to a link or frame, as a robot of its own; other branches are left out."""
+        return Robot(chain(self.model, tip))
+
+    def with_forces(self, forces: Mapping[str, Any]) -> Robot:
+        """The same robot in its surroundings: frame -> force law (see ``linkwork.forces``), beside those it has."""
+        laws = tuple((self.model.frame(name), law) for name, law in forces.items())
+        return Robot(replace(self.model, forces=self.model.forces + laws))
+
+    def assemble(
+        self,
+        positions: Any,
+        guess: Any = None,
+        *,
+        known: Sequence[str] | None = None,
+        tolerance: float = 1e-12,
+        iterations: int = 100,
+    ) -> Assembly:
+        """Positions of all joints of a robot with loops, from those of its independent ones.
+
+        ``positions``: (..., n), or a dict by joint; a floating platform counts seven. ``known``: other joints than the
+        independent ones, as many freedoms, such as ``robot.motor_names`` for the forward kinematics of a parallel
+        robot. ``guess``: positions q of all joints near which to look, which decides between the ways the loops can be
+        put together; without it the way of ``home`` is followed. ``tolerance``: of the residual, in metres and radians.
+        """
+        key = None if known is None else tuple(known)
+        if key not in self._assemblers:
+            self._assemblers[key] = Assembler(self.model, key)
+        return self._assemblers[key](positions, guess, tolerance, iterations)
+
+    # -- functions of the joints -----------------------------------------------------------------------------------
+
+    def compile(self, quantity: str, **options: Any) -> Function:
+        """``linkwork.compile`` of this robot."""
+        return compile(self, quantity, **options)
+
+    @cached_property
+    def inverse_dynamics(self) -> Function:
+        """tau = inverse_dynamics(q, v, a): joint forces for a motion."""
+        return compile(self, "inverse_dynamics")
+
+    @cached_property
+    def forward_dynamics(self) -> Function:
+        """a = forward_dynamics(q, v, tau): joint accelerations under joint forces."""
+        return compile(self, "forward_dynamics")
+
+    @cached_property
+    def hybrid_dynamics(self) -> Function:
+        """tau, a = hybrid_dynamics(q, v, a_known, tau_known): forces of the motors and accelerations of what they leave
+        free (a floating base, elastic and passive joints), from accelerations of the driven joints and the forces on
+        the free ones beside their springs and friction, none if left out."""
+        return compile(self, "hybrid_dynamics")
+
+    @cached_property
+    def inertia_matrix(self) -> Function:
+        """M = inertia_matrix(q), complete and symmetric."""
+        return compile(self, "inertia_matrix")
+
+    @cached_property
+    def bias(self) -> Function:
+        """b = bias(q, v): joint forces at zero acceleration, M a + b = tau."""
+        return compile(self, "bias")
+
+    @cached_property
+    def gravity(self) -> Function:
+        """g = gravity(q): joint forces that hold the robot against gravity."""
+        return compile(self, "gravity")
+
+    @cached_property
+    def coriolis_matrix(self) -> Function:
+        """C = coriolis_matrix(q, v) with Mdot - 2 C skew-symmetric."""
+        return compile(self, "coriolis_matrix")
+
+    @cached_property
+    def kinetic_energy(self) -> Function:
+        """T = kinetic_energy(q, v), of bodies and rotors."""
+        return compile(self, "kinetic_energy")
+
+    @cached_property
+    def potential_energy(self) -> Function:
+        """V = potential_energy(q), of gravity and springs."""
+        return compile(self, "potential_energy")
+
+    @cached_property
+    def momentum(self) -> Function:
+        """momentum(q, v): linear, and angular about the centre of mass, in world axes."""
+        return compile(self, "momentum")
+
+    @cached_property
+    def center_of_mass(self) -> Function:
+        """c = center_of_mass(q), of the moving bodies, in the world."""
+        return compile(self, "center_of_mass")
+
+    @cached_property
+    def velocity_map(self) -> Function:
+        """G = velocity_map(q): velocities of all joints per independent one; Khalil's G."""
+        return compile(self, "velocity_map")
+
+    @cached_property
+    def motor_jacobian(self) -> Function:
+        """J = motor_jacobian(q): velocities of the motors per independent one; of a parallel robot, J_p^-1."""
+        return compile(self, "motor_jacobian")
+
+    @cached_property
+    def platform_jacobian(self) -> Function:
+        """J = platform_jacobian(q): independent velocities per velocity of the motors; of a parallel robot, J_p."""
+        return compile(self, "platform_jacobian")
+
+    @cached_property
+    def joint_velocities(self) -> Function:
+        """joint_velocities(q, v): of all joints, loops closed."""
+        return compile(self, "joint_velocities")
+
+    @cached_property
+    def joint_accelerations(self) -> Function:
+        """joint_accelerations(q, v, a): of all joints, loops closed."""
+        return compile(self, "joint_accelerations")
+
+    @cached_property
+    def loop_residual(self) -> Function:
+        """r = loop_residual(q): by how much the loops are open, in metres and radians."""
+        return compile(self, "loop_residual")
+
+    @cached_property
+    def torque_projector(self) -> Function:
+        """N = torque_projector(q): with more motors than freedoms, tau + N z moves the robot as tau does."""
+        return compile(self, "torque_projector")
+
+    # -- functions of a named frame ----------------------------------------------------------------------------------
+
+    def _of_frame(self, quantity: str, frame: str, axes: str = "world") -> Function:
+        key = (quantity, frame, axes)
+        if key not in self._of_frames:
+            self._of_frames[key] = compile(self, quantity, frame=frame, axes=axes)
+        return self._of_frames[key]
+
+    def pose(self, frame: str, q: Any, **how: Any) -> Any:
+        """4 x 4 pose of a link or named frame in the world."""
+        return self._of_frame("pose", frame)(q, **how)
+
+    def jacobian(self, frame: str, q: Any, axes: str = "world", **how: Any) -> Any:
+        """6 x nv: velocity of the frame's origin, then angular velocity, per joint velocity; in world or local axes."""
+        return self._of_frame("jacobian", frame, axes)(q, **how)
+
+    def tree_jacobian(self, frame: str, q: Any, **how: Any) -> Any:
+        """6 x all joints: the Jacobian of a frame in world axes as if the loops were open. The frame of a loop's name is
+        where it was cut, the tip of a leg; the leg's own columns are its Jacobian J_i."""
+        return self._of_frame("tree_jacobian", frame)(q, **how)
+
+    def jacobian_drift(self, frame: str, q: Any, v: Any, axes: str = "world", **how: Any) -> Any:
+        """Jdot v: the frame's acceleration when the joints do not accelerate; in world or local axes."""
+        return self._of_frame("jacobian_drift", frame, axes)(q, v, **how)
+
+
+def load(
+    robot: str | Path | Description,
+    *,
+    base: str | None = None,
+    gravity: Sequence[float] | None = None,
+    friction: bool = True,
+    rotors: bool = True,
+    mimic: bool = True,
+    lock: Mapping[str, float] | None = None,
+    elastic: Mapping[str, ElasticDrive] | None = None,
+    structure: str | Path | None = None,
+) -> Robot:
+    """A robot from a URDF or YAML file, a bundled robot by name, or a Description.
+
+    ``base``: "fixed" or "floating" (default: what the file says). ``gravity``: acceleration vector in the base frame of
+    the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
+    mimic joints as joints of their own. ``lock``: joint name -> position at which it is fixed. ``elastic``: joint name
+    -> ElasticDrive that moves it through a spring. ``structure``: a YAML file with the loops and roles that a URDF
+    cannot tell.
+    """
+    description = robot if isinstance(robot, Description) else io.read(robot, structure)
+    if elastic:
+        description = with_elastic_drives(description, elastic)
+    return Robot(
+        build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    )
