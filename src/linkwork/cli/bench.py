@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..pipeline import Robot
+from ..robot import Robot
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .measure import seconds
 from .states import random_states

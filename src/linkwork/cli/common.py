@@ -16,7 +16,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from ..pipeline import Robot, load
+from ..robot import Robot, load
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 LOADING = "How the robot is loaded"
@@ -56,6 +56,9 @@ def _source(
         list[str] | None,
         typer.Option(metavar="JOINT=POSITION", help="Fix a joint; may be repeated.", rich_help_panel=LOADING),
     ] = None,
+    structure: Annotated[
+        str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints.", rich_help_panel=LOADING)
+    ] = None,
 ) -> Source:
     options = {
         "base": base,
@@ -64,6 +67,7 @@ def _source(
         "rotors": not no_rotors,
         "mimic": not no_mimic,
         "lock": dict(_locked(text) for text in lock or ()),
+        "structure": structure,
     }
     return Source(robot, options)
 

@@ -10,8 +10,8 @@ import typer
 
 from ..errors import UnknownNameError
 from ..formulations import METHODS, Method, executed, methods, references
-from ..pipeline import Robot
 from ..published import printed
+from ..robot import Robot
 from .bench import describe_host
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .measure import deviation, seconds

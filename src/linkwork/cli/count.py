@@ -10,8 +10,9 @@ import typer
 
 from ..errors import LinkworkError, UnknownNameError
 from ..formulations import METHODS, QUANTITIES, methods
-from ..pipeline import PARAMETERS, Robot
+from ..pipeline import PARAMETERS
 from ..program import Operations
+from ..robot import Robot
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
 CONVENTION = inspect.cleandoc(Operations.__doc__ or "").replace("\n", " ").replace("``", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +14,20 @@ from ..errors import LinkworkError
 from ..formulations import QUANTITIES, methods
 from ..function import Function
 from ..model import Model
+from ..model.closure import row_names
 from .common import Json, Source, console, print_json, progress, say, show, takes_robot
-from .states import check_suffix, csv_text, entries, neutral, parse, read_states, unit, write_results
+from .states import (
+    UNITS,
+    Result,
+    check_suffix,
+    csv_text,
+    entries,
+    neutral,
+    parse,
+    read_states,
+    unit,
+    write_results,
+)
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 LABELS = {  # where the entries are not those of the joints; None: they are
@@ -24,6 +35,7 @@ LABELS = {  # where the entries are not those of the joints; None: they are
     "center_of_mass": (("x", "y", "z"),),
     "pose": (("x", "y", "z", "1"), ("x", "y", "z", "origin")),
     "jacobian": (TWIST, None),
+    "tree_jacobian": (TWIST, None),
     "jacobian_drift": (TWIST,),
 }
 LISTED = 20  # names in a message
@@ -46,6 +58,12 @@ def evaluate(
     v: Annotated[str | None, typer.Option("--v", metavar="VALUES", help="Velocities.")] = None,
     a: Annotated[str | None, typer.Option("--a", metavar="VALUES", help="Accelerations.")] = None,
     tau: Annotated[str | None, typer.Option("--tau", metavar="VALUES", help="Joint forces in N m or N.")] = None,
+    a_known: Annotated[
+        str | None, typer.Option("--a-known", metavar="VALUES", help="Accelerations of the driven joints.")
+    ] = None,
+    tau_known: Annotated[
+        str | None, typer.Option("--tau-known", metavar="VALUES", help="Forces on what no motor drives.")
+    ] = None,
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For pose, jacobian, jacobian_drift.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     input: Annotated[
@@ -62,7 +80,8 @@ def evaluate(
     """Evaluate a quantity at one state, or at every state of a file.
 
     One state: VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not
-    given is zero. With --input, a vector given on the command line holds for every state of the file.
+    given is zero. Of the positions of a robot with loops those of the independent joints are enough, and the others are
+    found from home. With --input, a vector given on the command line holds for every state of the file.
 
     CSV: one row per state under a header. A column is named after its vector and joint: q:joint1, v:joint1, a:joint1,
     tau:joint1 (or with a dot, q.joint1); others are ignored. A floating base has q:base.x, y, z, qx, qy, qz, qw, and
@@ -86,10 +105,15 @@ def evaluate(
     robot = source.load()
     model = robot.model
     methods(quantity)  # refuses what is no quantity
-    texts = {"q": q, "v": v, "a": a, "tau": tau}
+    texts = {"q": q, "v": v, "a": a, "tau": tau, "a_known": a_known, "tau_known": tau_known}
     inputs = QUANTITIES[quantity].inputs
-    if needless := [f"--{name}" for name, text in texts.items() if text is not None and name not in inputs]:
-        raise LinkworkError(f"{quantity} does not depend on this", got=", ".join(needless), expected=", ".join(inputs))
+    needless = [name.replace("_", "-") for name, text in texts.items() if text is not None and name not in inputs]
+    if needless:
+        raise LinkworkError(
+            f"{quantity} does not depend on this",
+            got=", ".join(f"--{name}" for name in needless),
+            expected=", ".join(inputs),
+        )
     if QUANTITIES[quantity].of_frame and frame is None:
         raise _frame_needed(quantity, robot.name, robot.frame_names)
     given = {name: parse(model, name, text) for name, text in texts.items() if text is not None}
@@ -104,29 +128,41 @@ def evaluate(
     else:
         given |= {name: neutral(model, name) for name in zero}
     with progress("compiling and evaluating"):
-        result = np.asarray(function(**{name: given[name] for name in inputs}, threads=threads))
-    port = function.program.outputs[0]
-    batch = result.shape[: result.ndim - len(port.shape)]
-    labels = _labels(function, model)
+        result = function(**{name: given[name] for name in inputs}, threads=threads)
+    outputs = QUANTITIES[quantity].outputs
+    values = result if len(outputs) > 1 else (np.asarray(result),)
+    results = [
+        Result(name, _labels(quantity, model, shape), array)
+        for (name, shape), array in zip(outputs.items(), values, strict=True)
+    ]
+    states = math.prod(results[0].batch)
     if output is not None:
         with progress(f"writing {output}"):
-            write_results(output, port.name, _columns(port.name, labels), result, batch)
+            write_results(output, results)
+    names = ", ".join(outputs)
     if json:
         print_json(
             {
                 "robot": robot.name, "quantity": quantity, "method": function.label.method,
-                "signature": function.signature, "labels": labels, "inputs": given if input is None else str(input),
-                "output": {port.name: result} if output is None else str(output), "states": math.prod(batch),
+                "signature": function.signature, "labels": {each.name: each.labels for each in results},
+                "inputs": given if input is None else str(input), "states": states,
+                "output": {each.name: each.values for each in results} if output is None else str(output),
             }
         )  # fmt: skip
     elif output is not None:
-        say(f"wrote {output}: {port.name} at {math.prod(batch)} state{'' if math.prod(batch) == 1 else 's'}")
+        say(f"wrote {output}: {names} at {states} state{'' if states == 1 else 's'}")
     elif input is not None:
-        print(csv_text(_columns(port.name, labels), result, batch), end="")
+        print(csv_text(results), end="")
     else:
-        _show(function, model, labels, given, result)
+        for each in results:
+            _show(function, model, each, given)
         if zero:
-            say(f"Not given, so zero: {', '.join(zero)}.", "dim")
+            at_home = "q" in zero and model.loops
+            others = [name for name in zero if name != "q"] if at_home else zero
+            said = (["Not given, so at home: q."] if at_home else []) + (
+                [f"Not given, so zero: {', '.join(others)}."] if others else []
+            )
+            say(" ".join(said), "dim")
 
 
 def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkError:
@@ -135,39 +171,35 @@ def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkE
     return LinkworkError(f"{quantity} needs a frame", where=robot, expected=f"one of: {listed}", fix=fix)
 
 
-def _labels(function: Function, model: Model) -> list[list[str]]:
-    """Names along each axis of the result."""
-    shape = function.program.outputs[0].shape
-    joints = entries(model, "v")
-    known = LABELS.get(function.label.quantity, (None,) * len(shape))
-    return [list(names) if names else joints for names, _ in zip(known, shape, strict=True)]
+def _labels(quantity: str, model: Model, shape: Sequence[int | str]) -> list[list[str]]:
+    """Names along each axis of an output."""
+    known = LABELS.get(quantity, (None,) * len(shape))
+    named = {"residual": row_names(model)}
+    return [
+        list(names) if names else named[str(axis)] if axis in named else entries(model, str(axis))
+        for names, axis in zip(known, shape, strict=True)
+    ]
 
 
-def _columns(name: str, labels: list[list[str]]) -> list[str]:
-    return [":".join((name, *where)) for where in product(*labels)]
-
-
-def _show(
-    function: Function, model: Model, labels: list[list[str]], given: dict[str, np.ndarray], result: np.ndarray
-) -> None:
-    quantity, name = function.label.quantity, function.program.outputs[0].name
+def _show(function: Function, model: Model, result: Result, given: dict[str, np.ndarray]) -> None:
+    quantity, name, values = function.label.quantity, result.name, result.values
     by = f" by {function.label.method}" if function.label.method else ""
     of = f" of {function.label.frame}" if function.label.frame else ""
     title = f"{model.name}: {quantity}{of}{by}"
-    measure = unit(model, quantity)
-    if result.ndim == 0:
-        show(title, [f"{name}\n{measure}"], [[float(result)]])
-    elif result.ndim == 1:
-        shown = QUANTITIES[quantity].inputs if quantity not in LABELS else ()
-        beside = [vector for vector in shown if len(given[vector]) == len(result)]  # not q of a floating base
-        columns = zip(labels[0], *(given[vector] for vector in beside), result, strict=True)
+    measure = unit(model, quantity if quantity in UNITS else name)
+    if values.ndim == 0:
+        show(title, [f"{name}\n{measure}"], [[float(values)]])
+    elif values.ndim == 1:
+        labels = list(result.labels[0])
+        beside = [vector for vector in given if quantity not in LABELS and entries(model, vector) == labels]
+        columns = zip(labels, *(given[vector] for vector in beside), values, strict=True)
         headers = ["", *(f"{vector}\n{unit(model, vector)}" for vector in beside), f"{name}\n{measure}"]
-        show(title, headers, [[label, *map(float, values)] for label, *values in columns])
+        show(title, headers, [[label, *map(float, row)] for label, *row in columns])
     else:
-        _show_matrix(f"{title}, {name}, {measure}", labels, result)
+        _show_matrix(f"{title}, {name}, {measure}", result.labels, values)
 
 
-def _show_matrix(title: str, labels: list[list[str]], matrix: np.ndarray) -> None:
+def _show_matrix(title: str, labels: Sequence[Sequence[str]], matrix: np.ndarray) -> None:
     """As many columns beside one another as the terminal holds."""
     rows, columns = labels
     if not rows or not columns:

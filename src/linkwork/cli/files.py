@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +14,9 @@ import typer
 from .. import io
 from ..errors import LinkworkError, ModelError
 from ..files import write_text
-from ..model import Description, Finding, describe
+from ..model import Description, Finding, build, describe
 from ..model import check as find
-from ..pipeline import Robot, load
+from ..robot import Robot, load
 from .common import Json, Source, print_json, say, show, takes_robot
 from .measure import deviation
 from .robots import JOINT_VALUES
@@ -26,7 +26,10 @@ AGREEMENT = 1e-9  # largest relative deviation of inverse dynamics that a conver
 
 
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A URDF or YAML file, or a bundled robot by name.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A robot file, or a bundled robot by name.")],
+    structure: Annotated[
+        str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints beside it.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say what is wrong or suspicious in a robot file. Exit code 1 if there are errors, 0 if only warnings.
@@ -35,7 +38,10 @@ def check(
     linkwork check my_robot.urdf
     """
     try:
-        findings = find(io.read(file))
+        description = io.read(file, structure)
+        findings = find(description)
+        if description.loops and not any(finding.level == "error" for finding in findings):
+            build(description)  # whether loops close is a matter of numbers
     except ModelError as error:
         findings = (_finding(error),)
     errors = sum(finding.level == "error" for finding in findings)
@@ -80,40 +86,49 @@ def convert(
     linkwork convert my_robot.urdf my_robot.yaml
     linkwork convert panda panda.urdf --lock panda_joint7=0
     """
-    writer = io.WRITERS.get(out.suffix.lower())
-    if writer is None:
-        raise LinkworkError(
-            "linkwork does not write this kind of file", where=str(out), got=out.suffix or "no suffix",
-            expected="one of: " + ", ".join(io.WRITERS),
-        )  # fmt: skip
-    if out.exists() and not force:
-        raise LinkworkError("the file exists", where=str(out), fix="choose another name, or replace it with --force")
     robot = source.load()
-    text = writer(describe(robot.model))
-    back = load(io.READERS[out.suffix.lower()](text, str(out)))
+    texts = io.texts(describe(robot.model), out)
+    for path in texts:
+        if path.exists() and not force:
+            fix = "choose another name, or replace it with --force"
+            raise LinkworkError("the file exists", where=str(path), fix=fix)
+    back = _read_back(texts, out)
     difference = _difference(robot, back)
     if not difference <= AGREEMENT:
         raise LinkworkError(
             "the file would not describe the same robot, so it was not written", where=str(out),
             got=f"relative deviation {difference:.1e}", expected=f"at most {AGREEMENT:g}",
         )  # fmt: skip
-    write_text(out, text)
+    for path, text in texts.items():
+        write_text(path, text)
     dropped = list(_dropped(source, io.read(source.name), robot, back))
     if json:
-        print_json({"file": str(out), "joints": robot.joint_names, "deviation": difference, "dropped": dropped})
+        print_json({"file": str(out), "joints": robot.position_names, "deviation": difference, "dropped": dropped})
         return
-    say(f"wrote {out}: {len(robot.joint_names)} joints")
+    say(f"wrote {' and '.join(map(str, texts))}: {len(robot.position_names)} joints")
     say(f"read back: torques and poses agree at 100 random states, relative deviation {difference:.1e}")
     for what in dropped:
         say(f"not in the file: {what}")
 
 
+def _read_back(texts: Mapping[Path, str], out: Path) -> Robot:
+    """The robot that the texts describe, before they are written."""
+    description = io.READERS[out.suffix.lower()](texts[out], str(out))
+    for path, text in texts.items():
+        if path != out:
+            description = io.apply(description, io.read_structure(text, str(path)))
+    return load(description)
+
+
 def _difference(robot: Robot, back: Robot) -> float:
-    if robot.joint_names != back.joint_names or robot.model.floating != back.model.floating:
+    one, two = robot.model, back.model
+    if one.position_names != two.position_names or one.floating != two.floating or one.mobility != two.mobility:
         return float("inf")
-    states = random_states(robot.model, 100)
+    states = random_states(one, 100)
     here, there = (
-        each.compile("inverse_dynamics", backend="interpreter")(states["q"], states["v"], states["a"])
+        each.compile("hybrid_dynamics", backend="interpreter")(
+            *(states[name] for name in ("q", "v", "a_known", "tau_known"))
+        )
         for each in (robot, back)
     )
     frame = robot.frame_names[-1]
@@ -135,7 +150,7 @@ def _dropped(source: Source, given: Description, robot: Robot, back: Robot) -> I
     names = [*(link.name for link in given.links), *given.frames]
     if frames := [name for name in names if name not in back.frame_names]:
         yield "frames: " + ", ".join(frames)
-    for old, new in zip(robot.model.independent_joints, back.model.independent_joints, strict=True):
+    for old, new in zip(robot.model.leading_joints, back.model.leading_joints, strict=True):
         for value in JOINT_VALUES:
             if getattr(old, value) != getattr(new, value):
                 yield f"{value} of joint {old.name!r}: {getattr(old, value):g} became {getattr(new, value):g}"

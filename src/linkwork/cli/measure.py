@@ -12,7 +12,9 @@ import numpy as np
 
 def deviation(result: Any, reference: Any) -> float:
     """Largest difference over a batch of states, relative to the largest reference value of the same state; of scalars,
-    which may vanish at some state, relative to the largest of all."""
+    which may vanish at some state, relative to the largest of all. Of several results, the largest."""
+    if isinstance(result, tuple):
+        return max(deviation(*pair) for pair in zip(result, reference, strict=True))
     difference, size = np.abs(np.subtract(result, reference)), np.abs(reference)
     entries = tuple(range(1, size.ndim)) or None
     scale = np.max(size, axis=entries, keepdims=True, initial=0.0)

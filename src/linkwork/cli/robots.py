@@ -16,9 +16,9 @@ from ..formulations import METHODS, QUANTITIES
 from ..io.mdh import ILLUSTRATIVE
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
-from ..pipeline import Robot, load
+from ..robot import Robot, load
 from .common import Json, Source, console, print_json, say, show, takes_robot
-from .states import unit
+from .states import entries, unit
 
 JOINT_VALUES = (
     "lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest",
@@ -37,8 +37,10 @@ def robots(json: Json = False) -> None:
         rows.append(
             {
                 "robot": name,
-                "joints": len(model.joint_names),
-                "base": "floating" if model.floating else "fixed",
+                "joints": len(model.position_names),
+                "freedoms": model.nv,
+                "base": "floating" if model.moving_base else "fixed",
+                "structure": _structure(model),
                 "description": model.summary,
                 "sources": _references(model.sources),
             }
@@ -48,11 +50,23 @@ def robots(json: Json = False) -> None:
         return
     brief = [re.split(r"[;:]|\.", row["description"])[0] for row in rows]
     shown = [
-        [row["robot"], row["joints"], row["base"], what, ", ".join(row["sources"])]
+        [row["robot"], row["joints"], row["freedoms"], row["structure"], what]
         for row, what in zip(rows, brief, strict=True)
     ]
-    show("", ["robot", "joints", "base", "description", "sources"], shown)
+    show("", ["robot", "joints", "freedoms", "structure", "description"], shown)
     say("linkwork inspect ROBOT shows the values, and the sources in full.", "dim")
+
+
+def _structure(model: Model) -> str:
+    """In a few words: chain or tree, loops, elastic and passive joints, a moving base."""
+    words = ["chain" if model.serial and not model.loops else "tree"]
+    if model.loops:
+        words = [f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}"]
+    if any(joint.role == "elastic" for joint in model.leading_joints):
+        words.append("elastic")
+    if model.floating:
+        words.append("floating base" if model.moving_base else "platform")
+    return ", ".join(words)
 
 
 def _references(sources: Mapping[str, str]) -> dict[str, str]:
@@ -82,6 +96,8 @@ def inspect(source: Source, json: Json = False) -> None:
         branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind})")
     console().print(Padding(tree, (1, 2)))
     _show_joints(model, facts["joints"])
+    if model.loops or len(model.mobility.free) > (6 if model.moving_base else 0):
+        _show_mobility(model)
     _show_inertias(facts["bodies"])
     _show_placements(model)
     _show_frames(model, facts["frames"])
@@ -97,7 +113,11 @@ def inspect(source: Source, json: Json = False) -> None:
 
 
 def _ground(model: Model) -> str:
-    return "ground" if model.floating else model.root
+    return "ground" if model.moving_base else model.root
+
+
+def _carrier(model: Model, body: int) -> str:
+    return model.body(body).name if body else _ground(model)
 
 
 def _facts(model: Model) -> dict[str, Any]:
@@ -106,7 +126,8 @@ def _facts(model: Model) -> dict[str, Any]:
     return {
         "robot": model.name,
         "description": model.summary,
-        "base": "floating" if model.floating else "fixed",
+        "base": "floating" if model.moving_base else "fixed",
+        "structure": _structure(model),
         "nq": model.nq,
         "nv": model.nv,
         "gravity": list(model.gravity),
@@ -116,7 +137,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "bodies": [
             {
                 "name": body.name,
-                "parent": model.body(body.parent).name if body.parent else _ground(model),
+                "parent": _carrier(model, body.parent),
                 "joint": body.joint.name,
                 "mass": body.inertia.mass,
                 "center": inertia.center if (inertia := inertias[body.name]) else np.zeros(3),
@@ -129,12 +150,24 @@ def _facts(model: Model) -> dict[str, Any]:
         "frames": [
             {
                 "name": frame.name,
-                "body": model.body(frame.body).name if frame.body else _ground(model),
+                "body": _carrier(model, frame.body),
                 "origin": list(frame.pose.origin),
                 "rpy": rpy_from_rotation(np.array([list(row) for row in frame.pose.rotation.rows], float)),
             }
             for frame in model.frames.values()
         ],
+        "loops": [
+            {
+                "name": loop.name,
+                "kind": loop.kind,
+                "first": _carrier(model, loop.first.body),
+                "second": _carrier(model, loop.second.body),
+            }
+            for loop in model.loops
+        ],
+        "home": list(model.home),
+        "vectors": {vector: entries(model, vector) for vector in ("q", "v", "tau", "a_known", "tau_known")},
+        "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
             for m in METHODS
@@ -148,6 +181,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
     return {
         "name": joint.name,
         "kind": joint.kind,
+        "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
         "mimic": mimic,
     }
@@ -171,7 +205,7 @@ def _screw(axis: str, angle: float, length: float, moves: str) -> dict[str, Any]
 def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
     say(f"{model.name}: {facts['description']}" if facts["description"] else model.name, "bold")
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
-    say(f"{facts['base']} base, {len(model.joint_names)} joints, nq = {model.nq}, nv = {model.nv}")
+    say(f"{facts['base']} base, {len(model.position_names)} joints, nq = {model.nq}, nv = {model.nv}")
     say(f"mass {facts['total_mass']:g} kg ({facts['moving_mass']:g} kg moving), gravity ({gravity}) m/s^2")
 
 
@@ -180,15 +214,35 @@ def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
     bound = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
     limits = [f"lower\n{position}", f"upper\n{position}", f"speed\n{speed}", f"effort\n{effort}"]
     rows = [
-        [j["name"], j["kind"], *(bound(j[name]) for name in JOINT_VALUES[:4]), _follows(j["mimic"])] for j in joints
+        [j["name"], j["kind"], j["role"], *(bound(j[name]) for name in JOINT_VALUES[:4]), _follows(j["mimic"])]
+        for j in joints
     ]
-    show("Joints", ["joint", "kind", *limits, "follows"], rows)
+    show("Joints", ["joint", "kind", "role", *limits, "follows"], rows)
     own = ["rotor inertia\nkg m^2", f"Coulomb\n{effort}", f"viscous\n{effort} s", "stiffness\nSI", f"rest\n{position}"]
     shown = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
     if any(value is not None for row in shown for value in row[1:]):
         show("Joints' own inertia, friction and springs", ["joint", *own], shown)
     else:
         say("No joint has rotor inertia, friction or a spring.\n")
+
+
+def _show_mobility(model: Model) -> None:
+    """Loops, home, and what stands in which vector."""
+    if model.loops:
+        rows = [[x.name, x.kind, _carrier(model, x.first.body), _carrier(model, x.second.body)] for x in model.loops]
+        show("Loops: cut joints", ["loop", "kind", "first on", "second on"], rows)
+    what = {
+        "q": "positions of all joints",
+        "v": "independent velocities, and accelerations a",
+        "tau": "forces: motors, and what they leave free",
+        "a_known": "driven: hybrid_dynamics is given their accelerations",
+        "tau_known": "free: hybrid_dynamics is given the forces on them",
+    }
+    rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
+    show("Vectors", ["vector", "size", "what", "entries"], rows)
+    if model.loops:
+        names = entries(model, "q")
+        show("Home", ["", "q"], [[name, float(value)] for name, value in zip(names, model.home, strict=True)])
 
 
 def _follows(mimic: dict[str, Any] | None) -> str | None:
@@ -215,7 +269,7 @@ def _show_placements(model: Model) -> None:
     for body in model.bodies:
         if body.joint.floating:
             continue
-        parent = model.body(body.parent).name if body.parent else _ground(model)
+        parent = _carrier(model, body.parent)
         chain = _screws(body.joint)
         if len(chain) == 1:
             chain.insert(0, ("x", 0.0, 0.0, ""))

@@ -6,38 +6,54 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
+from ..assembly import Assembler
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..files import write_bytes
+from ..formulations import sizes, vectors
 from ..model import Model
+from ..pipeline import compile
 from .common import number, numbers
 
-BASE_POSITION = ("base.x", "base.y", "base.z", "base.qx", "base.qy", "base.qz", "base.qw")
-BASE_MOTION = ("base.x", "base.y", "base.z", "base.rx", "base.ry", "base.rz")
+POSITION = ("x", "y", "z", "qx", "qy", "qz", "qw")  # of a floating body
+MOTION = ("x", "y", "z", "rx", "ry", "rz")
 UNITS = {  # of vectors and quantities; two where it depends on the joint: for those that turn, for those that slide
     "q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
+    "a_known": ("rad/s^2", "m/s^2"), "tau_known": ("N m", "N"), "joint_velocities": ("rad/s", "m/s"),
+    "joint_accelerations": ("rad/s^2", "m/s^2"), "velocity_map": "SI", "loop_residual": "m, rad",
+    "torque_projector": "SI", "tree_jacobian": "SI", "motor_jacobian": "SI", "platform_jacobian": "SI",
     "inverse_dynamics": ("N m", "N"), "bias": ("N m", "N"), "gravity": ("N m", "N"),
     "forward_dynamics": ("rad/s^2", "m/s^2"), "inertia_matrix": "SI", "coriolis_matrix": "SI",
     "kinetic_energy": "J", "potential_energy": "J", "momentum": "kg m/s, kg m^2/s", "center_of_mass": "m",
     "pose": "origin in m", "jacobian": "SI", "jacobian_drift": "m/s^2, rad/s^2",
 }  # fmt: skip
 SUFFIXES = (".csv", ".npy", ".npz")
+OPEN = 1e-6  # metres and radians
+SPREAD = 0.3  # radians and metres, of random positions around home
+WELL = 1e-2  # conditioned, so that methods can be compared
 
 
 def entries(model: Model, vector: str) -> list[str]:
-    """Names of the entries of q, v, a or tau."""
-    base = (BASE_POSITION if vector == "q" else BASE_MOTION) if model.floating else ()
-    return [*base, *model.joint_names]
+    """Names of the entries of a kind of vector: q, v, a, tau, ..."""
+    joints = vectors(model)[vector]
+    if sizes(model)[vector] == len(joints):
+        return list(joints)
+    parts = POSITION if vector == "q" else MOTION
+    return [*(f"{model.floating_name}.{part}" for part in parts), *joints]
 
 
 def neutral(model: Model, vector: str) -> np.ndarray:
-    """All zeros, and no rotation for a floating base."""
-    return np.array([float(name == "base.qw") for name in entries(model, vector)])
+    """All zeros, and no rotation for a floating base; of a robot with loops the positions at home."""
+    if vector == "q" and model.loops:
+        return np.array(model.home)
+    return np.array([float(name.endswith(".qw")) for name in entries(model, vector)])
 
 
 def unit(model: Model, what: str, *, base: bool = True) -> str:
@@ -47,37 +63,84 @@ def unit(model: Model, what: str, *, base: bool = True) -> str:
     if isinstance(units, str):
         return units
     turning, sliding = units
-    kinds = {joint.prismatic for joint in model.independent_joints}
+    kinds = {joint.prismatic for joint in model.leading_joints}
     if (base and model.floating) or len(kinds) == 2:
         return f"{turning} | {sliding}"
     return sliding if kinds == {True} else turning
 
 
 def parse(model: Model, vector: str, text: str) -> np.ndarray:
-    """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros for the rest."""
+    """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros (or home) for the rest.
+
+    Of the positions of a robot with loops, those of the independent joints are enough.
+    """
     option, names = f"--{vector}", entries(model, vector)
+    assembler = Assembler(model) if vector == "q" and model.loops else None
+    known = [names[k] for k in assembler.places] if assembler else names
     if "=" not in text:
         values = numbers(text, option) if text.strip() else []
-        if len(values) != len(names):
-            expected = f"{len(names)} numbers: {', '.join(names)}"
+        if len(values) not in (len(names), len(known)):
+            several = f" (or {len(known)}: {', '.join(known)})" if assembler else ""
+            expected = f"{len(names)} numbers: {', '.join(names)}{several}"
             raise ShapeError("wrong number of values", where=option, got=f"{len(values)} numbers", expected=expected)
-        return np.array(values)
+        if len(values) == len(names):
+            return closed(model, np.array(values), option)
+        given = dict(zip(known, values, strict=True))
+    else:
+        given = {}
+        for part in text.split(","):
+            name, _, value = part.rpartition("=")
+            if name.strip() not in names:
+                raise UnknownNameError("joint", name.strip(), names, where=option)
+            given[name.strip()] = number(value, option)
     result = neutral(model, vector)
-    for part in text.split(","):
-        name, _, value = part.rpartition("=")
-        if name.strip() not in names:
-            raise UnknownNameError("joint", name.strip(), names, where=option)
-        result[names.index(name.strip())] = number(value, option)
-    return result
+    for name, value in given.items():
+        result[names.index(name)] = value
+    if assembler and set(given) <= set(known):
+        return assembler(result[assembler.places]).require()
+    return closed(model, result, option)
+
+
+def closed(model: Model, q: np.ndarray, where: str) -> np.ndarray:
+    """Positions as they are, unless they leave loops open."""
+    if len(model.loops) == 0 or q.shape[-1] != model.nq:
+        return q
+    gap = max(np.max(np.abs(compile(model, "loop_residual", backend="interpreter")(q)), initial=0.0), 0.0)
+    if not gap <= OPEN:
+        raise LinkworkError(
+            "these positions leave the loops open", where=where, got=f"by up to {gap:.3g} (m, rad)",
+            expected=f"at most {OPEN:g}", fix="give the independent joints alone, and the others are found",
+        )  # fmt: skip
+    return q
 
 
 def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """q, v, a, tau of ``count`` states, the same ones each time."""
+    """All vectors of ``count`` states, the same ones each time; loops are closed."""
     rng = np.random.default_rng(seed)
-    q = rng.uniform(-math.pi, math.pi, (count, model.nq))
-    if model.floating:
-        q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=-1, keepdims=True)
-    return {"q": q} | {name: rng.standard_normal((count, model.nv)) for name in ("v", "a", "tau")}
+    if model.loops:
+        q = _assembled(model, count, rng)
+    else:
+        q = rng.uniform(-math.pi, math.pi, (count, model.nq))
+        if model.floating:
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=-1, keepdims=True)
+    others = ("v", "a", "tau", "a_known", "tau_known")
+    return {"q": q} | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
+
+
+def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions around home with closed loops."""
+    assembler = Assembler(model)
+    home = np.array(model.home)[assembler.places]
+    found = np.empty((0, model.nq))
+    for spread in (SPREAD / 2**k for k in range(20)):
+        asked = home + rng.uniform(-spread, spread, (2 * count, home.size))
+        if model.floating and 0 in assembler.known:
+            asked[:, 3:7] /= np.linalg.norm(asked[:, 3:7], axis=-1, keepdims=True)
+        assembly = assembler(asked)
+        found = np.concatenate([found, assembly.q[assembly.solved & (assembly.conditioning > WELL)]])
+        if len(found) >= count:
+            break
+    return found[np.arange(count) % len(found)]
 
 
 # -- files -------------------------------------------------------------------------------------------------------
@@ -91,27 +154,40 @@ def check_suffix(path: Path) -> None:
         )  # fmt: skip
 
 
-def read_states(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
+def read_states(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np.ndarray]:
     """The vectors asked for, each with leading batch axes."""
     check_suffix(path)
     try:
-        if path.suffix.lower() == ".csv":
-            return _read_csv(path, model, vectors)
-        return _read_arrays(path, model, vectors)
+        read = _read_csv if path.suffix.lower() == ".csv" else _read_arrays
+        states = read(path, model, wanted)
     except OSError as error:
         raise LinkworkError(
             f"the file cannot be read: {error.strerror or error}", where=str(path),
             fix="give --input a file that exists and that you may read; a path is taken from the current folder",
         ) from error  # fmt: skip
+    if model.loops and "q" in states:
+        q = states["q"]
+        states["q"] = closed(model, q, str(path)) if q.shape[-1] == model.nq else Assembler(model)(q).require()
+    return states
 
 
-def _read_csv(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
+def _stored(model: Model, vector: str, header: Sequence[str]) -> list[str]:
+    """The entries to look for: of q of a robot with loops all, or the independent ones if that is all there is."""
+    names = entries(model, vector)
+    if vector == "q" and model.loops:
+        known = [names[k] for k in Assembler(model).places]
+        given = {column[2:] for column in header if column.startswith(("q:", "q."))}
+        return known if given <= set(known) else names
+    return names
+
+
+def _read_csv(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np.ndarray]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             header = [name.strip() for name in next(reader, [])]
-            places = {vector: _columns(path, header, vector, entries(model, vector)) for vector in vectors}
-            taken = [place for vector in vectors for place in places[vector]]
+            places = {vector: _columns(path, header, vector, _stored(model, vector, header)) for vector in wanted}
+            taken = [place for vector in wanted for place in places[vector]]
             rows: list[list[float]] = []
             for cells in reader:
                 if not cells:
@@ -127,7 +203,7 @@ def _read_csv(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.
         raise LinkworkError(f"this is not a CSV file: {error}", where=str(path)) from error
     if not rows:
         raise LinkworkError("there are no rows under the header", where=str(path))
-    return _apart(np.array(rows), {vector: len(places[vector]) for vector in vectors})
+    return _apart(np.array(rows), {vector: len(places[vector]) for vector in wanted})
 
 
 def _columns(path: Path, header: Sequence[str], vector: str, names: Sequence[str]) -> list[int]:
@@ -173,28 +249,30 @@ def _apart(table: np.ndarray, sizes: Mapping[str, int]) -> dict[str, np.ndarray]
     return dict(zip(sizes, np.split(table, edges, axis=-1), strict=True))
 
 
-def _read_arrays(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
-    sizes = {vector: len(entries(model, vector)) for vector in vectors}
+def _read_arrays(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np.ndarray]:
+    needed = {vector: len(entries(model, vector)) for vector in wanted}
     try:
         with path.open("rb") as file:
             content: Any = np.load(file, allow_pickle=False)
             if path.suffix.lower() == ".npz":
                 arrays = {name: content[name] for name in content.files}
             else:
-                _check_array(path, "its array", content, sum(sizes.values()), " + ".join(vectors))
-                arrays = _apart(content, sizes)
+                _check_array(path, "its array", content, sum(needed.values()), " + ".join(wanted))
+                arrays = _apart(content, needed)
     except (ValueError, EOFError, AttributeError, BadZipFile) as error:
         if isinstance(error, LinkworkError):
             raise
         raise LinkworkError(f"this is not a NumPy file of numbers: {error}", where=str(path)) from error
-    for vector, size in sizes.items():
+    for vector, size in needed.items():
         if vector not in arrays:
             raise LinkworkError(
                 f"there is no array {vector!r}", where=str(path), got=", ".join(arrays) or "no arrays",
                 fix=f"add it, or give --{vector} for all states",
             )  # fmt: skip
+        if vector == "q" and model.loops and arrays[vector].shape[-1:] == (len(Assembler(model).places),):
+            size = arrays[vector].shape[-1]
         _check_array(path, f"array {vector!r}", arrays[vector], size, vector)
-    return {vector: arrays[vector] for vector in vectors}
+    return {vector: arrays[vector] for vector in wanted}
 
 
 def _check_array(path: Path, what: str, array: np.ndarray, size: int, vector: str) -> None:
@@ -203,22 +281,45 @@ def _check_array(path: Path, what: str, array: np.ndarray, size: int, vector: st
         raise ShapeError("this does not fit", where=f"{path}: {what}", got=got, expected=expected)
 
 
-def write_results(path: Path, name: str, labels: Sequence[str], results: np.ndarray, batch: tuple[int, ...]) -> None:
+@dataclass(frozen=True)
+class Result:
+    """One output: its name, names along each axis, and its values over a batch."""
+
+    name: str
+    labels: Sequence[Sequence[str]]
+    values: np.ndarray
+
+    @property
+    def columns(self) -> list[str]:
+        return [":".join((self.name, *where)) for where in product(*self.labels)]
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        return self.values.shape[: self.values.ndim - len(self.labels)]
+
+    @property
+    def table(self) -> np.ndarray:
+        return self.values.reshape(math.prod(self.batch), len(self.columns))
+
+
+def write_results(path: Path, results: Sequence[Result]) -> None:
     """Replace ``path`` by the results in the format of its suffix."""
     buffer = io.BytesIO()
     if path.suffix.lower() == ".csv":
-        buffer.write(csv_text(labels, results, batch).encode())
-    elif path.suffix.lower() == ".npy":
-        np.save(buffer, results)
+        buffer.write(csv_text(results).encode())
+    elif path.suffix.lower() == ".npz":
+        np.savez(buffer, **{result.name: result.values for result in results})  # type: ignore[arg-type]
+    elif len(results) == 1:
+        np.save(buffer, results[0].values)
     else:
-        np.savez(buffer, **{name: results})  # type: ignore[arg-type]
+        np.save(buffer, np.concatenate([result.values for result in results], axis=-1))
     write_bytes(path, buffer.getvalue())
 
 
-def csv_text(labels: Sequence[str], results: np.ndarray, batch: tuple[int, ...]) -> str:
+def csv_text(results: Sequence[Result]) -> str:
     """One row per state, one column per entry."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(labels)
-    writer.writerows(results.reshape(math.prod(batch), len(labels)))
+    writer.writerow([column for result in results for column in result.columns])
+    writer.writerows(np.concatenate([result.table for result in results], axis=-1))
     return buffer.getvalue()
