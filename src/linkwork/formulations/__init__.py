@@ -3,7 +3,7 @@
 from .catalog import METHODS, find, methods, references
 from .execute import executed
 from .method import Method
-from .orthogonal import Orthogonal
+from .orthogonal import Orthogonal, dot
 from .quantities import QUANTITIES, Quantity, Request, entries, sizes, vectors
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Orthogonal",
     "Quantity",
     "Request",
+    "dot",
     "entries",
     "executed",
     "find",

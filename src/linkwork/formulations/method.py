@@ -50,7 +50,7 @@ class Method:
     def refusal(self, model: Model, wrenches: bool = False, as_input: bool = False) -> str:
         """Why it does not work for ``model``, with wrenches, or with inertia parameters as inputs; empty if it does."""
         if (self.serial or self.fixed_base) and model.floating:
-            return "it is for a fixed base, and the base floats"
+            return f"it is for a fixed base, and {'the base' if model.moving_base else 'a platform'} floats"
         if self.serial and not model.serial:
             return "it is for serial chains, and the robot branches"
         if model.loops and not (self.loops or self.closed):

@@ -50,6 +50,13 @@ class Orthogonal:
                 x[k] = x[k] - self.R[k][j] * x[j]
         return x
 
+    def inverse_row(self, k: int) -> list[Scalar]:
+        """Row k of R^-1."""
+        row: list[Scalar] = [int(j == k) for j in range(len(self.Q))]
+        for j in range(k + 1, len(row)):
+            row[j] = -dot(row[:j], [self.R[i][j] for i in range(j)])
+        return row
+
     def shortest(self, c: Sequence[Scalar]) -> list[Scalar]:
         """The shortest x with A^T x = c."""
         y = list(c)

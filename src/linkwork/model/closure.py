@@ -92,14 +92,14 @@ def residual(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def aligned(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """For each loop a number that is positive if nothing points the wrong way."""
+    """For each loop a number that is positive if no axis, and no frame, is turned by more than a right angle."""
     found: list[Scalar] = []
     for loop in model.loops:
         x, y, z = around(model, loop, q)[1].rotation.columns
         if loop.kind == "revolute":
             found.append(z.z)
         else:
-            found.append(1 + x.x + y.y + z.z if loop.kind in ("prismatic", "weld") else 1)
+            found.append(x.x + y.y + z.z - 1 if loop.kind in ("prismatic", "weld") else 1)
     return found
 
 

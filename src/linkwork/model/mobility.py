@@ -45,17 +45,7 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
             fix="choose another home position",
         )
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
-    mobility = _mobility(model, J, chosen)
-    if len(mobility.motors) > len(mobility.driven) and not redundant:
-        names = ", ".join(model.names_of(mobility.motors))
-        raise ModelError(
-            "there are more motors than freedoms",
-            where=where,
-            got=f"{len(mobility.motors)} active joints ({names}) for {len(chosen)} freedoms",
-            expected="as many active joints as freedoms",
-            fix="mark joints without a motor `role: passive`; or write `actuation: redundant` to share the work",
-        )
-    return replace(model, closed_mobility=mobility)
+    return replace(model, closed_mobility=_mobility(model, J, chosen, redundant))
 
 
 def closed_near(model: Model, q: np.ndarray, known: Sequence[int] = ()) -> np.ndarray | None:
@@ -91,7 +81,7 @@ def _residual(model: Model, q: np.ndarray) -> np.ndarray:
 
 def _jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     rows = model.collect_rows(closure.jacobian(model, model.expand(q.tolist())))
-    return np.array(rows, float).reshape(-1, model.n_leading)
+    return np.array(rows, float).reshape(len(rows), model.n_leading)
 
 
 def _rank(J: np.ndarray) -> int:
@@ -177,7 +167,7 @@ def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tupl
     return independent
 
 
-def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...]) -> Mobility:
+def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redundant: bool) -> Mobility:
     dependent = [k for k in range(model.n_leading) if k not in independent]
     G = np.zeros((model.n_leading, len(independent)))
     G[list(independent)] = np.eye(len(independent))
@@ -187,7 +177,24 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...]) -> Mobi
     motors = tuple(k for k, role in roles.items() if role == "active")
     base = set(range(6)) if model.moving_base else set()
     drivable = tuple(k for k in independent if k not in base and roles.get(k) != "elastic")
+    got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} freedoms"
+    if _rank(G[list(motors)]) < len(motors) and not redundant:
+        raise ModelError(
+            "there are more motors than freedoms",
+            where=f"robot {model.name!r}",
+            got=got,
+            expected="as many active joints as freedoms",
+            fix="mark joints without a motor `role: passive`; or write `actuation: redundant` to share the work",
+        )
     columns = [independent.index(k) for k in drivable]
     if _rank(G[np.ix_(motors, columns)]) < len(drivable):  # not all: then those with a motor of their own
         drivable = tuple(k for k in independent if roles.get(k) == "active")
+        if len(drivable) < _rank(G[list(motors)]):
+            raise ModelError(
+                "the motors cannot drive the independent joints, and some are not among these",
+                where=f"robot {model.name!r}",
+                got=got,
+                expected="as many active joints as freedoms, or all active joints among the independent ones",
+                fix="mark more joints active, or let `independent` name the active joints first",
+            )
     return Mobility(independent, motors, drivable, tuple(k for k in independent if k not in drivable))

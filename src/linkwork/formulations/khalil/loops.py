@@ -13,6 +13,7 @@ from ..crba import crba
 from ..method import Wrenches
 from ..orthogonal import Orthogonal, dot
 from ..passive import passive_forces
+from ..staircase import Staircase
 from .kleinfinger import khalil_kleinfinger
 
 
@@ -52,8 +53,8 @@ class ClosedLoops:
         return self.model.collect_rows(closure.jacobian(self.model, self.q))
 
     @cached_property
-    def J_p(self) -> Orthogonal:
-        return Orthogonal([[row[k] for row in self.J] for k in self.dependent])
+    def J_p(self) -> Staircase:
+        return Staircase([[row[k] for row in self.J] for k in self.dependent])
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """G qd_a: tree velocities from independent ones."""
