@@ -1,0 +1,260 @@
+"""Assembling robots with loops: batches, modes, what cannot be reached, what is singular, and bad input."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement
+from support.random_loops import LoopRecipe, four_bar, mechanism, spin
+from support.random_robots import inertia
+
+GROUND, CRANK, COUPLER, ROCKER = 0.504, 0.12, 0.39, 0.306
+PARALLELOGRAM = {"ground": 0.4, "crank": 0.2, "coupler": 0.4, "rocker": 0.2}
+
+
+@pytest.fixture(scope="module")
+def bar():
+    return linkwork.load(four_bar())
+
+
+@pytest.fixture(scope="module")
+def parallelogram():
+    return linkwork.load(four_bar(**PARALLELOGRAM))
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def in_closed_form(crank: np.ndarray, elbow: int) -> np.ndarray:
+    """Positions of the four-bar from the triangle of coupler, rocker and the way between their outer pivots."""
+    pin = CRANK * np.stack([np.cos(crank), np.sin(crank)])
+    way = np.array([GROUND, 0.0])[:, None] - pin
+    distance = np.hypot(*way)
+    angle = np.arccos((distance**2 + COUPLER**2 - ROCKER**2) / (2 * distance * COUPLER))
+    toward = np.arctan2(way[1], way[0]) + elbow * angle
+    tip = pin + COUPLER * np.stack([np.cos(toward), np.sin(toward)])
+    return np.stack([crank, toward - crank, np.arctan2(tip[1], tip[0] - GROUND)], axis=-1)
+
+
+def assert_same_angles(actual, expected):
+    np.testing.assert_allclose(np.exp(1j * np.asarray(actual)), np.exp(1j * np.asarray(expected)), atol=1e-11)
+
+
+def test_a_turn_in_closed_form(bar):
+    crank = np.linspace(-np.pi, np.pi, 41)
+    found = bar.assemble(crank[:, None])
+    assert found.solved.all() and found.residual.max() <= 1e-12 and found.conditioning.min() > 0.1
+    assert_same_angles(found.q, in_closed_form(crank, 1))
+    np.testing.assert_array_equal(found.require(), found.q)
+    np.testing.assert_array_equal(found.q, found.nearest)
+
+
+def test_the_guess_decides_between_the_modes(bar):
+    crank = np.linspace(-3, 3, 13)
+    for elbow in (1, -1):
+        guess = in_closed_form(crank, elbow) + 0.1
+        assert_same_angles(bar.assemble(crank[:, None], guess=guess).require(), in_closed_form(crank, elbow))
+
+
+def test_one_position_from_several_guesses(bar):
+    """Batch axes of positions and guess are broadcast against each other."""
+    modes = np.concatenate([in_closed_form(np.array([1.0]), elbow) for elbow in (1, -1)])
+    found = bar.assemble([1.0], guess=modes + 0.05)
+    assert found.q.shape == (2, 3) and found.solved.all()
+    assert_same_angles(found.q, modes)
+    assert bar.assemble(np.ones((4, 1, 1)), guess=modes).q.shape == (4, 2, 3)
+
+
+def test_followed_over_many_turns(bar):
+    """Without a guess the mode of home is kept, and the other joints turn on with the crank."""
+    crank = np.linspace(-20, 20, 101)
+    q = bar.assemble(crank[:, None]).require()
+    assert_same_angles(q, in_closed_form(crank, 1))
+    assert np.abs(np.diff(q, axis=0)).max() < 1
+
+
+@pytest.mark.parametrize("shape", ((), (1,), (5,), (2, 3), (0,), (2, 0)))
+def test_shapes(bar, shape):
+    for guess in (None, bar.home):
+        found = bar.assemble(np.full((*shape, 1), 0.7), guess=guess)
+        assert found.q.shape == found.nearest.shape == (*shape, 3)
+        for each in (found.solved, found.residual, found.conditioning, found.iterations, found.singular):
+            assert np.shape(each) == shape
+        assert np.all(found.solved) and found.require().shape == (*shape, 3)
+
+
+def test_each_state_is_alone(bar):
+    """The same bits in a batch and by itself."""
+    crank = np.linspace(1, 2, 7)[:, None]
+    together = bar.assemble(crank, guess=bar.home)
+    for k in range(7):
+        np.testing.assert_array_equal(bar.assemble(crank[k], guess=bar.home).q, together.q[k])
+
+
+def test_by_name(bar):
+    expected = bar.assemble([[0.1], [0.2]]).q
+    np.testing.assert_array_equal(bar.assemble({"crank": [0.1, 0.2]}).q, expected)
+    five = linkwork.load("five-bar")
+    a = five.assemble({"right": 0.8, "left": [2.2, 2.3]}).require()
+    np.testing.assert_array_equal(a, five.assemble([[2.2, 0.8], [2.3, 0.8]]).require())
+
+
+def test_other_joints_may_be_known(bar):
+    q = bar.assemble([[1.2], [1.5]]).require()
+    found = bar.assemble(q[:, 2:], known=["rocker"])
+    np.testing.assert_allclose(found.require(), q, atol=1e-10)
+    table = linkwork.load("3rpr")  # its platform's pose is independent; here from the lengths of the legs
+    lengths = np.array(table.home)[[table.position_names.index(name) for name in table.motor_names]]
+    q = table.assemble(np.add(lengths, [0.01, 0.02, 0.0]), known=table.motor_names).require()
+    np.testing.assert_allclose(table.assemble(q[:3]).require(), q, atol=1e-10)  # and back
+
+
+def test_a_platform_by_its_pose():
+    """Seven numbers of a floating joint: origin, and a quaternion of any length and sign."""
+    stewart = linkwork.load("gough-stewart")
+    pose = np.add(stewart.home[:7], [0.01, 0.02, -0.03, 0.05, 0, -0.02, 0])
+    q = stewart.assemble(pose).require()
+    np.testing.assert_array_equal(q[:3], pose[:3])
+    np.testing.assert_allclose(q[3:7] / np.linalg.norm(q[3:7]), pose[3:] / np.linalg.norm(pose[3:]), atol=1e-15)
+    assert np.abs(stewart.loop_residual(q)).max() < 1e-12
+    for scale in (2.0, -1.0):
+        again = np.append(pose[:3], scale * pose[3:])
+        np.testing.assert_allclose(stewart.assemble(again).require()[7:], q[7:], atol=1e-9)
+    np.testing.assert_array_equal(stewart.assemble({stewart.model.joint(1).name: pose}).q, q)
+
+
+def test_out_of_reach(bar):
+    """The rocker swings between 1.8 and 2.8 radians."""
+    low, high = np.min(in_closed_form(np.linspace(-np.pi, np.pi, 400), 1), axis=0)[2], 2.9
+    assert low > 1.5
+    for guess in (None, bar.home):
+        found = bar.assemble([[2.0], [0.0], [high]], guess=guess, known=["rocker"])
+        assert found.solved.tolist() == [True, False, False]
+        assert not found.singular.any()
+        assert np.isnan(found.q[1:]).all() and np.isfinite(found.nearest).all()
+        assert (found.residual[1:] > 1e-3).all()
+        np.testing.assert_array_equal(found.nearest[1:, 2], [0.0, high])
+        with pytest.raises(
+            LinkworkError, match=r"2 of 3 positions cannot be assembled(.|\n)*got: 2 out of reach"
+        ) as error:
+            found.require()
+        assert "look at .solved" in str(error.value)
+
+
+@pytest.mark.parametrize("guess", (None, "exact", "near"))
+@pytest.mark.parametrize("flat", (0.0, np.pi))
+def test_singular_positions_are_told(parallelogram, guess, flat):
+    """Where the parallelogram is flat the crank does not tell where the others go."""
+    start = {None: None, "exact": [flat, -flat, flat], "near": [flat, 0.01 - flat, flat + 0.02]}[guess]
+    found = parallelogram.assemble([flat], guess=start)
+    assert not found.solved and found.singular and np.isnan(found.q).all()
+    assert found.conditioning < 1e-5
+    with pytest.raises(LinkworkError, match=r"0 out of reach(.|\n)*1 singular"):
+        found.require()
+
+
+def test_conditioning_near_a_singular_position(parallelogram):
+    """It is measured where the joints are, not where the steps began, and shrinks like the distance."""
+    crank = np.array([0.1, 0.01, 0.001])
+    exact = np.stack([crank, -crank, crank], axis=-1)
+    found, near = (parallelogram.assemble(crank[:, None], guess=guess) for guess in (exact, exact + 1e-5))
+    assert found.solved.all() and near.solved.all()
+    np.testing.assert_allclose(near.conditioning, found.conditioning, rtol=1e-6)
+    np.testing.assert_allclose(found.conditioning / crank, found.conditioning[-1] / crank[-1], rtol=0.01)
+    assert 0.01 < found.conditioning[0] < 0.1
+
+
+def gimbal(order=((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))) -> Description:
+    """Four hinges through one point; the last body is welded to the ground."""
+    rng, parent, links, joints = np.random.default_rng(0), "base", [Link("base")], []
+    for k, axis in enumerate(order):
+        role = "active" if k == 0 else "passive"
+        joints.append(JointDescription(f"j{k}", "revolute", parent, f"l{k}", axis=np.array(axis, float), role=role))
+        links.append(Link(f"l{k}", inertia(rng)))
+        parent = f"l{k}"
+    weld = LoopDescription("weld", "weld", ("base", Placement()), ("l3", Placement()))
+    return Description("gimbal", tuple(links), tuple(joints), loops=(weld,))
+
+
+@pytest.mark.parametrize("kind", ("weld", "prismatic"))
+def test_half_a_turn_wrong_is_not_closed(kind):
+    """The sines in the residual vanish there, too."""
+    bare = gimbal()
+    robot = linkwork.load(replace(bare, loops=(replace(bare.loops[0], kind=kind),)))
+    for axis in ((1, 0, 0), (1, 1, 0), (1, 2, 3), (-3, 1, 2)):
+        unit = np.array(axis) / np.linalg.norm(axis)
+        turned = spin(unit, np.pi)
+        y = np.arcsin(np.clip(turned[0, 2], -1, 1))  # turned = Rx Ry Rz
+        x, z = np.arctan2(-turned[1, 2], turned[2, 2]), np.arctan2(-turned[0, 1], turned[0, 0])
+        found = robot.assemble([x], guess=[x, y, z, 0.0])
+        if found.solved:
+            R = robot.pose("l3", found.q)[:3, :3]
+            np.testing.assert_allclose(R, np.eye(3), atol=1e-9)
+
+
+def test_planar_loops_anywhere_in_space():
+    """Eleven equations of rank five, in a plane that is not a coordinate plane."""
+    robot = linkwork.load(mechanism(LoopRecipe(seed=5, closures=("revolute", "weld"), freedoms=2, planar=True)))
+    start = np.array(robot.home)[list(robot.model.mobility.independent)]
+    found = robot.assemble(start + np.random.default_rng(1).uniform(-0.1, 0.1, (50, 2)))
+    assert found.solved.all() and found.iterations.max() < 10
+
+
+def test_equations_that_are_rounded_differently_on_two_branches():
+    """An axis that is off by 1e-13, as rounded angles make it, does not open a planar loop."""
+    bar = four_bar()
+    crank, coupler, rocker = bar.joints
+    tilt = Placement(spin(np.array([1.0, 0.0, 0.0]), 1e-13), rocker.origin.translation)
+    robot = linkwork.load(replace(bar, joints=(crank, coupler, replace(rocker, origin=tilt))))
+    assert robot.nv == 1 and robot.assemble([[0.3], [1.0]]).solved.all()
+
+
+def test_locked_loop_has_nothing_to_solve():
+    arm = linkwork.load("parallelogram")
+    held = dict(zip(arm.position_names, arm.home, strict=True))
+    robot = linkwork.load("parallelogram", lock={name: held[name] for name in ("shoulder", "elbow", "lever", "rod")})
+    found = robot.assemble([[0.1, 0.2]])
+    assert found.solved.all() and not found.singular.any() and (found.conditioning <= 1).all()
+
+
+def test_bad_input(bar):
+    with pytest.raises(ShapeError, match=r"wrong number of known positions(.|\n)*expected: \(\.\.\., 1\): crank"):
+        bar.assemble([1.0, 2.0])
+    with pytest.raises(ShapeError, match="wrong number of known positions"):
+        bar.assemble(1.0)
+    with pytest.raises(ShapeError, match="must be finite"):
+        bar.assemble([np.nan])
+    with pytest.raises(ShapeError, match=r"got: rocker(.|\n)*expected: crank"):
+        bar.assemble({"rocker": 1.0})
+    with pytest.raises(LinkworkError, match=r"crank, rocker \(2 freedoms\)(.|\n)*1 freedoms, such as crank"):
+        bar.assemble([1.0, 2.0], known=["crank", "rocker"])
+    with pytest.raises(UnknownNameError, match="did you mean 'crank'"):
+        bar.assemble([1.0], known=["cranck"])
+    with pytest.raises(UnsupportedError, match=r"no loops\n  fix: use q as it is"):
+        linkwork.load("panda").assemble(np.zeros(7))
+
+
+def test_bad_numbers(bar):
+    with pytest.raises(ShapeError, match="real numbers"):
+        bar.assemble(["a"])
+    with pytest.raises(ShapeError, match="real numbers"):
+        bar.assemble([1j])
+
+
+@pytest.mark.parametrize("guess", (np.zeros(2), np.zeros((3, 3)), 1.0), ids=("short", "other batch", "a number"))
+def test_a_guess_that_does_not_fit(bar, guess):
+    with pytest.raises(ShapeError, match="guess"):
+        bar.assemble([[1.0], [2.0]], guess=guess)
+
+
+def test_a_guess_that_is_not_finite(bar):
+    with pytest.raises(ShapeError, match=r"guess(.|\n)*finite"):
+        bar.assemble([1.0], guess=[1.0, np.nan, 0.0])

@@ -1,0 +1,175 @@
+"""Freedoms of robots with loops: how many, which joints tell the others, who drives them; what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.errors import ModelError, UnsupportedError
+from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement, build
+from support.random_loops import LoopRecipe, along_x, four_bar, mechanism, spin
+from support.random_robots import inertia
+
+CUT = four_bar().loops[0]
+TILTED = Placement(spin(np.array([1.0, 0.0, 0.0]), 0.3), np.array([0.306, 0.0, 0.0]))
+TURNED = Placement(spin(np.array([1.0, 0.0, 0.0]), np.pi), np.array([0.306, 0.0, 0.0]))
+FLAT = dict.fromkeys(("crank", "coupler", "rocker"), 0.0)
+PARALLELOGRAM = {"ground": 0.4, "crank": 0.2, "coupler": 0.4, "rocker": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("roles", "independent", "motors", "driven", "free"),
+    (
+        (("active", "passive", "passive"), (0,), (0,), (0,), ()),
+        (("passive", "passive", "active"), (2,), (2,), (2,), ()),
+        (("active", "elastic", "passive"), (0,), (0,), (0,), ()),
+        (("passive", "elastic", "passive"), (1,), (), (), (1,)),
+    ),
+)
+def test_active_joints_are_independent(roles, independent, motors, driven, free):
+    joints = four_bar(roles=roles).joints
+    springs = tuple(replace(joint, stiffness=5.0) if joint.role == "elastic" else joint for joint in joints)
+    found = build(replace(four_bar(), joints=springs)).mobility
+    assert (found.independent, found.motors, found.driven, found.free) == (independent, motors, driven, free)
+
+
+def test_named_independent_joint_need_not_have_the_motor():
+    robot = linkwork.load(four_bar(independent=("rocker",)))
+    assert robot.joint_names == ("rocker",) and robot.motor_names == ("crank",)
+    assert robot.inverse_dynamics.signature == "q(3), v(1), a(1) -> tau(1)"
+
+
+@pytest.mark.parametrize(
+    ("closures", "freedoms"), ((("revolute",), 1), (("weld", "spherical"), 3), (("universal",), 2))
+)
+def test_numbers_in_space(closures, freedoms):
+    model = build(mechanism(LoopRecipe(seed=1, closures=closures, freedoms=freedoms)))
+    assert model.nv == freedoms and model.nq == model.n_leading > freedoms
+
+
+@pytest.mark.parametrize("kind", ("revolute", "spherical", "prismatic", "weld"))
+def test_redundant_equations_of_planar_loops_are_counted_once(kind):
+    model = build(mechanism(LoopRecipe(seed=2, closures=(kind, kind), freedoms=3, planar=True)))
+    assert model.nv == 3
+
+
+def test_base_of_a_floating_mechanism_stays_whole():
+    model = build(mechanism(LoopRecipe(seed=3, closures=("revolute",), floating=True)))
+    assert model.mobility.independent[:6] == model.mobility.free[:6] == tuple(range(6))
+    assert model.nv == 7 and model.moving_base
+
+
+def test_home_is_closed_on_load():
+    near = {name: value + 0.05 for name, value in four_bar().home.items()}
+    robot = linkwork.load(four_bar(home=near))
+    assert np.abs(robot.loop_residual(robot.home)).max() < 1e-11
+    assert np.abs(np.array(robot.home) - list(near.values())).max() < 0.2
+
+
+def rigid(**roles) -> Description:
+    """A triangle of two links and the ground."""
+    bar = four_bar()
+    crank, _, rocker = bar.joints
+    return replace(
+        bar,
+        joints=(replace(crank, role="passive", **roles), replace(rocker, role="passive")),
+        links=(bar.links[0], bar.links[1], bar.links[3]),
+        home={"crank": 1.0, "rocker": 2.0},
+        loops=(LoopDescription("tip", "spherical", ("crank_link", along_x(0.4)), ("rocker_link", along_x(0.306))),),
+    )
+
+
+def test_a_frame_that_cannot_move():
+    robot = linkwork.load(rigid())
+    assert (robot.nv, robot.joint_names, robot.nq) == (0, (), 2)
+    assert robot.inverse_dynamics(robot.home, [], []).shape == (0,)
+    assert robot.inertia_matrix(robot.home).shape == (0, 0)
+    assert robot.assemble([]).solved
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    (
+        (
+            replace(four_bar(), loops=(replace(CUT, second=("rocker_link", along_x(5.0))),)),
+            ("the loops cannot be closed", "loop 'cut' is open by", "fix: give `home` positions near a closed one"),
+        ),
+        (
+            replace(four_bar(), loops=(replace(CUT, second=("rocker_link", TILTED)),)),
+            ("the loops cannot be closed", "check the frames of the loops"),
+        ),
+        (
+            replace(four_bar(), loops=(replace(CUT, second=("rocker_link", TURNED)),)),
+            ("the loops cannot be closed", "check the frames of the loops"),
+        ),
+        (
+            replace(four_bar(), loops=(CUT, replace(CUT, name="other", second=("rocker_link", along_x(0.31))))),
+            ("the loops cannot be closed", "loop 'other' is open by"),
+        ),
+        (
+            four_bar(roles=("active", "passive", "active")),
+            ("more motors than freedoms", "crank, rocker", "`role: passive`", "`actuation: redundant`"),
+        ),
+        (
+            four_bar(independent=("crank", "rocker")),
+            ("cannot be the independent ones", "crank, rocker", "for example: crank"),
+        ),
+        (four_bar(independent=("krank",)), ("'krank', which does not exist", "did you mean 'crank'?")),
+        (
+            four_bar(**PARALLELOGRAM, home=FLAT),
+            ("home is a singular position", "2 freedoms there, 1 beside it", "another home"),
+        ),
+    ),
+    ids=("too long", "tilted", "upside down", "inconsistent", "motors", "too many", "misspelt", "flat"),
+)
+def test_refused(description, words):
+    with pytest.raises(ModelError) as error:
+        build(description)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_a_floating_body_is_independent_as_a_whole_or_not_at_all():
+    """Held by a hinge at the tip of two links, it would share its six freedoms with them."""
+    bar = four_bar()
+    free = JointDescription("free", "floating", "base", "body", along_x(0.51))
+    hinge = LoopDescription("hinge", "revolute", ("coupler_link", along_x(0.39)), ("body", Placement()))
+    held = replace(
+        bar,
+        links=(*bar.links[:3], Link("body", inertia(np.random.default_rng(2)))),
+        joints=(free, *(replace(joint, role="active") for joint in bar.joints[:2])),
+        loops=(hinge,),
+        home={},
+    )
+    with pytest.raises(ModelError, match=r"part of its six freedoms(.|\n)*fix: name the `independent` joints"):
+        build(held)
+    model = build(replace(held, loops=(replace(hinge, kind="weld"),)))
+    assert model.joint_names == ("crank", "coupler") and model.nv == 2
+
+
+def test_motors_are_missing():
+    robot = linkwork.load(four_bar(roles=("passive",) * 3))
+    with pytest.raises(
+        UnsupportedError, match=r"passive joints that are free to move: coupler\n  fix: hybrid_dynamics"
+    ):
+        robot.inverse_dynamics(robot.home, [0.0], [0.0])
+    tau, a = robot.hybrid_dynamics(robot.home, [0.0], [])
+    assert tau.shape == (0,)
+    np.testing.assert_allclose(a, robot.forward_dynamics(robot.home, [0.0], [0.0]), rtol=1e-12)
+
+
+def test_motors_of_one_loop_do_not_drive_another_joint():
+    """Two motors in a four-bar beside a free pendulum: redundant in the loop, and none for the pendulum."""
+    bar = four_bar(roles=("active", "active", "passive"))
+    swing = JointDescription("swing", "revolute", "base", "bob", role="passive")
+    both = replace(bar, links=(*bar.links, Link("bob", inertia(np.random.default_rng(1)))), joints=(*bar.joints, swing))
+    with pytest.raises(ModelError, match="more motors than freedoms"):
+        build(both)
+    robot = linkwork.load(replace(both, redundant=True))
+    assert robot.model.names_of(robot.model.mobility.free) == ("swing",)
+    tau, a = robot.hybrid_dynamics(robot.home, [0.3, 0.4], [1.0])
+    assert tau.shape == (2,) and a.shape == (1,)
+    alone = linkwork.load(replace(bar, redundant=True))
+    expected, _ = alone.hybrid_dynamics(alone.home, [0.3], [1.0])
+    np.testing.assert_allclose(tau, expected, rtol=1e-11)
