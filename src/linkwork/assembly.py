@@ -21,6 +21,7 @@ CLOSE = 1e-2  # below this residual, plain Newton steps
 SINGULAR = 1e-5  # of the conditioning
 NEWTON = 4  # plain steps taken at once, before anything is looked at
 LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another mode of assembly
+SLACK = 10  # times the residual that is left at home
 STRIDE = 0.25  # radians or metres: how far the known joints go at once on the way from home
 
 
@@ -80,6 +81,12 @@ class Assembler:
         self.newton, self.state = (_newton_function(model, self.known, steps) for steps in (NEWTON, 0))
         self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # in closed form
 
+    @cached_property
+    def tolerance(self) -> float:
+        """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too."""
+        model = self.model
+        return max(1e-12, SLACK * float(np.linalg.norm(closure.residual(model, model.expand(model.home)))))
+
     def _freedoms(self, names: Sequence[str]) -> tuple[int, ...]:
         model = self.model
         floating = {model.joint(1).name: range(6)} if model.floating else {}
@@ -106,8 +113,11 @@ class Assembler:
             return list(self.known)
         return (list(range(7)) if 0 in self.known else []) + [k + 1 for k in self.known if k >= 6]
 
-    def __call__(self, known: Any, guess: Any = None, tolerance: float = 1e-12, iterations: int = 100) -> Assembly:
+    def __call__(
+        self, known: Any, guess: Any = None, tolerance: float | None = None, iterations: int = 100
+    ) -> Assembly:
         model, places = self.model, self.places
+        tolerance = self.tolerance if tolerance is None else tolerance
         target = self._positions(known)
         start = np.array(model.home) if guess is None else self._guess(guess, target.shape[:-1])
         batch = np.broadcast_shapes(target.shape[:-1], start.shape[:-1])

@@ -112,8 +112,8 @@ class Robot:
         positions: Any,
         guess: Any = None,
         *,
-        known: Sequence[str] | None = None,
-        tolerance: float = 1e-12,
+        known: str | Sequence[str] | None = None,
+        tolerance: float | None = None,
         iterations: int = 100,
     ) -> Assembly:
         """Positions of all joints of a robot with loops, from those of its independent ones.
@@ -121,9 +121,10 @@ class Robot:
         ``positions``: (..., n), or a dict by joint; a floating platform counts seven. ``known``: other joints than the
         independent ones, as many freedoms, such as ``robot.motor_names`` for the forward kinematics of a parallel
         robot. ``guess``: positions q of all joints near which to look, which decides between the ways the loops can be
-        put together; without it the way of ``home`` is followed. ``tolerance``: of the residual, in metres and radians.
+        put together; without it the way of ``home`` is followed. ``tolerance``: of the residual, in metres and radians;
+        1e-12 unless rounded numbers in the file keep the loops from closing so well.
         """
-        key = None if known is None else tuple(known)
+        key = None if known is None else (known,) if isinstance(known, str) else tuple(known)
         if key not in self._assemblers:
             self._assemblers[key] = Assembler(self.model, key)
         return self._assemblers[key](positions, guess, tolerance, iterations)
@@ -243,8 +244,8 @@ class Robot:
         return self._of_frame("jacobian", frame, axes)(q, **how)
 
     def tree_jacobian(self, frame: str, q: Any, **how: Any) -> Any:
-        """6 x all joints: the Jacobian of a frame in world axes as if the loops were open. The frame of a loop's name is
-        where it was cut, the tip of a leg; the leg's own columns are its Jacobian J_i."""
+        """6 x all joints: the Jacobian of a frame in world axes as if the loops were open. A frame of a loop's name is
+        where the loop was cut, the tip of a leg; the leg's own columns are its Jacobian J_i."""
         return self._of_frame("tree_jacobian", frame)(q, **how)
 
     def jacobian_drift(self, frame: str, q: Any, v: Any, axes: str = "world", **how: Any) -> Any:

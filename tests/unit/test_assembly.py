@@ -258,3 +258,18 @@ def test_a_guess_that_does_not_fit(bar, guess):
 def test_a_guess_that_is_not_finite(bar):
     with pytest.raises(ShapeError, match=r"guess(.|\n)*finite"):
         bar.assemble([1.0], guess=[1.0, np.nan, 0.0])
+
+
+def test_loops_that_close_only_so_well():
+    """An axis off by 1e-11 leaves a residual everywhere; it is allowed for, and nothing worse is."""
+    bar = four_bar()
+    crank, coupler, rocker = bar.joints
+    tilt = Placement(spin(np.array([1.0, 0.0, 0.0]), 1e-11), rocker.origin.translation)
+    robot = linkwork.load(replace(bar, joints=(crank, coupler, replace(rocker, origin=tilt))))
+    assert robot.assemble([[0.3], [1.0], [-2.0]]).solved.all()
+    assert not robot.assemble([[0.3]], tolerance=1e-12).solved.any()
+
+
+def test_a_single_known_joint_by_its_name(bar):
+    crank = bar.assemble([1.0]).require()
+    np.testing.assert_allclose(bar.assemble([crank[2]], guess=crank, known="rocker").require(), crank, atol=1e-9)

@@ -187,7 +187,9 @@ def _show(function: Function, model: Model, result: Result, given: dict[str, np.
     of = f" of {function.label.frame}" if function.label.frame else ""
     title = f"{model.name}: {quantity}{of}{by}"
     measure = unit(model, quantity if quantity in UNITS else name)
-    if values.ndim == 0:
+    if values.ndim == 1 and not values.size:
+        say(f"{title}, {name}: empty")
+    elif values.ndim == 0:
         show(title, [f"{name}\n{measure}"], [[float(values)]])
     elif values.ndim == 1:
         labels = list(result.labels[0])

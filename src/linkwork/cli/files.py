@@ -101,7 +101,7 @@ def convert(
         )  # fmt: skip
     for path, text in texts.items():
         write_text(path, text)
-    dropped = list(_dropped(source, io.read(source.name), robot, back))
+    dropped = list(_dropped(source, io.read(source.name, source.options["structure"]), robot, back))
     if json:
         print_json({"file": str(out), "joints": robot.position_names, "deviation": difference, "dropped": dropped})
         return
@@ -143,7 +143,7 @@ def _dropped(source: Source, given: Description, robot: Robot, back: Robot) -> I
         tags = Counter(re.findall(rb"<(visual|collision|sensor|gazebo|ros2_control)\b", path.read_bytes()))
         if tags:
             yield "what has no part in the dynamics: " + ", ".join(f"{n} <{tag.decode()}>" for tag, n in tags.items())
-    yield from (finding.message for finding in given.findings if "ignored" in finding.message)
+    yield from (f.message for f in given.findings if re.search("ignored|was not read", f.message))
     kept = {link.name for link in describe(back.model).links}
     if merged := [link.name for link in given.links if link.name not in kept and link.name in back.frame_names]:
         yield "links fixed to others, now merged with them and kept as frames: " + ", ".join(merged)

@@ -27,8 +27,9 @@ class Method:
     method's business. A method for robots with loops (``loops``) takes, too, the keyword ``a`` if it is one of bias
     (accelerations at which it is taken), and ``tree`` (ClosedLoops) if it is one of forward dynamics.
 
-    A ``closed`` method works on the user's own vectors (see ``Mobility``), with friction and springs: (model, q, v, a, wrenches) -> tau, (model, q, v, tau, wrenches) -> a, or
-    (model, q, v, a_known, tau_known, wrenches) -> (tau, a), with tree positions q.
+    A ``closed`` method works on the user's own vectors (see ``Mobility``), with friction and springs, and on tree
+    positions q: (model, q, v, a, wrenches) -> tau, (model, q, v, tau, wrenches) -> a, or
+    (model, q, v, a_known, tau_known, wrenches) -> (tau, a).
     """
 
     name: str

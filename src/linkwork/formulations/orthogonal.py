@@ -18,7 +18,8 @@ class Orthogonal:
 
     Bjorck (1967), "Solving linear least squares problems by Gram-Schmidt orthogonalization": taking the columns of Q
     out of the right-hand side one after another loses no more digits than the problem itself does. There are no
-    pivots to choose, so it is straight-line code; blocks of equations with unknowns of their own stay apart.
+    pivots to choose, so it is straight-line code. Columns with few entries come first: so blocks of equations with
+    unknowns of their own stay apart, and those that join them are left to the end.
 
       (1)  Q_k = A_k - sum over j < k of R_jk Q_j,   d_k = Q_k . Q_k
       (2)  R_kj = Q_k . A_j / d_k,   A_j -= R_kj Q_k      for all j > k
@@ -28,7 +29,9 @@ class Orthogonal:
 
     def __init__(self, columns: Sequence[Sequence[Scalar]]):
         n = len(columns)
-        self.Q: list[Column] = [list(column) for column in columns]
+        entries = [sum(not is_zero(x) for x in column) for column in columns]
+        self.order = sorted(range(n), key=lambda k: entries[k])  # of the columns of Q among those of A
+        self.Q: list[Column] = [list(columns[k]) for k in self.order]
         self.R: list[list[Scalar]] = [[0] * n for _ in range(n)]
         self.d: list[Scalar] = [0] * n
         self.inverse: list[Scalar] = [0] * n
@@ -48,7 +51,8 @@ class Orthogonal:
         for k in reversed(range(len(x))):
             for j in range(k + 1, len(x)):
                 x[k] = x[k] - self.R[k][j] * x[j]
-        return x
+        placed = dict(zip(self.order, x, strict=True))
+        return [placed[k] for k in range(len(x))]
 
     def inverse_row(self, k: int) -> list[Scalar]:
         """Row k of R^-1."""
@@ -59,7 +63,7 @@ class Orthogonal:
 
     def shortest(self, c: Sequence[Scalar]) -> list[Scalar]:
         """The shortest x with A^T x = c."""
-        y = list(c)
+        y = [c[k] for k in self.order]
         for k in range(len(y)):
             for j in range(k):
                 y[k] = y[k] - self.R[j][k] * y[j]

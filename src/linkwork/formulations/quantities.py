@@ -399,7 +399,7 @@ QUANTITIES = {
             of_frame=True,
         ),
         Quantity(
-            "motor_jacobian", ("q",), "J", ("motors", "v"), motor_jacobian, "velocities of the motors per independent one"
+            "motor_jacobian", ("q",), "J", ("motors", "v"), motor_jacobian, "motors' velocities per independent one"
         ),
         Quantity(
             "platform_jacobian",

@@ -16,6 +16,7 @@ from . import closure
 from .model import Mobility, Model
 
 CLOSED = 1e-10  # metres and radians
+ALMOST = 1e-3  # open by so little, the equations of a loop contradict each other by rounded numbers
 STEPS = 200
 RANK = 1e-6  # of the largest singular value; loops that close by rounded numbers are open by less
 BESIDE = 0.05  # radians or metres: how far beside home the rank is counted again
@@ -23,16 +24,8 @@ BESIDE = 0.05  # radians or metres: how far beside home the rank is counted agai
 
 def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool = False) -> Model:
     """The robot with its loops closed at ``home`` (a first guess until now) and its freedoms told apart."""
-    where = f"robot {model.name!r}"
-    q = closed_near(model, np.array(model.home))
-    if q is None:
-        raise ModelError(
-            "the loops cannot be closed",
-            where=where,
-            got="from home, " + "; ".join(_gaps(model, np.array(model.home))),
-            expected="a home position near which they close",
-            fix="give `home` positions near a closed one, and check the frames of the loops",
-        )
+    q = _settled(model, np.array(model.home))
+    _require_closed(model, q)
     model = replace(model, home=tuple(q.tolist()))
     J = _jacobian(model, q)
     rank = _rank(J)
@@ -40,7 +33,7 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
     if general > rank:
         raise ModelError(
             "home is a singular position of the loops",
-            where=where,
+            where=f"robot {model.name!r}",
             got=f"{J.shape[1] - rank} freedoms there, {J.shape[1] - general} beside it",
             fix="choose another home position",
         )
@@ -48,21 +41,17 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
     return replace(model, closed_mobility=_mobility(model, J, chosen, redundant))
 
 
-def closed_near(model: Model, q: np.ndarray, known: Sequence[int] = ()) -> np.ndarray | None:
-    """Positions that close the loops, from a guess, with the velocities ``known`` left at zero; None if none are found.
+def _settled(model: Model, q: np.ndarray) -> np.ndarray:
+    """The positions nearest to closed that are found from a guess.
 
     Levenberg and Marquardt's steps: as Newton's near the solution, and downhill far from it.
     """
-    movable = [k for k in range(model.n_leading) if k not in known]
-    damping, r = 1e-3, _residual(model, q)
+    damping, r, n = 1e-3, _residual(model, q), model.n_leading
     for _ in range(STEPS):
         if np.abs(r).max(initial=0.0) < 0.01 * CLOSED:
             break
-        J = _jacobian(model, q)[:, movable]
-        step = np.zeros(model.n_leading)
-        step[movable] = np.linalg.lstsq(
-            np.vstack([J, math.sqrt(damping) * np.eye(len(movable))]), np.append(-r, np.zeros(len(movable))), rcond=None
-        )[0]
+        damped = np.vstack([_jacobian(model, q), math.sqrt(damping) * np.eye(n)])
+        step = np.linalg.lstsq(damped, np.append(-r, np.zeros(n)), rcond=None)[0]
         moved = np.array(model.moved(q.tolist(), step.tolist()))
         there = _residual(model, moved)
         if there @ there < r @ r:
@@ -71,8 +60,35 @@ def closed_near(model: Model, q: np.ndarray, known: Sequence[int] = ()) -> np.nd
             damping = max(damping, 1e-12) * 10
             if damping > 1e12:
                 break
+    return q
+
+
+def _is_closed(model: Model, q: np.ndarray) -> bool:
     right_way = all(value > 0 for value in closure.aligned(model, model.expand(q.tolist())))
-    return q if right_way and np.abs(r).max(initial=0.0) < CLOSED else None
+    return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < CLOSED)
+
+
+def _require_closed(model: Model, q: np.ndarray) -> None:
+    if _is_closed(model, q):
+        return
+    gaps, fix = [], "give `home` positions near a closed one, and check the frames of the loops"
+    for loop in model.loops:
+        alone = replace(model, loops=(loop,))
+        gap = np.abs(_residual(alone, q)).max()
+        if CLOSED <= gap < ALMOST:
+            fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
+        if gap >= CLOSED:
+            gaps.append(f"loop {loop.name!r} stays open by {gap:.2g} at best")
+        elif closure.aligned(alone, model.expand(q.tolist()))[0] <= 0:
+            gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
+            fix = "turn one of the two frames round"
+    raise ModelError(
+        "the loops cannot be closed",
+        where=f"robot {model.name!r}",
+        got="; ".join(gaps),
+        expected="a home position near which they close",
+        fix=fix,
+    )
 
 
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
@@ -88,12 +104,6 @@ def _rank(J: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(J, tol=RANK * np.linalg.norm(J, 2))) if J.any() else 0
 
 
-def _gaps(model: Model, q: np.ndarray) -> Iterator[str]:
-    for loop in model.loops:
-        r = _residual(replace(model, loops=(loop,)), q)
-        yield f"loop {loop.name!r} is open by {np.abs(r).max():.3g}"
-
-
 def _beside(model: Model, q: np.ndarray, J: np.ndarray) -> Iterator[np.ndarray]:
     """Closed positions a little beside ``q``, along directions in which the loops can move."""
     _, sizes, directions = np.linalg.svd(J)
@@ -101,10 +111,9 @@ def _beside(model: Model, q: np.ndarray, J: np.ndarray) -> Iterator[np.ndarray]:
     random = np.random.default_rng(0)
     for _ in range(3 if len(free) else 0):
         direction = random.normal(size=len(free)) @ free
-        beside = closed_near(
-            model, np.array(model.moved(q.tolist(), (BESIDE * direction / np.abs(direction).max()).tolist()))
-        )
-        if beside is not None:
+        step = BESIDE * direction / np.abs(direction).max()
+        beside = _settled(model, np.array(model.moved(q.tolist(), step.tolist())))
+        if _is_closed(model, beside):
             yield beside
 
 

@@ -39,7 +39,8 @@ def draw(path: Path) -> None:
 
     figure, panels = pyplot.subplots(1, 2, figsize=(13, 7), layout="constrained")
     for panel, quantity in zip(panels, ("inverse_dynamics", "inertia_matrix"), strict=True):
-        series = {m.name: measure(m) for m in METHODS if m.quantity == quantity}
+        able = [m for m in METHODS if m.quantity == quantity and not m.refusal(generic_chain(2))]
+        series = {m.name: measure(m) for m in able}
         ranked = sorted(series.items(), key=lambda item: -max(item[1].values()))
         for k, (name, counts) in enumerate(ranked):
             style = {"marker": "osD^v<>pPX*h"[k % 12], "markersize": 4, "linewidth": 1}
