@@ -1,4 +1,4 @@
-"""The picture: speed-up against Pinocchio per robot, targets marked."""
+"""The pictures: speed-up against Pinocchio per robot, targets marked; and growth with the number of links."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from growth import ABA, BLOCK, LONG, RECURSION
 from targets import SPEEDUP
 
+SHIFT = {RECURSION: 0, BLOCK: -6, ABA: 7}  # points, up, of the exponents beside the curves
 COLORS = {"inverse_dynamics": "#1f5fa8", "forward_dynamics": "#e0862a"}
 LABELS = {
     "inverse_dynamics": "inverse dynamics, against rneaInParallel",
@@ -56,5 +58,51 @@ def plot(results: dict[str, Any], path: Path):
     foot += "; logarithmic scale; ns per state in the bars"
     figure.text(0.99, 0.01, foot, ha="right", va="bottom", fontsize=8, color="#606060")
     figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def plot_growth(results: dict[str, Any], path: Path):
+    """Operations and time of an eel against its links, with the exponents fitted."""
+    rows, powers = results["growth"]["rows"], results["growth"]["exponents"]
+    links = [row["links"] for row in rows]
+    lines = {
+        RECURSION: ("#1f5fa8", "o", "recursion (khalil-moving)"),
+        BLOCK: ("#e0862a", "s", "inertia matrix and LDLᵀ (crba-ldl)"),
+        ABA: ("#808080", "^", "Pinocchio, aba, one call per state"),
+    }
+    figure, panels = plt.subplots(1, 2, figsize=(8.4, 4.1), dpi=160)
+    for axes, what, title in (
+        (panels[0], "operations", "mul + add per state"),
+        (panels[1], "times", "ns per state, one core"),
+    ):
+        for name, power in powers[what].items():
+            values = [row["times"][name]["ns"] if what == "times" else row["operations"][name] for row in rows]
+            color, marker, label = lines[name]
+            axes.plot(links, values, color=color, marker=marker, ms=4.5, lw=1.6, label=label)
+            axes.annotate(
+                f"$n^{{{power:.2f}}}$",
+                (links[-1], values[-1]),
+                (6, SHIFT[name]),
+                textcoords="offset points",
+                va="center",
+                color=color,
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(links[0] * 0.9, links[-1] * 1.6)
+        axes.set_xticks(links, [str(n) for n in links])
+        axes.minorticks_off()
+        axes.set_xlabel("links of the eel")
+        axes.set_title(title, loc="left", fontsize=11)
+        axes.grid(color="#e0e0e0", lw=0.8)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    figure.suptitle("Forward dynamics on a floating base, against the number of links", x=0.01, ha="left", fontsize=13)
+    handles, labels = panels[1].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, loc="lower center", ncols=3, fontsize=9, bbox_to_anchor=(0.5, 0.035))
+    foot = f"exponents fitted from {LONG} links on; batches of 4096 states; {results['machine']['processor']}"
+    figure.text(0.99, 0.01, foot, ha="right", va="bottom", fontsize=8, color="#606060")
+    figure.tight_layout(rect=(0, 0.09, 1, 0.98))
     figure.savefig(path)
     plt.close(figure)

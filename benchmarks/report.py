@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from growth import ABA, BLOCK, LONG, RECURSION, polynomial
 from measure import FLOAT32, LARGE, LARGE_ONE, LARGE_TWO, LINKWORK, ONE_STATE, TWO_THREADS
+from mechanisms import NEAR
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 from robots import STATES
-from targets import SPEEDUP, words
+from targets import SPEEDUP, structure_target, words
 from timing import ratio
 
 
@@ -45,6 +48,8 @@ def tables(results: dict[str, Any]) -> list[Table]:
         _batches(results["dynamics"], results["inertia_matrix"]),
         _calls(results["dynamics"]),
         _variants(results["dynamics"]),
+        _structures(results["structures"]),
+        _growth(results["growth"]),
         _operations(results["operations"]),
         _startup(results["startup"]),
         _peak(results["peak"]),
@@ -138,6 +143,63 @@ batches, are timed by wall time, so other work on the machine shows."""
     header = ["robot", "quantity", "float32", "error", f"{STATES},<br>2 threads", "Pinocchio,<br>2 threads"]
     header += [f"{LARGE},<br>1 thread", f"{LARGE},<br>2 threads", "gain"]
     return Table("Single precision, and two threads", header, rows, text, texts=2)
+
+
+def _structures(structures: Sequence[dict[str, Any]]) -> Table:
+    rows = []
+    for r in structures:
+        times, error = r["times"], f"{r['error']['joint']:.0e}"
+        what = [r["robot"], r["what"], r["method"], _time(times[LINKWORK]), _time(times[ONE_STATE])]
+        if not r["ratios"]:
+            rows.append([*what, "-", "-", "-", "-", "-", error])
+        for peer, (batched, one) in r["ratios"].items():
+            target = structure_target(peer)
+            shown = f"{batched:.1f}×", f"{one:.1f}×", f"{target}×" if target else "-"
+            rows.append([*what, peer.removeprefix("Pinocchio, "), _time(times[peer]), *shown, error])
+            what, error = [""] * len(what), ""
+    text = f"""Nanoseconds per state: batches of {STATES}, and one state per call from Python. Assembly:
+`robot.assemble(crank, guess=near)` with guesses of all joints that are off by up to {NEAR} rad, at random positions of
+the whole turn; inverse dynamics with assembly is that and `robot.inverse_dynamics(q, v, a)`. Loops and floating trees
+have no friction and no rotors; the elastic Panda has rotors, springs and damping. Its hybrid dynamics are inverse
+dynamics with elastic joints: from accelerations of the motors to their torques and the accelerations of the springs.
+Peers are on the same robot as linkwork writes it to URDF. Pinocchio's constraint dynamics has no batched form, so it is
+called in a loop, states made ready before: `constraintDynamics` with point contacts that close the loops, and
+`forwardDynamics`, which wants the Jacobian and the drift of the loops; making these is not timed. Both give
+accelerations of all joints, linkwork's of the independent ones. The first ratio is to the batch, the second to the
+single call. Errors as above, per joint, against Pinocchio: inverse dynamics of loops against `rnea` projected on their
+Jacobian, the elastic Panda against `rnea`, drag against `aba` with the forces of the same laws."""
+    header = ["robot", "what", "method", "linkwork<br>batch", "linkwork<br>one call", "Pinocchio", "Pinocchio<br>ns"]
+    return Table("Structures", [*header, "ratio", "ratio,<br>one call", "target", "error"], rows, text, texts=3)
+
+
+def _growth(growth: dict[str, Any]) -> Table:
+    rows, powers = growth["rows"], growth["exponents"]
+    shown = []
+    for r in rows:
+        times, counts = r["times"], r["operations"]
+        faster = f"{ratio(times[BLOCK], times[RECURSION]):.1f}×", f"{ratio(times[ABA], times[RECURSION]):.1f}×"
+        numbers = str(counts[RECURSION]), str(counts[BLOCK]), *(_time(times[k]) for k in (RECURSION, BLOCK, ABA))
+        shown.append([str(r["links"]), str(r["freedoms"]), *numbers, *faster])
+    fitted = [powers["operations"][k] for k in (RECURSION, BLOCK)]
+    fitted += [powers["times"][k] for k in (RECURSION, BLOCK, ABA)]
+    shown.append(["exponent", "", *(f"**{power:.2f}**" for power in fitted), "", ""])
+    straight, cubic = (polynomial(rows, method) for method in (RECURSION, BLOCK))
+    leading = cubic[0] * rows[-1]["links"] ** 3 / np.polyval(cubic, rows[-1]["links"])
+    text = f"""![Operations and time against the number of links](growth.png)
+
+Forward dynamics of `linkwork.library.eel(n)` without drag: n links, n + 5 freedoms, those of the base among them.
+Khalil's recursion for moving bases (`{RECURSION}`, which "auto" takes) against the inertia matrix and its LDLᵀ factors
+(`{BLOCK}`: his eq. (88), with a cheaper way to the matrix) and against Pinocchio's `aba`, one call per state.
+Operations are mul + add of the compiled program; times are nanoseconds per state, in batches of {STATES}. All agree
+with `aba` to {max(max(r["error"].values()) for r in rows):.0e}.
+
+The recursion takes {straight[2]:.0f} n - {-straight[3]:.0f} operations: it grows linearly. The matrix form takes
+{cubic[0]:.3f} n³ + {cubic[1]:.1f} n² + {cubic[2]:.1f} n - {-cubic[3]:.0f}. Its cubic term is {leading:.0%} of the
+whole at n = {rows[-1]["links"]}, so the exponent, fitted from n = {LONG} on, is still on its way from 2 to 3. Times
+grow faster than operations because more and more values wait in memory for their use."""
+    header = ["links", "freedoms", "operations,<br>recursion", "operations,<br>matrix", "ns,<br>recursion"]
+    header += ["ns,<br>matrix", "ns,<br>aba", "matrix /<br>recursion", "aba /<br>recursion"]
+    return Table("Growth with the number of links", header, shown, text)
 
 
 def _operations(operations: Sequence[dict[str, Any]]) -> Table:

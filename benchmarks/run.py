@@ -1,6 +1,6 @@
 """linkwork against Pinocchio, CasADi and MuJoCo: ``python benchmarks/run.py [--quick] [--output DIR]``.
 
-Checks that all of them agree, times them in turn, and writes results.json, RESULTS.md and speed.png.
+Checks that all of them agree, times them in turn, and writes results.json, RESULTS.md, speed.png and growth.png.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the peers are imported
 
 from counts import operations
+from growth import exponents, growth
 from measure import dynamics, inertia_matrix
 from peak import measure_peak
-from plot import plot
+from plot import plot, plot_growth
 from report import markdown, tables
 from rich.console import Console
 from robots import SOURCES, Case
 from startup import startup
+from structures import structures
 from targets import judge
 from timing import CORES, use_cores
 
@@ -54,7 +56,8 @@ def main():
     (options.output / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     (options.output / "RESULTS.md").write_text(markdown(results), encoding="utf-8")
     plot(results, options.output / "speed.png")
-    print(f"Wrote results.json, RESULTS.md and speed.png to {options.output}")
+    plot_growth(results, options.output / "growth.png")
+    print(f"Wrote results.json, RESULTS.md, speed.png and growth.png to {options.output}")
 
 
 def measure(quick: bool) -> dict[str, Any]:
@@ -86,6 +89,15 @@ def measure(quick: bool) -> dict[str, Any]:
             results["dynamics"].append(dynamics(case, quantity, rounds, budget))
     tell("panda, inertia_matrix")
     results["inertia_matrix"] = inertia_matrix(cases["panda"], rounds, budget)
+    results["structures"] = []
+    for row in structures(rounds, budget):
+        tell(f"{row['robot']}, {row['what']}")
+        results["structures"].append(row)
+    rows = []
+    for row in growth(quick, rounds, budget):
+        tell(f"eel of {row['links']} links")
+        rows.append(row)
+    results["growth"] = {"rows": rows, "exponents": exponents(rows)}
     tell("operations")
     results["operations"] = operations(cases)
     results["targets"] = judge(results)

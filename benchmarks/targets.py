@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from growth import RECURSION
+
 SPEEDUP = {  # times faster than Pinocchio's batch call with one thread
     ("panda", "inverse_dynamics"): 35,
     ("ur5", "inverse_dynamics"): 35,
@@ -15,6 +17,9 @@ SPEEDUP = {  # times faster than Pinocchio's batch call with one thread
     ("talos", "forward_dynamics"): 15,
 }
 INERTIA_SPEEDUP = 20
+LOOP_SPEEDUP = 20  # than a Pinocchio call on the same robot with loops
+FLOATING_SPEEDUP = 20  # than an aba call on the same robot with a floating base
+GROWTH = 1.1  # exponent of the operations of a recursion against the number of links
 ONE_STATE_SPEEDUP = 1
 SHARE_OF_PEAK = 0.5
 SECONDS = {
@@ -27,6 +32,11 @@ SECONDS = {
 
 def words(quantity: str) -> str:
     return quantity.replace("_", " ")
+
+
+def structure_target(peer: str) -> int | None:
+    """Of the table of structures; None where a peer stands for information."""
+    return None if "Parallel" in peer else FLOATING_SPEEDUP if "aba" in peer else LOOP_SPEEDUP
 
 
 def judge(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -48,6 +58,13 @@ def judge(results: dict[str, Any]) -> list[dict[str, Any]]:
             what = f"panda, {words(result['quantity'])}, one state per call from Python"
             speedup = result["speedup_one_state"]
             row(what, f"> {ONE_STATE_SPEEDUP}×", f"{speedup:.2f}×", speedup > ONE_STATE_SPEEDUP)
+    for result in results["structures"]:
+        for peer, (speedup, _) in result["ratios"].items():
+            if (target := structure_target(peer)) is not None:
+                what = f"{result['robot']}, batched {result['what']} against {peer.removeprefix('Pinocchio, ')}"
+                row(what, f"≥ {target}×", f"{speedup:.1f}×", speedup >= target)
+    power = results["growth"]["exponents"]["operations"][RECURSION]
+    row("eel, forward dynamics, exponent of the operations by links", f"< {GROWTH}", f"{power:.2f}", power < GROWTH)
     below, of = sum(count["below"] for count in results["operations"]), len(results["operations"])
     row("operations below those of Pinocchio's CasADi trace", f"{of} of {of}", f"{below} of {of}", below == of)
     for what, limit in SECONDS.items():

@@ -132,7 +132,7 @@ class Assembler:
         closed = (residual <= tolerance) & (wrong == 0)
         singular = closed & ~(conditioning >= SINGULAR)
         solved = closed & ~singular
-        answer = np.where(solved[:, None], q, np.nan)
+        answer = q.copy() if solved.all() else np.where(solved[:, None], q, np.nan)
         conditioning = np.where(conditioning > 0, conditioning, 0.0)  # not a number where it is exactly singular
         found = (x.reshape(batch + x.shape[1:]) for x in (answer, solved, singular, residual, conditioning, steps, q))
         return Assembly(*found, robot=model.name)
@@ -177,12 +177,14 @@ class Assembler:
 
     def _walk(self, q: np.ndarray, goal: np.ndarray, tolerance: float) -> np.ndarray:
         """From home towards the goal in strides, so as to stay in home's mode of assembly."""
-        places = self.places
-        home = q[:, places].copy()
-        strides = int(np.ceil(np.abs(goal - home).max(initial=0.0) / STRIDE))
-        for k in range(1, strides):
-            q[:, places] = home + (goal - home) * (k / strides)
-            q = self._solve(q, tolerance, 4)[0]
+        home = q[:, self.places].copy()
+        way = goal - home
+        strides = np.ceil(np.abs(way).max(axis=-1, initial=0.0) / STRIDE)
+        for k in range(1, int(strides.max(initial=0.0))):
+            on = np.flatnonzero(k < strides)
+            at = q[on]
+            at[:, self.places] = home[on] + way[on] * (k / strides[on, None])
+            q[on] = self._solve(at, tolerance, 4)[0]
         return q
 
     def _solve(
@@ -195,7 +197,10 @@ class Assembler:
         with np.errstate(all="ignore"):
             near, *told = self.newton(q)
             told, steps = [x[:, 0] for x in told], np.full(len(q), NEWTON)
-            rest = np.flatnonzero(~(told[0] <= tolerance) | (np.abs(near - q) > LEAP).any(axis=-1))
+            rest, far = ~(told[0] <= tolerance), np.abs(near - q) > LEAP
+            if far.any():  # sums along short rows are slow
+                rest |= far.any(axis=-1)
+            rest = np.flatnonzero(rest)
             if rest.size:
                 start = q[rest] if self.legs is None else self.legs(q[rest])
                 near[rest], steps[rest] = self._search(start, tolerance, iterations)

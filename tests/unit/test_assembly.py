@@ -273,3 +273,9 @@ def test_loops_that_close_only_so_well():
 def test_a_single_known_joint_by_its_name(bar):
     crank = bar.assemble([1.0]).require()
     np.testing.assert_allclose(bar.assemble([crank[2]], guess=crank, known="rocker").require(), crank, atol=1e-9)
+
+
+def test_alone_or_among_others_the_same_bits(bar):
+    crank = np.linspace(-3, 3, 40)[:, None]
+    found = bar.assemble(crank).q
+    np.testing.assert_array_equal(found, [bar.assemble(position).q for position in crank])

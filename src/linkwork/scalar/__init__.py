@@ -40,7 +40,7 @@ def sqrt(x: Scalar) -> Scalar:
 def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1. Of a complex number the sign of its real part, so that complex steps differentiate through it."""
     if isinstance(x, (int, float)):
-        return math.nan if x != x else (x > 0) - (x < 0)
+        return math.nan if x != x else int(x > 0) - int(x < 0)
     return x.sign() if hasattr(x, "sign") else np.sign(np.real(x))
 
 
