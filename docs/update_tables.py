@@ -36,14 +36,17 @@ def complexity(reference: str) -> str:
 
 
 def counts(asked: str) -> str:
-    """Compiled multiplications / additions for each bundled robot by each method; "-" where it is refused."""
+    """Compiled multiplications / additions of each bundled robot by each method, "-" where it is refused; robots for
+    which there is nothing to compare are left out."""
     quantity, _, names = asked.partition(":")
     methods = names.split()
     lines = ["| robot | " + " | ".join(f"`{name}`" for name in methods) + " |", "|---|" + "---:|" * len(methods)]
     robots = [linkwork.load(name, friction=False, rotors=False) for name in linkwork.bundled_robots()]
     for robot in sorted(robots, key=lambda robot: robot.nv):
         cells = [operations(robot, quantity, method) for method in methods]
-        base = " (floating)" if robot.model.floating else ""
+        if len(methods) - cells.count("-") < 2:
+            continue
+        base = " (floating)" if robot.model.moving_base else ""
         lines.append(f"| {robot.name}{base} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
