@@ -13,6 +13,7 @@ from .formulations import QUANTITIES, Method, Request, entries, find, methods, s
 from .function import Function, Label
 from .model import Model, grouped
 from .program import PARAMETER, Port, Program, count, optimize, trace
+from .spatial import Inertia, Symmetric, Vector
 from .timing import least_seconds
 
 DTYPES = ("float64", "float32")
@@ -32,6 +33,7 @@ def compile(
     axes: str = "world",
     wrenches: Sequence[str] = (),
     parameters: str = "minimal",
+    payload: str | None = None,
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
@@ -44,6 +46,8 @@ def compile(
     ``parameters``: "minimal" groups the inertial parameters into the fewest that act on the joints (where the quantity
     is a matter of the joints alone), "standard" leaves them as they are (some methods group them themselves), "input"
     adds the input ``parameters`` of shape (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
+    ``payload``: name of a frame; adds the input ``payload`` of shape (10,): mass, centre of mass (3) in that frame, and
+    inertia about the centre of mass (xx, xy, xz, yy, yz, zz) in its axes.
     ``backend``: "interpreter" runs in NumPy, without LLVM.
     """
     model = getattr(robot, "model", robot)
@@ -61,14 +65,11 @@ def compile(
     ):
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
-    traced = _trace_candidates(
-        model, quantity, method, frame=frame, axes=axes, wrenches=tuple(wrenches), parameters=parameters
-    )
+    options = {"frame": frame, "axes": axes, "wrenches": tuple(wrenches), "parameters": parameters, "payload": payload}
+    traced = _trace_candidates(model, quantity, method, **options)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
-        return compile(
-            model, quantity, method=method, wrenches=names, parameters=parameters, dtype=dtype, backend=backend
-        )
+        return compile(model, quantity, method=method, dtype=dtype, backend=backend, **options | {"wrenches": names})
 
     takes_more = QUANTITIES[quantity].takes_wrenches and not wrenches
     functions = []
@@ -98,7 +99,8 @@ def _trace_candidates(model: Model, quantity: str, method: str, **options: Any) 
         if method not in CHOOSING:
             raise UnknownNameError(f"method of {quantity}", method, CHOOSING)
         return [("", _trace(model, quantity, None, **options))]
-    needs = {"wrenches": bool(options["wrenches"]), "as_input": options["parameters"] == "input"}
+    needs = {"wrenches": bool(options["wrenches"])}
+    needs["as_input"] = options["parameters"] == "input" or options["payload"] is not None
     if method in CHOOSING:
         candidates = [m for m in available if m.candidate and not m.refusal(model, **needs)]
         linear = [m for m in candidates if m.linear]
@@ -122,6 +124,7 @@ def _trace(
     axes: str,
     wrenches: Sequence[str],
     parameters: str,
+    payload: str | None,
 ) -> Program:
     asked = QUANTITIES[quantity]
     if asked.of_frame and frame is None:
@@ -145,15 +148,21 @@ def _trace(
         ports.append(Port("wrenches", (len(wrenches), 6)))
     if parameters == "input":
         ports.append(Port("parameters", (model.n_bodies, 10), PARAMETER))
+    if payload is not None:
+        ports.append(Port("payload", (10,), PARAMETER))
+        if not model.frame(payload).body:
+            raise UnsupportedError("a payload is carried by a moving link", where=model.name, got=f"frame {payload!r}")
 
     def run(*values: Any) -> Mapping[str, Any]:
-        seen = model
+        seen, given = model, list(values)
+        carried = given.pop() if payload is not None else None
         if parameters == "input":
-            seen = model.with_parameters(values[-1])
-            values = values[:-1]
+            seen = model.with_parameters(given.pop())
+        if carried is not None and payload is not None:
+            seen = _loaded(seen, payload, carried)
         if parameters != "standard" and asked.of_joints and (method is None or method.grouped):
             seen = grouped(seen)
-        result = asked.function(seen, request, *values)
+        result = asked.function(seen, request, *given)
         results = (result,) if isinstance(asked.output, str) else result
         shapes = asked.outputs
         return {name: shaped(value, shapes[name]) for name, value in zip(shapes, results, strict=True)}
@@ -162,6 +171,15 @@ def _trace(
         return np.array(value, dtype=object).reshape([size.get(n, n) for n in shape])
 
     return optimize(trace(quantity, run, ports))
+
+
+def _loaded(model: Model, frame: str, payload: Sequence[Any]) -> Model:
+    """The robot with a body fixed to a frame: mass, centre of mass, inertia about it."""
+    carrier = model.frame(frame)
+    body = carrier.pose.inertia_outward(Inertia.central_of(payload[0], Vector(*payload[1:4]), Symmetric(*payload[4:])))
+    return model.with_inertias(
+        [own.inertia + body if i == carrier.body else own.inertia for i, own in enumerate(model.bodies, 1)]
+    )
 
 
 def _some(names: Mapping[str, Any]) -> str:

@@ -89,6 +89,11 @@ class Inertia:
         p = list(parameters)
         return Inertia(p[0], Vector(*p[1:4]), Symmetric(*p[4:]))
 
+    @staticmethod
+    def central_of(mass: Scalar, center: Vector, central: Symmetric) -> Inertia:
+        """From mass, centre of mass and inertia about it."""
+        return Inertia(mass, center * mass, central + steiner(mass, center))
+
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.mass + other.mass, self.h + other.h, self.J + other.J)
 
