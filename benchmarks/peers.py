@@ -6,15 +6,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import casadi
 import mujoco
 import numpy as np
 import pinocchio as pin
 from robots import STATES, Case
 from timing import Contender
 
-from linkwork import Function, Program
-from linkwork.program import Op
+from linkwork import Function
+from linkwork.codegen.casadi_source import to_casadi
 
 TOLERANCE = 1e-10  # relative, per joint
 CHECKED = 256  # states compared for peers that take one state per call
@@ -80,35 +79,10 @@ def pinocchio_inertia_loop(case: Case) -> tuple[Contender, np.ndarray]:
 
 # -- CasADi ------------------------------------------------------------------------------------------------------------
 
-_CASADI = {
-    Op.ADD: lambda a, b: a + b,
-    Op.SUB: lambda a, b: a - b,
-    Op.MUL: lambda a, b: a * b,
-    Op.DIV: lambda a, b: a / b,
-    Op.NEG: lambda a: -a,
-    Op.SQRT: casadi.sqrt,
-    Op.SIN: casadi.sin,
-    Op.COS: casadi.cos,
-    Op.SIGN: casadi.sign,
-    Op.FMA: lambda a, b, c: a * b + c,
-    Op.FMS: lambda a, b, c: a * b - c,
-    Op.FNMA: lambda a, b, c: c - a * b,
-}
-
-
-def to_casadi(program: Program) -> casadi.Function:
-    """The program's instructions one by one as CasADi SX: the same operations, run by CasADi's virtual machine."""
-    inputs = [casadi.SX.sym(port.name, port.size) for port in program.inputs]
-    values = [vector[k] for vector in inputs for k in range(vector.numel())]
-    values += [casadi.SX(constant) for constant in program.constants]
-    for op, *args in program.instructions:
-        values.append(_CASADI[Op(op)](*(values[k] for k in args)))
-    return casadi.Function(program.name, inputs, [casadi.vertcat(*(values[k] for k in program.results))])
-
 
 def casadi_contenders(case: Case, quantity: str, function: Function, expected: np.ndarray) -> list[Contender]:
     """CasADi from Python by its fastest way, ``buffer()``: one state per call, and ``map`` over the whole batch."""
-    one = to_casadi(function.program)
+    one = to_casadi(function)
     contenders = []
     for name, traced, states in (
         ("CasADi, buffer(), one state per call", one, 1),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from export import CASADI, FROM_PYTHON, C
 from growth import ABA, BLOCK, LONG, RECURSION, polynomial
 from measure import FLOAT32, LARGE, LARGE_ONE, LARGE_TWO, LINKWORK, ONE_STATE, TWO_THREADS
 from mechanisms import NEAR
@@ -51,6 +52,7 @@ def tables(results: dict[str, Any]) -> list[Table]:
         _structures(results["structures"]),
         _growth(results["growth"]),
         _operations(results["operations"]),
+        *([_export(results["export"])] if results["export"] else []),
         _startup(results["startup"]),
         _peak(results["peak"]),
     ]
@@ -218,6 +220,17 @@ they are counts of Pinocchio 4.1, taken once with a CasADi-enabled build (the Py
 for forward dynamics only; puma560 is linkwork's bundled robot, with frames of its own. No friction, no rotors."""
     header = ["robot", "quantity", "method", "linkwork", "fused", "sincos", "Pinocchio, traced", "mul + add", ""]
     return Table("Operations", header, rows, text, texts=3)
+
+
+def _export(export: dict[str, Any]) -> Table:
+    times, names = export["times"], (C, FROM_PYTHON, CASADI, export["call"], export["loop"])
+    rows = [
+        [name, _time(times[name]), "" if name == C else f"{times[name]['ns'] / times[C]['ns']:.1f}×"] for name in names
+    ]
+    text = f"""Nanoseconds per state. {export["compiler"]}, {export["options"]}; both C files are called from a loop in
+another file. CasADi generates its C from linkwork's own program, since Pinocchio's wheel cannot be traced.
+`rneaInParallel` with one thread stands in for a loop in C++."""
+    return Table("Exported C, one state at a time", ["panda, inverse dynamics", "ns", "ratio"], rows, text)
 
 
 def _startup(startup: dict[str, Any]) -> Table:

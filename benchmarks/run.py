@@ -20,6 +20,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the peers are imported
 
 from counts import operations
+from export import exported
 from growth import exponents, growth
 from measure import dynamics, inertia_matrix
 from peak import measure_peak
@@ -98,6 +99,8 @@ def measure(quick: bool) -> dict[str, Any]:
         tell(f"eel of {row['links']} links")
         rows.append(row)
     results["growth"] = {"rows": rows, "exponents": exponents(rows)}
+    tell("exported C")
+    results["export"] = exported(cases["panda"], rounds, budget)
     tell("operations")
     results["operations"] = operations(cases)
     results["targets"] = judge(results)

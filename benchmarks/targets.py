@@ -65,6 +65,14 @@ def judge(results: dict[str, Any]) -> list[dict[str, Any]]:
                 row(what, f"≥ {target}×", f"{speedup:.1f}×", speedup >= target)
     power = results["growth"]["exponents"]["operations"][RECURSION]
     row("eel, forward dynamics, exponent of the operations by links", f"< {GROWTH}", f"{power:.2f}", power < GROWTH)
+    if export := results["export"]:
+        what = "panda, inverse dynamics, exported C, one state at a time"
+        for against, name, target in (
+            ("Pinocchio's call from Python", "speedup_call", 5.0),
+            ("rneaInParallel with one thread", "speedup_loop", 3.0),
+            ("CasADi's C", "speedup_casadi", 1.0),
+        ):
+            row(f"{what}, against {against}", f"≥ {target:g}×", f"{export[name]:.1f}×", export[name] >= target)
     below, of = sum(count["below"] for count in results["operations"]), len(results["operations"])
     row("operations below those of Pinocchio's CasADi trace", f"{of} of {of}", f"{below} of {of}", below == of)
     for what, limit in SECONDS.items():

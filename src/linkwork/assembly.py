@@ -157,9 +157,9 @@ class Assembler:
                 raise ShapeError(
                     "other joints", where="assemble", got=", ".join(map(str, known)), expected=", ".join(names)
                 )
-            parts = [_numbers(known[name], f"assemble, {name!r}") for name in names]
-            parts = [part if part.ndim and len(names) < len(places) and k == 0 else part[..., None]
-                     for k, part in enumerate(parts)]  # fmt: skip
+            arrays = [_numbers(known[name], f"assemble, {name!r}") for name in names]
+            pose = len(places) > len(names)  # of a platform: seven numbers, first
+            parts = [np.atleast_1d(x) if pose and k == 0 else x[..., None] for k, x in enumerate(arrays)]
             batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
             known = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
         target = _numbers(known, f"assemble {self.model.name!r}")

@@ -300,6 +300,31 @@ class Function:
         """
         write_text(path, json.dumps(self._document() | {"program": self.program.to_json()}))
 
+    def to_c(
+        self,
+        folder: str | Path,
+        *,
+        name: str | None = None,
+        states: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+    ) -> list[Path]:
+        """Write C99 without allocation, a test of it and a CMake file. ``states``: input -> (n, ...) for the test."""
+        from .codegen.c_project import write_c
+
+        return write_c(self, folder, name=name, states=states, overwrite=overwrite)
+
+    def to_numpy(self, path: str | Path | None = None, *, name: str | None = None, overwrite: bool = False) -> str:
+        """The text of a Python file that needs NumPy alone, written to ``path`` if given."""
+        from .codegen.numpy_source import write_numpy
+
+        return write_numpy(self, path, name=name, overwrite=overwrite)
+
+    def to_casadi(self, *, name: str | None = None) -> Any:
+        """A ``casadi.Function`` with the same inputs and outputs by name (``pip install 'linkwork[casadi]'``)."""
+        from .codegen.casadi_source import to_casadi
+
+        return to_casadi(self, name)
+
     @staticmethod
     def load(path: str | Path) -> Function:
         """The function that ``save`` wrote."""

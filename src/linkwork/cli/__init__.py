@@ -11,7 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, compare, count, demo, evaluate, files, robots, tables
+from . import bench, compare, count, demo, evaluate, export, files, robots, tables
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -52,6 +52,7 @@ VERBS = {
     "compare": compare.compare,
     "tables": tables.tables,
     "cite": compare.cite,
+    "export": export.export,
 }
 for _name, _verb in VERBS.items():
     _paragraphs = cleandoc(_verb.__doc__ or "").split("\n\n")  # \b keeps the lines of the examples apart

@@ -1,0 +1,52 @@
+"""A program as a CasADi Function of SX expressions, instruction by instruction."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..errors import UnsupportedError
+from ..program import Op, Port
+from .listing import Exported, name_of
+
+
+def to_casadi(function: Exported, name: str | None = None) -> Any:
+    """A ``casadi.Function`` with the same inputs and outputs by name; vectors are columns. CasADi differentiates it."""
+    try:
+        import casadi
+    except ImportError as error:
+        raise UnsupportedError(
+            "CasADi is not installed", where="to_casadi", fix="pip install 'linkwork[casadi]'"
+        ) from error
+    apply = {
+        Op.ADD: lambda a, b: a + b,
+        Op.SUB: lambda a, b: a - b,
+        Op.MUL: lambda a, b: a * b,
+        Op.DIV: lambda a, b: a / b,
+        Op.NEG: lambda a: -a,
+        Op.SQRT: casadi.sqrt,
+        Op.SIN: casadi.sin,
+        Op.COS: casadi.cos,
+        Op.SIGN: casadi.sign,
+        Op.FMA: lambda a, b, c: a * b + c,
+        Op.FMS: lambda a, b, c: a * b - c,
+        Op.FNMA: lambda a, b, c: c - a * b,
+    }
+    program = function.program
+    inputs = [casadi.SX.sym(port.name, *_shape(port)) for port in program.inputs]
+    values = [entry for matrix in inputs for entry in casadi.vertsplit(casadi.vec(matrix.T))]
+    values += map(casadi.SX, program.constants)
+    for op, *args in program.instructions:
+        values.append(apply[Op(op)](*(values[k] for k in args)))
+    outputs, start = [], 0
+    for port in program.outputs:
+        rows, columns = _shape(port)
+        scalars = casadi.vertcat(*(values[k] for k in program.results[start : start + port.size]))
+        outputs.append(casadi.reshape(scalars, columns, rows).T)  # CasADi counts column by column
+        start += port.size
+    given, made = ([port.name for port in ports] for ports in (program.inputs, program.outputs))
+    return casadi.Function(name_of(function, name), inputs, outputs, given, made)
+
+
+def _shape(port: Port) -> tuple[int, int]:
+    return (port.shape[0], prod(port.shape[1:])) if port.shape else (1, 1)

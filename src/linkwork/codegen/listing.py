@@ -1,0 +1,158 @@
+"""What the exports share: names, what a listing says of itself, its statements, and the way to the disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Protocol
+
+from ..errors import LinkworkError
+from ..files import write_text
+from ..program import PARAMETER, Op, Port, Program, count
+
+
+class Exported(Protocol):
+    """What is exported: a Function, of which no more than this is asked."""
+
+    program: Program
+    label: Any  # robot, quantity, method, frame, entries, floating, wrenches
+    dtype: str
+
+
+MEANING = {  # of vectors; the results of other quantities are called after the quantity
+    "q": "positions, rad (m of a joint that slides)",
+    "v": "velocities, rad/s (m/s)",
+    "a": "accelerations, rad/s^2 (m/s^2)",
+    "tau": "joint forces, N m (N)",
+    "a_known": "accelerations of the driven joints, rad/s^2 (m/s^2)",
+    "tau_known": "forces on what no motor drives, beside springs and friction, N m (N)",
+    "wrenches": "on the frames below, a row each: force, then moment about the frame's origin, in its axes, N and N m",
+    "parameters": "a row for each moving link, in the order of Robot.parameters: mass, first moments x y z,"
+    " inertia xx xy xz yy yz zz about the origin of the link's frame, kg, kg m, kg m^2",
+}
+FLOATING = {7: ("x", "y", "z", "qx", "qy", "qz", "qw"), 6: ("x", "y", "z", "rx", "ry", "rz")}
+CONVENTIONS = {
+    7: "position of its origin and quaternion x y z w, in the world",
+    6: "linear, then angular part, in its own axes",
+}
+OPERATIONS = {
+    Op.ADD: "{} + {}", Op.SUB: "{} - {}", Op.MUL: "{} * {}", Op.DIV: "{} / {}", Op.NEG: "-{}",
+    Op.SQRT: "sqrt({})", Op.SIN: "sin({})", Op.COS: "cos({})", Op.SIGN: "sign({})",
+    Op.FMA: "{} * {} + {}", Op.FMS: "{} * {} - {}", Op.FNMA: "{2} - {0} * {1}",
+}  # fmt: skip
+WIDTH = 116
+
+
+# -- names -------------------------------------------------------------------------------------------------------
+
+
+def identifier(text: str) -> str:
+    """A name that C, Python and CasADi take."""
+    name = re.sub("[^0-9A-Za-z]+", "_", text).strip("_")
+    return name if name[:1].isalpha() else f"robot_{name}"
+
+
+def name_of(function: Exported, name: str | None = None) -> str:
+    """The name asked for, or one made of robot, quantity and frame."""
+    label = function.label
+    if name is None:
+        return identifier("_".join(part for part in (label.robot, label.quantity, label.frame) if part))
+    if name != identifier(name):
+        raise LinkworkError("this cannot be the name of a function", got=repr(name), fix=f"name={identifier(name)!r}")
+    return name
+
+
+def value_names(program: Program, literal: Callable[[float], str]) -> list[str]:
+    """How each value is written: ``q[1]``, a number, ``sin_q1`` or ``t12``."""
+    names = [f"{port.name}[{k}]" for port in program.inputs for k in range(port.size)]
+    names += map(literal, program.constants)
+    for k, (op, *args) in enumerate(program.instructions, 1):
+        own = op in (Op.SIN, Op.COS)
+        names.append(f"{Op(op).name.lower()}_{re.sub(r'[^0-9a-z_]', '', names[args[0]])}" if own else f"t{k}")
+    return names
+
+
+def expression(op: int, *operands: str) -> str:
+    return OPERATIONS[Op(op)].format(*operands)
+
+
+# -- what it says of itself --------------------------------------------------------------------------------------
+
+
+def title(function: Exported) -> str:
+    label = function.label
+    frame = f" of {label.frame}" if label.frame else ""
+    method = f", by the method {label.method}" if label.method else ""
+    return f"{label.quantity.replace('_', ' ').capitalize()}{frame} of {label.robot}{method}."
+
+
+def description(function: Exported) -> Iterator[str]:
+    """Lines on inputs and outputs, the order of their entries, conventions and operations; each a paragraph."""
+    program, label = function.program, function.label
+    for kind, ports in (("Inputs", program.inputs), ("Outputs", program.outputs)):
+        yield f"{kind}:"
+        for port in ports:
+            shape = " x ".join(map(str, port.shape)) or "1"
+            yield f"  {port.name} ({shape}): {MEANING.get(port.name, label.quantity.replace('_', ' '))}"
+    for names, entries in _entries(function).items():
+        yield f"Entries of {names}: " + ", ".join(f"{k}\xa0{entry}" for k, entry in enumerate(entries))
+    for n, convention in CONVENTIONS.items():
+        if ports := [p.name for p in (*program.inputs, *program.outputs) if _floating(function, p) == n]:
+            yield f"The first {n} of {', '.join(ports)} are of the floating body ({label.floating}): {convention}."
+    if label.wrenches:
+        yield f"Rows of wrenches: {', '.join(label.wrenches)}"
+    yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
+    if any(port.stage == PARAMETER for port in program.inputs):
+        yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
+
+
+def _floating(function: Exported, port: Port) -> int:
+    """How many entries of a joint vector stand before those of the joints."""
+    joints = function.label.entries.get(port.name)
+    return 0 if joints is None else port.size - len(joints)
+
+
+def _entries(function: Exported) -> dict[str, list[str]]:
+    """Names of vectors -> names of their entries, told once for all vectors that hold the same."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for port in (*function.program.inputs, *function.program.outputs):
+        joints = function.label.entries.get(port.name)
+        if joints is not None and port.size:
+            first = FLOATING[n] if (n := _floating(function, port)) else ()
+            found.setdefault((*(f"{function.label.floating}.{part}" for part in first), *joints), []).append(port.name)
+    return {", ".join(ports): list(entries) for entries, ports in found.items()}
+
+
+def wrapped(paragraphs: Iterator[str], prefix: str) -> str:
+    """Lines of a comment; names of robots and joints come from files, and must not end it."""
+    lines = []
+    for paragraph in paragraphs:
+        indent = " " * (len(paragraph) - len(paragraph.lstrip()) + 2)
+        safe = re.sub(r'\*/|/\*|"""|\\', "?", paragraph)
+        lines += wrap(safe, WIDTH - len(prefix), subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return "\n".join(f"{prefix}{line}".rstrip().replace("\xa0", " ") for line in lines)
+
+
+# -- to the disk -------------------------------------------------------------------------------------------------
+
+
+def write_all(texts: Mapping[Path, str], overwrite: bool) -> list[Path]:
+    """Write files, making their folder; all of them or, if one exists that may not be replaced, none."""
+    refuse_existing(texts, overwrite)
+    for path, text in texts.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"the folder cannot be made: {error.strerror}"
+            raise LinkworkError(message, where=str(path.parent), fix="choose another place") from error
+        write_text(path, text)
+    return list(texts)
+
+
+def refuse_existing(paths: Iterable[Path], overwrite: bool) -> None:
+    for path in paths:
+        if path.exists() and not overwrite:
+            fix = "choose another place, or replace it with overwrite (--overwrite on the command line)"
+            raise LinkworkError("the file exists", where=str(path), fix=fix)

@@ -1,0 +1,84 @@
+"""A program as a Python file that needs NumPy alone; its function takes batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+
+import numpy as np
+
+from ..program import Op
+from .listing import Exported, description, expression, name_of, title, value_names, wrapped, write_all
+
+DTYPE = {"float64": "float", "float32": "np.float32"}
+ENTRIES = '''def _entries(name, x, *shape):
+    """The entries of an array (..., *shape) one after another, each with the batch axes."""
+    x = np.asarray(x, {dtype})
+    batch = x.shape[: x.ndim - len(shape)]
+    if x.shape != batch + shape:
+        raise ValueError(f"{{name}}: got shape {{x.shape}}, expected (..., {{', '.join(map(str, shape))}})")
+    return np.moveaxis(x.reshape(*batch, int(np.prod(shape))), -1, 0)'''
+
+
+def write_numpy(
+    function: Exported, path: str | Path | None = None, *, name: str | None = None, overwrite: bool = False
+) -> str:
+    """The text of the file, written to ``path`` if that is given."""
+    text = numpy_source(function, name_of(function, name))
+    if path is not None:
+        write_all({Path(path): text}, overwrite)
+    return text
+
+
+def numpy_source(function: Exported, name: str) -> str:
+    inputs = ", ".join(port.name for port in function.program.inputs)
+
+    def paragraphs() -> Iterator[str]:
+        yield from description(function)
+        yield "SI units. Arrays have any leading batch axes, (..., n), broadcast together."
+
+    return f'''"""{wrapped(iter([title(function)]), "")}
+
+Made by linkwork; needs NumPy alone.
+"""
+
+import numpy as np
+{_imports(function)}
+
+{ENTRIES.format(dtype=DTYPE[function.dtype])}
+
+
+def {name}({inputs}):
+    """{wrapped(iter([title(function)]), "")}
+
+{wrapped(paragraphs(), "    ")}
+    """
+{indent(chr(10).join(_lines(function)), "    ")}
+'''
+
+
+def _imports(function: Exported) -> str:
+    used = {op for op, *_ in function.program.instructions}
+    names = [op.name.lower() for op in (Op.COS, Op.SIGN, Op.SIN, Op.SQRT) if op in used]
+    return f"from numpy import {', '.join(names)}\n" if names else ""
+
+
+def _lines(function: Exported) -> Iterator[str]:
+    program = function.program
+    names = value_names(program, _literal)
+    for port in program.inputs:
+        yield f"{port.name} = _entries({', '.join([repr(port.name), port.name, *map(str, port.shape)])})"
+    for k, (op, *args) in program.numbered():
+        yield f"{names[k]} = {expression(op, *(names[a] for a in args))}"
+    yield f"batch = np.broadcast_shapes({', '.join(f'{port.name}.shape[1:]' for port in program.inputs)})"
+    results = iter(program.results)
+    for port in program.outputs:
+        yield f"{port.name} = np.empty(batch + {port.shape!r}, {DTYPE[function.dtype]})"
+        for place in np.ndindex(port.shape):
+            yield f"{port.name}[{', '.join(['...', *map(str, place)])}] = {names[next(results)]}"
+    yield "return " + ", ".join(port.name if port.shape else f"{port.name}[()]" for port in program.outputs)
+
+
+def _literal(number: float) -> str:
+    return f"({number!r})" if number < 0 else repr(float(number))
