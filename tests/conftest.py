@@ -34,7 +34,7 @@ def pytest_unconfigure(config):
 @pytest.fixture
 def deviations(record_property):
     """``deviations(what, value)`` enters a relative deviation into the summary at the end of the run."""
-    return lambda what, value: record_property(f"deviation: {what}", value)
+    return lambda what, value: record_property(f"deviation: {what}", float(value))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -4,11 +4,11 @@
     python tests/mutants.py khalil silver   of these families (or files)
     python tests/mutants.py --each 0 aba    every mutant there is
 
-A mutant is one file of ``linkwork.formulations`` with one thing changed: a sign, the order of a cross product, a term
-or a factor 2 left out, an axis, an index, the direction of a transform. It is compiled from a changed syntax tree and
-imported in the place of the file, with all that imports it, for the time of a run; no file is touched. It is killed if
-a method that uses the file fails, or differs from what the unchanged reference method says of a few random robots. Only
-lines are changed that some method of the catalog, or some quantity, reaches.
+A mutant is one file of ``linkwork.formulations``, or ``model/closure.py``, with one thing changed: a sign, the order of
+a cross product, a term or a factor 2 left out, an axis, an index, the direction of a transform. It is compiled from a
+changed syntax tree and imported in the place of the file, with all that imports it, for the time of a run; no file is
+touched. It is killed if a method that uses the file fails, or differs from what the unchanged reference method says of
+a few random robots. Only lines are changed that some method of the catalog, or some quantity, reaches.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import ast
 import copy
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,18 @@ import numpy as np
 
 import linkwork
 import linkwork.formulations
-from linkwork.model import Description, JointDescription, Link, Model, Placement
+from linkwork.errors import UnsupportedError
+from linkwork.formulations import sizes
+from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
 from support.evaluate import deviation
-from support.random_robots import RELATIONS, Recipe, describe, inertia, random_state
-from support.substitute import PACKAGE, ROOT, imports, in_place_of
+from support.parallel_robots import described, with_joints_for_balls
+from support.random_loops import LoopRecipe, mechanism, spin
+from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
+from support.substitute import CLOSURE, ROOT, imports, in_place_of, module_of, path_of
 
 PLUMBING = {"__init__", "catalog", "execute", "method"}  # no formulas in these
+LOOPS = {CLOSURE, "khalil/loops.py", "orthogonal.py"}  # every quantity of a robot with loops needs them
+COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
@@ -41,6 +47,7 @@ PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(
 AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
 CARRIED = "l = chain.outward(i, Vector(c.x, c.y, l.z))"
 LOCAL = "parts = (Vector(*drift[k : k + 3]) - w.cross(Vector(*velocity[k : k + 3])) for k in (0, 3))"
+BACK = "orthogonal.py", "for j in range(k + 1, len(x)):"
 EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
@@ -51,6 +58,7 @@ EQUIVALENT = {
     (*LAST_ARM, "i + 1", "i"): "likewise",
     ("linfang/minimal.py", PARALLEL, "axis.cross(v)", "v.cross(axis)"): "only its length is used",
     ("linfang/moments.py", CARRIED, "l.z", "l.x"): "the component along u_r is never used: b and w are normal to it",
+    (*BACK, "k + 1", "k"): "a diagonal entry of R stands for 1, and is stored as 0",
     ("quantities.py", LOCAL, "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
 }
 
@@ -60,7 +68,7 @@ EQUIVALENT = {
 
 @dataclass(frozen=True)
 class Mutant:
-    file: str  # relative to formulations, as "khalil/inverse.py"
+    file: str  # as "khalil/inverse.py", relative to formulations
     line: int
     number: int  # of the node, in the order of ast.walk
     old: ast.expr
@@ -69,7 +77,7 @@ class Mutant:
     @property
     def text(self) -> str:
         """The line, without its tag."""
-        return (ROOT / self.file).read_text().splitlines()[self.line - 1].split("  #")[0].strip()
+        return path_of(self.file).read_text().splitlines()[self.line - 1].split("  #")[0].strip()
 
     @property
     def before(self) -> str:
@@ -81,7 +89,7 @@ class Mutant:
 
     @property
     def tree(self) -> ast.Module:
-        tree = ast.parse((ROOT / self.file).read_text())
+        tree = ast.parse(path_of(self.file).read_text())
         Swap(list(ast.walk(tree))[self.number], self.new).visit(tree)
         return ast.fix_missing_locations(tree)
 
@@ -98,18 +106,14 @@ class Mutant:
         return f"{self.file}:{self.line}: {self.before}  ->  {self.after}"
 
 
-def module_of(file: str) -> str:
-    return ".".join((PACKAGE, *Path(file).with_suffix("").parts))
-
-
 def files() -> list[str]:
     """The files with formulas, those of the families too."""
-    return [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*.py")) if path.stem not in PLUMBING]
+    return [CLOSURE, *(str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.py")) if p.stem not in PLUMBING)]
 
 
 def mutants(file: str, each: int = 0) -> list[Mutant]:
     """Of the lines that are reached; ``each`` of them, spread evenly over the file, or all."""
-    tree = ast.parse((ROOT / file).read_text())
+    tree = ast.parse(path_of(file).read_text())
     lines = reached().get(file, set())
     found = [
         Mutant(file, node.lineno, number, node, changed)
@@ -174,7 +178,7 @@ def users(formulations: Any, file: str) -> list[tuple[str, Any]]:
     for quantity in formulations.QUANTITIES:
         for method in formulations.methods(quantity) or (None,):
             modules = function_module(method.function if method else formulations.QUANTITIES[quantity].function)
-            if any(name == module or name in imports()[module] for module in modules) or file == "quantities.py":
+            if any(name == module or name in imports()[module] for module in modules) or file in COMPOSED:
                 found.append((quantity, method))
     return found
 
@@ -193,7 +197,8 @@ class Case:
 
 @cache
 def cases() -> list[Case]:
-    """Small robots that excite every term: skew axes and coincidences, both kinds of joint, branches, a free base."""
+    """Small robots that excite every term: skew axes and coincidences, both kinds of joint, branches, a free base,
+    joints without motors, loops of every kind, platforms on legs."""
     both, turning = ("revolute", "prismatic"), ("revolute",)
     recipes = [
         Recipe(seed=1, joints=4, kinds=turning, extras=True),
@@ -204,14 +209,31 @@ def cases() -> list[Case]:
         Recipe(seed=4, joints=5, kinds=both, branches=True, relations=("skew", "right angle"), extras=True),
         Recipe(seed=9, joints=4, kinds=both, branches=True, floating=True, extras=True, relations=("right angle",)),
     ]
+    loops = [
+        LoopRecipe(seed=1, closures=("revolute", "universal"), motors="all", fixed=True),
+        LoopRecipe(seed=2, closures=("weld", "prismatic"), freedoms=2, elastic=True),
+        LoopRecipe(seed=3, closures=("spherical",), freedoms=3, motors="some", mimic=True),
+        LoopRecipe(seed=4, closures=("revolute",), freedoms=2, planar=True, floating=True),
+    ]
+    trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
+    parallel = (*map(described, ("delta", "gough-stewart", "3rpr")), *map(on_skew_joints, (2, 3)), on_swivels())
+    others = (upright(), sliding(), "scara", "stanford", *map(mechanism, loops), *parallel)
     found = []
-    for number, robot in enumerate((*map(describe, recipes), upright(), sliding(), "scara", "stanford")):
-        model, rng = linkwork.load(robot).model, np.random.default_rng(number)
-        q, v, a = random_state(model, number)
-        values = {"q": q, "v": v, "a": a, "tau": rng.normal(size=model.nv) * 10}
+    for number, robot in enumerate((*trees, *others)):
+        robot, rng = linkwork.load(robot), np.random.default_rng(number)
+        model = robot.model
+        values = random_vectors(model, number) | {"tau": rng.normal(size=sizes(model)["tau"]) * 10}
+        if model.loops:
+            values["q"] = near_home(robot, rng)
         loads = rng.normal(size=(len(model.link_names), 6))
         found.append(Case(model, {name: x.tolist() for name, x in values.items()}, loads.tolist()))
     return found
+
+
+def near_home(robot: linkwork.Robot, rng: np.random.Generator) -> np.ndarray:
+    """Other positions, at which no entry is zero by chance."""
+    places = linkwork.assembly.Assembler(robot.model).places
+    return robot.assemble(np.array(robot.home)[places] + rng.uniform(-0.05, 0.05, len(places))).require()
 
 
 def upright() -> Description:
@@ -227,6 +249,64 @@ def sliding() -> Description:
     kinds = ("prismatic", "revolute") * 3
     axes = [z if k in (1, 3) else rng.normal(size=3) for k in range(6)]
     return chain([(kind, axis, rng.normal(size=3)) for kind, axis in zip(kinds, axes)], gravity=(1.0, 2.0, -9.0))
+
+
+def on_skew_joints(count: int) -> Description:
+    """A platform on six legs and on a chain of joints with skew axes, all of them passive, in place of none; its balls
+    are made of ``count`` joints and what closes the loop."""
+    robot, rng = with_joints_for_balls(described("gough-stewart"), count), np.random.default_rng(1)
+    floating = next(joint for joint in robot.joints if joint.kind == "floating")
+    shifts = rng.uniform(-0.2, 0.2, (6, 3))
+    shifts[5] += floating.origin.translation - shifts.sum(axis=0)
+    names = [*(f"carrier{k}" for k in range(5)), floating.child]
+    own = tuple(
+        JointDescription(
+            f"skew{k}", kind, names[k - 1] if k else floating.parent, name, Placement(np.eye(3), shift), axis,
+            role="passive",
+        )
+        for k, (kind, name, shift, axis) in enumerate(
+            zip(("revolute", "prismatic") * 3, names, shifts, rng.normal(size=(6, 3)))
+        )
+    )  # fmt: skip
+    links = (*robot.links, *(Link(name, inertia(rng)) for name in names[:-1]))
+    joints = (*own, *(joint for joint in robot.joints if joint is not floating))
+    return replace(robot, links=links, joints=joints, independent=tuple(joint.name for joint in own))
+
+
+def on_swivels() -> Description:
+    """A platform that does not turn, on three legs. Each is an arm that swivels beside its own axis, so that one
+    equation has the swivel alone and the others have it too."""
+    rng, (_, y, z), angles = np.random.default_rng(2), np.eye(3), (0.2, -0.6, 0.9)
+    links, joints, loops, center = [Link("ground", None)], [], [], np.array([0.0, 0.0, 0.4])
+    for k, name in enumerate(("x", "y", "platform")):
+        links.append(Link(name, inertia(rng)))
+        at = Placement(translation=center if k == 0 else np.zeros(3))
+        joints.append(
+            JointDescription(f"along{k}", "prismatic", links[-2].name, name, at, np.eye(3)[k], role="passive")
+        )
+    for leg in range(3):
+        at, parent = Placement(), "ground"
+        places = (turned(z, 2.1 * leg) @ shifted((0.5, 0, 0)), shifted((0.1, 0.05, 0)), shifted((0.4, 0, 0)))
+        for k, (place, axis) in enumerate(zip(places, (z, y, y))):
+            name = f"leg{leg}{k}"
+            links.append(Link(name, inertia(rng)))
+            role = "active" if k == 1 else "passive"
+            joints.append(JointDescription(name, "revolute", parent, name, place, axis, role=role))
+            at, parent = at @ place @ turned(axis, angles[k]), name
+        tip = shifted((0.4, 0, 0))
+        hold = shifted((at @ tip).translation - center)
+        loops.append(LoopDescription(f"tip{leg}", "spherical", (parent, tip), ("platform", hold)))
+    home = {f"leg{leg}{k}": angle for leg in range(3) for k, angle in enumerate(angles)}
+    own = tuple(joint.name for joint in joints[:3])
+    return Description("swivels", tuple(links), tuple(joints), loops=tuple(loops), home=home, independent=own)
+
+
+def shifted(by) -> Placement:
+    return Placement(translation=np.array(by, float))
+
+
+def turned(axis: np.ndarray, angle: float) -> Placement:
+    return Placement(spin(axis, angle))
 
 
 def chain(joints: list, gravity=(0.0, 0.0, -9.81)) -> Description:
@@ -255,25 +335,40 @@ def ask(formulations: Any, quantity: str, method: Any, case: Case, loaded: bool)
             frame=list(case.model.frames.values())[-1],
             axes=axes,
             loaded=tuple(map(case.model.frame, case.model.link_names)) if loaded else (),
+            closed=method is not None and method.closed,
         )
-        answers.append(np.array(asked.function(case.model, request, *inputs), dtype=float))
+        answer = asked.function(case.model, request, *inputs)
+        answers += [np.array(part, dtype=float) for part in (answer if isinstance(answer, tuple) else (answer,))]
     return answers
 
 
 @cache
-def expected(quantity: str, number: int, loaded: bool) -> list[np.ndarray]:
-    """What the first method of the catalog says."""
-    first = next(iter(linkwork.formulations.methods(quantity)), None)
-    return ask(linkwork.formulations, quantity, first, cases()[number], loaded)
+def expected(quantity: str, number: int, loaded: bool) -> list[np.ndarray] | None:
+    """What the first method of the catalog says that works for the robot; None if the quantity does not."""
+    case = cases()[number]
+    able = (method for method in linkwork.formulations.methods(quantity) if not method.refusal(case.model))
+    try:
+        return ask(linkwork.formulations, quantity, next(able, None), case, loaded)
+    except UnsupportedError:
+        return None
+
+
+@cache
+def usual_refusal(quantity: str, method: str, number: int) -> str:
+    chosen = next(m for m in linkwork.formulations.methods(quantity) if m.name == method)
+    return chosen.refusal(cases()[number].model)
 
 
 def differs(formulations: Any, quantity: str, method: Any, number: int) -> bool:
     """Does the answer on that case differ from the reference, or fail?"""
     case = cases()[number]
     takes = formulations.QUANTITIES[quantity].takes_wrenches and (method is None or method.wrenches)
-    if method is not None and method.refusal(case.model):
-        return False
+    refusal = method.refusal(case.model) if method else ""
+    if refusal or (method and usual_refusal(quantity, method.name, number)):
+        return refusal != usual_refusal(quantity, method.name, number)
     right = expected(quantity, number, takes)
+    if right is None:
+        return False
     try:
         found = ask(formulations, quantity, method, case, takes)
     except Exception:
@@ -288,8 +383,9 @@ def killed(file: str, tree: ast.Module) -> bool:
     """Is it noticed that ``tree`` stands in place of the file?"""
     try:
         with in_place_of(module_of(file), tree) as formulations:
-            asked = users(formulations, file)
-            return any(differs(formulations, *who, number) for number in range(len(cases())) for who in asked)
+            asked, numbers = users(formulations, file), range(len(cases()))
+            likely = sorted(numbers, key=lambda k: bool(cases()[k].model.loops) != (file in LOOPS))
+            return any(differs(formulations, *who, number) for number in likely for who in asked)
     except Exception:  # it cannot even be imported
         return True
 
@@ -304,12 +400,13 @@ def reached() -> dict[str, set[int]]:
         return local
 
     def trace(frame, event, argument):
-        if not frame.f_code.co_filename.startswith(str(ROOT)):
+        if not frame.f_code.co_filename.startswith(ours):
             return None
         lines.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
         return local
 
-    package, before = linkwork.formulations, sys.gettrace()
+    package, before, ours = linkwork.formulations, sys.gettrace(), (str(ROOT), str(path_of(CLOSURE)))
+    cases()  # made before anything is traced
     sys.settrace(trace)
     try:
         for quantity in package.QUANTITIES:
@@ -318,7 +415,7 @@ def reached() -> dict[str, set[int]]:
                     assert not differs(package, quantity, method, number), f"{quantity} by {method} is wrong"
     finally:
         sys.settrace(before)
-    return {str(Path(name).relative_to(ROOT)): found for name, found in lines.items()}
+    return {file: lines.get(str(path_of(file)), set()) for file in files()}
 
 
 def main() -> int:

@@ -16,16 +16,22 @@ ALLOWED = {
     "timing": set(),
     "scalar": set(),
     "spatial": {"scalar"},
+    "forces": {"scalar", "spatial"},
     "model": {"scalar", "spatial"},
-    "io": {"files", "model"},
+    "io": {"files", "forces", "model"},
     "formulations": {"model", "spatial", "scalar"},
     "published": {"formulations", "model", "spatial", "scalar"},
     "program": set(),
-    "codegen": {"program"},
+    "codegen": {"files", "program"},
     "function": {"program", "codegen", "files"},
-    "pipeline": {"io", "formulations", "function", "model", "program", "timing"},
-    "coefficient_tables": {"formulations", "function", "pipeline", "program", "model", "timing"},
-    "cli": {"published", "io", "formulations", "function", "model", "pipeline", "program", "codegen", "files"}
+    "pipeline": {"formulations", "function", "model", "program", "spatial", "timing"},
+    "assembly": {"formulations", "function", "legs", "model", "program", "scalar"},
+    "robot": {"assembly", "function", "io", "model", "pipeline"},
+    "library": {"forces", "model"},
+    "legs": {"model", "spatial"},
+    "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
+    "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
+    | {"codegen", "files"}
     | {"linkwork"},  # the version
 }
 

@@ -8,7 +8,7 @@ import pytest
 
 import linkwork
 from linkwork.formulations import METHODS, QUANTITIES, references
-from linkwork.pipeline import Robot
+from linkwork.robot import Robot
 
 TAG = r"\(([A-Z]?\.?\d+[\w.']*)\)"  # (12), (3.11), (A5), (14')
 ROOT = Path(linkwork.__file__).parents[2]

@@ -3,6 +3,7 @@
 import re
 import runpy
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,4 +48,5 @@ def test_tables_in_the_docs_are_up_to_date():
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_examples(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(example)])
     runpy.run_path(str(example), run_name="__main__")

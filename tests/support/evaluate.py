@@ -14,21 +14,27 @@ STEP = 1e-30  # of a complex-step derivative: no differences are taken, so it ca
 
 def evaluate(
     model, quantity: str, *inputs, method: str = "", frame: str = "", axes: str = "world", wrenches: Mapping = {}
-) -> np.ndarray:
-    """The quantity at inputs of shape (..., n); ``method`` defaults to the first in the catalog."""
+) -> Any:
+    """The quantity at inputs of shape (..., n), an array or, if it has several outputs, a tuple of them. ``method``
+    defaults to the first in the catalog that works for the robot."""
     if not method and methods(quantity):
-        method = methods(quantity)[0].name
+        method = next(m.name for m in methods(quantity) if not m.refusal(model, bool(wrenches)))
+    chosen = find(quantity, method, model, wrenches=bool(wrenches)) if method else None
     request = Request(
-        method=find(quantity, method, model, wrenches=bool(wrenches)).function if method else None,
+        method=chosen.function if chosen else None,
         frame=model.frame(frame) if frame else None,
         axes=axes,
         loaded=tuple(model.frame(name) for name in wrenches),
+        closed=chosen is not None and chosen.closed,
     )
     arguments: list[Any] = [scalars(x) for x in inputs]
     if wrenches:
         arguments.append([scalars(w) for w in wrenches.values()])
     batch = np.broadcast_shapes(*(np.shape(x)[:-1] for x in inputs))
-    return gathered(QUANTITIES[quantity].function(model, request, *arguments), batch)
+    result = QUANTITIES[quantity].function(model, request, *arguments)
+    if isinstance(QUANTITIES[quantity].output, tuple):
+        return tuple(gathered(part, batch) for part in result)
+    return gathered(result, batch)
 
 
 def is_refused(model, quantity: str, method: str, wrenches: bool = False) -> bool:

@@ -4,11 +4,12 @@ A :class:`Recipe` fixes a robot completely, so the recipe that hypothesis prints
 again: ``describe(Recipe(seed=3, joints=2))``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
 
+from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Mimic, Placement
 
 # How a joint's axis lies to the axis before it (at position zero; the first one to the base's z axis).
@@ -128,7 +129,23 @@ def random_terms(rng: np.random.Generator) -> dict[str, float]:
     return dict(zip(names, rng.uniform(0.1, 2, 5).tolist(), strict=True))
 
 
+def half_driven(description: Description, seed: int) -> Description:
+    """The same robot; unless all joints keep their motors, about half of them do."""
+    rng = np.random.default_rng(seed + 7907)
+    share = rng.choice([0.0, 0.5])
+    roles = ("passive" if joint.kind != "fixed" and rng.random() < share else "active" for joint in description.joints)
+    joints = (replace(joint, role=role) for joint, role in zip(description.joints, roles, strict=True))
+    return replace(description, joints=tuple(joints))
+
+
 def random_state(model, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q, v, a; the quaternion of a floating base is not of unit length, as any length means the same rotation."""
     rng = np.random.default_rng(seed + 7919)
     return rng.uniform(-3, 3, model.nq), rng.uniform(-2, 2, model.nv), rng.uniform(-5, 5, model.nv)
+
+
+def random_vectors(model, seed: int = 0) -> dict[str, np.ndarray]:
+    """All that a quantity may ask for, by name; q, v, a are those of ``random_state``."""
+    rng = np.random.default_rng(seed + 7919**2)
+    forces = {name: rng.uniform(-5, 5, sizes(model)[name]) for name in ("tau", "a_known", "tau_known")}
+    return dict(zip("qva", random_state(model, seed), strict=True)) | forces

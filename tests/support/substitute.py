@@ -1,4 +1,7 @@
-"""Another module in the place of one of ``linkwork.formulations``, with all that imports it, and no file touched."""
+"""Another module in the place of one of ``linkwork.formulations``, with all that imports it, and no file touched.
+
+So, too, for ``linkwork.model.closure``, the equations of loops.
+"""
 
 import ast
 import importlib
@@ -15,13 +18,23 @@ import linkwork.formulations
 
 PACKAGE = "linkwork.formulations"
 ROOT = Path(linkwork.formulations.__file__).parent
+CLOSURE = "../model/closure.py"
+
+
+def path_of(file: str) -> Path:
+    """Of a file named relative to the formulations."""
+    return (ROOT / file).resolve()
+
+
+def module_of(file: str) -> str:
+    return ".".join(path_of(file).relative_to(ROOT.parent.parent).with_suffix("").parts)
 
 
 @cache
 def imports() -> dict[str, set[str]]:
     """Module -> all modules of the package that it imports, directly or not."""
     direct = {}
-    for path in ROOT.rglob("*.py"):
+    for path in (*ROOT.rglob("*.py"), path_of(CLOSURE)):
         parts = path.relative_to(ROOT.parent.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if path.stem == "__init__" else parts)
         direct[name] = set()
@@ -64,6 +77,8 @@ def in_place_of(name: str, tree: ast.Module) -> Iterator[ModuleType]:
         package, _, attribute = other.rpartition(".")
         parent = sys.modules.get(package) or usual[package]
         attributes.append((parent, attribute, getattr(parent, attribute)))
+        if package not in stale:
+            delattr(parent, attribute)  # so that it is imported anew
     substitute = Substitute(name, compile(tree, name, "exec"))
     sys.meta_path.insert(0, substitute)
     try:

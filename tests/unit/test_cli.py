@@ -25,6 +25,22 @@ FINE = """<robot name="fine"><link name="base"><visual/></link>
     <axis xyz="0 1 0"/><limit lower="-1" upper="1" velocity="2" effort="3"/><dynamics damping="0.1"/></joint>
   <joint name="t" type="fixed"><origin xyz="0.2 0 0"/><parent link="arm"/><child link="tool"/></joint></robot>"""
 
+STRUCTURES = {
+    "panda": "chain",
+    "quadruped": "tree, floating base",
+    "four-bar": "1 loop",
+    "delta": "3 loops",
+    "gough-stewart": "6 loops, platform",
+    "panda-elastic": "chain, elastic",
+    "eel": "chain, floating base",
+}
+FAR_APART = """name: far
+joints: [{name: a, link: arm}, {name: b, link: bar, parent: base, d: 5}]
+links: [{link: arm, M: 1, XX: 1, YY: 1, ZZ: 1}, {link: bar, M: 1, XX: 1, YY: 1, ZZ: 1}]
+drives: [{joint: b, role: passive}]
+loops: [{name: cut, kind: spherical, first: {link: arm, d: 1}, second: {link: bar, d: 1}}]
+"""
+
 
 @pytest.fixture
 def run(capsys, monkeypatch):
@@ -171,12 +187,17 @@ class TestRobots:
         assert set(rows) == set(linkwork.bundled_robots())
         assert rows["panda"]["joints"] == 7
         assert rows["quadruped"]["base"] == "floating"
+        assert {name: rows[name]["structure"] for name in STRUCTURES} == STRUCTURES
+        assert (rows["gough-stewart"]["base"], rows["gough-stewart"]["freedoms"]) == ("fixed", 6)
+        assert (rows["four-bar"]["joints"], rows["four-bar"]["freedoms"]) == (3, 1)
         assert "Gaz" in rows["panda"]["sources"]["gaz"]
 
     def test_text(self, run):
         code, out, err = run("robots")
         assert (code, err) == (0, "")
         assert all(name in out for name in linkwork.bundled_robots())
+        assert "structure" in out.splitlines()[0]
+        assert re.search(r"^gough-stewart +18 +6 +6 loops, platform ", out, re.M)
 
 
 class TestInspect:
@@ -201,6 +222,39 @@ class TestInspect:
     def test_floating_and_locked(self, data):
         facts = data("inspect", "panda", "--base", "floating", "--lock", "panda_joint2=0.5", "--lock", "panda_joint3=0")
         assert (facts["base"], facts["nq"], facts["nv"]) == ("floating", 12, 11)
+
+    def test_loops_in_json(self, data):
+        facts, stage = data("inspect", "gough-stewart"), linkwork.load("gough-stewart")
+        assert (facts["base"], facts["structure"]) == ("fixed", "6 loops, platform")
+        assert (facts["nq"], facts["nv"]) == (25, 6)
+        assert facts["loops"] == [
+            {"name": f"leg{k}", "kind": "spherical", "first": f"leg{k}_rod", "second": "platform"} for k in range(1, 7)
+        ]
+        assert facts["home"] == list(stage.home)
+        vectors = facts["vectors"]
+        assert len(vectors["q"]) == 25 and vectors["q"][:3] == [f"platform_joint.{x}" for x in "xyz"]
+        assert vectors["v"] == [f"platform_joint.{x}" for x in ("x", "y", "z", "rx", "ry", "rz")]
+        assert vectors["tau"] == list(stage.motor_names) and vectors["tau_known"] == []
+        roles = {joint["name"]: joint["role"] for joint in facts["joints"]}
+        assert roles == stage.roles and sum(role == "active" for role in roles.values()) == 6
+        refusals = {(m["quantity"], m["method"]): m["refusal"] for m in facts["methods"]}
+        assert refusals["forward_dynamics", "khalil-parallel"] == ""
+        assert refusals["forward_dynamics", "aba"] == "it is for trees, and the robot has loops"
+        assert refusals["inverse_dynamics", "khalil"] == "it is for a fixed base, and a platform floats"
+
+    def test_loops_in_text(self, run):
+        code, out, err = run("inspect", "gough-stewart")
+        assert (code, err) == (0, "")
+        assert all(word in out for word in ("Loops: cut joints", "spherical", "Vectors", "Home", "platform_joint.qw"))
+        assert "fixed base, 18 joints, nq = 25, nv = 6" in out
+        assert "Home" not in run("inspect", "flexible-arm")[1]  # springs, but no loops
+        assert "tau_known" in run("inspect", "flexible-arm")[1]
+        assert "Vectors" not in run("inspect", "quadruped")[1]  # as everywhere: all joints
+
+    def test_forces_in_json(self, data):
+        forces = data("inspect", "eel")["forces"]
+        assert len(forces) == 12 and "drag" in forces[0]["law"].lower()
+        assert data("inspect", "panda")["forces"] == data("inspect", "panda")["loops"] == []
 
     @pytest.mark.parametrize("name", linkwork.bundled_robots())
     def test_placements_are_complete(self, run, data, name):
@@ -236,6 +290,22 @@ class TestCheck:
         assert name in told["findings"][0]["where"]
         assert run("check", path)[0] == 1
 
+    @pytest.mark.parametrize("name", ["four-bar", "gough-stewart", "panda-elastic", "eel"])
+    def test_structures_are_clean(self, run, name):
+        assert run("check", name) == (0, f"{name} is clean: no errors, no warnings.\n", "")
+
+    def test_loops_that_cannot_close(self, run, file):
+        path = file("far.yaml", FAR_APART)
+        code, out, err = run("check", path, "--json")
+        assert (code, err) == (1, "")
+        (finding,) = json.loads(out)["findings"]
+        assert finding["level"] == "error" and "`home`" in finding["fix"]
+        assert finding["message"].startswith("the loops cannot be closed; got: from home, loop 'cut' is open by 5")
+        code, out, err = run("check", path)
+        assert (code, err) == (1, "") and "1 error, no warnings: it does not load." in out
+        code, out, err = run("inspect", path)
+        assert (code, out) == (1, "") and err.startswith("error: robot 'far': the loops cannot be closed")
+
 
 class TestConvert:
     def test_there_and_back(self, run, data, file, tmp_path):
@@ -257,7 +327,46 @@ class TestConvert:
         )
         robot = linkwork.load(out)
         assert (robot.nq, robot.model.floating) == (11, False)
-        assert not any(joint.viscous for joint in robot.model.independent_joints)
+        assert not any(joint.viscous for joint in robot.model.leading_joints)
+
+    def test_loops_go_into_a_file_of_their_own(self, run, data, tmp_path):
+        urdf, side = tmp_path / "bar.urdf", tmp_path / "bar.loops.yaml"
+        code, out, err = run("convert", "four-bar", urdf)
+        assert (code, err) == (0, "")
+        assert "bar.urdf and " in out.replace("\n", " ") and "bar.loops.yaml: 3 joints" in out.replace("\n", " ")
+        assert "torques and poses agree" in out.replace("\n", " ") and urdf.exists() and side.exists()
+        bar, again = linkwork.load("four-bar"), linkwork.load(urdf, structure=side)
+        q = bar.assemble([0.7]).require()
+        expected = bar.inverse_dynamics(q, [1.0], [2.0])
+        np.testing.assert_allclose(again.inverse_dynamics(q, [1.0], [2.0]), expected, rtol=1e-12)
+        words = ("eval", urdf, "gravity", "--q", "crank=0.7", "--structure", side)
+        assert data(*words)["output"]["g"] == pytest.approx(bar.gravity(q).tolist(), rel=1e-12)
+        assert linkwork.load(urdf).nv == 3  # a URDF alone has no loops
+        told = data("convert", urdf, tmp_path / "open.yaml")
+        assert any("bar.loops.yaml is beside it, but was not read" in what for what in told["dropped"])
+        told = data("convert", urdf, tmp_path / "closed.yaml", "--structure", side)
+        assert told["deviation"] <= 1e-9 and not any("not read" in what for what in told["dropped"])
+        assert linkwork.load(tmp_path / "closed.yaml").nv == 1
+        code, out, err = run("check", urdf)
+        assert code == 0 and "1 warning" in out and "was not read" in out.replace("\n", " ")
+        assert run("check", urdf, "--structure", side)[0] == 0
+
+    def test_neither_file_is_replaced_unless_told(self, run, file, tmp_path):
+        side = file("bar.loops.yaml", "precious")
+        code, _, err = run("convert", "four-bar", tmp_path / "bar.urdf")
+        assert code == 1 and "bar.loops.yaml: the file exists" in err and "--force" in err
+        assert side.read_text() == "precious" and not (tmp_path / "bar.urdf").exists()
+        assert run("convert", "four-bar", tmp_path / "bar.urdf", "--force")[0] == 0
+        assert linkwork.load(tmp_path / "bar.urdf", structure=side).nv == 1
+
+    @pytest.mark.parametrize("name", ["gough-stewart", "delta", "parallelogram", "panda-elastic", "eel", "space-arm"])
+    def test_every_structure(self, data, tmp_path, name):
+        told = data("convert", name, tmp_path / "robot.urdf")
+        assert told["deviation"] <= 1e-9
+        side = tmp_path / "robot.loops.yaml"
+        assert side.exists() == (name != "space-arm")
+        how = ["--structure", side] if side.exists() else []
+        assert data("convert", tmp_path / "robot.urdf", tmp_path / "robot.yaml", *how)["deviation"] <= 1e-9
 
     def test_does_not_replace_unless_told(self, run, file):
         path = file("mine.urdf", "precious")
@@ -292,6 +401,18 @@ class TestCount:
         code, out, err = run("count", "panda")
         assert (code, err) == (0, "")
         assert "a fused multiply-add is one mul and one add" in out.replace("\n", " ")
+
+    def test_loops(self, run, data):
+        report = data("count", "delta")
+        assert {row["quantity"] for row in report["counts"]} == set(linkwork.formulations.QUANTITIES) - {
+            "coriolis_matrix"
+        }
+        assert "not made for robots with loops" in report["refused"][0]
+        by_legs = next(row for row in report["counts"] if row["method"] == "khalil-parallel")["on_line"]
+        by_tree = next(row for row in report["counts"] if row["method"] == "rnea")["on_line"]
+        assert by_legs["instructions"] < by_tree["instructions"]
+        code, out, err = run("count", "delta")
+        assert (code, err) == (0, "") and "khalil-parallel" in out
 
     def test_parameters_as_inputs(self, run, data):
         words = ("count", "ur5e", "--quantity", "inertia_matrix", "--method", "crba", "--parameters", "input")
@@ -336,7 +457,7 @@ class TestBench:
 
 
 class TestDemo:
-    @pytest.mark.parametrize("name", ["scara", "quadruped"])
+    @pytest.mark.parametrize("name", ["scara", "quadruped", "four-bar", "gough-stewart", "flexible-arm", "eel"])
     def test_json(self, data, name):
         report = data("demo", name)
         assert all(check["agrees"] for check in report["checks"])
@@ -344,6 +465,13 @@ class TestDemo:
         methods = next(c["check"] for c in report["checks"] if c["check"].startswith("inverse dynamics"))
         assert re.search(r"\d+ methods agree", methods)
         assert len(report["speed"]) == 3
+
+    def test_many_joints(self, data, monkeypatch):
+        """All but inverse dynamics, of which the oldest method takes n^4 operations, and 14 joints a quarter minute."""
+        monkeypatch.setattr("linkwork.cli.demo.COMPARED", ("inertia_matrix", "bias", "hybrid_dynamics"))
+        checks = data("demo", "panda-elastic")["checks"]
+        assert all(check["agrees"] for check in checks)
+        assert any(check["check"] == "hybrid dynamics: 4 methods agree" for check in checks)
 
     def test_text_of_the_default_robot(self, run):
         code, out, err = run("demo")

@@ -17,6 +17,11 @@ JOINTS = ("shoulder", "elbow")
 HEADER = "time,q:shoulder,q:elbow,v.shoulder,v.elbow,a:elbow,a:shoulder"
 ROWS = ["0,0.1,0.2,1,2,3,4", "1,0.3,-0.4,0,0,0,-1", "2,1e-3,5,-1,.5,2,0"]
 
+REFUSED = {
+    **{(name, "platform_jacobian"): "the motors' velocities do not tell" for name in ("quadruped", "flexible-arm")},
+    **{(name, "coriolis_matrix"): "not made for robots with loops" for name in ("four-bar", "gough-stewart")},
+}
+
 
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
@@ -73,21 +78,27 @@ class TestOneState:
         assert "N m" in out
 
     @pytest.mark.parametrize("quantity", sorted(linkwork.formulations.QUANTITIES))
-    @pytest.mark.parametrize("name", ["planar2r", "quadruped"])
+    @pytest.mark.parametrize("name", ["planar2r", "quadruped", "four-bar", "gough-stewart", "flexible-arm"])
     def test_every_quantity(self, run, name, quantity):
         frame = linkwork.load(name).frame_names[-1]
         words = [name, quantity] + (["--frame", frame] if linkwork.formulations.QUANTITIES[quantity].of_frame else [])
         code, out, err = run(*words, "--json")
+        if (name, quantity) in REFUSED:
+            assert (code, out) == (1, "") and REFUSED[name, quantity] in err
+            return
         assert (code, err) == (0, "")
         told = json.loads(out)
-        (result,) = told["output"].values()
-        assert np.shape(result) == tuple(len(labels) for labels in told["labels"])
-        assert np.isfinite(np.array(result, float)).all()
+        assert tuple(told["output"]) == tuple(linkwork.formulations.QUANTITIES[quantity].outputs)
+        for output, result in told["output"].items():
+            shape = tuple(len(labels) for labels in told["labels"][output])
+            assert np.shape(result) == shape[: 1 + shape.index(0) if 0 in shape else None]
+            assert np.isfinite(np.array(result, float)).all()
         code, out, err = run(*words, "--output", "out.csv")
         assert (code, err) == (0, "")
         header, values = read(Path("out.csv").read_text())
         assert len(set(header)) == len(header)
-        np.testing.assert_array_equal(values.ravel(), np.ravel(result))
+        results = [np.ravel(np.array(result, float)) for result in told["output"].values()]
+        np.testing.assert_array_equal(values.ravel(), np.concatenate(results))
         assert run(*words)[0] == 0
 
     def test_options(self, run, robot):
@@ -252,3 +263,170 @@ def test_matrices_of_a_robot_without_joints(run, tmp_path, quantity):
     (tmp_path / "still.urdf").write_text('<robot name="still"><link name="only"/></robot>')
     code, out, err = run("still.urdf", quantity, *(["--frame", "only"] if quantity == "jacobian" else []))
     assert (code, err) == (0, "") and "empty, " in out
+
+
+class TestLoops:
+    def test_one_independent_joint_is_enough(self, run):
+        bar = linkwork.load("four-bar")
+        q = bar.assemble({"crank": 0.5}).require()
+        expected = bar.inverse_dynamics(q, [1], [0]).tolist()
+        for given in ("crank=0.5", "0.5", ",".join(map(repr, q.tolist()))):
+            code, out, err = run("four-bar", "inverse_dynamics", "--q", given, "--v", "1", "--json")
+            assert (code, err) == (0, "")
+            told = json.loads(out)
+            assert told["output"]["tau"] == expected and told["labels"]["tau"] == [["crank"]]
+            assert told["inputs"]["q"] == q.tolist()
+
+    def test_text_tells_what_was_at_home(self, run):
+        code, out, err = run("four-bar", "inverse_dynamics", "--q", "crank=0.5", "--v", "1")
+        assert (code, err) == (0, "")
+        assert "crank" in out and "coupler" not in out and "Not given, so zero: a." in out and "home" not in out
+        code, out, err = run("four-bar", "inverse_dynamics")
+        assert (code, err) == (0, "")
+        assert "Not given, so at home: q. Not given, so zero: v, a." in out
+        home = linkwork.load("four-bar").home
+        told = json.loads(run("four-bar", "potential_energy", "--json")[1])
+        assert told["inputs"]["q"] == list(home)
+
+    @pytest.mark.parametrize("given", ["0.5,0,0", "crank=0.5,coupler=0,rocker=0", "rocker=0.1"])
+    def test_open_loops_are_refused(self, run, given):
+        code, out, err = run("four-bar", "inverse_dynamics", "--q", given)
+        assert (code, out) == (1, "")
+        assert "--q: these positions leave the loops open" in err and "give the independent joints alone" in err
+        assert re.search(r"got: by up to \d", err)
+
+    def test_out_of_reach(self, run):
+        code, out, err = run("delta", "gravity", "--q", "z=-9")
+        assert (code, out) == (1, "")
+        assert "1 of 1 positions cannot be assembled" in err and "1 out of reach" in err
+
+    def test_too_many_or_too_few(self, run):
+        code, out, err = run("four-bar", "gravity", "--q", "1,2")
+        assert (code, out) == (1, "")
+        assert "expected: 3 numbers: crank, coupler, rocker (or 1: crank)" in err
+        code, out, err = run("four-bar", "bias", "--v", "rocker=1")
+        assert (code, out) == (1, "") and "there is no joint 'rocker'" in err
+
+    def test_platform(self, run):
+        stage = linkwork.load("gough-stewart")
+        code, out, err = run("gough-stewart", "gravity", "--q", "platform_joint.z=1.05", "--json")
+        assert (code, err) == (0, "")
+        told = json.loads(out)
+        moved = [*stage.home[:2], 1.05, *stage.home[3:7]]
+        q = stage.assemble(moved).require()
+        assert told["output"]["g"] == stage.gravity(q).tolist()
+        assert told["labels"]["g"] == [[f"platform_joint.{x}" for x in ("x", "y", "z", "rx", "ry", "rz")]]
+        code, out, err = run("gough-stewart", "inverse_dynamics", "--json")
+        told = json.loads(out)
+        assert told["labels"]["tau"] == [list(stage.motor_names)] and len(stage.motor_names) == 6
+        assert told["output"]["tau"] == stage.inverse_dynamics(stage.home, [0] * 6, [0] * 6).tolist()
+
+    def test_residual_is_named(self, run):
+        told = json.loads(run("four-bar", "loop_residual", "--json")[1])
+        assert all(name.startswith("cut") for name in told["labels"]["r"][0])
+        assert np.abs(told["output"]["r"]).max() < 1e-12
+
+
+class TestLoopFiles:
+    CRANK = (0.3, 1.0, 2.5)
+
+    def expected(self):
+        bar = linkwork.load("four-bar")
+        q = bar.assemble(np.array(self.CRANK)[:, None]).require()
+        return bar, q, bar.inverse_dynamics(q, [[1.0], [2.0], [3.0]], [[0.5]])
+
+    def test_csv_with_the_independent_columns(self, run):
+        bar, q, tau = self.expected()
+        rows = [f"{crank},{k},0.5" for k, crank in enumerate(self.CRANK, 1)]
+        Path("few.csv").write_text("\n".join(["q:crank,v:crank,a:crank", *rows]))
+        code, out, err = run("four-bar", "inverse_dynamics", "--input", "few.csv")
+        assert (code, err) == (0, "")
+        header, values = read(out)
+        assert header == ["tau:crank"]
+        np.testing.assert_array_equal(values, tau)
+        names = [f"q:{name}" for name in bar.position_names]
+        rows = [",".join(map(repr, [*x.tolist(), k, 0.5])) for k, x in enumerate(q, 1)]
+        Path("all.csv").write_text("\n".join([",".join([*names, "v:crank", "a:crank"]), *rows]))
+        code, out, err = run("four-bar", "inverse_dynamics", "--input", "all.csv")
+        assert (code, err) == (0, "")
+        np.testing.assert_array_equal(read(out)[1], tau)
+
+    def test_numpy_with_the_independent_positions(self, run):
+        _, q, tau = self.expected()
+        others = {"v": [[1.0], [2.0], [3.0]], "a": np.full((3, 1), 0.5)}
+        for name, positions in (("few", np.array(self.CRANK)[:, None]), ("all", q)):
+            np.savez(f"{name}.npz", q=positions, **others)
+            words = ("four-bar", "inverse_dynamics", "--input", f"{name}.npz", "--output", "tau.npy")
+            assert run(*words)[::2] == (0, "")
+            np.testing.assert_array_equal(np.load("tau.npy"), tau)
+        np.save("all.npy", np.hstack([q, others["v"], others["a"]]))
+        assert run("four-bar", "inverse_dynamics", "--input", "all.npy", "--output", "tau.npy")[::2] == (0, "")
+        np.testing.assert_array_equal(np.load("tau.npy"), tau)
+
+    def test_some_columns_are_missing(self, run):
+        Path("bad.csv").write_text("q:crank,q:rocker\n0.3,0.1\n")
+        code, out, err = run("four-bar", "gravity", "--input", "bad.csv")
+        assert (code, out) == (1, "") and "expected: also q:coupler" in err
+
+    def test_open_loops_in_a_file(self, run):
+        Path("open.csv").write_text("q:crank,q:coupler,q:rocker\n0.3,0.1,0\n")
+        code, out, err = run("four-bar", "gravity", "--input", "open.csv")
+        assert (code, out) == (1, "") and "open.csv: these positions leave the loops open" in err
+
+
+class TestTwoOutputs:
+    """hybrid_dynamics, of a robot with motors and springs."""
+
+    WORDS = ("flexible-arm", "hybrid_dynamics")
+
+    def expected(self):
+        robot = linkwork.load("flexible-arm")
+        q, v = np.linspace(-0.1, 0.2, robot.nq), np.zeros(robot.nv)
+        return robot, q, robot.hybrid_dynamics(q, v, [1.0, -2.0])
+
+    def test_one_state(self, run):
+        robot, q, expected = self.expected()
+        words = (*self.WORDS, "--q", ",".join(map(repr, q.tolist())), "--a-known", "1,-2")
+        code, out, err = run(*words, "--json")
+        assert (code, err) == (0, "")
+        told = json.loads(out)
+        assert told["output"] == {"tau": expected.tau.tolist(), "a": expected.a.tolist()}
+        springs = [name for name, role in robot.roles.items() if role == "elastic"]
+        assert told["labels"] == {"tau": [list(robot.motor_names)], "a": [springs]}
+        code, out, err = run(*words)
+        assert (code, err) == (0, "")
+        assert all(name in out for name in (*robot.motor_names, *springs, "a_known", "tau_known"))
+        assert "Not given, so zero: v, tau_known." in out
+
+    def test_files(self, run):
+        _, q, expected = self.expected()
+        words = (*self.WORDS, "--q", ",".join(map(repr, q.tolist())), "--a-known", "1,-2")
+        for name in ("out.csv", "out.npz", "out.npy"):
+            assert run(*words, "--output", name) == (0, f"wrote {name}: tau, a at 1 state\n", "")
+        header, values = read(Path("out.csv").read_text())
+        assert [column.split(":")[0] for column in header] == ["tau", "tau", "a", "a"]
+        together = np.concatenate(expected)
+        np.testing.assert_array_equal(values, together[None])
+        np.testing.assert_array_equal(np.load("out.npy"), together)
+        stored = np.load("out.npz")
+        assert stored.files == ["tau", "a"]
+        np.testing.assert_array_equal(stored["tau"], expected.tau)
+        np.testing.assert_array_equal(stored["a"], expected.a)
+
+    def test_many_states(self, run):
+        robot, *_ = self.expected()
+        rng = np.random.default_rng(0)
+        q, v, a, tau = (rng.normal(size=(7, size)) for size in (4, 4, 2, 2))
+        np.savez("states.npz", q=q, v=v, a_known=a, tau_known=tau)
+        code, out, err = run(*self.WORDS, "--input", "states.npz", "--threads", "2")
+        assert (code, err) == (0, "")
+        expected = robot.hybrid_dynamics(q, v, a, tau)
+        np.testing.assert_array_equal(read(out)[1], np.hstack(expected))
+
+    def test_nothing_is_free(self, run):
+        code, out, err = run("four-bar", "hybrid_dynamics")
+        assert (code, err) == (0, "") and "hybrid_dynamics by blocks, a: empty" in out.replace("\n", " ")
+
+    def test_what_it_does_not_depend_on(self, run):
+        code, out, err = run("flexible-arm", "inverse_dynamics", "--a-known", "1,2")
+        assert (code, out) == (1, "") and "got: --a-known" in err

@@ -27,8 +27,20 @@ class TestCompare:
         for quantity, rows in report["quantities"].items():
             assert {row["method"] for row in rows} == {m.name for m in methods(quantity)}
             for row in rows:
-                assert not row["refusal"] and row["deviation"] < 1e-10 and row["batch_ns_per_state"] > 0
+                if row["refusal"]:
+                    assert row["method"] in ("khalil-parallel", "khalil-moving")
+                    continue
+                assert row["deviation"] < 1e-10 and row["batch_ns_per_state"] > 0
                 assert row["operations"]["mul"] <= row["executed"]["mul"] or row["method"] in ("lin-fang-1-minimal",)
+
+    def test_loops(self):
+        report = json.loads(run("compare", "gough-stewart", "--json"))
+        able = {quantity: [r for r in rows if not r["refusal"]] for quantity, rows in report["quantities"].items()}
+        assert {row["method"] for row in able["forward_dynamics"]} == {"khalil-parallel", "crba-ldl"}
+        assert {row["method"] for row in able["hybrid_dynamics"]} == {"blocks"}
+        assert able["inverse_dynamics"][0]["method"] == "khalil-parallel"  # the fewest operations come first
+        for row in (row for rows in able.values() for row in rows):
+            assert row["deviation"] < 1e-9 and row["operations"]["mul"] <= row["executed"]["mul"]
 
     def test_table_and_refusals(self):
         text = run("compare", "quadruped", "--quantity", "inertia_matrix")

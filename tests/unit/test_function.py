@@ -36,7 +36,9 @@ def test_what_it_says_of_itself():
         == f"<linkwork Function inverse_dynamics of random by {INVERSE.label.method}: {INVERSE.signature}>"
     )
     assert INVERSE.operations.sign == 3 and INVERSE.off_line_operations.instructions == 0
-    assert INVERSE.dtype == "float64" and INVERSE.label.joints == ARM.joint_names
+    assert INVERSE.dtype == "float64"
+    assert INVERSE.label.entries == dict.fromkeys(("q", "v", "a", "tau"), ARM.joint_names)
+    assert INVERSE.label.floating == "" and FLYER.gravity.label.floating == "base"
 
 
 def test_back_ends_agree_to_rounding():
@@ -277,7 +279,7 @@ def test_more_mistakes_get_words():
     with pytest.raises(ShapeError, match="1 arrays: tau"):
         INVERSE(Q, V, A, out=(TAU.copy(), TAU.copy()))
     assert (INVERSE(Q, V, A, wrenches={}) == TAU).all()
-    names = INVERSE.label.joints
+    names = INVERSE.label.entries["q"]
     with pytest.raises(ShapeError, match="batch axes do not fit together"):
         INVERSE({names[0]: np.zeros(2), names[1]: np.zeros(3), names[2]: 0.0}, V[0], A[0])
     with pytest.raises(ShapeError, match="not an array of real numbers"):
@@ -317,3 +319,106 @@ def test_output_must_be_writable():
     frozen.flags.writeable = False
     with pytest.raises(ShapeError, match="cannot be written to"):
         INVERSE(Q, V, A, out=frozen)
+
+
+# Several results
+
+HYBRID = {backend: linkwork.compile(FLYER, "hybrid_dynamics", backend=backend) for backend in BACKENDS}
+STATES = [np.random.default_rng(k).uniform(-1, 1, (5, size)) for k, size in enumerate((9, 8, 2, 6))]
+
+
+@pytest.fixture(params=BACKENDS)
+def hybrid(request) -> Function:
+    return HYBRID[request.param]
+
+
+def assert_bits(found, expected) -> None:
+    assert found._fields == ("tau", "a") and all(map(np.array_equal, found, expected))
+
+
+def test_several_results_have_names(hybrid):
+    assert hybrid.signature == "q(9), v(8), a_known(2), tau_known(6) -> tau(2), a(6)"
+    assert hybrid.label.entries["a"] == () and hybrid.label.entries["tau"] == FLYER.joint_names
+    q, v, a, tau = STATES
+    found = hybrid(*STATES)
+    assert found._fields == ("tau", "a") and (found.tau.shape, found.a.shape) == ((5, 2), (5, 6))
+    force = FLYER.inverse_dynamics(q, v, np.hstack([found.a, a]))
+    assert np.allclose(force, np.hstack([tau, found.tau]), rtol=1e-12, atol=1e-12 * np.abs(force).max())
+
+
+def test_several_results_of_one_state_and_of_many(hybrid):
+    expected = hybrid(*STATES)
+    for _ in range(3):  # from the second call on past NumPy
+        assert_bits(hybrid(*(x[0] for x in STATES)), (expected.tau[0], expected.a[0]))
+    q, v, a, tau = STATES
+    assert_bits(hybrid(q, v, tau_known=tau, a_known=a), expected)
+    assert_bits(hybrid(*STATES, threads=2), expected)
+    grid = hybrid(q[:, None], v[0], a, tau[0])
+    assert grid.tau.shape == (5, 5, 2) and np.array_equal(grid.a[3, 1], hybrid(q[3], v[0], a[1], tau[0]).a)
+    assert hybrid(q[:0], v[:0], a[:0], tau[:0]).a.shape == (0, 6)
+
+
+def test_several_results_into_arrays_of_the_user(hybrid):
+    expected = hybrid(*STATES)
+    for some in (slice(None), 2):
+        given = [x[some] for x in STATES]
+        for _ in range(3):
+            outs = (np.empty_like(expected.tau[some]), np.empty_like(expected.a[some]))
+            found = hybrid(*given, out=outs)
+            assert_bits(found, (expected.tau[some], expected.a[some]))
+            assert found.tau is outs[0] and found.a is outs[1]
+    with pytest.raises(ShapeError, match="expected: 2 arrays: tau, a"):
+        hybrid(*STATES, out=np.empty((5, 2)))
+    with pytest.raises(ShapeError, match=r"got: float64 \(5, 6\)\n  expected: float64 \(5, 2\)"):
+        hybrid(*STATES, out=(np.empty((5, 6)), np.empty((5, 2))))
+
+
+def test_several_results_as_dicts(hybrid):
+    q, v, a, tau = STATES
+    expected = hybrid(*STATES)
+    found = hybrid(q, v, dict(zip(FLYER.joint_names, a.T, strict=True)), {"base": tau})
+    assert found.tau.keys() == set(FLYER.joint_names) and found.a.keys() == {"base"}
+    assert np.array_equal(found.a["base"], expected.a)
+    assert np.array_equal(np.stack(list(found.tau.values()), axis=-1), expected.tau)
+    with pytest.raises(UnknownNameError, match="no joint 'base'"):
+        hybrid(q, v, {"base": 0.0}, tau)
+
+
+def test_forces_on_what_no_motor_drives_may_be_left_out(hybrid):
+    q, v, a, tau = STATES
+    assert_bits(hybrid(q, v, a), hybrid(q, v, a, 0 * tau))
+    assert_bits(hybrid(q, v, a, None), hybrid(q, v, a, 0 * tau))
+    with pytest.raises(ShapeError, match="needs a_known"):
+        hybrid(q, v)
+
+
+def test_several_results_are_kept(hybrid, tmp_path):
+    hybrid.save(tmp_path / "hybrid.json")
+    for again in (Function.load(tmp_path / "hybrid.json"), pickle.loads(pickle.dumps(hybrid))):
+        assert again.label == hybrid.label
+        assert_bits(again(*STATES), hybrid(*STATES))
+
+
+def test_several_results_with_wrenches(hybrid):
+    """On a floating base, in its own frame, a wrench acts as the force on it does."""
+    q, v, a, _ = STATES
+    push = np.arange(6.0)
+    for x, y in zip(hybrid(q, v, a, wrenches={"base": push}), hybrid(q, v, a, push)):
+        assert np.allclose(x, y, rtol=1e-12, atol=1e-12 * np.abs(y).max())
+
+
+def test_a_robot_with_loops_says_what_its_vectors_hold():
+    bar = linkwork.load("four-bar")
+    label = bar.inverse_dynamics.label
+    assert label.entries["q"] == bar.position_names and len(label.entries["q"]) == 3
+    assert label.entries["v"] == label.entries["a"] == label.entries["tau"] == ("crank",) == bar.motor_names
+    q = dict(zip(bar.position_names, bar.home, strict=True))
+    assert bar.joint_velocities(q, {"crank": 2.0}).keys() == set(bar.position_names)
+    assert bar.inverse_dynamics(q, {"crank": 1.0}, {"crank": 0.0}).keys() == {"crank"}
+    with pytest.raises(UnknownNameError, match="input 'v': there is no joint 'rocker'"):
+        bar.bias(q, {"rocker": 1.0})
+    stage = linkwork.load("gough-stewart")
+    assert stage.gravity.label.floating == "platform_joint"
+    legs = dict(zip(stage.position_names, stage.home[7:], strict=True))
+    held = stage.gravity({"platform_joint": stage.home[:7]} | legs)
+    assert isinstance(held, dict) and held.keys() == {"platform_joint"} and held["platform_joint"].shape == (6,)

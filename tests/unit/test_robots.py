@@ -14,6 +14,16 @@ from linkwork.model.checks import check
 
 FILES = {path.stem: path for path in sorted((Path(linkwork.__file__).parent / "robots").glob("*.yaml"))}
 JOINTS = {"planar2r": 2, "puma560": 6, "stanford": 6, "rx90": 6, "scara": 4, "panda": 7, "ur5e": 6, "quadruped": 12}
+JOINTS |= {"flexible-arm": 4, "panda-elastic": 14, "space-arm": 6, "eel": 11, "four-bar": 3, "slider-crank": 3}
+JOINTS |= {"five-bar": 4, "parallelogram": 6, "spatial-7r": 6, "3rrr": 7, "3rpr": 9, "delta": 12, "hybrid-3rpr": 18}
+JOINTS |= {"gough-stewart": 19}  # with the platform's, which has six freedoms
+FREEDOMS = {"four-bar": 1, "slider-crank": 1, "five-bar": 2, "parallelogram": 4, "spatial-7r": 1, "3rrr": 3, "3rpr": 3}
+FREEDOMS |= {"delta": 3, "hybrid-3rpr": 6, "gough-stewart": 6}  # of those with loops
+MASSLESS = {  # slides under a platform; sides of a spring whose rotor has all the inertia there is
+    ("3rpr", "platform_x"), ("3rpr", "platform_y"), ("delta", "platform_x"), ("delta", "platform_y"),
+    *(("hybrid-3rpr", f"{module}_platform_{axis}") for module in ("lower", "upper") for axis in "xy"),
+    *(("panda-elastic", f"panda_joint{k}_rotor") for k in range(1, 8)),
+}  # fmt: skip
 IMPOSSIBLE = {("puma560", "link3")}  # as published; the file says so
 
 
@@ -41,6 +51,10 @@ class TestEach:
             assert link.inertia is not None or link.name not in moving
             if link.inertia is None or (name, link.name) in IMPOSSIBLE:
                 continue
+            assert (link.inertia.mass == 0) == ((name, link.name) in MASSLESS), link.name
+            if link.inertia.mass == 0:
+                assert not link.inertia.central.any()
+                continue
             assert link.inertia.mass > 0
             moments = np.linalg.eigvalsh(link.inertia.central)
             assert moments[0] > 0
@@ -49,13 +63,17 @@ class TestEach:
     def test_every_value_has_a_source(self, name):
         top = yaml.safe_load(FILES[name].read_text())
         robot = read(name)
-        keys = {"joints": "name", "links": "link", "drives": "joint", "frames": "name"}
+        keys = {"joints": "name", "links": "link", "drives": "joint", "frames": "name", "loops": "name"}
         for table, key in keys.items():
             for j, row in enumerate(top.get(table, ()), 1):
                 path = f"{table}.{row.get(key, f'joint{j}')}"
                 for value in set(row) - {key, "link", "parent", "sigma", "source"}:
                     source = robot.sources.get(f"{path}.{value}", robot.sources.get(path, robot.sources.get(table)))
                     assert source, (path, value)
+        if "leg" in top:  # what its legs become
+            assert {"joints", "links", "drives", "loops", "home"} <= robot.sources.keys()
+        if "home" in top:
+            assert robot.sources["home"]
         referred = {source for path, source in robot.sources.items() if path.split(".")[0] in TABLES}
         assert referred >= set(top.get("sources", ()))  # none listed in vain
         assert robot.summary
@@ -63,6 +81,29 @@ class TestEach:
     def test_written_and_read_back(self, name):
         text = write_mdh(read(name))
         assert write_mdh(read_mdh(text)) == text
+
+    def test_accelerations_are_defined_at_home(self, name):
+        """Forces for a motion, and the motion under them."""
+        robot = linkwork.load(name)
+        q = np.array(robot.home) if robot.home else np.full(robot.nq, 0.1)
+        v, a = np.linspace(-0.2, 0.3, robot.nv), np.linspace(1, 2, robot.nv)
+        tau = robot.inverse_dynamics(q, v, a)
+        # rotors far lighter than what they turn: the inertia matrix has condition numbers up to 1e5
+        np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", FREEDOMS)
+def test_loops_close_at_home_and_leave_the_freedoms(name):
+    robot = linkwork.load(name)
+    assert robot.nv == FREEDOMS[name]
+    assert np.abs(robot.loop_residual(robot.home)).max() < 1e-12
+    known = [robot.home[robot.position_names.index(name)] for name in robot.joint_names]
+    if not robot.model.floating:
+        np.testing.assert_allclose(robot.assemble(known).require(), robot.home, rtol=0, atol=1e-12)
+
+
+def test_robots_without_loops_have_no_home():
+    assert all(not linkwork.load(name).home for name in set(JOINTS) - set(FREEDOMS))
 
 
 def test_quadruped_is_mirror_symmetric():

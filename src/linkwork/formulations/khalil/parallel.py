@@ -236,7 +236,7 @@ class _Leg:
         w, wd, vd, U = Vector(), Vector(), Vector(), Matrix.zero()  # J_i' qd_i, in the axes of each link
         for j, X in zip(self.bodies, self.X, strict=True):
             own, carried = self.model.joint_motion(j, qd), X.inward(w)
-            vd = X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear)
+            vd = X.inward(vd + U @ X.origin) + (2 * carried).cross(own.linear)
             wd = X.inward(wd) + carried.cross(own.angular)
             w = carried + own.angular
             U = acceleration_matrix(w, wd)
