@@ -22,7 +22,7 @@ def matrix(shape: str, rng: np.random.Generator) -> list[list[float]]:
         ("xx xx", 0),
         ("x0 0x xx", 0),  # one equation too many: which divisor is sound, numbers would have to tell
         ("x0 00 xx", 2),
-        ],
+    ],
 )
 def test_solutions(shape: str, steps: int):
     rng = np.random.default_rng(3)
