@@ -21,6 +21,7 @@ bench: $(VENV)/bench
 
 docs-tables: $(VENV)/core
 	$(RUN)/python docs/update_tables.py
+	$(RUN)/python docs/update_passes.py
 
 clean:
 	rm -rf $(VENV)

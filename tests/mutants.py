@@ -41,7 +41,7 @@ TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
 GAUGE = "khalil/kleinfinger.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
-PLANAR = "planar = is_zero(U[i].rows[2].z)"
+PLANAR = "if joint.floating or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):"
 LAST_ARM = "linfang/formulation4.py", "if i + 1 == n:"
 PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))"
 AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
@@ -52,7 +52,12 @@ EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
     (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
-    ("khalil/kleinfinger.py", PLANAR, "U[i].rows[2].z", "U[i].rows[2].x"): "chooses between two forms of one product",
+    (
+        "khalil/kleinfinger.py",
+        PLANAR,
+        "self.U.rows[2].z",
+        "self.U.rows[2].x",
+    ): "chooses between two forms of one product",
     ("lin1991/fijany_bejczy.py", AXES, "n + 1", "n"): "the axis of the last joint is not used",
     (*LAST_ARM, "i + 1", "i - 1"): "the general form gives the last arm too, at a higher price",
     (*LAST_ARM, "i + 1", "i"): "likewise",

@@ -17,6 +17,7 @@ from .model import ElasticDrive, Model
 from .pipeline import compile
 from .program import Operations, Program
 from .robot import Robot, load
+from .symbolic import SymbolicModel
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "Program",
     "Robot",
     "ShapeError",
+    "SymbolicModel",
     "Tables",
     "UnknownNameError",
     "UnsupportedError",

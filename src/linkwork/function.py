@@ -325,6 +325,12 @@ class Function:
 
         return to_casadi(self, name)
 
+    def to_latex(self) -> str:
+        """Its equations as LaTeX, constants as numbers; ``Robot.symbolic`` has them with letters."""
+        from .symbolic import from_program
+
+        return from_program(self.program, self.label).latex()
+
     @staticmethod
     def load(path: str | Path) -> Function:
         """The function that ``save`` wrote."""

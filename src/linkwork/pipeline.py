@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from .errors import LinkworkError, UnknownNameError, UnsupportedError
 from .formulations import QUANTITIES, Method, Request, entries, find, methods, sizes
 from .function import Function, Label
 from .model import Model, grouped
+from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, optimize, trace
+from .program.passes import absorb_signs, fuse_multiply_add
 from .spatial import Inertia, Symmetric, Vector
 from .timing import least_seconds
 
@@ -65,24 +68,32 @@ def compile(
     ):
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
-    options = {"frame": frame, "axes": axes, "wrenches": tuple(wrenches), "parameters": parameters, "payload": payload}
-    traced = _trace_candidates(model, quantity, method, **options)
+    options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
+    candidates = _trace_candidates(model, quantity, method, wrenches=tuple(wrenches), **options)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
-        return compile(model, quantity, method=method, dtype=dtype, backend=backend, **options | {"wrenches": names})
+        return compile(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
 
     takes_more = QUANTITIES[quantity].takes_wrenches and not wrenches
+    chosen = candidates if method == "fastest" else [_fewest(candidates)]
     functions = []
-    for name, program in traced:
+    for name, program in chosen:
         label = Label(model.name, quantity, name, frame or "", *entries(model, quantity), tuple(wrenches))
-        functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
-    if method == "fastest" and len(functions) > 1:
-        return min(functions, key=_seconds)
-    return min(functions, key=lambda function: function.operations.instructions)
+        functions.append(Function(optimize(program), label, dtype, backend, with_wrenches if takes_more else None))
+    return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
 
-def _fewest(traced: list[tuple[str, Program]]) -> str:
-    return min(traced, key=lambda pair: count(pair[1]).instructions)[0]
+def traced(robot: Any, quantity: str, *, method: str = "auto", frame: str | None = None) -> tuple[str, Program]:
+    """The method that ``compile`` would take and its program as it is traced, before the passes; minimal parameters."""
+    model = getattr(robot, "model", robot)
+    options = {"frame": frame, "axes": "world", "wrenches": (), "parameters": "minimal", "payload": None}
+    return _fewest(_trace_candidates(model, quantity, method, **options))
+
+
+def _fewest(candidates: list[tuple[str, Program]]) -> tuple[str, Program]:
+    if len(candidates) == 1:
+        return candidates[0]
+    return min(candidates, key=lambda pair: count(fuse_multiply_add(absorb_signs(pair[1]))).instructions)
 
 
 def _seconds(function: Function) -> float:
@@ -108,7 +119,7 @@ def _trace_candidates(model: Model, quantity: str, method: str, **options: Any) 
             candidates = linear
         elif quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
             parts = ("inertia_matrix", options | {"wrenches": ()}), ("bias", options)
-            names = [_fewest(_trace_candidates(model, part, "auto", **how)) for part, how in parts]
+            names = [_fewest(_trace_candidates(model, part, "auto", **how))[0] for part, how in parts]
             candidates.append(find(quantity, "+".join(names), model, **needs))
     else:
         candidates = [find(quantity, method, model, **needs)]
@@ -143,6 +154,8 @@ def _trace(
         closed=method is not None and method.closed,
     )
     size = sizes(model)
+    if quantity == "regressor":
+        request, size = _with_columns(model, request, size, parameters)
     ports = [Port(name, (size[name],)) for name in asked.inputs]
     if wrenches:
         ports.append(Port("wrenches", (len(wrenches), 6)))
@@ -168,9 +181,23 @@ def _trace(
         return {name: shaped(value, shapes[name]) for name, value in zip(shapes, results, strict=True)}
 
     def shaped(value: Any, shape: Sequence[int | str]) -> np.ndarray:
-        return np.array(value, dtype=object).reshape([size.get(n, n) for n in shape])
+        return np.array(value, dtype=object).reshape([size[n] if isinstance(n, str) else n for n in shape])
 
-    return optimize(trace(quantity, run, ports))
+    return trace(quantity, run, ports)
+
+
+def _with_columns(
+    model: Model, request: Request, size: dict[str, int], parameters: str
+) -> tuple[Request, dict[str, int]]:
+    """The regressor of the parameters asked for."""
+    if parameters == "input":
+        raise UnsupportedError(
+            "a regressor does not depend on the parameters", fix='parameters="minimal" or "standard"'
+        )
+    if parameters == "standard":
+        return request, size
+    columns = parameter_vector(model, "minimal").columns
+    return replace(request, columns=columns), size | {"parameters": len(columns)}
 
 
 def _loaded(model: Model, frame: str, payload: Sequence[Any]) -> Model:

@@ -8,11 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import io
 from .assembly import Assembler, Assembly
 from .function import Function
 from .model import Description, ElasticDrive, Model, build, chain, describe, with_elastic_drives
+from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
+from .symbolic import SymbolicModel, symbolic
 
 
 class Robot:
@@ -27,6 +31,7 @@ class Robot:
         self.model = model
         self._of_frames: dict[tuple[str, str, str], Function] = {}
         self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
+        self._regressors: dict[str, Function] = {}
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -135,6 +140,10 @@ class Robot:
         """``linkwork.compile`` of this robot."""
         return compile(self, quantity, **options)
 
+    def symbolic(self, quantity: str = "inverse_dynamics", **options: Any) -> SymbolicModel:
+        """The equations of a quantity, with symbols for the robot's constants; see ``linkwork.symbolic.symbolic``."""
+        return symbolic(self, quantity, **options)
+
     @cached_property
     def inverse_dynamics(self) -> Function:
         """tau = inverse_dynamics(q, v, a): joint forces for a motion."""
@@ -226,6 +235,27 @@ class Robot:
     def torque_projector(self) -> Function:
         """N = torque_projector(q): with more motors than freedoms, tau + N z moves the robot as tau does."""
         return compile(self, "torque_projector")
+
+    # -- parameters ------------------------------------------------------------------------------------------------
+
+    def regressor(self, q: Any, v: Any, a: Any, parameters: str = "standard", **how: Any) -> Any:
+        """Y with tau = Y theta: a column for each of ``parameter_names(parameters)``, "standard" or "minimal"."""
+        if parameters not in self._regressors:
+            self._regressors[parameters] = compile(self, "regressor", parameters=parameters)
+        return self._regressors[parameters](q, v, a, **how)
+
+    def parameter_names(self, parameters: str = "standard") -> tuple[str, ...]:
+        """Names of the regressor's columns."""
+        return parameter_vector(self.model, parameters).names
+
+    def parameter_values(self, parameters: str = "standard") -> np.ndarray:
+        """theta of tau = Y theta, in the order of ``parameter_names``."""
+        return parameter_vector(self.model, parameters).values
+
+    def base_parameters(self, kind: str = "khalil") -> BaseParameters:
+        """The fewest parameters that tell all joint forces, as combinations of the standard ones: those of Gautier and
+        Khalil, or "lin": the minimal linear combinations of Lin."""
+        return base_parameters(self.model, kind)
 
     # -- functions of a named frame ----------------------------------------------------------------------------------
 

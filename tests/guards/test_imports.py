@@ -20,18 +20,20 @@ ALLOWED = {
     "model": {"scalar", "spatial"},
     "io": {"files", "forces", "model"},
     "formulations": {"model", "spatial", "scalar"},
+    "parameters": {"formulations", "model", "scalar", "spatial"},
     "published": {"formulations", "model", "spatial", "scalar"},
     "program": set(),
     "codegen": {"files", "program"},
-    "function": {"program", "codegen", "files"},
-    "pipeline": {"formulations", "function", "model", "program", "spatial", "timing"},
+    "function": {"program", "codegen", "files", "symbolic"},
+    "pipeline": {"formulations", "function", "model", "parameters", "program", "spatial", "timing"},
     "assembly": {"formulations", "function", "legs", "model", "program", "scalar"},
-    "robot": {"assembly", "function", "io", "model", "pipeline"},
+    "robot": {"assembly", "function", "io", "model", "parameters", "pipeline", "symbolic"},
     "library": {"forces", "model"},
+    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
     "legs": {"model", "spatial"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
-    | {"codegen", "files"}
+    | {"codegen", "files", "parameters", "symbolic"}
     | {"linkwork"},  # the version
 }
 

@@ -39,6 +39,7 @@ joints: [{name: a, link: arm}, {name: b, link: bar, parent: base, d: 5}]
 links: [{link: arm, M: 1, XX: 1, YY: 1, ZZ: 1}, {link: bar, M: 1, XX: 1, YY: 1, ZZ: 1}]
 drives: [{joint: b, role: passive}]
 loops: [{name: cut, kind: spherical, first: {link: arm, d: 1}, second: {link: bar, d: 1}}]
+home: {a: 0.3, b: 2.5}
 """
 
 
@@ -300,7 +301,7 @@ class TestCheck:
         assert (code, err) == (1, "")
         (finding,) = json.loads(out)["findings"]
         assert finding["level"] == "error" and "`home`" in finding["fix"]
-        assert finding["message"].startswith("the loops cannot be closed; got: from home, loop 'cut' is open by 5")
+        assert finding["message"].startswith("the loops cannot be closed; got: loop 'cut' stays open by 3 at best")
         code, out, err = run("check", path)
         assert (code, err) == (1, "") and "1 error, no warnings: it does not load." in out
         code, out, err = run("inspect", path)

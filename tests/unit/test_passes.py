@@ -7,11 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwork.program import Op, Port, Program, count, interpret, optimize
-from linkwork.program.passes import absorb_signs, fuse_multiply_add, order_for_registers, remove_dead_code
+from linkwork.program import PARAMETER, Op, Port, Program, count, interpret, optimize, trace
+from linkwork.program.passes import (
+    CUSTOMISING,
+    absorb_signs,
+    angle_sums,
+    collect_terms,
+    customise,
+    factor,
+    fuse_multiply_add,
+    order_for_registers,
+    remove_dead_code,
+    rescale,
+    share_products,
+    share_sums,
+    squares_of_sine_and_cosine,
+)
+from linkwork.program.passes.flat import work
 from linkwork.program.program import ARITY
+from linkwork.scalar import cos, sign, sin, sqrt
 
-PASSES = [absorb_signs, fuse_multiply_add, order_for_registers, remove_dead_code, optimize]
+PASSES = [absorb_signs, fuse_multiply_add, order_for_registers, remove_dead_code]
 CONSTANTS = (0.5, -2.0, 3.0)
 MILD = [op for op in Op if op not in (Op.DIV, Op.SQRT)]  # defined everywhere
 
@@ -40,6 +56,133 @@ def test_a_pass_keeps_values(transform, program: Program):
     (before,), (after,) = interpret(program, [x]), interpret(made, [x])
     assert np.allclose(after, before, rtol=1e-12, atol=1e-12 * np.abs(before).max(where=np.isfinite(before), initial=1))
     assert count(made).instructions <= count(program).instructions
+
+
+PLAIN = [Op.ADD, Op.SUB, Op.MUL, Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG, Op.SIN, Op.COS]
+
+
+@st.composite
+def plain_programs(draw) -> Program:
+    """Sums, products, quotients and waves of a few values, so that much is common; nothing fused."""
+    numbers = (0.5, 2.0, 3.0, 1.0, 0.25)
+    first = 3 + len(numbers)
+    instructions = []
+    for k in range(draw(st.integers(1, 30))):
+        op = draw(st.sampled_from(PLAIN))
+        near = st.integers(max(0, k - 8) if draw(st.booleans()) else 0, first + k - 1)
+        arguments = [draw(near) for _ in range(ARITY[op])]
+        if op == Op.DIV:  # by an input, which is not zero
+            arguments[1] = draw(st.integers(0, 2))
+        if op in (Op.SIN, Op.COS):
+            arguments = [draw(st.integers(0, 2))]
+        instructions.append((int(op), *arguments))
+    values = st.integers(first, first + len(instructions) - 1)
+    results = tuple(draw(st.lists(values, min_size=1, max_size=4)))
+    ports = (Port("x", (3,)),), (Port("y", (len(results),)),)
+    return Program("plain", *ports, numbers, tuple(instructions), results).check()
+
+
+def with_error_bounds(program: Program, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Results, and how far rounding can have carried each of them off, to first order."""
+    unit = np.finfo(float).eps
+    values = [(float(c), 0.0) for c in (*x, *program.constants)]
+    for op, *args in program.instructions:
+        (a, da), (b, db) = (values[k] for k in (args * 2)[:2])
+        if op in (Op.ADD, Op.SUB):
+            made, error = a + b if op == Op.ADD else a - b, da + db + unit * (abs(a) + abs(b))
+        elif op == Op.MUL:
+            made, error = a * b, abs(a) * db + abs(b) * da
+        elif op == Op.DIV:
+            made, error = a / b, da / abs(b) + abs(a / b / b) * db
+        else:
+            made, error = {Op.NEG: -a, Op.SIN: np.sin(a), Op.COS: np.cos(a)}[Op(op)], da
+        values.append((made, error + 2 * unit * abs(made)))
+    found = [values[r] for r in program.results]
+    return np.array([y for y, _ in found]), np.array([error for _, error in found])
+
+
+@pytest.mark.parametrize("transform", [*CUSTOMISING, customise, optimize], ids=lambda f: f.__name__)
+@given(program=plain_programs())
+def test_fewer_operations_and_values_within_rounding(transform, program: Program):
+    made = transform(program).check()
+    assert (made.inputs, made.outputs) == (program.inputs, program.outputs)
+    before, after = count(program), count(made)
+    assert made is program or transform is optimize or work(after) < work(before)
+    assert after.instructions <= before.instructions
+    assert transform(program).to_json() == made.to_json()  # the same every time
+    for x in np.array([[0.7, -1.2, 0.8], [1.1, 0.4, -0.9]]):
+        (y, bound), (z, _) = with_error_bounds(program, x), (interpret(made, [x])[0], 0)
+        assert np.all((np.abs(z - y) <= 8 * bound) | ~(bound < 1e300))
+
+
+def programmed(text: str, parameters: int = 0) -> Program:
+    """The program of expressions in a, b, c, d (and, if asked for, a parameter p)."""
+    names = {"sin": sin, "cos": cos, "sqrt": sqrt, "sign": sign}
+    function = eval(f"lambda x, *p: {{'y': (lambda a, b, c, d, p: [{text}])(*x, p[0][0] if p else 0)}}", names)
+    ports = [Port("x", (4,)), *([Port("p", (parameters,), PARAMETER)] if parameters else [])]
+    return trace("toy", function, ports)
+
+
+LOWERED = [  # a pass, expressions, (mul, add, sincos) before and after
+    (factor, "a * b + a * c", (2, 1, 0), (1, 1, 0)),
+    (factor, "a * b - c * b + b * d", (3, 2, 0), (1, 2, 0)),
+    (factor, "2 * a + 3 * a", (2, 1, 0), (1, 0, 0)),
+    (factor, "a + 3 * a", (1, 1, 0), (1, 0, 0)),
+    (factor, "3 * a + 3 * b", (2, 1, 0), (1, 1, 0)),
+    (factor, "a * b * c + a * b * d", (3, 1, 0), (2, 1, 0)),
+    (factor, "a * (b + 2) + a * 3", (2, 2, 0), (1, 2, 0)),
+    (customise, "a * (b + 2) + a * 3", (2, 2, 0), (1, 1, 0)),
+    (collect_terms, "(a + 2) + 3", (0, 2, 0), (0, 1, 0)),
+    (collect_terms, "(2 - a) * b, (3 + a) * c, (2 - a) + (3 + a)", (2, 3, 0), (2, 2, 0)),
+    (collect_terms, "(a + b) * c, (a + b) + d - b", (1, 3, 0), (1, 2, 0)),
+    (share_sums, "a + b + c, d - b - a", (0, 4, 0), (0, 3, 0)),
+    (share_sums, "a + c - b, b + d - a", (0, 4, 0), (0, 3, 0)),
+    (share_sums, "a + c + b, a + d + b, c + d", (0, 5, 0), (0, 4, 0)),
+    (share_products, "a * b * c, a * d * b", (4, 0, 0), (3, 0, 0)),
+    (share_products, "a * a * a * a", (3, 0, 0), (3, 0, 0)),
+    (share_products, "a * b + (a * b - c), a * d + (a * d - b)", (2, 4, 0), (3, 2, 0)),
+    (rescale, "2 * (3 * (a * b) + 5 * (c * d))", (5, 1, 0), (4, 1, 0)),
+    (rescale, "7 * ((3 * a) * b)", (3, 0, 0), (2, 0, 0)),
+    (rescale, "(2 * a) / b", (1, 0, 0), (1, 0, 0)),
+    (squares_of_sine_and_cosine, "sin(a) * sin(a) + cos(a) * cos(a) + b", (2, 2, 1), (0, 1, 0)),
+    (squares_of_sine_and_cosine, "(b * sin(a)) * (b * sin(a)) + (b * cos(a)) * (b * cos(a)), b * b, b * sin(a)",
+     (5, 1, 1), (2, 0, 1)),
+    (squares_of_sine_and_cosine, "1 - sin(a) * sin(a), cos(a) * cos(a)", (2, 1, 1), (1, 0, 1)),
+    (angle_sums, "sin(a) * cos(b) + cos(a) * sin(b)", (2, 1, 2), (0, 1, 1)),
+    (angle_sums, "c * (cos(a) * cos(b)) + c * (sin(a) * sin(b))", (4, 1, 2), (1, 1, 1)),
+    (angle_sums, "sin(a), cos(a), sin(b), cos(b), sin(a + b), cos(a + b)", (0, 1, 3), (4, 2, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lower, text, before, after", LOWERED, ids=lambda x: getattr(x, "__name__", str(x)))
+def test_what_each_pass_is_for(lower, text: str, before, after):
+    program = programmed(text)
+    made = lower(program)
+    for one, expected in ((program, before), (made, after)):
+        done = count(one)
+        assert (done.mul, done.add, done.sincos) == expected
+    x = np.array([[0.3, -1.2, 0.8, 1.7]])
+    assert np.allclose(interpret(made, [x])[0], interpret(program, [x])[0], rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("lower", CUSTOMISING, ids=lambda f: f.__name__)
+def test_what_is_fused_is_left_alone(lower):
+    program = fuse_multiply_add(programmed("a * b + a * c + 2 * (3 * a * b)"))
+    assert lower(program) is program
+
+
+def test_no_unit_that_leaves_the_range_of_floats():
+    program = programmed("1e30 * (1e-30 * a * b + c)")
+    assert all(1e-31 < abs(c) < 1e31 for c in rescale(program).constants)
+
+
+def test_work_off_line_is_not_put_on_line():
+    program = programmed("(p * 2) * a + (p * 2) * b, (p + 1) + a + b, (p + 1) * b", parameters=1)
+    made = customise(program)
+    x, p = np.array([0.3, -1.2, 0.8, 1.7]), np.array([0.6])
+    assert count(made).instructions < count(program).instructions
+    assert count(made, off_line=True).instructions <= count(program, off_line=True).instructions
+    assert np.allclose(interpret(made, [x, p])[0], interpret(program, [x, p])[0], rtol=1e-14)
 
 
 def toy(*instructions, results: tuple[int, ...], inputs: int = 4) -> Program:

@@ -11,7 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, compare, count, demo, evaluate, export, files, robots, tables
+from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, robots, tables
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -53,6 +53,9 @@ VERBS = {
     "tables": tables.tables,
     "cite": compare.cite,
     "export": export.export,
+    "equations": equations.equations,
+    "params": params.params,
+    "mdh": mdh.mdh,
 }
 for _name, _verb in VERBS.items():
     _paragraphs = cleandoc(_verb.__doc__ or "").split("\n\n")  # \b keeps the lines of the examples apart

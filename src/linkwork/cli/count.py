@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
+from .. import pipeline
 from ..errors import LinkworkError, UnknownNameError
 from ..formulations import METHODS, QUANTITIES, methods
 from ..pipeline import PARAMETERS
-from ..program import Operations
+from ..program import Operations, Program
+from ..program import count as counted
+from ..program.passes import CUSTOMISING, customising
 from ..robot import Robot
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
+DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
 CONVENTION = inspect.cleandoc(Operations.__doc__ or "").replace("\n", " ").replace("``", "")
 
 
@@ -36,16 +41,23 @@ def count(
             " function, with the off-line work told apart.",
         ),
     ] = "minimal",
+    passes: Annotated[
+        bool, typer.Option("--passes", help="What each pass saves, alone and in turn; default: of the dynamics.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Count the operations that each quantity takes for this very robot, by each method.
 
     \b
     linkwork count panda
+    linkwork count rx90 --passes
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
     """
     robot = source.load()
     frame = robot.model.frame(frame or list(robot.frame_names)[-1]).name
+    if passes:
+        _show_passes(robot, [quantity] if quantity else DYNAMICS, method or "auto", frame, json)
+        return
     rows, refused = [], []
     with progress("tracing"):
         for name, chosen in _asked(robot, quantity, method):
@@ -93,3 +105,51 @@ def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) 
     if parameters == "input":
         row["off_line"] = asdict(function.off_line_operations)
     return row
+
+
+def _show_passes(robot: Robot, quantities: Sequence[str], method: str, frame: str, json: bool) -> None:
+    tables = []
+    with progress("tracing"):
+        for quantity in quantities:
+            name, program = pipeline.traced(
+                robot, quantity, method=method, frame=frame if QUANTITIES[quantity].of_frame else None
+            )
+            tables.append({"quantity": quantity, "method": name, "passes": pass_by_pass(program)})
+    if json:
+        print_json({"robot": robot.name, "convention": CONVENTION, "passes": tables})
+        return
+    headers = ["pass", "alone:\nmul", "add", "sin\ncos", "in turn:\nmul", "add", "sin\ncos", "saved\nin all"]
+    for table in tables:
+        rows = []
+        for row in table["passes"]:
+            alone, after = [_change(row["alone"][key]) for key in SHOWN], [row["after"][key] for key in SHOWN]
+            rows.append([row["pass"], *alone, *after, row["saved"]])
+        show(f"{robot.name}: {table['quantity']} by {table['method']}", headers, rows)
+    say("mul and add saved in all, of those that the formulation takes as it is traced.", "dim")
+
+
+SHOWN = ("mul", "add", "sincos")
+
+
+def pass_by_pass(program: Program) -> list[dict[str, Any]]:
+    """Operations of the program as traced, after each pass in turn, and at the end; what each changes alone."""
+    start = counted(program)
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, alone: Operations, after: Operations) -> None:
+        change = {key: getattr(alone, key) - getattr(start, key) for key in SHOWN}
+        saved = start.mul + start.add - after.mul - after.add
+        rows.append({"pass": name, "alone": change, "after": asdict(after), "saved": saved})
+
+    add("as traced", start, start)
+    steps = list(customising(program))
+    for k, lower in enumerate(CUSTOMISING):
+        after = steps[min(k, len(steps) - 1)][1] if steps else program
+        add(lower.__name__.replace("_", " "), counted(lower(program)), counted(after))
+    last = counted(steps[-1][1] if steps else program)
+    add("all, again", last, last)
+    return rows
+
+
+def _change(number: int) -> str:
+    return f"{number:+d}" if number else "-"

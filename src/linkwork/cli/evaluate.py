@@ -15,6 +15,7 @@ from ..formulations import QUANTITIES, methods
 from ..function import Function
 from ..model import Model
 from ..model.closure import row_names
+from ..parameters import parameter_vector
 from .common import Json, Source, console, print_json, progress, say, show, takes_robot
 from .states import (
     UNITS,
@@ -175,6 +176,8 @@ def _labels(quantity: str, model: Model, shape: Sequence[int | str]) -> list[lis
     """Names along each axis of an output."""
     known = LABELS.get(quantity, (None,) * len(shape))
     named = {"residual": row_names(model)}
+    if "parameters" in shape:
+        named["parameters"] = list(parameter_vector(model, "minimal").names)
     return [
         list(names) if names else named[str(axis)] if axis in named else entries(model, str(axis))
         for names, axis in zip(known, shape, strict=True)

@@ -16,7 +16,7 @@ from ..codegen.casadi_source import to_casadi
 from ..codegen.listing import name_of, refuse_existing
 from ..codegen.numpy_source import write_numpy
 from ..errors import UnknownNameError
-from ..files import write_bytes
+from ..files import write_bytes, write_text
 from ..function import Function
 from ..robot import Robot
 from .common import Json, Source, print_json, progress, say, takes_robot
@@ -73,6 +73,13 @@ class Language:
     then: str  # what to do with the files
 
 
+def _latex(request: Request) -> list[Path]:
+    file = request.file(".tex")
+    refuse_existing([file], request.overwrite)
+    write_text(file, request.function.to_latex())
+    return [file]
+
+
 LANGUAGES = {
     "c": Language(
         _c, "build and test: cmake -S {folder} -B {folder}/build && cmake --build {folder}/build && ctest --test-dir"
@@ -80,6 +87,7 @@ LANGUAGES = {
     ),
     "numpy": Language(_numpy, "use it: from {stem} import {name}"),
     "casadi": Language(_casadi, 'use it: casadi.Function.load("{file}")'),
+    "latex": Language(_latex, "use it: \\input{{{file}}}, with \\usepackage{{amsmath}}"),
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ UNITS = {  # of vectors and quantities; two where it depends on the joint: for t
     "q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
     "a_known": ("rad/s^2", "m/s^2"), "tau_known": ("N m", "N"), "joint_velocities": ("rad/s", "m/s"),
     "joint_accelerations": ("rad/s^2", "m/s^2"), "velocity_map": "SI", "loop_residual": "m, rad",
+    "regressor": "SI",
     "torque_projector": "SI", "tree_jacobian": "SI", "motor_jacobian": "SI", "platform_jacobian": "SI",
     "inverse_dynamics": ("N m", "N"), "bias": ("N m", "N"), "gravity": ("N m", "N"),
     "forward_dynamics": ("rad/s^2", "m/s^2"), "inertia_matrix": "SI", "coriolis_matrix": "SI",

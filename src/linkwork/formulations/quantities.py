@@ -18,6 +18,7 @@ from . import coriolis, energy, kinematics
 from .khalil import ClosedLoops, khalil_kleinfinger
 from .orthogonal import Orthogonal
 from .passive import WrenchRows, body_wrenches, passive_forces
+from .regressor import Parameter, regressor, standard_parameters
 
 Scalars = Sequence[Scalar]
 
@@ -31,6 +32,7 @@ class Request:
     axes: str = "world"
     loaded: tuple[Frame, ...] = ()  # the frames of the ``wrenches`` input, row by row
     closed: bool = False  # the method works on the user's own vectors (``Method.closed``)
+    columns: tuple[Parameter, ...] = ()  # of the regressor, in the bodies' frames; none: all, in the links' frames
 
     @property
     def run(self) -> Callable[..., Any]:
@@ -83,7 +85,7 @@ def sizes(model: Model) -> dict[str, int]:
     mobility, nv = model.mobility, model.nv
     known = {"a_known": len(mobility.driven), "tau_known": len(mobility.free), "motors": len(mobility.motors)}
     others = {"tau": len(mobility.forced), "joints": model.n_leading, "residual": len(closure.row_names(model))}
-    return {"q": model.nq, "v": nv, "a": nv} | known | others
+    return {"q": model.nq, "v": nv, "a": nv, "parameters": len(standard_parameters(model))} | known | others
 
 
 def entries(model: Model, quantity: str) -> tuple[dict[str, tuple[str, ...]], str]:
@@ -220,6 +222,12 @@ def momentum(model: Model, request: Request, q: Scalars, v: Scalars) -> list[Sca
 def center_of_mass(model: Model, request: Request, q: Scalars) -> list[Scalar]:
     _require_mass(model)
     return list(kinematics.center_of_mass(model, model.expand(q)))
+
+
+def parameter_regressor(model: Model, request: Request, q: Scalars, v: Scalars, a: Scalars) -> list[list[Scalar]]:
+    if request.columns:
+        return regressor(model, q, v, a, request.columns)
+    return regressor(model, q, v, a, standard_parameters(model), in_links=True)
 
 
 def velocity_map(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
@@ -388,6 +396,14 @@ QUANTITIES = {
             "Jdot v: a frame's acceleration when a is zero",
             of_frame=True,
             has_axes=True,
+        ),
+        Quantity(
+            "regressor",
+            ("q", "v", "a"),
+            "Y",
+            ("tau", "parameters"),
+            parameter_regressor,
+            "joint forces per dynamic parameter: tau = Y theta",
         ),
         Quantity(
             "tree_jacobian",

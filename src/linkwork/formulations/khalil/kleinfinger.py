@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...model import Joint, Model
-from ...scalar import Scalar, is_zero
-from ...spatial import Force, Inertia, Matrix, Symmetric, Transform, Vector, Z, pseudo_inertia
+from ...model.rotations import cos_sin
+from ...scalar import Scalar, cos, is_zero, sin
+from ...spatial import AXES, Force, Inertia, Matrix, Motion, Screw, Symmetric, Transform, Vector, Z, pseudo_inertia
+from ...spatial.vectors import turn_symmetric
 from ..method import Wrenches
+
+XY = ([False, True, True], [True, False, True])  # where a vector along x or y is zero
 
 
 def khalil_kleinfinger(
@@ -35,48 +40,152 @@ def khalil_kleinfinger(
       (10)  if_i += iR_j jf_j,   im_i += iR_j jm_j + iP_j x iR_j jf_j,   one elementary screw after the other
       (11)  Gamma_j = (sigma_j jf_j + sigmabar_j jm_j)^T z + Ia_j qdd_j
 
-    Three steps go further than the paper. Points on the axis of a revolute joint belong to both its bodies, so U_i and
+    Four steps go further than the paper. Points on the axis of a revolute joint belong to both its bodies, so U_i and
     U_j agree on z_j: where that axis is a coordinate axis of frame i (alpha = 0, +-90, 180 deg), (3) and (4) turn a
-    column of U_i and need no w x qd z; elsewhere (5) stands for (2)-(4). The shift r_j takes the same column (7). And
-    the moments are taken by the second moments of mass E = tr(J) / 2 - J with E_zz grouped away in place of J_yy.
+    column of U_i and need no w x qd z; elsewhere (5) stands for (2)-(4). The shift r_j takes the same column (7). The
+    moments are taken by the second moments of mass E = tr(J) / 2 - J with E_zz grouped away in place of J_yy. And where
+    link i turns about one coordinate axis only and z_j is another (the shoulder of most arms), link j and those that
+    follow on parallel axes are seen in axes that do not turn with them: w has two components there, and what turns by
+    the sum of the joint angles is the constant E_j and MS_j, or once and for all what the next link needs.
 
     The inertia parameters are grouped here, whatever the caller did to them. A floating base is link 1 on a joint of
     six freedoms, to which (1), (5), (7) and (11) apply with its own velocity and acceleration.
     """
     applied = wrenches or {}
     parameters = minimum_parameters(model)
-    X, w, wd, Vd, U, f = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}, {}
+    at, level, X, f = {0: Moving(Vector(), Symmetric(), Vector(), -model.gravity, Matrix.zero())}, {}, {}, {}
     for j, i in model.outward():
-        X[j], fixed = model.transform(j, q), Transform(*(screw.screw for screw in model.joint(j).placement))
-        jR_i, iz_j = X[j].inward, fixed.outward(Z)
-        own_v, own_a = model.joint_motion(j, v), model.joint_motion(j, a)
-        jw_i = jR_i(w[i])
-        w[j] = jw_i + own_v.angular                                                                           # (1)
-        wd[j] = jR_i(wd[i]) + own_a.angular                                                                   # (2)
-        ww = dyad(w[j])
-        if revolute(model.joint(j)) and sum(is_zero(x) for x in iz_j) == 2:
-            u = jR_i(U[i] @ iz_j)                                                                             # (3)
-            wd[j] = Vector(ww.yz - u.y, u.x - ww.xz, wd[j].z)                                                 # (4)
-        else:
-            wd[j] = wd[j] + jw_i.cross(own_v.angular)                                                         # (5)
-            u = Vector(ww.xz + wd[j].y, ww.yz - wd[j].x, -(ww.xx + ww.yy))
+        joint, motion = model.joint(j), (model.joint_motion(j, v), model.joint_motion(j, a))
         M, MS, E = parameters[j]
-        U[j] = body_matrix(ww, wd[j], u, E)                                                                   # (6)
-        planar = is_zero(U[i].rows[2].z)  # U_i has few entries, and takes all of P_j at the price of a part
-        P, r = (X[j].origin, 0) if planar else (fixed.origin, X[j].screws[-1].t)
-        own = (2 * jw_i + own_v.angular).cross(own_v.linear) + own_a.linear
-        Vd[j] = jR_i(Vd[i] + U[i] @ P) + r * u + own                                                          # (7)
-        F = M * Vd[j] + U[j] @ MS                                                                             # (8)
-        N = vect(U[j], E, ww, wd[j]) + MS.cross(Vd[j])                                                        # (9)
-        f[j] = Force(F, N) - applied.get(j, Force())
+        if i in level and parallel(joint):
+            level[j] = level[i].next(joint, q[model.coordinates(j).start], *motion)
+        elif revolute(joint) and across(joint, at[i].w):
+            level[j] = Level.first(joint, q[model.coordinates(j).start], at[i], *motion)
+        else:
+            X[j] = model.transform(j, q)
+            at[j] = at[i].moved(joint, X[j], *motion, E)
+            f[j] = wrench(at[j], M, MS, E) - applied.get(j, Force())
+            continue
+        turn, f[j] = level[j].turn, -applied.get(j, Force())
+        goes_on = any(parent == j and not parallel(model.joint(k)) for k, parent in model.outward())
+        if goes_on:
+            at[j] = level[j].at.turned(turn, E)
+        if goes_on and i in level:
+            f[j] = f[j] + wrench(at[j], M, MS, E)
+        else:  # turn the constants and not the motion
+            about_hinge = Symmetric(E.xx, E.xy, E.xz + turn.t * MS.x, E.yy, E.yz + turn.t * MS.y, E.zz)
+            level[j].f = wrench(level[j].at, M, turn.turn(MS), turn_symmetric("z", turn.c, turn.s, about_hinge))
 
     Gamma: list[Scalar] = [0] * model.n_tree
     for j, i in model.inward():
+        total = level[j].f + level[j].turn.force_outward(f[j]) if j in level else f[j]
         for k, S in zip(model.freedoms(j), model.subspace(j), strict=True):
-            Gamma[k] = S.dot(f[j]) + model.joint(j).rotor_inertia * a[k]                                      # (11)
-        if i > 0:
-            f[i] = f[i] + X[j].force_outward(f[j])                                                            # (10)
+            Gamma[k] = S.dot(total) + model.joint(j).rotor_inertia * a[k]                                     # (11)
+        if i in level and j in level and parallel(model.joint(j)):
+            level[i].f = level[i].f + level[j].force_outward(total)                                           # (10)
+        elif i > 0:
+            outward = level[j].force_outward if j in level else X[j].force_outward
+            f[i] = f[i] + outward(total)                                                                      # (10)
     return Gamma
+
+
+def wrench(at: Moving, M: Scalar, MS: Vector, E: Symmetric) -> Force:
+    """Of a link that moves so."""
+    F = M * at.Vd + at.U @ MS                                                                                 # (8)
+    N = vect(at.U, E, at.ww, at.wd) + MS.cross(at.Vd)                                                         # (9)
+    return Force(F, N)
+
+
+class Moving:
+    """w, w w^T, w', V' and U of a link, in the axes and at the origin of some frame."""
+
+    __slots__ = ("U", "Vd", "w", "wd", "ww")
+
+    def __init__(self, w: Vector, ww: Symmetric, wd: Vector, Vd: Vector, U: Matrix):
+        self.w, self.ww, self.wd, self.Vd, self.U = w, ww, wd, Vd, U
+
+    def moved(self, joint: Joint, X: Any, own_v: Motion, own_a: Motion, E: Symmetric) -> Moving:
+        """Of link j, at the inner end of X, if this is link i at the outer end."""
+        fixed = placed(joint)
+        jR_i, iz_j = X.inward, fixed.outward(Z)
+        jw_i = jR_i(self.w)
+        w = jw_i + own_v.angular                                                                              # (1)
+        wd = jR_i(self.wd) + own_a.angular                                                                    # (2)
+        ww = dyad(w)
+        if revolute(joint) and sum(is_zero(x) for x in iz_j) == 2:
+            u = jR_i(self.U @ iz_j)                                                                           # (3)
+            wd = Vector(ww.yz - u.y, u.x - ww.xz, wd.z)                                                       # (4)
+        else:
+            wd = wd + jw_i.cross(own_v.angular)                                                               # (5)
+            u = Vector(ww.xz + wd.y, ww.yz - wd.x, -(ww.xx + ww.yy))
+        if joint.prismatic and all(is_zero(screw.c * screw.s) for screw in X.screws):
+            U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix, its entries exchanged
+        else:
+            U = body_matrix(ww, wd, u, E)                                                                     # (6)
+        if joint.floating or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):
+            P, r = X.origin, 0  # a U_i of few entries takes all of P_j at the price of a part
+        else:
+            P, r = fixed.origin, X.screws[-1].t
+        own = jw_i.cross(2 * own_v.linear) + own_v.angular.cross(own_v.linear) + own_a.linear
+        return Moving(w, ww, wd, jR_i(self.Vd + self.U @ P) + r * u + own, U)                                 # (7)
+
+    def turned(self, screw: Screw, E: Symmetric) -> Moving:
+        """The same at the inner end of a screw about z."""
+        w, u = screw.turn_back(self.w), screw.turn_back(self.U @ Z)
+        ww = dyad(w)
+        wd = Vector(ww.yz - u.y, u.x - ww.xz, self.wd.z)                                                      # (4)
+        return Moving(w, ww, wd, screw.turn_back(self.Vd) + screw.t * u, body_matrix(ww, wd, u, E))
+
+
+class Level:
+    """A link in axes that do not turn with its joint, nor with those before it on parallel axes: ``at`` is its motion
+    there, ``f`` the wrench on it, ``turn`` the screw to the link's own frame. The lengths r wait for that screw."""
+
+    __slots__ = ("angle", "arm", "at", "f", "hinge", "turn")
+
+    def __init__(self, hinge: Transform, arm: Vector, angle: Scalar, length: Scalar, at: Moving):
+        self.hinge, self.arm, self.angle, self.at, self.f = hinge, arm, angle, at, Force()
+        self.turn = Screw("z", cos(angle), sin(angle), length)
+
+    @staticmethod
+    def first(joint: Joint, value: Scalar, before: Moving, own_v: Motion, own_a: Motion) -> Level:
+        quarters, rest = split(joint.angle)
+        hinge = Transform(*placed(joint).screws, quarters)
+        at = before.moved(joint, hinge, own_v, own_a, Symmetric())
+        return Level(hinge, Vector(), value + rest, joint.length, at)
+
+    def next(self, joint: Joint, value: Scalar, own_v: Motion, own_a: Motion) -> Level:
+        """For the joint after this one, on a parallel axis."""
+        quarters, rest = split(joint.angle)
+        before, hinge, arm = self.at, Transform(quarters), self.turn.turn(placed(joint).origin)
+        moved = Moving(before.w, before.ww, before.wd, before.Vd + before.U @ arm, before.U)
+        at = moved.moved(Joint("", "revolute"), hinge, own_v, own_a, Symmetric())
+        return Level(hinge, arm, self.angle + (value + rest), self.turn.t + joint.length, at)
+
+    def force_outward(self, f: Force) -> Force:
+        f = self.hinge.force_outward(f)
+        return Force(f.linear, f.angular + self.arm.cross(f.linear))
+
+
+def placed(joint: Joint) -> Transform:
+    return Transform(*(fixed.screw for fixed in joint.placement))
+
+
+def parallel(joint: Joint) -> bool:
+    """To the axis before."""
+    return revolute(joint) and all(fixed.angle == 0 for fixed in joint.placement)
+
+
+def split(angle: float) -> tuple[Screw, float]:
+    """Whole quarter turns, which cost nothing, or else the angle."""
+    c, s = cos_sin(angle)
+    return (Screw("z", c, s), 0) if is_zero(c * s) else (Screw("z"), angle)
+
+
+def across(joint: Joint, w: Vector) -> bool:
+    """Is ``w``, of the link before, along one of its axes and then along x or y of the joint?"""
+    directions = [axis for axis, x in zip(AXES, w, strict=True) if not is_zero(x)]
+    return len(directions) == 1 and [is_zero(x) for x in placed(joint).inward(directions[0])] in XY
 
 
 def revolute(joint: Joint) -> bool:

@@ -1,0 +1,71 @@
+"""``linkwork equations``: a robot's quantities in symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import UnknownNameError
+from ..files import write_text
+from ..formulations import QUANTITIES
+from ..symbolic import SymbolicModel, symbolic
+from .common import Source, progress, say, takes_robot
+
+
+def _sympy(model: SymbolicModel) -> str:
+    return "".join(f"{name} = {expression}\n" for name, expression in model.sympy().items())
+
+
+FORMATS: dict[str, Callable[[SymbolicModel], str]] = {
+    "text": SymbolicModel.text,
+    "latex": SymbolicModel.latex,
+    "python": SymbolicModel.python,
+    "sympy": _sympy,
+}
+
+
+@takes_robot
+def equations(
+    source: Source,
+    quantity: Annotated[str, typer.Option(metavar="QUANTITY", help="What to write down.")] = "inverse_dynamics",
+    method: Annotated[str, typer.Option(metavar="METHOD", help="By which method, e.g. khalil.")] = "auto",
+    frame: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="For pose and Jacobians; default: the robot's last frame.")
+    ] = None,
+    parameters: Annotated[
+        str,
+        typer.Option(metavar="HOW", help="minimal: inertias grouped into the fewest that act; or standard."),
+    ] = "minimal",
+    format: Annotated[str, typer.Option(metavar="FORMAT", help="text, latex, python or sympy.")] = "text",
+    numbers: Annotated[bool, typer.Option("--numbers", help="Put the numbers in place of the constants.")] = False,
+    written_out: Annotated[
+        bool, typer.Option("--written-out", help="No intermediate results but sines and cosines; for small robots.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to a file instead.")] = None,
+) -> None:
+    """Print the equations of a quantity of this very robot, step by step, in the letters of the papers.
+
+    \b
+    linkwork equations planar2r --quantity inertia_matrix --written-out
+    linkwork equations rx90 --method khalil --format latex --output rx90.tex
+    """
+    if format not in FORMATS:
+        raise UnknownNameError("format", format, FORMATS)
+    robot = source.load()
+    if frame is None and quantity in QUANTITIES and QUANTITIES[quantity].of_frame:
+        frame = robot.frame_names[-1]
+    kept = not numbers
+    with progress("tracing"):
+        model = symbolic(
+            robot, quantity, method=method, frame=frame, parameters=parameters, written_out=written_out,
+            geometry=kept, inertias=kept, friction=kept, gravity=kept,
+        )  # fmt: skip
+        text = FORMATS[format](model)
+    if output is None:
+        print(text, end="")
+        return
+    write_text(output, text)
+    say(f"wrote {output}: {len(model.equations)} equations")

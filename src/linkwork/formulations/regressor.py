@@ -1,0 +1,139 @@
+"""The regressor: joint forces as a matrix times the dynamic parameters, in which they are linear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..model import Joint, Model
+from ..scalar import Scalar, is_zero, sign
+from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
+from .khalil import ClosedLoops
+from .rnea import acceleration_matrix, rate_of_spin
+
+ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters
+DRIVES = {"IA": "rotor_inertia", "FS": "coulomb", "FV": "viscous", "K": "stiffness"}  # of a joint
+UNITS = tuple(Symmetric(*(int(k == j) for j in range(6))) for k in range(6))
+
+
+class Parameter(NamedTuple):
+    """One of the numbers joint forces are linear in, of a body or of its joint; named as Khalil does, XX2, IA2."""
+
+    body: int
+    element: str
+
+    def __str__(self) -> str:
+        return f"{self.element}{self.body}"
+
+
+def standard_parameters(model: Model, drives: bool | None = None) -> tuple[Parameter, ...]:
+    """Ten of each body in the order of ``Robot.parameters``, then rotor inertia, friction and stiffness of the joints:
+    those that are not zero, or with ``drives`` the first three of every joint, or none."""
+    bodies = tuple(Parameter(i, element) for i, _ in model.outward() for element in ELEMENTS)
+    return bodies + tuple(
+        Parameter(i, element)
+        for i, _ in model.outward()
+        if not model.joint(i).floating and drives is not False
+        for element, attribute in DRIVES.items()
+        if (drives and element != "K") or not is_zero(getattr(model.joint(i), attribute))
+    )
+
+
+def parameter_values(model: Model, asked: Sequence[Parameter], in_links: bool = False) -> list[Scalar]:
+    """Their values in this model, in the bodies' frames or in those of the user's links."""
+    known = {}
+    for i, _ in model.outward():
+        inertia = model.link_pose(i).inverse().inertia_outward(model.inertia(i)) if in_links else model.inertia(i)
+        known |= {Parameter(i, element): value for element, value in zip(ELEMENTS, inertia, strict=True)}
+        known |= {Parameter(i, element): getattr(model.joint(i), name) for element, name in DRIVES.items()}
+    return [known[each] for each in asked]
+
+
+def regressor(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    asked: Sequence[Parameter],
+    in_links: bool = False,
+) -> list[list[Scalar]]:
+    """Y with tau = Y theta on the user's vectors: one row for each entry of ``tau``, one column for each parameter.
+
+    Columns of the tree, collected as its forces are where joints mimic others or loops are closed.
+    """
+    q = model.expand(q)
+    tree = ClosedLoops(model, q)
+    qd = tree.rates(v)
+    columns = tree_regressor(model, q, qd, tree.accelerations(qd, a), asked, in_links)
+    collected = [tree.to_motors(tree.collect(column)) for column in columns]
+    return [[column[k] for column in collected] for k in range(len(model.mobility.forced))]
+
+
+def tree_regressor(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    asked: Sequence[Parameter],
+    in_links: bool = False,
+) -> list[list[Scalar]]:
+    """The columns of Y on tree vectors, tau = Y theta.
+
+    Newton-Euler with each parameter apart (Khosla & Kanade 1985; Gautier & Khalil 1990). Motion of the bodies outward
+    as in ``rnea``, vd with -g; then the wrench of body i is linear in its parameters, with the 6 x 10 matrix
+
+      (1)  F_i = vd M + U MS                                   U = [wd x] + [w x][w x]
+      (2)  N_i = MS x vd + J wd + w x (J w)
+
+    whose columns go inward and leave their share at every joint on the way:
+
+      (3)  f_p = R f_i,   n_p = R n_i + p x R f_i
+      (4)  Y_ji = the share of joint j of (f, n)
+      (5)  Y_jj: a_j of Ia,  sign(v_j) of Fs,  v_j of Fv,  q_j - rest of K
+
+    With ``in_links`` the parameters are those of the links in the user's frames, which (1) and (2) are written in then.
+    """
+    X, w, wd, vd, U = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}
+    for i, p in model.outward():
+        X[i] = model.transform(i, q)
+        joint_v, joint_a = model.joint_motion(i, v), model.joint_motion(i, a)
+        vJ, wJ = joint_v.linear, joint_v.angular
+        carried = X[i].inward(w[p])
+        w[i] = carried + wJ
+        wd[i] = X[i].inward(wd[p]) + carried.cross(wJ) + joint_a.angular
+        vd[i] = X[i].inward(vd[p] + U[p] @ X[i].origin) + (2 * carried + wJ).cross(vJ) + joint_a.linear
+        U[i] = acceleration_matrix(w[i], wd[i])
+
+    columns = []
+    wrenches: dict[int, dict[str, Force]] = {}
+    for i, element in asked:
+        column: list[Scalar] = [0] * model.n_tree
+        if element in DRIVES:
+            (k,), (at,) = model.freedoms(i), model.coordinates(i)
+            column[k] = _drive(model.joint(i), element, q[at], v[k], a[k])                             # (5)
+        else:
+            if i not in wrenches:
+                frame = model.link_pose(i) if in_links else Pose.identity()
+                wrenches[i] = _wrenches(frame, w[i], wd[i], vd[i], U[i])
+            f = wrenches[i][element]
+            for j in (i, *model.ancestors(i)):
+                for k, S in zip(model.freedoms(j), model.subspace(j), strict=True):
+                    column[k] = S.dot(f)                                                               # (4)
+                if model.body(j).parent > 0:
+                    f = X[j].force_outward(f)                                                          # (3)
+        columns.append(column)
+    return columns
+
+
+def _wrenches(frame: Pose, w: Vector, wd: Vector, vd: Vector, U: Matrix) -> dict[str, Force]:
+    """Of each parameter of a body in ``frame``, on the body and in its own frame, from the motion of the latter."""
+    w, wd, vd = frame.inward(w), frame.inward(wd), frame.inward(vd + U @ frame.origin)
+    U = acceleration_matrix(w, wd)
+    of_moments = (Force(u, e.cross(vd)) for u, e in zip(U.columns, AXES, strict=True))                 # (1)
+    of_inertias = (Force(Vector(), rate_of_spin(J, w, wd, U)) for J in UNITS)                          # (2)
+    found = (Force(vd), *of_moments, *of_inertias)
+    return {element: frame.force_outward(f) for element, f in zip(ELEMENTS, found, strict=True)}
+
+
+def _drive(joint: Joint, element: str, q: Scalar, v: Scalar, a: Scalar) -> Scalar:
+    return {"IA": lambda: a, "FS": lambda: sign(v), "FV": lambda: v, "K": lambda: q - joint.rest}[element]()

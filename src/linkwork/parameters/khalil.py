@@ -1,0 +1,96 @@
+"""Base parameters of a tree in closed form: what acts on its joints, each by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..formulations.regressor import ELEMENTS, Parameter
+from ..model import Model
+from ..scalar import Scalar
+from ..spatial import Inertia, Screw, Symmetric, Transform, Vector, Z
+from .excitation import ABOUT_ONE, EVERY_WAY, NO_TURN, Excitation
+
+
+def khalil_parameters(model: Model, excited: dict[int, Excitation]) -> dict[Parameter, Scalar]:
+    """The base parameters by the standard parameter whose place each takes, over any scalar (Gautier & Khalil 1990).
+
+    Body by body, inward. Parameters that a joint cannot tell from the parent's go there, as of a body fixed to it:
+
+      (1)  of a revolute joint's body M, MZ and YY, the latter as XX = YY:  XXR = XX - YY
+      (2)  of a prismatic joint's body XX, XY, XZ, YY, YZ, ZZ
+
+    With R and p the place of the joint in its parent at position zero, the parent's J grows by R J' R^T
+    + 2 (p.u) 1 - p u^T - u p^T, its first moments by MS' + M p, where MS' = R MS, u = MS' + M p / 2; its mass by M.
+    The first joints of a fixed base let fewer parameters act. With u the one direction that a body turns about:
+
+      (3)  only slides                  M
+      (4)  revolute about u             ZZ, MX, MY; the latter two not if it turns and slides along one vertical line
+      (5)  prismatic across u           M and two of MS, since MS along u does not act:  MS - u (MS_e / u_e)
+      (6)  prismatic along u            M; MX and MY go to the parent, MZ does not act
+    """
+    own = {i: model.inertia(i) for i, _ in model.outward()} | {0: Inertia()}
+    base: dict[Parameter, Scalar] = {}
+    for i, p in model.inward():
+        how, joint = excited[i], model.joint(i)
+        kept: dict[str, Scalar] = dict(zip(ELEMENTS, own[i], strict=True))
+        if joint.floating:
+            moved, acting = Inertia(), ELEMENTS
+        elif joint.prismatic:
+            moved, acting = Inertia(0, Vector(), own[i].J), ELEMENTS[:4]  # (2)
+            if how.turns == NO_TURN:
+                acting = ("M",)  # (3)
+            elif how.along:
+                moved, acting = Inertia(0, Vector(own[i].h.x, own[i].h.y, 0), own[i].J), ("M",)  # (6)
+            elif how.turns == ABOUT_ONE:
+                first, acting = _across(own[i].h, _direction(model, i))  # (5)
+                kept |= dict(zip(("MX", "MY", "MZ"), first, strict=True))
+        else:
+            yy = own[i].J.yy
+            moved = Inertia(own[i].mass, Vector(0, 0, own[i].h.z), Symmetric(yy, 0, 0, yy, 0, 0))  # (1)
+            kept["XX"] = kept["XX"] - yy
+            acting = ("MX", "MY", "ZZ") if how.moments else ("ZZ",)  # (4)
+            if how.turns == EVERY_WAY:
+                acting = ("MX", "MY", "XX", "XY", "XZ", "YZ", "ZZ")
+        base |= {Parameter(i, element): kept[element] for element in acting}
+        if p:
+            own[p] = own[p] + carrier(model, i).inertia_outward(moved)
+    return {each: base[each] for each in sorted(base, key=lambda each: (each.body, ELEMENTS.index(each.element)))}
+
+
+def with_rotors_absorbed(model: Model, excited: dict[int, Excitation]) -> Model:
+    """The same robot where rotor inertias are felt as inertias of bodies: as ZZ of a body that turns about its joint's
+    axis with the joint's speed alone, as M of one that slides so along its joint's axis. The latter's mass is carried
+    by its parent, too, which a rotor's inertia is not: there it is taken off."""
+    inertia = {i: model.inertia(i) for i, _ in model.outward()} | {0: Inertia()}
+    joints = {}
+    for i, p in model.outward():
+        joints[i] = joint = model.joint(i)
+        if excited[i].rotor:
+            Ia = joint.rotor_inertia
+            joints[i] = replace(joint, rotor_inertia=0.0)
+            inertia[i] = inertia[i] + (Inertia(Ia) if joint.prismatic else Inertia(0, Vector(), Symmetric(zz=Ia)))
+            if joint.prismatic:
+                inertia[p] = inertia[p] + carrier(model, i).inertia_outward(Inertia(-Ia))
+    changed = (replace(body, inertia=inertia[i], joint=joints[i]) for i, body in enumerate(model.bodies, 1))
+    return replace(model, bodies=tuple(changed))
+
+
+def carrier(model: Model, i: int) -> Transform:
+    """The place of joint ``i`` in its parent; where it stands does not matter, so a revolute one does not turn it."""
+    *placement, last = model.transform(i, [0.0] * (model.n_tree + 1)).screws
+    return Transform(*placement, last if model.joint(i).prismatic else Screw("z", t=last.t))
+
+
+def _direction(model: Model, i: int) -> Vector:
+    """Of a body that turns about one direction: that, in its own frame."""
+    if not model.joint(i).prismatic:
+        return Z
+    return carrier(model, i).inward(_direction(model, model.body(i).parent))
+
+
+def _across(h: Vector, u: Vector) -> tuple[Vector, tuple[str, ...]]:
+    """First moments without what is along ``u``, such that the component where ``u`` is largest vanishes; and which of
+    the parameters are left."""
+    largest = max((2, 1, 0), key=lambda k: round(abs(u[k]), 12))
+    left = tuple(name for k, name in enumerate(("MX", "MY", "MZ")) if k != largest)
+    return h - u * (h[largest] * (1 / u[largest])), ("M", *left)

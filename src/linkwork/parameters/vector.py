@@ -1,0 +1,42 @@
+"""ParameterVector: the theta of tau = Y theta, with the names of its entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import UnknownNameError
+from ..formulations.regressor import DRIVES, Parameter, parameter_values, standard_parameters
+from ..model import Model
+from .base import base_parameters
+
+CHOICES = ("standard", "minimal")
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterVector:
+    """``columns``: the parameters whose columns the regressor has, in the links' frames or the bodies' own."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    columns: tuple[Parameter, ...]
+    in_links: bool
+
+
+def parameter_vector(model: Model, parameters: str = "standard", drives: bool | None = None) -> ParameterVector:
+    """Standard: those of ``Robot.parameters`` in a row, in the links' frames and named after links, then those of the
+    joints. Minimal: the base parameters of Gautier and Khalil."""
+    if parameters not in CHOICES:
+        raise UnknownNameError("choice of parameters", parameters, CHOICES)
+    if parameters == "minimal":
+        base = base_parameters(model, "khalil", drives)
+        return ParameterVector(base.names, base.values, base.columns, in_links=False)
+    columns = standard_parameters(model, drives)
+    values = np.array(parameter_values(model, columns, in_links=True), float)
+    return ParameterVector(tuple(_name(model, each) for each in columns), values, columns, in_links=True)
+
+
+def _name(model: Model, parameter: Parameter) -> str:
+    i, element = parameter
+    return f"{model.joint(i).name if element in DRIVES else model.body(i).name}.{element}"

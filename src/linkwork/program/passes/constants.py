@@ -1,0 +1,153 @@
+"""Units: values are computed in the units in which the fewest constants have to be multiplied by.
+
+A constant factor can be pulled through products, quotients and sums: ``2 (3 x y + 5 z)`` is ``6 x y + 10 z``, and a
+robot whose unit of length is its forearm has a forearm of length one. Every value gets a scale of its own, sums ask
+their terms for equal scales, inputs and outputs keep theirs; what freedom is left makes constants one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+from ..graph import Graph
+from ..program import Op, Program
+from ..trace import linearize
+from .flat import apply, while_it_helps
+
+MOST = (
+    2.0**20
+)  # beyond, or below one by as much, a constant is not made the unit: others would leave the range of floats
+
+
+class Scale:
+    """``factor`` times unknown numbers to their ``powers``."""
+
+    __slots__ = ("factor", "powers")
+
+    def __init__(self, factor: Fraction | int = 1, powers: dict[int, int] | None = None):
+        self.factor, self.powers = factor, powers or {}
+
+    def times(self, other: Scale, exponent: int = 1) -> Scale:
+        """Times ``other ** exponent``."""
+        if other is ONE:
+            return self
+        if self is ONE and exponent == 1:
+            return other
+        powers = dict(self.powers)
+        for k, p in other.powers.items():
+            powers[k] = powers.get(k, 0) + exponent * p
+            if not powers[k]:
+                del powers[k]
+        factor = self.factor if other.factor == 1 else self.factor * Fraction(other.factor) ** exponent
+        return Scale(factor, powers) if powers or factor != 1 else ONE
+
+
+ONE = Scale()
+
+
+class Unknowns:
+    """Numbers that scales are made of, settled one after the other."""
+
+    def __init__(self):
+        self.settled: dict[int, Scale] = {}
+        self.made = 0
+
+    def new(self) -> Scale:
+        self.made += 1
+        return Scale(powers={self.made: 1})
+
+    def now(self, scale: Scale) -> Scale:
+        """The scale with what has been settled put in."""
+        while (k := next((k for k in scale.powers if k in self.settled), None)) is not None:
+            rest = {n: p for n, p in scale.powers.items() if n != k}
+            scale = Scale(scale.factor, rest).times(self.settled[k], scale.powers[k])
+        return scale
+
+    def make_one(self, scale: Scale) -> bool:
+        """Settle an unknown so that the scale is one, if that takes no roots."""
+        scale = self.now(scale)
+        if simple := [k for k, p in scale.powers.items() if abs(p) == 1]:
+            k = max(simple)
+            rest = Scale(scale.factor, {n: p for n, p in scale.powers.items() if n != k})
+            self.settled[k] = ONE.times(rest, -scale.powers[k])
+        return bool(simple)
+
+    def make_equal(self, a: Scale, b: Scale) -> None:
+        if a is not b:
+            difference = self.now(a.times(b, -1))
+            if not self.make_one(difference):
+                self.settled.update(dict.fromkeys(difference.powers, ONE))
+
+
+@while_it_helps
+def rescale(program: Program) -> Program:
+    """Choose units: of the constants that values are multiplied by, as many as possible become one."""
+    if not all(map(isfinite, program.constants)):
+        return program
+    n_inputs, first = program.n_inputs, program.first_instruction
+    constants = {n_inputs + k: c for k, c in enumerate(program.constants)}
+    unknowns, of, multiplied = Unknowns(), [ONE] * first, []
+    for number, (op, *args) in program.numbered():
+        free = [a for a in args if a not in constants]
+        if op == Op.NEG:
+            made = of[args[0]]
+        elif op in (Op.ADD, Op.SUB) and free:
+            made = of[free[0]]
+            unknowns.make_equal(made, of[free[-1]])
+        elif op == Op.MUL and len(free) == 2:
+            made = of[free[0]].times(of[free[1]])
+        elif op == Op.DIV and len(free) == 2:
+            made = of[free[0]].times(of[free[1]], -1)
+        elif op in (Op.MUL, Op.DIV) and free:
+            made = unknowns.new()
+            if op == Op.MUL:
+                constant = next(constants[a] for a in args if a in constants)
+                multiplied.append((number, free[0], abs(constant)))
+        else:
+            for a in free:
+                unknowns.make_equal(of[a], ONE)
+            made = ONE
+        of.append(unknowns.now(made))
+    for r in program.results:
+        unknowns.make_equal(of[r], ONE)
+
+    factors = [of[y].times(of[x], -1).times(Scale(Fraction(c))) for y, x, c in multiplied if 1 / MOST <= c <= MOST]
+    while True:
+        groups: dict[Any, list[Scale]] = defaultdict(list)
+        for scale in map(unknowns.now, factors):
+            if any(abs(p) == 1 for p in scale.powers.values()):
+                groups[_same(scale)].append(scale)
+        if not groups:
+            break
+        unknowns.make_one(max(groups.values(), key=len)[0])
+    return _scaled(program, [Fraction(unknowns.now(scale).factor) for scale in of])
+
+
+def _same(scale: Scale) -> tuple:
+    """Equal for scales that become one together."""
+    key = tuple(sorted(scale.powers.items()))
+    return (key, scale.factor) if key[0][1] > 0 else (tuple((k, -p) for k, p in key), 1 / Fraction(scale.factor))
+
+
+def _scaled(program: Program, scale: list[Fraction]) -> Program:
+    """With every value times its scale."""
+    graph = Graph()
+    values: list[Any] = [graph.input(k) for k in range(program.n_inputs)]
+    constants = {program.n_inputs + k: Fraction(c) for k, c in enumerate(program.constants)}
+    values.extend(program.constants)
+    for number, (op, *args) in program.numbered():
+        free = [a for a in args if a not in constants]
+        operands = [values[a] for a in args]
+        if len(free) < len(args) and free:
+            (k,) = (k for k, a in enumerate(args) if a in constants)
+            wanted, other = scale[number], scale[free[0]]
+            if op == Op.MUL:
+                wanted /= other
+            elif op == Op.DIV:
+                wanted = wanted * other if k == 0 else other / wanted
+            operands[k] = float(constants[args[k]] * wanted)
+        values.append(apply(op, *operands))
+    return linearize(program.name, program.inputs, program.outputs, [values[r] for r in program.results])

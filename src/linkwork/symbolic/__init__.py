@@ -1,0 +1,6 @@
+"""Readable equations: quantities in named steps and the letters of the papers, as text, LaTeX, Python and sympy."""
+
+from .build import from_program, symbolic
+from .symbolic_model import SymbolicModel
+
+__all__ = ["SymbolicModel", "from_program", "symbolic"]

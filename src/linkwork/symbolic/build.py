@@ -1,0 +1,238 @@
+"""symbolic(robot, quantity) -> SymbolicModel: trace a formulation on symbols, and name what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnknownNameError, UnsupportedError
+from ..formulations import QUANTITIES, Method, Request, find, methods, sizes
+from ..formulations.quantities import vectors
+from ..function import Label
+from ..model import Model, grouped
+from ..pipeline import CHOOSING, LARGE, compile
+from ..program import PARAMETER, Op, Port, Program, count
+from ..program.graph import COS, INPUT, NEG, SIN, Node
+from ..program.passes import absorb_signs
+from ..program.trace import linearize
+from ..scalar import cos, sign, sin, sqrt
+from .angles import AngleGraph
+from .equations import Given, Trace, equations, needed
+from .names import WRENCH, entries, vector
+from .symbolic_model import SymbolicModel
+from .symbols import INERTIA, Names, SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
+from .watch import Watch
+
+PARAMETERS = ("minimal", "standard")
+
+
+def symbolic(
+    robot: Any,
+    quantity: str = "inverse_dynamics",
+    *,
+    method: str = "auto",
+    frame: str | None = None,
+    axes: str = "world",
+    wrenches: Sequence[str] = (),
+    parameters: str = "minimal",
+    geometry: bool = True,
+    inertias: bool = True,
+    friction: bool = True,
+    gravity: bool = True,
+    zeros: bool = False,
+    written_out: bool = False,
+) -> SymbolicModel:
+    """The equations of a quantity of a Robot (or of its Model), with symbols for its constants.
+
+    ``quantity``, ``method``, ``frame``, ``axes``, ``wrenches``: as of ``compile``. ``parameters``: "minimal" groups the
+    inertial parameters into the fewest that act, in equations of their own (XXR2, ...); "standard" leaves them.
+    ``geometry`` (lengths and angles), ``inertias`` (rotors too), ``friction`` (springs too) and ``gravity``: True for
+    symbols, False for numbers. Constants that are zero and angles of whole quarter turns are left out of the equations;
+    ``zeros`` gives inertial parameters that are zero their symbols, too. ``written_out``: no intermediate results but
+    sines, cosines and grouped parameters; for small robots.
+    """
+    if parameters not in PARAMETERS:
+        raise UnknownNameError("treatment of parameters", parameters, PARAMETERS)
+    how = {"frame": frame, "axes": axes, "wrenches": wrenches, "parameters": parameters}
+    label = compile(robot, quantity, method=method, backend="interpreter", **how).label  # checked, the method chosen
+    model: Model = with_plain_tips(getattr(robot, "model", robot))
+    switches = {"geometry": geometry, "inertias": inertias, "gravity": gravity, "friction": friction, "zeros": zeros}
+    names, made = [label.method], []
+    if method in CHOOSING and model.nv <= LARGE:  # in symbols another method may be the shortest
+        able = (m for m in methods(quantity) if m.candidate and not m.refusal(model, bool(wrenches)))
+        names = list(dict.fromkeys([label.method, *(m.name for m in able)]))
+    for name in names:
+        chosen = find(quantity, name, model, wrenches=bool(wrenches)) if name else None
+        # a method that groups the parameters itself does it in fewer steps alone
+        groups = parameters == "minimal" and QUANTITIES[quantity].of_joints and (chosen is None or chosen.grouped)
+        with suppress(UnsupportedError) if name != names[-1] or made else nullcontext():
+            for group in (False, True) if groups else (False,):
+                own = replace(label, method=name)
+                made.append(_traced(model, own, chosen, axes, switches, group, written_out))
+    return min(made, key=lambda each: (each.operations.mul + each.operations.add, len(each.equations)))
+
+
+def _traced(
+    model: Model,
+    label: Label,
+    method: Method | None,
+    axes: str,
+    switches: Mapping[str, bool],
+    group: bool,
+    written_out: bool,
+) -> SymbolicModel:
+    asked, size, held, names = QUANTITIES[label.quantity], sizes(model), vectors(model), Names()
+    number = {body.joint.name: j for j, body in enumerate(model.bodies, 1)}
+    joints = {kind: [number[joint] for joint in each] for kind, each in held.items()}
+    inputs = {name: vector(name, size[name], joints[name]) for name in asked.inputs}
+    if label.wrenches:
+        at = [model.frame(name).body for name in label.wrenches]
+        inputs["wrenches"] = np.array([[f"{letter}{body}" for letter in WRENCH] for body in at], dtype=object)
+    tracing = _Tracing(names, inputs)
+
+    seen = with_symbols(model, tracing.symbols, **switches)
+    placed = [model.frame(name) for name in (label.frame, *label.wrenches) if name]
+    if switches["geometry"]:
+        placed = [with_symbolic_origin(each, tracing.symbols) for each in placed]
+    request = Request(
+        method=method.function if method else None,
+        frame=placed[0] if label.frame else None,
+        axes=axes,
+        loaded=tuple(placed[1:] if label.frame else placed),
+        closed=method is not None and method.closed,
+    )
+    if group:
+        seen = tracing.grouped(seen)
+    with Watch(seen.visit, tracing.name), _OfNumbers(label):
+        result = asked.function(seen, request, *(nodes.tolist() for nodes in tracing.arguments.values()))
+    results = (result,) if isinstance(asked.output, str) else result
+    for (name, shape), value in zip(asked.outputs.items(), results, strict=True):
+        known = [size[n] if isinstance(n, str) else n for n in shape]
+        of_joints = name in ("a", "tau")
+        tracing.output(
+            name, vector(name, known[0], joints[str(shape[0])]) if of_joints else entries(name, known), value
+        )
+    return tracing.finish(label, written_out)
+
+
+def from_program(program: Program, label: Label) -> SymbolicModel:
+    """The equations of a compiled program: its constants are numbers, its intermediate results have no letters."""
+
+    def named(port: Port) -> np.ndarray:
+        held = label.entries.get(port.name, ())
+        return vector(port.name, port.size, range(1, len(held) + 1)) if held else entries(port.name, port.shape)
+
+    tracing = _Tracing(Names(), {port.name: named(port) for port in program.inputs})
+    values = [node for nodes in tracing.arguments.values() for node in nodes.flat] + list(program.constants)
+    for op, *args in program.instructions:
+        values.append(_APPLY[Op(op)](*(values[a] for a in args)))
+    start = 0
+    for port in program.outputs:
+        tracing.output(port.name, named(port), [values[k] for k in program.results[start : start + port.size]])
+        start += port.size
+    return tracing.finish(label)
+
+
+_APPLY = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+    Op.DIV: lambda a, b: a / b,
+    Op.NEG: lambda a: -a,
+    Op.SQRT: sqrt,
+    Op.SIN: sin,
+    Op.COS: cos,
+    Op.SIGN: sign,
+    Op.FMA: lambda a, b, c: a * b + c,
+    Op.FMS: lambda a, b, c: a * b - c,
+    Op.FNMA: lambda a, b, c: c - a * b,
+}
+
+
+class _OfNumbers:
+    """Turns a method's need for a number into words."""
+
+    def __init__(self, label: Label):
+        self.label = label
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type | None, error: object, *_: Any) -> None:
+        if kind is TypeError and "while tracing" in str(error):
+            raise UnsupportedError(
+                f"method {self.label.method!r} decides by the values of constants, so they cannot all be symbols",
+                where=f"robot {self.label.robot!r}", fix="geometry=False, gravity=False, or another method",
+            ) from None  # fmt: skip
+
+
+class _Tracing:
+    """A graph whose inputs are named, and the names given to its nodes."""
+
+    def __init__(self, names: Names, inputs: Mapping[str, np.ndarray]):
+        self.graph, self.names = AngleGraph(sum(array.size for array in inputs.values())), names
+        self.given: dict[Node, Given] = {}
+        self.results: dict[str, Any] = {}
+        self.inputs, self.outputs, self.arguments, self.n_states = {}, {}, {}, 0
+        for port, array in inputs.items():
+            self.inputs[port] = _array([names.new(name) for name in array.flat], array.shape)
+            nodes = [self.graph.input(self.n_states + k) for k in range(array.size)]
+            self.arguments[port] = _array(nodes, array.shape)
+            self.n_states += array.size
+        self.symbols = Symbols(self.graph, self.n_states, names)
+
+    def name(self, scalar: Any, name: str, tag: str = "") -> None:
+        """Name a node, if it has no name yet; a negative one by the node behind it."""
+        node, way = (scalar.a, -1) if scalar.op == NEG else (scalar, 1)
+        if node.op not in (INPUT, SIN, COS):
+            self.given.setdefault(node, Given(name, way, tag))
+
+    def grouped(self, model: SymbolicRobot) -> SymbolicRobot:
+        """With grouped inertial parameters, named like the standard ones with an R behind the letters."""
+        result = replace(model, bodies=grouped(model).bodies)
+        for j, body in enumerate(result.bodies, 1):
+            for letters, value in zip(INERTIA, body.inertia, strict=True):
+                if isinstance(value, Node):
+                    self.name(value, f"{letters}R{j}")
+        return result
+
+    def output(self, port: str, names: np.ndarray, value: Any) -> None:
+        """Take an output; an entry that is the same as its mirror image in a matrix goes by that one's name."""
+        values = _array(value, names.shape)
+        own = _array([self.names.new(name) for name in names.flat], names.shape)
+        for index in np.ndindex(*names.shape):
+            mirror = index[::-1]
+            inside = mirror < index and all(k < n for k, n in zip(mirror, names.shape, strict=True))
+            if inside and isinstance(values[index], Node) and values[index] is values[mirror]:
+                own[index] = own[mirror]
+            self.results.setdefault(str(own[index]), values[index])
+        self.outputs[port] = own
+
+    def finish(self, label: Label, written_out: bool = False) -> SymbolicModel:
+        results, values = self.results, self.symbols.values
+        live = needed(self.graph, results.values())
+        all_inputs = [name for array in self.inputs.values() for name in array.flat] + list(values)
+        taking = {name for array in self.outputs.values() if array.ndim == 2 for name in array.flat}
+        trace = Trace(results, all_inputs, self.n_states, live, self.given)
+        steps = equations(trace, self.names, taking, written_out)
+        ports = [Port("state", (self.n_states,)), Port("parameters", (len(values),), PARAMETER)]
+        outputs = [Port("results", (len(results),))]
+        program = absorb_signs(linearize(label.quantity, ports, outputs, list(results.values())))
+        used = {all_inputs[node.a] for node in live if node.op == INPUT}
+        return SymbolicModel(
+            label,
+            self.inputs,
+            self.outputs,
+            {name: value for name, value in values.items() if name in used},
+            steps,
+            count(program),
+            count(program, off_line=True),
+        )
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    return np.array(values, dtype=object).reshape(shape)

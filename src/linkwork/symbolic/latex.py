@@ -1,0 +1,64 @@
+"""Equations as LaTeX: one ``align*``, names with dots, Greek letters and indices."""
+
+from __future__ import annotations
+
+import re
+
+from .expressions import ATOM, Call, Expression, Printer, Quotient
+from .symbolic_model import SymbolicModel
+
+GREEK = {name: rf"\{name}" for name in ("alpha", "gamma", "theta", "tau")} | {"Gamma": r"\Gamma"}
+STEMS = GREEK | {
+    "qd": r"\dot{q}", "qdd": r"\ddot{q}", "w": r"\omega", "wd": r"\dot{\omega}", "wi": r"\bar{\omega}",
+    "Vd": r"\dot{V}", "vd": r"\dot{v}",
+}  # fmt: skip
+NAME = re.compile(r"([A-Za-z]+?)(\d[\w]*)?$")
+
+
+def latex(model: SymbolicModel) -> str:
+    printer = LatexPrinter()
+    lines = [f"{printer.symbol(e.name)} &= {printer.whole(e.expression)}" for e in model.equations]
+    return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}\n"
+
+
+class LatexPrinter(Printer):
+    times = r"\,"
+
+    def symbol(self, name: str) -> str:
+        """Letters, then digits and what follows as an index: \\dot{\\omega}_{2x} of wd2x."""
+        found = NAME.match(name)
+        stem, index = found.groups() if found else (name, None)
+        shown = STEMS.get(stem) or (stem if len(stem) == 1 else rf"\mathit{{{stem}}}")
+        if index is None:
+            return shown
+        return f"{shown}_{{{index.replace('_', ',')}}}"
+
+    def number(self, value: float) -> str:
+        text = super().number(value)
+        mantissa, e, exponent = text.partition("e")
+        return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if e else text
+
+    def power(self, base: str, exponent: int) -> str:
+        return f"{base}^{{{exponent}}}"
+
+    def quotient(self, expression: Quotient) -> tuple[str, int]:
+        return rf"\frac{{{self.write(expression.numerator)}}}{{{self.write(expression.denominator)}}}", ATOM
+
+    def call(self, function: str, argument: Expression) -> str:
+        if function == "sqrt":
+            return rf"\sqrt{{{self.write(argument)}}}"
+        return self._function(function) + self.brackets(self.write(argument))
+
+    def whole(self, expression: Expression) -> str:
+        """A right-hand side: where nothing follows it, the argument of a function needs no brackets."""
+        if isinstance(expression, Call) and expression.function != "sqrt":
+            text = self.write(expression.argument)
+            if " " not in text:
+                return f"{self._function(expression.function)} {text}"
+        return self.write(expression)
+
+    def _function(self, name: str) -> str:
+        return r"\operatorname{sign}" if name == "sign" else rf"\{name}"
+
+    def brackets(self, text: str) -> str:
+        return rf"\left({text}\right)"

@@ -1,0 +1,58 @@
+"""Equations as a Python function: plain arithmetic on floats, or on arrays of one entry for each state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .expressions import Equation, Printer, functions_of
+from .symbolic_model import SymbolicModel
+
+
+def python(model: SymbolicModel) -> str:
+    return "\n".join(_lines(model)) + "\n"
+
+
+def _lines(model: SymbolicModel) -> Iterator[str]:
+    constants = f", constants={CONSTANTS}" if model.values else ""
+    functions = sorted({name for e in model.equations for name in functions_of(e.expression)})
+    yield f'"""{model.title}. Written by linkwork; on line: {model.operations}."""'
+    if functions:
+        yield ""
+        yield f"from numpy import {', '.join(functions)}"
+    if model.values:
+        yield ""
+        yield f"{CONSTANTS} = {{"
+        yield from (f'    "{name}": {value!r},' for name, value in model.values.items())
+        yield "}"
+    yield ""
+    yield ""
+    yield f"def {model.label.quantity}({', '.join(model.inputs)}{constants}):"
+    results = ", ".join(model.outputs)
+    yield f'    """{results} as nested lists; each entry of an input may be a number or an array over many states."""'
+    for port, names in model.inputs.items():
+        if names.size:
+            yield f"    {_nested(names.tolist())} = {port}"
+    for name in model.values:
+        yield f'    {name} = constants["{name}"]'
+    for equation in model.equations:
+        yield f"    {equation.name} = {PythonPrinter().write(equation.expression)}{_remark(equation)}"
+    yield f"    return {', '.join(_nested(array.tolist()) for array in model.outputs.values())}"
+
+
+CONSTANTS = "CONSTANTS"
+
+
+def _remark(equation: Equation) -> str:
+    return f"  # {equation.tag}" if equation.tag else ""
+
+
+def _nested(names: list | str) -> str:
+    return names if isinstance(names, str) else "[" + ", ".join(map(_nested, names)) + "]"
+
+
+class PythonPrinter(Printer):
+    def number(self, value: float) -> str:
+        return repr(float(value))
+
+    def power(self, base: str, exponent: int) -> str:
+        return f"{base}**{exponent}"

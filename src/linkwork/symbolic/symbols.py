@@ -1,0 +1,212 @@
+"""A robot whose constants are symbols: inertias, lengths, angles, friction and gravity as inputs of a graph.
+
+Zeros, and angles of whole quarter turns, stay exact, so what they take away is gone from the equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+from ..model import Frame, Joint, Model
+from ..model.model import FixedScrew
+from ..model.rotations import cos_sin, rotation
+from ..program.graph import Graph
+from ..scalar import Scalar, cos, sin
+from ..spatial import Inertia, Matrix, Pose, Screw, Vector
+
+INERTIA = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # in the order of ``Inertia``
+DRIVE = {"rotor_inertia": "IA", "coulomb": "FS", "viscous": "FV", "stiffness": "K", "rest": "rest"}
+
+NOISE = 1e-15  # of a turn back and forth
+
+
+class Names:
+    """Each name once: a second one of the same kind gets a number behind it."""
+
+    def __init__(self):
+        self._taken: dict[str, int] = {}
+        self._counted: dict[str, int] = {}
+
+    def new(self, name: str) -> str:
+        self._taken[name] = times = self._taken.get(name, 0) + 1
+        return name if times == 1 else self.new(f"{name}_{times}")
+
+    def next(self, letter: str) -> str:
+        """t1, t2, ..."""
+        self._counted[letter] = number = self._counted.get(letter, 0) + 1
+        return self.new(f"{letter}{number}")
+
+
+class Symbols:
+    """The symbols made so far, each an input of the graph, with the number it stands for."""
+
+    def __init__(self, graph: Graph, first: int, names: Names):
+        self.graph, self.first, self.names = graph, first, names
+        self.values: dict[str, float] = {}
+
+    def new(self, name: str, value: float, zeros: bool = False) -> Scalar:
+        """A symbol for a number; zero stays zero unless ``zeros`` have symbols too."""
+        if value == 0 and not zeros:
+            return 0
+        self.values[self.names.new(name)] = float(value)
+        return self.graph.input(self.first + len(self.values) - 1)
+
+
+@dataclass(frozen=True)
+class SymbolicScrew(FixedScrew):
+    """``turn``: cosine and sine, of a symbol where the angle is one."""
+
+    turn: tuple[Scalar, Scalar] = (1.0, 0.0)
+
+    @cached_property
+    def screw(self) -> Screw:
+        return Screw(self.axis, *self.turn, self.length)
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolicJoint(Joint):
+    """``turn``: a symbol added to the position of a revolute joint."""
+
+    turn: Scalar = 0
+
+
+class Visit:
+    """The body that a formulation is at: the last one that ``outward`` or ``inward`` gave it; 0 after the last."""
+
+    body = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolicRobot(Model):
+    """A Model with SymbolicJoints that tells which body it was asked for last."""
+
+    visit: Visit = field(default_factory=Visit)
+
+    def _visiting(self, bodies: Any) -> Iterator[tuple[int, int]]:
+        for i, p in bodies:
+            self.visit.body = i
+            yield i, p
+        self.visit.body = 0
+
+    def outward(self) -> Iterator[tuple[int, int]]:
+        return self._visiting(super().outward())
+
+    def inward(self) -> Iterator[tuple[int, int]]:
+        return self._visiting(reversed(list(super().outward())))
+
+    def transform(self, i: int, q: Any) -> Any:
+        turn = getattr(self.joint(i), "turn", 0)
+        moved = list(q)
+        moved[self.coordinates(i).start] += turn
+        return super().transform(i, moved)
+
+
+def with_plain_tips(model: Model) -> Model:
+    """The same robot with theta = 0 in the last frames of its branches. The compiler turns them towards the centre of
+    mass, so that MY vanishes: a saving in numbers, and an odd angle among symbols."""
+    carriers = {body.parent for body in model.bodies}
+    turn = {
+        j: Pose(Matrix(*(Vector(*row) for row in rotation("z", body.joint.angle).tolist())), Vector())
+        for j, body in enumerate(model.bodies, 1)
+        if j not in carriers and not body.joint.prismatic and body.joint.angle
+    }
+
+    def placed(frame: Frame) -> Frame:
+        if frame.body not in turn:
+            return frame
+        pose = turn[frame.body].then(frame.pose)
+        return replace(frame, pose=Pose(Matrix(*(_clean(row) for row in pose.rotation.rows)), _clean(pose.origin)))
+
+    return replace(
+        model,
+        bodies=tuple(
+            replace(body, joint=replace(body.joint, angle=0.0), inertia=_turned(body.inertia, turn[j]))
+            if j in turn
+            else body
+            for j, body in enumerate(model.bodies, 1)
+        ),
+        frames={name: placed(frame) for name, frame in model.frames.items()},
+        loops=tuple(replace(loop, first=placed(loop.first), second=placed(loop.second)) for loop in model.loops),
+        forces=tuple((placed(frame), law) for frame, law in model.forces),
+    )
+
+
+def _clean(v: Vector) -> Vector:
+    """Without the rounding that hides exact zeros and ones."""
+    return Vector(*(float(round(x)) if abs(x - round(x)) < NOISE else x for x in v))
+
+
+def _turned(inertia: Inertia, pose: Pose) -> Inertia:
+    mass, *rest = pose.inertia_outward(inertia)
+    largest = max(map(abs, rest[:3])), max(map(abs, rest[3:]))
+    return Inertia.of([mass, *(0.0 if abs(x) <= NOISE * largest[k > 2] else x for k, x in enumerate(rest))])
+
+
+def with_symbols(
+    model: Model, symbols: Symbols, *, geometry: bool, inertias: bool, gravity: bool, friction: bool, zeros: bool
+) -> SymbolicRobot:
+    """The robot with symbols in place of the constants asked for."""
+    bodies = []
+    for j, body in enumerate(model.bodies, 1):
+        joint, inertia = body.joint, body.inertia
+        if geometry:
+            joint = _with_geometry(joint, j, symbols)
+        if inertias:
+            inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(INERTIA, inertia, strict=True))
+        own = (["rotor_inertia"] if inertias else []) + (["coulomb", "viscous", "stiffness"] if friction else [])
+        if friction and joint.stiffness:
+            own.append("rest")
+        if not joint.floating:
+            joint = replace(joint, **{key: symbols.new(f"{DRIVE[key]}{j}", getattr(joint, key)) for key in own})
+        bodies.append(replace(body, joint=joint, inertia=inertia))
+    g = model.gravity
+    if gravity:
+        g = Vector(*(symbols.new(f"G{k}", x) for k, x in enumerate(g, 1)))
+    kept = {each.name: getattr(model, each.name) for each in fields(Model)}
+    return SymbolicRobot(**kept | {"bodies": tuple(bodies), "gravity": g}, visit=Visit())
+
+
+def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:
+    """Khalil's letters: gamma, b and alpha, d before the joint, theta, r at it."""
+    letters = {"x": ("alpha", "d"), "z": ("gamma", "b")}
+
+    def screw(fixed: FixedScrew, angle: str, length: str) -> SymbolicScrew:
+        return SymbolicScrew(
+            fixed.axis,
+            fixed.angle,
+            symbols.new(f"{length}{j}", fixed.length),
+            _turn(fixed.angle, f"{angle}{j}", symbols),
+        )
+
+    placement = [screw(fixed, *letters[fixed.axis]) for fixed in reversed(joint.placement)][::-1]
+    kept = {each.name: getattr(joint, each.name) for each in fields(Joint)}
+    if not _is_quarter(joint.angle):
+        kept["angle"] = 0.0
+        if joint.prismatic:
+            placement.append(screw(FixedScrew("z", joint.angle), "theta", "r"))
+        else:
+            kept["turn"] = symbols.new(f"theta{j}", joint.angle)
+    kept |= {"placement": tuple(placement), "length": symbols.new(f"r{j}", joint.length)}
+    return SymbolicJoint(**kept)
+
+
+def _is_quarter(angle: float) -> bool:
+    return 0 in cos_sin(angle)
+
+
+def _turn(angle: float, name: str, symbols: Symbols) -> tuple[Scalar, Scalar]:
+    if _is_quarter(angle):
+        return cos_sin(angle)
+    symbol = symbols.new(name, angle)
+    return cos(symbol), sin(symbol)
+
+
+def with_symbolic_origin(frame: Frame, symbols: Symbols) -> Frame:
+    """A named frame at (tool6x, tool6y, tool6z) in body 6; how it is turned stays in numbers."""
+    origin = Vector(
+        *(symbols.new(f"tool{frame.body}{axis}", x) for axis, x in zip("xyz", frame.pose.origin, strict=True))
+    )
+    return replace(frame, pose=type(frame.pose)(frame.pose.rotation, origin))
