@@ -30,7 +30,8 @@ def table(quantity: str, robots: list[str]) -> str:
     lines = []
     for name in robots:
         method, program = traced(linkwork.load(name, friction=False, rotors=False), quantity)
-        first, *passes, last = pass_by_pass(program)
+        first, *passes = pass_by_pass(program)
+        last = passes[-1]
         if not lines:
             titles = ["robot", "method", "as traced", *(row["pass"] for row in passes), "all", "saved"]
             lines = ["| " + " | ".join(titles) + " |", "|---|---|" + "---:|" * (len(titles) - 2)]

@@ -74,7 +74,6 @@ def test_same_values_with_fewer_operations(name: str, quantity: str):
     assert after.mul + after.add + 20 * after.sincos <= before.mul + before.add + 20 * before.sincos
     assert after.sincos <= before.sincos and after.div <= before.div and after.neg <= before.neg
     assert deviation(program, made) < (1e-10 if quantity == "forward_dynamics" else 1e-12)
-    assert customise(made) is made
 
 
 @pytest.mark.parametrize("lower", CUSTOMISING, ids=lambda f: f.__name__)

@@ -132,7 +132,7 @@ SHOWN = ("mul", "add", "sincos")
 
 
 def pass_by_pass(program: Program) -> list[dict[str, Any]]:
-    """Operations of the program as traced, after each pass in turn, and at the end; what each changes alone."""
+    """Operations of the program as traced, after each pass in turn; what each changes alone."""
     start = counted(program)
     rows: list[dict[str, Any]] = []
 
@@ -142,12 +142,8 @@ def pass_by_pass(program: Program) -> list[dict[str, Any]]:
         rows.append({"pass": name, "alone": change, "after": asdict(after), "saved": saved})
 
     add("as traced", start, start)
-    steps = list(customising(program))
-    for k, lower in enumerate(CUSTOMISING):
-        after = steps[min(k, len(steps) - 1)][1] if steps else program
-        add(lower.__name__.replace("_", " "), counted(lower(program)), counted(after))
-    last = counted(steps[-1][1] if steps else program)
-    add("all, again", last, last)
+    for lower, (name, after) in zip(CUSTOMISING, customising(program), strict=True):
+        add(name.replace("_", " "), counted(lower(program)), counted(after))
     return rows
 
 
