@@ -139,7 +139,8 @@ def test_pass_by_pass_from_the_command_line():
     tables = json.loads(result.stdout)["passes"]
     assert [table["quantity"] for table in tables] == ["inverse_dynamics", "forward_dynamics", "inertia_matrix"]
     for table in tables:
-        first, *passes, last = table["passes"]
+        first, *passes = table["passes"]
+        last = passes[-1]
         assert len(passes) == len(CUSTOMISING)
         compiled = linkwork.load("rx90").compile(table["quantity"], backend="interpreter").operations
         assert (last["after"]["mul"], last["after"]["add"]) == (compiled.mul, compiled.add)
