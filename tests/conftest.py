@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from linkwork import cli
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile(
@@ -19,6 +21,22 @@ settings.register_profile(
 )
 settings.register_profile("explore", settings.get_profile("repeatable"), derandomize=False, max_examples=500)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def run_linkwork(capsys, monkeypatch):
+    """Runs the command line; gives exit code, stdout and stderr."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["linkwork", *map(str, words)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as leave:
+            code = leave.code if isinstance(leave.code, int) else 0
+        return code, *capsys.readouterr()
+
+    return call
 
 
 def pytest_configure(config):

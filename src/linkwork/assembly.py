@@ -13,7 +13,7 @@ from .errors import LinkworkError, ShapeError, UnsupportedError
 from .formulations import Orthogonal, dot
 from .function import Function, Label
 from .legs import LegSolver
-from .model import Model, closure
+from .model import Model, closure, determines
 from .program import Port, optimize, trace
 from .scalar import sign, sqrt
 
@@ -70,7 +70,7 @@ class Assembler:
             )
         self.model = model
         self.known = model.mobility.independent if known is None else self._freedoms(known)
-        if len(self.known) != model.nv or not self._determines():
+        if len(self.known) != model.nv or not determines(model, self.known):
             raise LinkworkError(
                 "these joints do not determine the positions of the others",
                 where=f"robot {model.name!r}",
@@ -91,12 +91,6 @@ class Assembler:
         model = self.model
         floating = {model.joint(1).name: range(6)} if model.floating else {}
         return tuple(sorted({k for name in names for k in floating.get(name) or (model.joint_index(name),)}))
-
-    def _determines(self) -> bool:
-        model = self.model
-        J = np.array(model.collect_rows(closure.jacobian(model, model.expand(model.home))), float)
-        others = [k for k in range(model.n_leading) if k not in self.known]
-        return bool(np.linalg.matrix_rank(J[:, others], tol=1e-6 * np.linalg.norm(J, 2)) == len(others))
 
     def _names(self, freedoms: Sequence[int]) -> tuple[str, ...]:
         floating = self.model.floating and 0 in freedoms

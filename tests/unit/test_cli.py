@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import cli
 from linkwork.cli import common
 
 BROKEN = '<robot name="r"><link name="a"/>'
@@ -44,22 +43,11 @@ home: {a: 0.3, b: 2.5}
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """Runs the command line; gives exit code, stdout and stderr."""
+def run(run_linkwork, monkeypatch):
+    """Runs the command line in a terminal of 100 columns; gives exit code, stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["linkwork", *map(str, words)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as leave:
-            code = leave.code if isinstance(leave.code, int) else 0
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
+    return run_linkwork
 
 
 @pytest.fixture

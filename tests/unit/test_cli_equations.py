@@ -33,7 +33,6 @@ def test_formats(language):
 
 
 def test_sympy():
-    pytest.importorskip("sympy")
     text = run("planar2r", "--quantity", "inertia_matrix", "--format", "sympy")
     assert "M12 = MX2*d2*cos(q2) + ZZ2\n" in text
 

@@ -4,14 +4,13 @@ import csv
 import io
 import json
 import re
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linkwork
-from linkwork import cli
 
 JOINTS = ("shoulder", "elbow")
 HEADER = "time,q:shoulder,q:elbow,v.shoulder,v.elbow,a:elbow,a:shoulder"
@@ -24,20 +23,10 @@ REFUSED = {
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(run_linkwork, monkeypatch, tmp_path):
     """Runs ``linkwork eval`` in a folder of its own; gives exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["linkwork", "eval", *map(str, words)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as leave:
-            code = leave.code if isinstance(leave.code, int) else 0
-        return code, *capsys.readouterr()
-
-    return call
+    return partial(run_linkwork, "eval")
 
 
 @pytest.fixture(scope="module")

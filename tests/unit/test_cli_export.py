@@ -4,31 +4,20 @@ import json
 import runpy
 import shutil
 import subprocess
-import sys
+from functools import partial
 
 import casadi
 import numpy as np
 import pytest
 
 import linkwork
-from linkwork import cli
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(run_linkwork, monkeypatch, tmp_path):
     """Runs ``linkwork export`` in a folder of its own; gives exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["linkwork", "export", *map(str, words)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as leave:
-            code = leave.code if isinstance(leave.code, int) else 0
-        return code, *capsys.readouterr()
-
-    return call
+    return partial(run_linkwork, "export")
 
 
 def listed(folder):

@@ -15,6 +15,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ..assembly import Assembler
+from ..codegen.listing import FLOATING
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..files import write_bytes
 from ..formulations import sizes, vectors
@@ -22,8 +23,6 @@ from ..model import Model
 from ..pipeline import compile
 from .common import number, numbers
 
-POSITION = ("x", "y", "z", "qx", "qy", "qz", "qw")  # of a floating body
-MOTION = ("x", "y", "z", "rx", "ry", "rz")
 UNITS = {  # of vectors and quantities; two where it depends on the joint: for those that turn, for those that slide
     "q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
     "a_known": ("rad/s^2", "m/s^2"), "tau_known": ("N m", "N"), "joint_velocities": ("rad/s", "m/s"),
@@ -46,7 +45,7 @@ def entries(model: Model, vector: str) -> list[str]:
     joints = vectors(model)[vector]
     if sizes(model)[vector] == len(joints):
         return list(joints)
-    parts = POSITION if vector == "q" else MOTION
+    parts = FLOATING[sizes(model)[vector] - len(joints)]
     return [*(f"{model.floating_name}.{part}" for part in parts), *joints]
 
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from ..errors import UnsupportedError
-from ..program import Op, Port
+from ..program import ARITHMETIC, Op, Port
 from .listing import Exported, name_of
 
 
@@ -18,20 +18,8 @@ def to_casadi(function: Exported, name: str | None = None) -> Any:
         raise UnsupportedError(
             "CasADi is not installed", where="to_casadi", fix="pip install 'linkwork[casadi]'"
         ) from error
-    apply = {
-        Op.ADD: lambda a, b: a + b,
-        Op.SUB: lambda a, b: a - b,
-        Op.MUL: lambda a, b: a * b,
-        Op.DIV: lambda a, b: a / b,
-        Op.NEG: lambda a: -a,
-        Op.SQRT: casadi.sqrt,
-        Op.SIN: casadi.sin,
-        Op.COS: casadi.cos,
-        Op.SIGN: casadi.sign,
-        Op.FMA: lambda a, b, c: a * b + c,
-        Op.FMS: lambda a, b, c: a * b - c,
-        Op.FNMA: lambda a, b, c: c - a * b,
-    }
+    others = {Op.SQRT: casadi.sqrt, Op.SIN: casadi.sin, Op.COS: casadi.cos, Op.SIGN: casadi.sign}
+    apply = ARITHMETIC | others
     program = function.program
     inputs = [casadi.SX.sym(port.name, *_shape(port)) for port in program.inputs]
     values = [entry for matrix in inputs for entry in casadi.vertsplit(casadi.vec(matrix.T))]

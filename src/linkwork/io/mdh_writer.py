@@ -178,19 +178,25 @@ def _home(description: Description) -> dict[str, str]:
     return {_text(name): _position(joints[name])(float(position)) for name, position in description.home.items()}
 
 
+def law_name(description: Description, frame: str, law: Any) -> str:
+    """What files call a force law; one that is a function of the user's has no name."""
+    names = {kind: name for name, kind in LAWS.items()}
+    if type(law) not in names:
+        raise ModelError(
+            "this law of the surroundings cannot be written",
+            where=f"{description.name}: forces at {frame!r}",
+            got=repr(law),
+            expected=f"one of: {', '.join(LAWS)}",
+            fix="write the robot without it, and add it again after loading",
+        )
+    return names[type(law)]
+
+
 def _forces(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
-    names = {law: name for name, law in LAWS.items()}
     for j, (frame, law) in enumerate(description.forces, 1):
-        if type(law) not in names:
-            raise ModelError(
-                "this law of the surroundings cannot be written",
-                where=f"{description.name}: forces at {frame!r}",
-                got=repr(law),
-                expected=f"one of: {', '.join(LAWS)}",
-                fix="write the robot without it, and add it again after loading",
-            )
+        name_of_law = law_name(description, frame, law)
         values = {each.name: getattr(law, each.name) for each in fields(law) if getattr(law, each.name) != each.default}
-        row = {"frame": _text(frame), "law": names[type(law)], **{name: _value(x) for name, x in values.items()}}
+        row = {"frame": _text(frame), "law": name_of_law, **{name: _value(x) for name, x in values.items()}}
         yield sources.added(row, f"forces.{j}")
 
 

@@ -23,11 +23,10 @@ from typing import Any
 
 import yaml
 
-from ..errors import ModelError
-from ..forces import LAWS
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_tables import Row, Scope, Tables
+from .mdh_writer import law_name
 from .rpy import rpy_from_rotation
 
 KEYS = ("loops", "roles", "weights", "home", "independent", "actuation", "forces")
@@ -141,15 +140,7 @@ def _side(link: str, placement: Placement) -> dict[str, Any]:
 
 
 def _force(description: Description, frame: str, law: Any) -> dict[str, Any]:
-    names = {kind: name for name, kind in LAWS.items()}
-    if type(law) not in names:
-        raise ModelError(
-            "this law of the surroundings cannot be written",
-            where=f"{description.name}: forces at {frame!r}",
-            got=repr(law),
-            expected=f"one of: {', '.join(LAWS)}",
-            fix="write the robot without it, and add it again after loading",
-        )
+    name_of_law = law_name(description, frame, law)
     values = {each.name: getattr(law, each.name) for each in fields(law)}
     plain = {name: list(x) if isinstance(x, tuple) else float(x) for name, x in values.items()}
-    return {"frame": frame, "law": names[type(law)], **plain}
+    return {"frame": frame, "law": name_of_law, **plain}

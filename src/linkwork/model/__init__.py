@@ -17,6 +17,7 @@ from .description import (
 )
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
+from .mobility import determines
 from .model import Body, Frame, Joint, Loop, Mobility, Model
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "check",
     "closure",
     "describe",
+    "determines",
     "grouped",
     "raise_errors",
     "with_elastic_drives",

@@ -91,6 +91,12 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
     )
 
 
+def determines(model: Model, known: Sequence[int]) -> bool:
+    """Do these freedoms of the leading joints tell all others, at home?"""
+    others = [k for k in range(model.n_leading) if k not in known]
+    return _rank(_jacobian(model, np.array(model.home))[:, others]) == len(others)
+
+
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
     return np.array(closure.residual(model, model.expand(q.tolist())), float)
 

@@ -1,9 +1,21 @@
 """Expression graph, tracing, straight-line programs, passes, counts. Knows nothing of robots."""
 
 from .counts import Operations, count
-from .interpret import interpret
+from .interpret import ARITHMETIC, interpret
 from .passes import optimize
 from .program import PARAMETER, STATE, Op, Port, Program
 from .trace import trace
 
-__all__ = ["PARAMETER", "STATE", "Op", "Operations", "Port", "Program", "count", "interpret", "optimize", "trace"]
+__all__ = [
+    "ARITHMETIC",
+    "PARAMETER",
+    "STATE",
+    "Op",
+    "Operations",
+    "Port",
+    "Program",
+    "count",
+    "interpret",
+    "optimize",
+    "trace",
+]

@@ -8,19 +8,21 @@ import numpy as np
 
 from .program import Op, Program
 
-_APPLY = {
+ARITHMETIC = {  # on any numbers, or what stands for them
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a - b,
     Op.MUL: lambda a, b: a * b,
     Op.DIV: lambda a, b: a / b,
     Op.NEG: lambda a: -a,
+    Op.FMA: lambda a, b, c: a * b + c,  # rounded twice here, once in native code
+    Op.FMS: lambda a, b, c: a * b - c,
+    Op.FNMA: lambda a, b, c: c - a * b,
+}
+_APPLY = ARITHMETIC | {
     Op.SQRT: np.sqrt,
     Op.SIN: np.sin,
     Op.COS: np.cos,
     Op.SIGN: lambda a: np.sign(np.real(a)),
-    Op.FMA: lambda a, b, c: a * b + c,  # rounded twice here, once in native code
-    Op.FMS: lambda a, b, c: a * b - c,
-    Op.FNMA: lambda a, b, c: c - a * b,
 }
 
 

@@ -12,10 +12,11 @@ import numpy as np
 from ..errors import UnknownNameError, UnsupportedError
 from ..formulations import QUANTITIES, Method, Request, find, methods, sizes
 from ..formulations.quantities import vectors
+from ..formulations.regressor import ELEMENTS
 from ..function import Label
 from ..model import Model, grouped
 from ..pipeline import CHOOSING, LARGE, compile
-from ..program import PARAMETER, Op, Port, Program, count
+from ..program import ARITHMETIC, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Node
 from ..program.passes import absorb_signs
 from ..program.trace import linearize
@@ -24,7 +25,7 @@ from .angles import AngleGraph
 from .equations import Given, Trace, equations, needed
 from .names import WRENCH, entries, vector
 from .symbolic_model import SymbolicModel
-from .symbols import INERTIA, Names, SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
+from .symbols import Names, SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from .watch import Watch
 
 PARAMETERS = ("minimal", "standard")
@@ -137,20 +138,7 @@ def from_program(program: Program, label: Label) -> SymbolicModel:
     return tracing.finish(label)
 
 
-_APPLY = {
-    Op.ADD: lambda a, b: a + b,
-    Op.SUB: lambda a, b: a - b,
-    Op.MUL: lambda a, b: a * b,
-    Op.DIV: lambda a, b: a / b,
-    Op.NEG: lambda a: -a,
-    Op.SQRT: sqrt,
-    Op.SIN: sin,
-    Op.COS: cos,
-    Op.SIGN: sign,
-    Op.FMA: lambda a, b, c: a * b + c,
-    Op.FMS: lambda a, b, c: a * b - c,
-    Op.FNMA: lambda a, b, c: c - a * b,
-}
+_APPLY = ARITHMETIC | {Op.SQRT: sqrt, Op.SIN: sin, Op.COS: cos, Op.SIGN: sign}
 
 
 class _OfNumbers:
@@ -195,7 +183,7 @@ class _Tracing:
         """With grouped inertial parameters, named like the standard ones with an R behind the letters."""
         result = replace(model, bodies=grouped(model).bodies)
         for j, body in enumerate(result.bodies, 1):
-            for letters, value in zip(INERTIA, body.inertia, strict=True):
+            for letters, value in zip(ELEMENTS, body.inertia, strict=True):
                 if isinstance(value, Node):
                     self.name(value, f"{letters}R{j}")
         return result

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
+from ..formulations.regressor import DRIVES, ELEMENTS
 from ..model import Frame, Joint, Model
 from ..model.model import FixedScrew
 from ..model.rotations import cos_sin, rotation
@@ -17,8 +18,7 @@ from ..program.graph import Graph
 from ..scalar import Scalar, cos, sin
 from ..spatial import Inertia, Matrix, Pose, Screw, Vector
 
-INERTIA = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # in the order of ``Inertia``
-DRIVE = {"rotor_inertia": "IA", "coulomb": "FS", "viscous": "FV", "stiffness": "K", "rest": "rest"}
+DRIVE = {attribute: letters for letters, attribute in DRIVES.items()} | {"rest": "rest"}
 
 NOISE = 1e-15  # of a turn back and forth
 
@@ -155,7 +155,7 @@ def with_symbols(
         if geometry:
             joint = _with_geometry(joint, j, symbols)
         if inertias:
-            inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(INERTIA, inertia, strict=True))
+            inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(ELEMENTS, inertia, strict=True))
         own = (["rotor_inertia"] if inertias else []) + (["coulomb", "viscous", "stiffness"] if friction else [])
         if friction and joint.stiffness:
             own.append("rest")

@@ -15,9 +15,10 @@ from types import FrameType
 from typing import Any
 
 from .. import formulations
+from ..formulations.regressor import ELEMENTS
 from ..program.graph import Node
 from ..spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Pose, Symmetric, Vector
-from .symbols import INERTIA, Visit
+from .symbols import Visit
 
 FOLDER = str(Path(formulations.__file__).parent)
 TAG = re.compile(r"#\s*(\([\w.', ]+\)(?:[ ,]*\([\w.', ]+\))*)\s*$")
@@ -43,7 +44,7 @@ def components(value: Any) -> Iterator[tuple[str, str, Any]]:
         case Motion():
             yield from (("", part, x) for part, x in zip(("x", "y", "z", "wx", "wy", "wz"), value, strict=True))
         case Inertia():
-            yield from (("", part, x) for part, x in zip(INERTIA, value, strict=True))
+            yield from (("", part, x) for part, x in zip(ELEMENTS, value, strict=True))
         case Pose():
             yield from (("R", part, x) for _, part, x in components(value.rotation))
             yield from (("P", part, x) for _, part, x in components(value.origin))
