@@ -252,9 +252,7 @@ def _newton_function(model: Model, known: Sequence[int], steps: int) -> Function
 
     def run(q: list[Any]) -> Mapping[str, Any]:
         for _ in range(steps):
-            q = _moved(
-                model, known, q, Orthogonal(_unknown_columns(model, known, q)), closure.residual(model, model.expand(q))
-            )
+            q = newton_step(model, known, q)
         tree, columns = model.expand(q), _unknown_columns(model, known, q)
         solver, n = Orthogonal(columns), len(columns)
         size = sum((x * x for column in columns for x in column), start=0)
@@ -274,6 +272,12 @@ def _newton_function(model: Model, known: Sequence[int], steps: int) -> Function
 
     program = optimize(trace("assembly_newton", run, [Port("q", (model.nq,))]))
     return Function(program, Label(model.name, "assembly_newton", ""))
+
+
+def newton_step(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
+    """Positions after one of Newton's steps towards closed loops, over any scalar; the known ones stay."""
+    solver = Orthogonal(_unknown_columns(model, known, q))
+    return _moved(model, known, q, solver, closure.residual(model, model.expand(q)))
 
 
 def _moved(model: Model, known: Sequence[int], q: list[Any], solver: Orthogonal, b: Sequence[Any]) -> list[Any]:

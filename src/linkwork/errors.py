@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class LinkworkError(Exception):
@@ -34,6 +35,16 @@ class ShapeError(LinkworkError, ValueError):
 
 class UnsupportedError(LinkworkError):
     """A thing linkwork, or the chosen method, does not do; says what does."""
+
+
+class DivergedError(LinkworkError):
+    """A simulated motion that left the numbers: ``step``, ``time``, ``sample`` (of a batch) and the last state there is,
+    ``q`` and ``v``."""
+
+    def __init__(self, message: str, *, where: str, got: str, fix: str, **state: Any):
+        super().__init__(message, where=where, got=got, fix=fix)
+        self.sample, self.step, self.time = state["sample"], state["step"], state["time"]
+        self.q, self.v = state["q"], state["v"]
 
 
 class UnknownNameError(LinkworkError, KeyError):

@@ -16,6 +16,7 @@ from .function import Function
 from .model import Description, ElasticDrive, Model, build, chain, describe, with_elastic_drives
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
+from .sim import Trajectory, rollout, simulate
 from .symbolic import SymbolicModel, symbolic
 
 
@@ -133,6 +134,44 @@ class Robot:
         if key not in self._assemblers:
             self._assemblers[key] = Assembler(self.model, key)
         return self._assemblers[key](positions, guess, tolerance, iterations)
+
+    # -- motion ----------------------------------------------------------------------------------------------------
+
+    def simulate(
+        self, q0: Any = None, v0: Any = None, duration: float = 1.0, dt: float = 1e-3, **options: Any
+    ) -> Trajectory:
+        """One motion from a state (without it: home or zero, at rest).
+
+        ``torque``: nothing; joint forces ``tau``, constant (n,) or held over each step (steps, n); a controller of
+        ``linkwork.control``, or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled with the
+        robot. ``reference``: what the controller follows. ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
+        ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler"; with
+        SciPy "dormand-prince" and, for stiff springs, "implicit", which choose their own steps within ``tolerance``.
+        ``every``: record each so many steps. ``limits``: ``SoftLimits``, or none act. ``friction_width``: velocity
+        below which Coulomb friction goes smoothly through zero. ``dynamics``: method of forward dynamics.
+
+        The result has t, q, v, a, tau, kinetic_energy, potential_energy, work (done on the robot by all but weight and
+        springs), momentum, and loop_residual where loops are closed; ``drift`` sums up what should not have changed.
+        """
+        return simulate(self, q0, v0, duration, dt, **options)
+
+    def rollout(
+        self, q0: Any, v0: Any, torque: Any = None, dt: float = 1e-3, steps: int = 1000, **options: Any
+    ) -> Trajectory:
+        """Motions from many states at once, (samples, n), the time loop in native code; arrays (samples, times, ...).
+
+        Beside the options of ``simulate`` (methods with a fixed step alone): torque and wrenches may have an axis of
+        samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
+        potential_energy, momentum, center_of_mass, loop_residual, work. ``vary``: parameters of each sample: mass
+        (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
+        (samples, 10)}; viscous and coulomb (samples, joints); gravity (samples, 3). Controllers know nothing of these.
+        ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples.
+        ``to``: a new folder to stream into, of .npy files or, if its name ends in .zarr, a Zarr group; memory stays
+        small. ``progress``: True, False, or a function of (done, total) steps; if not said, long runs show it in a
+        terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run early
+        and keeps what is done.
+        """
+        return rollout(self, q0, v0, torque, dt, steps, **options)
 
     # -- functions of the joints -----------------------------------------------------------------------------------
 

@@ -27,7 +27,10 @@ ALLOWED = {
     "function": {"program", "codegen", "files", "symbolic"},
     "pipeline": {"formulations", "function", "model", "parameters", "program", "spatial", "timing"},
     "assembly": {"formulations", "function", "legs", "model", "program", "scalar"},
-    "robot": {"assembly", "function", "io", "model", "parameters", "pipeline", "symbolic"},
+    "control": {"formulations", "model", "pipeline", "scalar", "spatial"},
+    "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}
+    | {"files", "scalar", "spatial"},
+    "robot": {"assembly", "function", "io", "model", "parameters", "pipeline", "sim", "symbolic"},
     "library": {"forces", "model"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
     "legs": {"model", "spatial"},

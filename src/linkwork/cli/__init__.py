@@ -11,7 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, robots, tables
+from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, robots, simulate, tables
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -48,6 +48,7 @@ VERBS = {
     "convert": files.convert,
     "count": count.count,
     "eval": evaluate.evaluate,
+    "simulate": simulate.simulate,
     "bench": bench.bench,
     "compare": compare.compare,
     "tables": tables.tables,

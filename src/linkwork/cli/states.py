@@ -15,12 +15,12 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ..assembly import Assembler
-from ..codegen.listing import FLOATING
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..files import write_bytes
-from ..formulations import sizes, vectors
+from ..formulations import sizes
 from ..model import Model
 from ..pipeline import compile
+from ..sim import entry_names, rest
 from .common import number, numbers
 
 UNITS = {  # of vectors and quantities; two where it depends on the joint: for those that turn, for those that slide
@@ -41,19 +41,12 @@ WELL = 1e-2  # conditioned, so that methods can be compared
 
 
 def entries(model: Model, vector: str) -> list[str]:
-    """Names of the entries of a kind of vector: q, v, a, tau, ..."""
-    joints = vectors(model)[vector]
-    if sizes(model)[vector] == len(joints):
-        return list(joints)
-    parts = FLOATING[sizes(model)[vector] - len(joints)]
-    return [*(f"{model.floating_name}.{part}" for part in parts), *joints]
+    return list(entry_names(model, vector))
 
 
 def neutral(model: Model, vector: str) -> np.ndarray:
     """All zeros, and no rotation for a floating base; of a robot with loops the positions at home."""
-    if vector == "q" and model.loops:
-        return np.array(model.home)
-    return np.array([float(name.endswith(".qw")) for name in entries(model, vector)])
+    return rest(model) if vector == "q" else np.zeros(sizes(model)[vector])
 
 
 def unit(model: Model, what: str, *, base: bool = True) -> str:

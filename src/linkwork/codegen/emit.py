@@ -18,6 +18,7 @@ class Module:
     functions: list[str] = field(default_factory=list)
     table: dict[str, int] = field(default_factory=dict)  # literal -> its row of @table
     copies: int = 1  # registers that one vector takes
+    declared: set[str] = field(default_factory=set)
 
     def __post_init__(self):
         self.item = ITEM_SIZE[self.dtype]
@@ -28,6 +29,12 @@ class Module:
         self.integers = f"<{self.lanes} x {self.integer}>"
         self.chunk = 16 // self.item  # scalars in 16 bytes
         self.row = self.lanes * self.item  # bytes of one vector
+
+    def once(self, name: str) -> bool:
+        """Is this the first time ``name`` is asked for, so that it must be declared?"""
+        first = name not in self.declared
+        self.declared.add(name)
+        return first
 
     def literal(self, number: float) -> str:
         """``number`` rounded to the dtype, spelt exactly; LLVM writes float32 with the bits of a double too."""

@@ -38,13 +38,15 @@ class Kernel:
     scratch_rows: int
 
 
-def emit_kernel(module: Module, program: Program, segment: int = SEGMENT) -> Kernel:
+def emit_kernel(module: Module, program: Program, segment: int = SEGMENT, name: str = "kernel") -> Kernel:
+    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block."""
     steps = list(_steps(program))
     widths = {len(step.args) for step in steps if step.op == SINCOS}
-    if widths:
+    if widths and module.once("huge"):
         module.functions.append(HUGE)
     for width in widths:
-        declare_sincos(module, width)
+        if module.once(f"sincos{width}"):
+            declare_sincos(module, width)
     segments = [steps[k : k + segment] for k in range(0, len(steps), segment)] or [[]]
     rows, scratch_rows = _scratch(program, segments)
     places: dict[int, list[int]] = {}  # value -> its rows of the output block
@@ -52,9 +54,9 @@ def emit_kernel(module: Module, program: Program, segment: int = SEGMENT) -> Ker
         places.setdefault(value, []).append(row)
     names = []
     for k, part in enumerate(segments):
-        names.append(f"kernel{k}")
+        names.append(f"{name}{k}")
         blocks = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
-        with Function(module, f"define internal void @kernel{k}({blocks}) noinline nounwind") as f:
+        with Function(module, f"define internal void @{name}{k}({blocks}) noinline nounwind") as f:
             body = Body(f, program, rows)
             if k == 0:  # results that no step makes
                 for value in sorted(v for v in places if v < program.first_instruction):

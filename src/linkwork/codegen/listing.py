@@ -17,7 +17,7 @@ class Exported(Protocol):
     """What is exported: a Function, of which no more than this is asked."""
 
     program: Program
-    label: Any  # robot, quantity, method, frame, entries, floating, wrenches
+    label: Any  # robot, quantity, method, frame, entries, floating, wrenches, axes, payload
     dtype: str
 
 
@@ -31,7 +31,10 @@ MEANING = {  # of vectors; the results of other quantities are called after the 
     "wrenches": "on the frames below, a row each: force, then moment about the frame's origin, in its axes, N and N m",
     "parameters": "a row for each moving link, in the order of Robot.parameters: mass, first moments x y z,"
     " inertia xx xy xz yy yz zz about the origin of the link's frame, kg, kg m, kg m^2",
+    "payload": "mass, centre of mass x y z in the frame below, inertia xx xy xz yy yz zz about the centre of mass,"
+    " in the frame's axes, kg, m, kg m^2",
 }
+AXES = {"": "", "world": ", in axes of the world", "local": ", in the frame's own axes"}
 FLOATING = {7: ("x", "y", "z", "qx", "qy", "qz", "qw"), 6: ("x", "y", "z", "rx", "ry", "rz")}
 CONVENTIONS = {
     7: "position of its origin and quaternion x y z w, in the world",
@@ -84,8 +87,9 @@ def expression(op: int, *operands: str) -> str:
 def title(function: Exported) -> str:
     label = function.label
     frame = f" of {label.frame}" if label.frame else ""
+    axes = AXES.get(label.axes, "")
     method = f", by the method {label.method}" if label.method else ""
-    return f"{label.quantity.replace('_', ' ').capitalize()}{frame} of {label.robot}{method}."
+    return f"{label.quantity.replace('_', ' ').capitalize()}{frame} of {label.robot}{axes}{method}."
 
 
 def description(function: Exported) -> Iterator[str]:
@@ -103,6 +107,8 @@ def description(function: Exported) -> Iterator[str]:
             yield f"The first {n} of {', '.join(ports)} are of the floating body ({label.floating}): {convention}."
     if label.wrenches:
         yield f"Rows of wrenches: {', '.join(label.wrenches)}"
+    if label.payload:
+        yield f"Frame of the payload: {label.payload}"
     yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
     if any(port.stage == PARAMETER for port in program.inputs):
         yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
@@ -154,5 +160,5 @@ def write_all(texts: Mapping[Path, str], overwrite: bool) -> list[Path]:
 def refuse_existing(paths: Iterable[Path], overwrite: bool) -> None:
     for path in paths:
         if path.exists() and not overwrite:
-            fix = "choose another place, or replace it with overwrite (--overwrite on the command line)"
+            fix = "choose another place, or replace it with overwrite=True (--force on the command line)"
             raise LinkworkError("the file exists", where=str(path), fix=fix)

@@ -61,7 +61,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
     if dtype not in ITEM_SIZE:
         raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
     target = target or host()
-    parts = (program.digest, dtype, target.identity, str(segment), str(HEADER), _emitter())
+    parts = (program.digest, dtype, target.identity, str(segment), str(HEADER), emitter())
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     with _lock:
         if key not in _loaded:
@@ -69,7 +69,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
             if code is None:
                 code = object_code(program, dtype, target, segment)
                 cache.put(key, code)
-            engine = _load(code, target)
+            engine = load(code, target)
             ufunc, buffers = make_ufunc(program, dtype, engine.get_function_address("loop"))
             _loaded[key] = Loaded(ufunc, define(engine, program, dtype), (engine, buffers))
         return _loaded[key]
@@ -94,14 +94,14 @@ def object_code(program: Program, dtype: str, target: Target, segment: int = SEG
 
 
 @once
-def _emitter() -> str:
+def emitter(*more: str) -> str:
     """A hash of the sources that shape object code, so that other code never comes out of the cache."""
-    names = ("target", "emit", "sincos", "kernel", "layout", "loop", "direct")
+    names = ("target", "emit", "sincos", "kernel", "layout", "loop", "direct", *more)
     sources = (pkgutil.get_data(__name__, f"{name}.py") or b"" for name in names)  # finds them beside this module
     return hashlib.sha256(b"".join(sources)).hexdigest()
 
 
-def _load(code: bytes, target: Target) -> Any:
+def load(code: bytes, target: Target) -> Any:
     """Make object code callable: the engine that owns it."""
     from llvmlite import binding
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ModelError
-from ..scalar import Scalar, sign, sqrt
+from ..scalar import positive_part, sign, sqrt
 from ..spatial import Force, Motion, Pose, Vector
 from .fields import tidy
 
@@ -46,11 +46,7 @@ class Contact:
         n, v = pose.inward(normal), velocity.linear
         rising = n.dot(v)
         sliding = v - n * rising
-        touching = _positive_part(sign(depth))
-        push = touching * _positive_part(self.stiffness * depth - self.damping * rising)
+        touching = positive_part(sign(depth))
+        push = touching * positive_part(self.stiffness * depth - self.damping * rising)
         rubbing = self.friction * push / sqrt(sliding.dot(sliding) + self.slip**2)
         return Force(n * push - sliding * rubbing)
-
-
-def _positive_part(x: Scalar) -> Scalar:
-    return 0.5 * (x + x * sign(x))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Frame, Model
-from ..scalar import Scalar, is_zero, sign
+from ..scalar import Scalar, is_zero, sign, sqrt
 from ..spatial import Force, Vector
 from .energy import body_velocities
 from .kinematics import body_poses
@@ -14,7 +14,11 @@ WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
 
 
 def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Force each joint's own friction and spring takes: Fs sign(v) + Fv v + K (q - rest), on tree vectors."""
+    """Force each joint's own friction, spring and stops take: Fs sign(v) + Fv v + K (q - rest), on tree vectors.
+
+    With ``model.friction_width`` w > 0, sign(v) is v / sqrt(v^2 + w^2).
+    """
+    width = model.friction_width
     forces: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():
         joint = model.joint(i)
@@ -22,7 +26,10 @@ def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> li
             (k,), (at,) = model.freedoms(i), model.coordinates(i)
             forces[k] = joint.viscous * v[k] + joint.stiffness * (q[at] - joint.rest)
             if not is_zero(joint.coulomb):
-                forces[k] = forces[k] + joint.coulomb * sign(v[k])
+                direction = v[k] / sqrt(v[k] * v[k] + width * width) if width else sign(v[k])
+                forces[k] = forces[k] + joint.coulomb * direction
+            if model.soft_limits is not None:
+                forces[k] = forces[k] + model.soft_limits.force(joint.lower, joint.upper, q[at], v[k])
     return forces
 
 

@@ -235,8 +235,7 @@ def velocity_map(model: Model, request: Request, q: Scalars) -> list[list[Scalar
 
 
 def joint_velocities(model: Model, request: Request, q: Scalars, v: Scalars) -> list[Scalar]:
-    tree = ClosedLoops(model, model.expand(q))
-    return _of_leading(model, tree.rates(v))
+    return ClosedLoops(model, model.expand(q)).leading(v)
 
 
 def joint_accelerations(model: Model, request: Request, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:

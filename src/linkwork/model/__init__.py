@@ -18,7 +18,8 @@ from .description import (
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .mobility import determines
-from .model import Body, Frame, Joint, Loop, Mobility, Model
+from .model import Body, Frame, Joint, Loop, Mobility, Model, quaternion_product
+from .soft_limits import SoftLimits
 
 __all__ = [
     "Body",
@@ -36,6 +37,7 @@ __all__ = [
     "Mobility",
     "Model",
     "Placement",
+    "SoftLimits",
     "build",
     "chain",
     "check",
@@ -43,6 +45,7 @@ __all__ = [
     "describe",
     "determines",
     "grouped",
+    "quaternion_product",
     "raise_errors",
     "with_elastic_drives",
 ]

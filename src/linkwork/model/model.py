@@ -22,6 +22,19 @@ from ..scalar import Scalar, cos, sin, sqrt
 from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
 from .description import JointValues
 from .rotations import cos_sin
+from .soft_limits import SoftLimits
+
+
+def quaternion_product(p: Sequence[Scalar], r: Sequence[Scalar]) -> list[Scalar]:
+    """p r, both x, y, z, w: first turn by r, in the axes that p gives."""
+    x, y, z, w = p
+    a, b, c, d = r
+    return [
+        d * x + w * a + y * c - z * b,
+        d * y + w * b + z * a - x * c,
+        d * z + w * c + x * b - y * a,
+        d * w - x * a - y * b - z * c,
+    ]
 
 
 @dataclass(frozen=True)
@@ -129,6 +142,8 @@ class Model:
     home: tuple[float, ...] = ()  # the user's q at which the loops are closed; empty without loops
     closed_mobility: Mobility | None = None  # of a robot with loops, where it is a matter of numbers
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
+    friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
+    soft_limits: SoftLimits | None = None
 
     # -- structure ---------------------------------------------------------------------------------------------
 
@@ -298,19 +313,21 @@ class Model:
     def moved(self, q: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
         """The user's q after unit time at the velocities ``step`` of the leading joints, to first order; a quaternion
         gets length one."""
+        return self.normalised([x + y for x, y in zip(q, self.position_rates(q, step), strict=True)])
+
+    def position_rates(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        """dq/dt at velocities ``rates`` of the leading joints; those of a floating body are in its own axes."""
         if not self.floating:
-            return [x + y for x, y in zip(q, step, strict=True)]
-        origin = Vector(*q[:3]) + self.transform(1, q).outward(Vector(*step[:3]))
-        x, y, z, w = q[3:7]
-        a, b, c = (0.5 * value for value in step[3:6])
-        turned = (
-            x + w * a + y * c - z * b,
-            y + w * b + z * a - x * c,
-            z + w * c + x * b - y * a,
-            w - x * a - y * b - z * c,
-        )
-        scale = 1 / sqrt(sum((value * value for value in turned), start=0))
-        return [*origin, *(scale * value for value in turned), *(x + y for x, y in zip(q[7:], step[6:], strict=True))]
+            return list(rates)
+        origin = self.transform(1, q).outward(Vector(*rates[:3]))
+        return [*origin, *quaternion_product(q[3:7], [*(0.5 * value for value in rates[3:6]), 0]), *rates[6:]]
+
+    def normalised(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """q with a quaternion of length one."""
+        if not self.floating:
+            return list(q)
+        scale = 1 / sqrt(sum((value * value for value in q[3:7]), start=0))
+        return [*q[:3], *(scale * value for value in q[3:7]), *q[7:]]
 
     # -- kinematics of one joint, over any scalar ------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from .counting import Counted, Tally
 
 Scalar = Any  # no common base class spans float, complex, ndarray, Counted and graph nodes
 
-__all__ = ["Counted", "Scalar", "Tally", "cos", "is_zero", "sign", "sin", "sqrt"]
+__all__ = ["Counted", "Scalar", "Tally", "cos", "is_zero", "positive_part", "sign", "sin", "sqrt"]
 
 
 def sin(x: Scalar) -> Scalar:
@@ -42,6 +42,11 @@ def sign(x: Scalar) -> Scalar:
     if isinstance(x, (int, float)):
         return math.nan if x != x else int(x > 0) - int(x < 0)
     return x.sign() if hasattr(x, "sign") else np.sign(np.real(x))
+
+
+def positive_part(x: Scalar) -> Scalar:
+    """x where it is positive, else 0, exactly."""
+    return 0.5 * (x + x * sign(x))
 
 
 def is_zero(x: Scalar) -> bool:

@@ -58,7 +58,11 @@ class ClosedLoops:
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """G qd_a: tree velocities from independent ones."""
-        return self.model.expand_rates([dot(row, v) for row in self.G])
+        return self.model.expand_rates(self.leading(v))
+
+    def leading(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """Velocities of the leading joints from independent ones."""
+        return [dot(row, v) for row in self.G]
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""

@@ -1,0 +1,143 @@
+"""``linkwork simulate``: a motion, where it ends, what it kept, and its pictures and files."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ..control import PD, ComputedTorque, PDGravity, Quintic
+from ..errors import LinkworkError, UnknownNameError
+from ..model import Model, SoftLimits
+from ..robot import Robot
+from ..sim import METHODS, Trajectory, rest
+from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .states import parse
+
+CONTROLLERS = {"pd": PD, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
+
+
+@takes_robot
+def simulate(
+    source: Source,
+    q: Annotated[str | None, typer.Option("--q", metavar="VALUES", help="Where it starts; else home or zero.")] = None,
+    v: Annotated[str | None, typer.Option("--v", metavar="VALUES", help="Its velocities at the start.")] = None,
+    tau: Annotated[str | None, typer.Option("--tau", metavar="VALUES", help="Constant joint forces.")] = None,
+    goal: Annotated[
+        str | None, typer.Option(metavar="VALUES", help="Where a controller takes it, along a quintic.")
+    ] = None,
+    control: Annotated[
+        str, typer.Option(metavar="NAME", help=f"With --goal: {', '.join(CONTROLLERS)}.")
+    ] = "computed-torque",
+    kp: Annotated[float, typer.Option(help="Gain of the controller on positions.")] = 100.0,
+    kd: Annotated[float, typer.Option(help="Gain of the controller on velocities.")] = 20.0,
+    duration: Annotated[float, typer.Option(metavar="SECONDS", help="How long.")] = 1.0,
+    dt: Annotated[float, typer.Option(metavar="SECONDS", help="Step.")] = 1e-3,
+    method: Annotated[str, typer.Option(metavar="METHOD", help=f"One of {', '.join(METHODS)}.")] = "adams-bashforth-4",
+    every: Annotated[int, typer.Option(min=1, help="Record each so many steps.")] = 1,
+    limits: Annotated[
+        float | None, typer.Option(metavar="STIFFNESS", help="Soft stops at the joint limits, N m/rad.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Trajectory: .npz, .csv or .parquet.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture: .png, .svg or .pdf.")] = None,
+    json: Json = False,
+) -> None:
+    """Simulate one motion from a state.
+
+    VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not given is
+    zero. Without --tau and --goal nothing drives the robot: it falls.
+
+    \b
+    linkwork simulate puma560
+    linkwork simulate panda --goal 0.5,0.3,0,-1.5,0,1.8,0.7 --duration 2 -o motion.npz --plot motion.png
+    linkwork simulate four-bar --q crank=0.5 --method rk4
+    """
+    if control not in CONTROLLERS:
+        raise UnknownNameError("controller", control, CONTROLLERS)
+    if goal is not None and tau is not None:
+        raise LinkworkError("either joint forces or a goal", got="--tau and --goal")
+    robot = source.load()
+    model = robot.model
+    options: dict[str, Any] = {"method": method, "every": every}
+    q0 = rest(model) if q is None else parse(model, "q", q)
+    if goal is not None:
+        options |= {"torque": CONTROLLERS[control](kp, kd), "reference": _way(model, q0, goal, duration)}
+    elif tau is not None:
+        options["torque"] = parse(model, "tau", tau)
+    if limits is not None:
+        options["limits"] = SoftLimits(limits, 0.02 * limits)
+    with progress(f"simulating {robot.name}"):
+        began = time.perf_counter()
+        trajectory = robot.simulate(q0, None if v is None else parse(model, "v", v), duration, dt, **options)
+        took = time.perf_counter() - began
+    if output is not None:
+        trajectory.save(output)
+    if plot is not None:
+        trajectory.plot(["joints", "torques", "energies"], path=plot)
+    if json:
+        print_json(summary(trajectory))
+        return
+    show_motion(robot, trajectory)
+    for note in trajectory.notes:
+        say(f"Note: {note}.", "dim")
+    say(f"{took:.2f} s, compilation included.", "dim")
+    for path in (output, plot):
+        if path is not None:
+            say(f"wrote {path}")
+
+
+def summary(trajectory: Trajectory) -> dict[str, Any]:
+    last = {name: trajectory[name][-1] for name in ("t", "q", "v", "tau")}
+    return {"robot": trajectory.robot, "method": trajectory.method, "dt": trajectory.dt, "end": last,
+            "entries": trajectory.entries, "drift": trajectory.drift, "notes": trajectory.notes}  # fmt: skip
+
+
+def show_motion(robot: Robot, trajectory: Trajectory) -> None:
+    """Where it was and is, and the balance of energy."""
+    names = trajectory.entries
+    rows = []
+    for k, name in enumerate(names["q"]):
+        q, speed = trajectory.q[:, k], trajectory.v[:, names["v"].index(name)] if name in names["v"] else None
+        tau = trajectory.tau[:, names["tau"].index(name)] if name in names["tau"] else None
+        rows.append([name, *map(_short, (q[0], q[-1], q.min(), q.max())), _largest(speed), _largest(tau)])
+    unit = dict(zip(names["q"], trajectory.units["q"], strict=True))
+    kinds = " or ".join(sorted({u for u in unit.values() if u}, reverse=True))
+    title = f"{robot.name}: {trajectory.t[-1]:g} s of motion by {trajectory.method}, {kinds}"
+    show(title, ["", "start", "end", "least", "most", "fastest\nper s", "largest\nforce"], rows)
+    kinetic, potential, work = (trajectory[name] for name in ("kinetic_energy", "potential_energy", "work"))
+    lost = float(np.abs(trajectory.drift["energy"]))
+    show(
+        "Energy, J",
+        ["", "start", "end"],
+        [
+            ["kinetic", float(kinetic[0]), _short(kinetic[-1])],
+            ["potential", float(potential[0]), float(potential[-1])],
+            ["work done on it", 0.0, _short(work[-1])],
+        ],
+    )
+    others = {"loop_residual": "loops open by at most", "quaternion": "quaternion off unit length by at most"}
+    said = [f"{text} {trajectory.drift[name]:.1e}" for name, text in others.items() if name in trajectory.drift]
+    say("; ".join([f"Energy balance off by at most {lost:.1e} J", *said]) + ".")
+
+
+def _largest(values: np.ndarray | None) -> float | None:
+    return None if values is None else _short(np.abs(values).max())
+
+
+def _short(value: float) -> float:
+    """Four digits; what is rounding alone is zero."""
+    return float(f"{value:.4g}") if abs(value) > 1e-12 else 0.0
+
+
+def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:
+    """The reference is of the motors' joints."""
+    names = list(model.position_names)
+    first = model.nq - len(names)
+    motors = [first + names.index(name) for name in model.names_of(model.mobility.motors)]
+    end = parse(model, "q", goal)
+    return Quintic(q0[motors], end[motors], duration)

@@ -1,0 +1,27 @@
+"""Controllers and references: what a simulated robot is told to do, compiled with its dynamics."""
+
+from .equations import Equations, equations
+from .law import Law
+from .laws import PD, ComputedTorque, PDGravity
+from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
+from .scalars import absolute, clip, maximum, minimum, sign
+
+__all__ = [
+    "PD",
+    "ComputedTorque",
+    "Equations",
+    "Fourier",
+    "Law",
+    "PDGravity",
+    "Point",
+    "Quintic",
+    "Reference",
+    "Sampled",
+    "Trapezoidal",
+    "absolute",
+    "clip",
+    "equations",
+    "maximum",
+    "minimum",
+    "sign",
+]

@@ -1,0 +1,107 @@
+"""A robot's equations inside a controller: on plain numbers, and on traced ones while it is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, UnsupportedError
+from ..formulations import QUANTITIES, Request, find, methods, sizes
+from ..model import Model, grouped
+from ..pipeline import traced
+from ..scalar import Scalar
+
+
+def equations(robot: Any) -> Equations:
+    """The equations of a Robot (or of its Model), for use in a controller."""
+    return Equations(robot)
+
+
+class Equations:
+    """Functions of one state, the same as those of ``Robot``, over numbers of any kind: arrays of plain numbers give
+    such arrays, those of traced numbers become part of the program that is being traced."""
+
+    def __init__(self, robot: Any):
+        model = getattr(robot, "model", robot)
+        if not isinstance(model, Model):
+            raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
+        self.model = model
+        self._how: dict[str, tuple[Model, Request]] = {}
+
+    def gravity(self, q: Any) -> np.ndarray:
+        """Forces (nv,) that hold the robot against gravity."""
+        return self._evaluate("gravity", q)
+
+    def bias(self, q: Any, v: Any) -> np.ndarray:
+        """Forces (nv,) at zero acceleration."""
+        return self._evaluate("bias", q, v)
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
+        """tau for a motion."""
+        return self._evaluate("inverse_dynamics", q, v, a)
+
+    def hybrid_dynamics(self, q: Any, v: Any, a_known: Any, tau_known: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Forces of the motors and accelerations of what they leave free; see ``Robot.hybrid_dynamics``."""
+        if tau_known is None:
+            tau_known = [0] * sizes(self.model)["tau_known"]
+        return self._evaluate("hybrid_dynamics", q, v, a_known, tau_known)
+
+    def inertia_matrix(self, q: Any) -> np.ndarray:
+        """M (nv, nv), complete and symmetric."""
+        return self._evaluate("inertia_matrix", q)
+
+    def pose(self, frame: str, q: Any) -> np.ndarray:
+        """4 x 4 pose of a link or named frame in the world."""
+        return self._evaluate("pose", q, frame=frame)
+
+    def jacobian(self, frame: str, q: Any) -> np.ndarray:
+        """6 x nv: velocity of the frame's origin, then angular velocity, per joint velocity; in world axes."""
+        return self._evaluate("jacobian", q, frame=frame)
+
+    def motor_positions(self, q: Any) -> np.ndarray:
+        """Those of the active joints, in the order of ``Robot.motor_names``."""
+        first = 1 if self.model.floating else 0  # a floating body has one position more than velocities
+        return np.array([self._vector("q", q)[k + first] for k in self.model.mobility.motors])
+
+    def motor_velocities(self, q: Any, v: Any) -> np.ndarray:
+        """Those of the active joints, which may depend on the independent ones of ``v``."""
+        mobility = self.model.mobility
+        if set(mobility.motors) <= set(mobility.independent):
+            v = self._vector("v", v)
+            return np.array([v[mobility.independent.index(k)] for k in mobility.motors])
+        return self._evaluate("joint_velocities", q, v)[list(mobility.motors)]
+
+    def motor_jacobian(self, q: Any) -> np.ndarray:
+        """Velocities of the motors per independent one."""
+        return self._evaluate("motor_jacobian", q)
+
+    def motor_drift(self, q: Any, v: Any) -> np.ndarray:
+        """Accelerations of the motors when the independent ones are zero."""
+        return self._evaluate("joint_accelerations", q, v, [0] * self.model.nv)[list(self.model.mobility.motors)]
+
+    def _evaluate(self, quantity: str, *inputs: Any, frame: str | None = None) -> Any:
+        asked = QUANTITIES[quantity]
+        given = [self._vector(name, value) for name, value in zip(asked.inputs, inputs, strict=True)]
+        if quantity not in self._how:
+            self._how[quantity] = self._by_method(quantity)
+        model, request = self._how[quantity]
+        if frame is not None:
+            request = replace(request, frame=model.frame(frame))
+        result = asked.function(model, request, *given)
+        return np.array(result) if isinstance(asked.output, str) else tuple(map(np.array, result))
+
+    def _by_method(self, quantity: str) -> tuple[Model, Request]:
+        """What ``compile`` would take: the model as the method wants it, and the method."""
+        if not methods(quantity):
+            return grouped(self.model) if QUANTITIES[quantity].of_joints else self.model, Request()
+        method = find(quantity, traced(self.model, quantity)[0], self.model)
+        return grouped(self.model) if method.grouped else self.model, Request(method.function, closed=method.closed)
+
+    def _vector(self, name: str, value: Any) -> Sequence[Scalar]:
+        array, size = np.asarray(value), sizes(self.model)[name]
+        if array.shape != (size,):
+            raise ShapeError("wrong shape", where=f"equations, input {name!r}", got=array.shape, expected=f"({size},)")
+        return array.tolist()

@@ -1,0 +1,114 @@
+"""Law: a controller made ready for one robot, over plain or traced numbers."""
+
+from __future__ import annotations
+
+import cmath
+import inspect
+import traceback
+from collections.abc import Mapping
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from ..model import Model
+from ..program.graph import Node
+from ..scalar import Scalar
+from .references import Point
+
+FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t, q, v, reference, *, kp, kd)"
+TRACED = (
+    "it runs once, on numbers without a value: use + - * / and whole powers, np.sin, np.cos, np.sqrt, and absolute, "
+    "sign, minimum, maximum, clip of linkwork.control instead of branches; or give the torques as arrays over time"
+)
+
+
+class Law:
+    """What a simulator calls. ``controller``: a function (t, q, v, reference) -> tau, whose gains, if any, are
+    keyword-only parameters; or an object with ``for_model(model)`` that returns such a function, as ``PD`` is.
+
+    ``gains``: the names of its gains; ``needed``: those without a default.
+    """
+
+    def __init__(self, controller: Any, model: Model):
+        self.name = getattr(controller, "__name__", type(controller).__name__)
+        self._where = f"controller {self.name!r}"
+        if isinstance(controller, type):
+            fix = f"give one with its gains, such as {self.name}(...)"
+            raise LinkworkError("this is a class of controllers", where=self._where, fix=fix)
+        self.model = model
+        self._function = controller.for_model(model) if hasattr(controller, "for_model") else controller
+        try:
+            signature = inspect.signature(self._function)
+        except (TypeError, ValueError) as error:
+            raise LinkworkError("this is not a controller", got=repr(controller), expected=FORM) from error
+        parameters = signature.parameters.values()
+        by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        required = [p for p in by_place if p.default is p.empty]
+        if len(required) > 4 or (len(by_place) < 4 and all(p.kind != p.VAR_POSITIONAL for p in parameters)):
+            got = f"{self.name}{signature}"
+            raise LinkworkError("a controller has other parameters", where=self._where, got=got, expected=FORM)
+        by_name = [p for p in parameters if p.kind == p.KEYWORD_ONLY]
+        self.gains = tuple(p.name for p in by_name)
+        self.needed = tuple(p.name for p in by_name if p.default is p.empty)
+
+    def __call__(
+        self, t: Scalar, q: Any, v: Any, reference: Point | None = None, gains: Mapping[str, Any] | None = None
+    ) -> list[Scalar]:
+        """tau as forward dynamics takes it. ``gains``: scalars, or arrays of them, by name."""
+        given = {name: _array(value) for name, value in (gains or {}).items()}
+        for name in given:
+            if name not in self.gains:
+                raise UnknownNameError("gain", name, self.gains, where=self._where)
+        if missing := [name for name in self.needed if name not in given]:
+            fix = f"gains={{{', '.join(f'{name!r}: ...' for name in missing)}}}, or a default in the function"
+            raise LinkworkError("gains are missing", where=self._where, got=", ".join(given) or "none", fix=fix)
+        q, v = np.array(q), np.array(v)
+        if reference is not None:
+            if not isinstance(reference, tuple) or len(reference) != 3:
+                got = type(reference).__name__
+                raise ShapeError("a reference gives q, v and a", got=got, expected="linkwork.control.Point(q, v, a)")
+            reference = Point(*map(_array, reference))
+        try:
+            tau = self._function(t, q, v, reference, **given)
+        except (TypeError, AttributeError) as error:
+            if not any(isinstance(x, Node) for x in (t, *q, *v)):
+                raise
+            frames = traceback.extract_tb(error.__traceback__)[1:2]  # the controller's own line
+            lines = [f"line {frame.lineno}: {frame.line or '...'}" for frame in frames]
+            message, got = "this controller cannot be traced", "\n       ".join([*lines, str(error)])
+            raise UnsupportedError(message, where=self._where, got=got, fix=TRACED) from error
+        return self._checked(tau)
+
+    def _checked(self, tau: Any) -> list[Scalar]:
+        """The entries of tau, zeros filled in where only the motors' are given."""
+        mobility, names = self.model.mobility, self.model.names_of(self.model.mobility.motors)
+        forced, motors = len(mobility.forced), len(mobility.motors)
+        expected = f"{motors} forces, one per motor: {', '.join(names)}"
+        if forced != motors:
+            expected += f"; or {forced}, with what no motor drives"
+        try:
+            array = np.array(tau)
+        except ValueError as error:
+            raise ShapeError("tau is not a vector", where=self._where, got=error, expected=expected) from error
+        if array.ndim == 0 and isinstance(array.item(), (Node, Number)) and motors == 1:
+            array = array[None]
+        if array.ndim != 1 or len(array) not in (forced, motors):
+            got = f"shape {array.shape}" if array.ndim else "one traced number" if isinstance(tau, Node) else repr(tau)
+            raise ShapeError("tau does not fit the robot", where=self._where, got=got, expected=expected)
+        entries = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
+        for k, x in enumerate(entries):
+            if not isinstance(x, (Node, int, float, complex)):
+                raise ShapeError("tau is not a number", where=f"{self._where}, entry {k}", got=repr(x))
+            if not isinstance(x, Node) and not cmath.isfinite(x):
+                raise LinkworkError("tau is not finite", where=f"{self._where}, entry {k}", got=x)
+        if len(entries) == forced:
+            return entries
+        given = dict(zip(mobility.motors, entries, strict=True))
+        return [given.get(k, 0) for k in mobility.forced]
+
+
+def _array(value: Any) -> Any:
+    """A number as it is, anything else as an array."""
+    return value if isinstance(value, (Node, Number)) else np.array(value)

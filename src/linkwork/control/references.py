@@ -1,0 +1,289 @@
+"""References: where the joints should be at a time, how fast, and how they should accelerate.
+
+A reference is called with a time (a number, an array of them, or a traced number) and gives a :class:`Point`. Those
+with a formula (``traceable``) are written without branches and become part of a compiled program; before its begin and
+after its end a motion from one point to another rests.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import LinkworkError, ShapeError, UnsupportedError
+from .scalars import clip, sign
+
+
+class Point(NamedTuple):
+    """Positions, velocities and accelerations, each (n,), or (..., n) for an array of times."""
+
+    q: Any
+    v: Any
+    a: Any
+
+
+class Reference:
+    """``duration`` is the time one motion takes, in seconds."""
+
+    traceable = True
+    duration: float
+
+    def __call__(self, t: Any) -> Point:
+        raise NotImplementedError
+
+    def sample(self, times: Any) -> Point:
+        """The points at ``times`` (T,), as arrays (T, n)."""
+        return self(_numbers(times, f"{type(self).__name__}.sample", 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Straight(Reference):
+    """From ``start`` to ``goal``, all joints together; a subclass tells how far they are at a time after ``begin``."""
+
+    start: Any
+    goal: Any
+    begin: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self):
+        _tidy(self, "start", 1)
+        _tidy(self, "goal", 1, like="start")
+        _tidy(self, "begin", 0)
+
+    def __call__(self, t: Any) -> Point:
+        way = self.goal - self.start
+        s, rate, change = (np.multiply.outer(x, way) for x in self._share(t - self.begin))
+        return Point(self.start + s, rate, change)
+
+    def _share(self, t: Any) -> tuple[Any, Any, Any]:
+        """The share of the way that is done, from 0 to 1, and its two derivatives."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Quintic(_Straight):
+    """From ``start`` to ``goal`` within ``duration`` by a polynomial of degree five in time, which starts and ends
+    without velocity and acceleration."""
+
+    duration: float
+
+    def __post_init__(self):
+        super().__post_init__()
+        _tidy(self, "duration", 0, positive=True)
+
+    def _share(self, t: Any) -> tuple[Any, Any, Any]:
+        T = self.duration
+        x = clip(t / T, 0.0, 1.0)
+        y = 1 - x
+        return x * x * x * (10 + x * (6 * x - 15)), 30 / T * (x * y) * (x * y), 60 / T**2 * (x * y) * (y - x)
+
+
+@dataclass(frozen=True, eq=False)
+class Trapezoidal(_Straight):
+    """From ``start`` to ``goal`` as fast as the joints' largest ``velocity`` and ``acceleration`` allow: constant
+    acceleration, constant velocity, constant deceleration. If the way is too short to reach the velocity, the middle
+    part is left out.
+
+    The limits are one number or one per joint. All joints start and arrive together, on a straight line in their
+    space, so that one of them is at its limit. The acceleration jumps; at a jump it is the later one.
+    """
+
+    velocity: Any = field(kw_only=True)
+    acceleration: Any = field(kw_only=True)
+    duration: float = field(init=False)
+    _profile: tuple[float, float, float] = field(init=False, repr=False)  # largest rate, its change, time to reach it
+
+    def __post_init__(self):
+        super().__post_init__()
+        for name in ("velocity", "acceleration"):
+            _tidy(self, name, min(np.ndim(getattr(self, name)), 1), positive=True, like="start")
+        way = np.abs(self.goal - self.start)
+        with np.errstate(divide="ignore"):  # a joint that stays limits nothing
+            fastest, strongest = (float(np.min(limit / way)) for limit in (self.velocity, self.acceleration))
+        if not way.any():
+            _set(self, _profile=(0.0, 0.0, 0.0), duration=0.0)
+            return
+        rate = min(fastest, math.sqrt(strongest))
+        _set(self, _profile=(rate, strongest, rate / strongest), duration=rate / strongest + 1 / rate)
+
+    def _share(self, t: Any) -> tuple[Any, Any, Any]:
+        rate, change, ramp = self._profile
+        slowing = self.duration - ramp
+        up, level, down = clip(t, 0.0, ramp), clip(t - ramp, 0.0, slowing - ramp), clip(t - slowing, 0.0, ramp)
+        done = rate * (level + down) + 0.5 * change * (up * up - down * down)
+        pushing = _since(t) - _since(t - ramp) - _since(t - slowing) + _since(t - self.duration)
+        return done, change * (up - down), change * pushing
+
+
+def _since(t: Any) -> Any:
+    """0 before zero, 1 from then on."""
+    return 0.5 + 0.5 * sign(sign(t) + 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Fourier(Reference):
+    """Sum of harmonics: q_i = offset_i + sum over k = 1 ... K of sines_ik sin(k w t) + cosines_ik cos(k w t), with
+    w = 2 pi ``frequency`` (in hertz). ``sines`` and ``cosines`` are (n, K). It goes on for ever; ``duration`` is one
+    period."""
+
+    offset: Any
+    sines: Any
+    cosines: Any
+    frequency: float
+    duration: float = field(init=False)
+
+    def __post_init__(self):
+        _tidy(self, "offset", 1)
+        _tidy(self, "sines", 2)
+        _tidy(self, "cosines", 2, like="sines")
+        _tidy(self, "frequency", 0, positive=True)
+        _require(self, "sines", (len(self.offset), self.sines.shape[1]), "offset")
+        _set(self, duration=1 / self.frequency)
+
+    def __call__(self, t: Any) -> Point:
+        w = 2 * math.pi * self.frequency
+        S, C = np.sin(w * t), np.cos(w * t)
+        zero = np.multiply.outer(0 * t, self.offset)
+        q, v, a, s, c = self.offset + zero, zero, zero, S, C
+        for k, (x, y) in enumerate(zip(self.sines.T, self.cosines.T, strict=True), 1):
+            wave = np.multiply.outer(s, x) + np.multiply.outer(c, y)
+            q, a = q + wave, a - (k * w) ** 2 * wave
+            v = v + k * w * (np.multiply.outer(c, x) - np.multiply.outer(s, y))
+            s, c = s * C + c * S, c * C - s * S  # of the next multiple of the angle
+        return Point(q, v, a)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(Reference):
+    """Through the positions ``q`` (T, n) at ``times`` (T,), by polynomials between them, whose derivatives are the
+    velocities and accelerations: so all three always belong together.
+
+    From q alone: the cubic spline that starts and ends at rest. With velocities ``v``: cubics that meet them. With
+    accelerations ``a``, too: polynomials of degree five that meet all. Before the first time and after the last it
+    rests. It looks times up in a table, so it cannot be traced: it is sampled at the steps of a simulation.
+    """
+
+    times: Any
+    q: Any
+    v: Any = None
+    a: Any = None
+    duration: float = field(init=False)
+    _pieces: list[np.ndarray] = field(init=False, repr=False)
+
+    traceable = False
+
+    def __post_init__(self):
+        _tidy(self, "times", 1)
+        _tidy(self, "q", 2)
+        h = np.diff(self.times)
+        if not len(h) or not (h > 0).all():
+            at = int(h.argmin()) if len(h) else 0
+            raise LinkworkError(
+                "times must increase",
+                where="Sampled.times",
+                got=f"{', '.join(f'{t:g}' for t in self.times[at : at + 2])} at {at}",
+                expected="two times or more, each later than the one before",
+            )
+        _require(self, "q", (len(self.times), self.q.shape[1]), "times")
+        if self.v is None and self.a is not None:
+            raise LinkworkError("accelerations need velocities", where="Sampled", fix="give v, too")
+        for name in ("v", "a"):
+            if getattr(self, name) is not None:
+                _tidy(self, name, 2, like="q")
+        slopes = _slopes(h, self.q) if self.v is None else self.v
+        pieces = _cubics(h, self.q, slopes) if self.a is None else _quintics(h, self.q, slopes, self.a)
+        made = [pieces]  # and derivatives; coefficients (degree, piece, joint), the constant one first
+        for _ in range(2):
+            made.append(np.arange(1, len(made[-1]))[:, None, None] * made[-1][1:])
+        _set(self, _pieces=made, duration=float(self.times[-1] - self.times[0]))
+
+    def __call__(self, t: Any) -> Point:
+        t = np.asarray(t)
+        if t.dtype == object:
+            raise UnsupportedError(
+                "a sampled reference cannot be traced over time",
+                fix="sample it at the steps, as simulate and rollout do; or take Quintic, Trapezoidal or Fourier",
+            )
+        first, last = self.times[[0, -1]]
+        at = np.clip(np.searchsorted(self.times, t.real, side="right") - 1, 0, len(self.times) - 2)
+        x = (clip(t, first, last) - self.times[at])[..., None]
+        moving = ((t.real >= first) & (t.real <= last))[..., None]
+        q, v, a = (_horner(pieces[:, at], x) for pieces in self._pieces)
+        return Point(q, v * moving, a * moving)
+
+
+def _horner(coefficients: np.ndarray, x: Any) -> Any:
+    value = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        value = value * x + c
+    return value
+
+
+def _slopes(h: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Velocities at the points of the cubic spline that starts and ends at rest: its accelerations are continuous if
+    h_i v_i-1 + 2 (h_i-1 + h_i) v_i + h_i-1 v_i+1 = 3 (h_i d_i-1 + h_i-1 d_i), where d are the mean velocities."""
+    v, d = np.zeros_like(q), np.diff(q, axis=0) / h[:, None]
+    above = np.zeros(len(q))
+    for i in range(1, len(h)):  # eliminated downward, solved upward
+        pivot = 2 * (h[i - 1] + h[i]) - h[i] * above[i - 1]
+        above[i] = h[i - 1] / pivot
+        v[i] = (3 * (h[i] * d[i - 1] + h[i - 1] * d[i]) - h[i] * v[i - 1]) / pivot
+    for i in range(len(h) - 1, 0, -1):
+        v[i] -= above[i] * v[i + 1]
+    return v
+
+
+def _cubics(h: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    h = h[:, None]
+    d = np.diff(q, axis=0) / h
+    return np.array([q[:-1], v[:-1], (3 * d - 2 * v[:-1] - v[1:]) / h, (v[:-1] + v[1:] - 2 * d) / h**2])
+
+
+def _quintics(h: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    h = h[:, None]
+    D = (q[1:] - q[:-1] - v[:-1] * h - a[:-1] * h**2 / 2) / h**3  # what is missing at the end of each piece
+    E = (v[1:] - v[:-1] - a[:-1] * h) / h**2
+    F = (a[1:] - a[:-1]) / (2 * h)
+    rest = [10 * D - 4 * E + F, (7 * E - 15 * D - 2 * F) / h, (6 * D - 3 * E + F) / h**2]
+    return np.array([q[:-1], v[:-1], a[:-1] / 2, *rest])
+
+
+# -- judging what is given ----------------------------------------------------------------------------------------
+
+
+def _set(owner: Any, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(owner, name, value)
+
+
+def _tidy(owner: Any, name: str, ndim: int, *, positive: bool = False, like: str = "") -> None:
+    """Make a field a number or an array of ``ndim`` axes, of the same shape as another one."""
+    value, where = getattr(owner, name), f"{type(owner).__name__}.{name}"
+    array = _numbers(value, where, ndim)
+    if positive and not (array > 0).all():
+        raise LinkworkError("out of range", where=where, got=value, expected="above zero")
+    _set(owner, **{name: array if ndim else float(array)})
+    if like and ndim:
+        _require(owner, name, getattr(owner, like).shape, like)
+
+
+def _numbers(value: Any, where: str, ndim: int) -> np.ndarray:
+    wanted = ("a number", "a vector (n,)", "a table with two axes")[ndim]
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError("not an array of numbers", where=where, got=repr(value), expected=wanted) from error
+    if array.ndim != ndim or (ndim and not array.size):
+        raise ShapeError("wrong shape", where=where, got=array.shape, expected=wanted)
+    if not np.isfinite(array).all():
+        raise LinkworkError("not finite", where=where, got=value, expected="finite numbers")
+    return array
+
+
+def _require(owner: Any, name: str, shape: tuple[int, ...], other: str) -> None:
+    array = getattr(owner, name)
+    if array.shape != shape:
+        message, where = f"{name} does not fit {other}", type(owner).__name__
+        raise ShapeError(message, where=where, got=array.shape, expected=f"{name} of shape {shape}")

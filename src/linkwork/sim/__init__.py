@@ -1,0 +1,8 @@
+"""Motion: one simulated trajectory, or batches of them with the time loop in native code."""
+
+from .rollout import OUTPUTS, rollout
+from .setup import entry_names, rest
+from .simulate import METHODS, simulate
+from .trajectory import Trajectory
+
+__all__ = ["METHODS", "OUTPUTS", "Trajectory", "entry_names", "rest", "rollout", "simulate"]

@@ -1,0 +1,119 @@
+"""What a user gives to a simulation, checked and sorted: held over each step, or constant for a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, UnknownNameError
+from ..formulations import sizes, vectors
+from ..model import Model
+
+Shape = tuple[int, ...]
+
+
+@dataclass
+class Inputs:
+    """Arrays by name: ``held`` (samples or 1, steps, size), ``constants`` (samples or 1, size)."""
+
+    batch: int | None  # samples, None: a single motion
+    steps: int
+    held: dict[str, np.ndarray] = field(default_factory=dict)
+    constants: dict[str, np.ndarray] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
+
+    def add(self, name: str, value: Any, shape: Shape, where: str, over_time: bool = False) -> None:
+        """An input with its own ``shape``, with an axis of samples or steps (or both, in this order) before it."""
+        array = numbers(value, where)
+        lead = array.shape[: array.ndim - len(shape)]
+        core = ", ".join(map(str, shape))
+        allowed = {(): (1, 1)}  # leading axes -> samples, steps
+        if self.batch is not None:
+            allowed[(self.batch,)] = (self.batch, 1)
+        if over_time:
+            samples = 1 if self.batch is None else self.batch
+            if self.batch == self.steps and lead == (self.steps,):
+                raise ShapeError(
+                    "there are as many samples as steps, so this axis may mean either",
+                    where=where,
+                    got=array.shape,
+                    fix=f"(samples, steps, {core}), where samples or steps may be 1",
+                )
+            allowed[(self.steps,)] = (1, self.steps)
+            allowed |= {(a, b): (a, b) for a in (1, samples) for b in (1, self.steps)}
+        if array.shape[array.ndim - len(shape) :] != shape or lead not in allowed:
+            forms = [f"({', '.join([*map(str, axes), core]).rstrip(', ')})" for axes in sorted(allowed, key=len)]
+            raise ShapeError("wrong shape", where=where, got=array.shape, expected=" or ".join(dict.fromkeys(forms)))
+        samples, steps = allowed[lead]
+        array = np.ascontiguousarray(array, float).reshape(samples, steps, math.prod(shape))
+        self.shapes[name] = shape
+        if steps == 1 and not (over_time and self.steps == 1 and lead):
+            self.constants[name] = array[:, 0]
+        else:
+            self.held[name] = array
+
+
+def numbers(value: Any, where: str) -> np.ndarray:
+    """A finite array."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError("this is not a rectangular array", where=where, got=error) from error
+    if array.dtype.kind not in "fiub":
+        raise ShapeError("these are not real numbers", where=where, got=f"dtype {array.dtype}")
+    if not np.isfinite(array).all():
+        raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
+    return array.astype(float, copy=False)
+
+
+def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:
+    """A joint vector (..., n), given as an array or as a dict by joint."""
+    joints, size = vectors(model)[kind], sizes(model)[kind]
+    if isinstance(value, Mapping):
+        first = size - len(joints)
+        names = ([model.floating_name] if first else []) + list(joints)
+        for name in value:
+            if name not in names:
+                raise UnknownNameError("joint", name, names, where=where)
+        if missing := [name for name in names if name not in value]:
+            raise ShapeError("joints are missing", where=where, got=", ".join(value), expected=", ".join(missing))
+        parts = [numbers(value[name], f"{where}, {name!r}") for name in names]
+        parts = [part if first and k == 0 else part[..., None] for k, part in enumerate(parts)]
+        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+        value = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+    array = numbers(value, where)
+    if array.ndim not in (1, 2) or array.shape[-1] != size:
+        raise ShapeError(
+            "wrong shape",
+            where=where,
+            got=array.shape,
+            expected=f"({size},) or (samples, {size}): {_names(model, kind)}",
+        )
+    return array
+
+
+def _names(model: Model, kind: str) -> str:
+    joints = vectors(model)[kind]
+    floating = [f"{model.floating_name} ({sizes(model)[kind] - len(joints)})"] if model.floating else []
+    return ", ".join([*floating, *joints][:8]) + (", ..." if len(joints) > 8 else "")
+
+
+def is_law(value: Any) -> bool:
+    """Is it a function or a controller, not numbers?"""
+    return callable(value) or hasattr(value, "for_model")
+
+
+def positive(value: Any, where: str) -> float:
+    if isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0:
+        return float(value)
+    raise ShapeError("out of range", where=where, got=value, expected="a positive number")
+
+
+def whole(value: Any, where: str, least: int = 1) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise ShapeError("out of range", where=where, got=value, expected=f"a whole number, {least} or more")

@@ -1,0 +1,263 @@
+"""Batches of motions, the time loop in native code."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..codegen.timeloop import TimeLoop, build
+from ..errors import DivergedError, UnknownNameError
+from . import stability
+from .inputs import positive, whole
+from .plant import Plant
+from .progress import Progress
+from .records import destination
+from .setup import Setup, entries, prepare, units
+from .trajectory import Trajectory
+
+METHODS = {"semi-implicit-euler": "step", "rk4": "rk4", "adams-bashforth-4": "ab4"}  # -> scheme of the time loop
+OUTPUTS = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual",
+           "work")  # fmt: skip
+DIVERGED = ("raise", "keep")
+GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
+BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
+PATIENCE = 0.1  # seconds between these looks
+
+
+def rollout(
+    robot: Any,
+    q0: Any,
+    v0: Any,
+    torque: Any = None,
+    dt: float = 1e-3,
+    steps: int = 1000,
+    *,
+    reference: Any = None,
+    method: str = "semi-implicit-euler",
+    every: int = 1,
+    outputs: Sequence[str] = ("q", "v"),
+    vary: Mapping[str, Any] | None = None,
+    gains: Mapping[str, Any] | None = None,
+    wrenches: Mapping[str, Any] | None = None,
+    limits: Any = None,
+    friction_width: float = 0.05,
+    dynamics: str = "auto",
+    threads: int = 1,
+    to: str | Path | None = None,
+    progress: bool | Callable[[int, int], Any] | None = None,
+    diverged: str = "raise",
+) -> Trajectory:
+    """Motions from many states at once; see ``Robot.rollout``."""
+    if method not in METHODS:
+        raise UnknownNameError("method of rollouts", method, METHODS)
+    if diverged not in DIVERGED:
+        raise UnknownNameError("treatment of diverged samples", diverged, DIVERGED)
+    dt, steps, every = positive(dt, "dt"), whole(steps, "steps"), whole(every, "every")
+    threads = whole(threads, "threads")
+    setup = prepare(
+        robot, q0, v0, torque, steps, dt,
+        reference=reference, vary=vary, gains=gains, wrenches=wrenches, limits=limits,
+        friction_width=friction_width, dynamics=dynamics, outputs=checked_outputs(robot, outputs),
+    )  # fmt: skip
+    return run(setup, method, dt, steps, every, threads=threads, to=to, progress=progress, diverged=diverged)
+
+
+def checked_outputs(robot: Any, outputs: Sequence[str]) -> tuple[str, ...]:
+    names = (outputs,) if isinstance(outputs, str) else tuple(dict.fromkeys(outputs))
+    known = [name for name in OUTPUTS if name != "loop_residual" or robot.model.loops]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("output", name, known, where=f"robot {robot.name!r}")
+    return names
+
+
+def run(
+    setup: Setup,
+    method: str,
+    dt: float,
+    steps: int,
+    every: int,
+    *,
+    threads: int = 1,
+    to: str | Path | None = None,
+    progress: bool | Callable[[int, int], Any] | None = None,
+    diverged: str = "raise",
+) -> Trajectory:
+    runner = Runner(setup, method, dt)
+    notes = list(setup.notes)
+    checked = setup.plant.checked
+    if (method, dt) not in checked:
+        checked[method, dt] = stability.warning(setup, method, dt)
+    if checked[method, dt]:
+        warnings.warn(checked[method, dt], stacklevel=3)
+        notes.append(checked[method, dt])
+    samples, rows = setup.samples, steps // every + 1
+    records = destination(to, samples, rows, runner.shapes)
+    done_samples, done_rows = 0, rows
+    row = 0
+    with Progress(progress, samples * steps) as bar, ThreadPoolExecutor(threads) as pool:
+        try:
+            for first in range(0, samples, GROUP):
+                group = slice(first, min(first + GROUP, samples))
+                count = group.stop - group.start
+                state, k, row = runner.start(group), 0, 0
+                turns = _first_turns(runner, count, every)
+                while k < steps:
+                    n = min(turns, steps - k)
+                    n -= n % every if n < steps - k else 0
+                    end = k + n == steps and steps % every == 0
+                    new_rows = -(-n // every) + end
+                    block = records.target(first, count, row, new_rows)
+                    began = time.perf_counter()
+                    runner.advance(state, group, k, n, every, end, block, steps, pool, threads)
+                    took = time.perf_counter() - began
+                    records.flush(block, first, row)
+                    k, row = k + n, row + new_rows
+                    if diverged == "raise" and (state[:, -1] < k).any():
+                        raise runner.story(group, state, steps)
+                    bar.advance(count * n)
+                    turns = _next_turns(turns, took, count * len(runner.loop.record.results), every)
+                done_samples = group.stop
+        except KeyboardInterrupt:
+            if not done_samples:  # the first group, as far as it came
+                done_samples, done_rows = min(GROUP, samples), row
+            note = (
+                f"stopped from the keyboard after {done_samples} of {samples} samples and {done_rows} of {rows} times"
+            )
+            warnings.warn(note, stacklevel=2)
+            notes.append(note)
+    arrays = records.finish(done_samples, done_rows)
+    times = runner.setup.t0 + dt * every * np.arange(done_rows)
+    if not setup.batched:
+        arrays = {name: array[0] for name, array in arrays.items()}
+    model = setup.plant.model
+    return Trajectory(
+        {"t": times, **arrays}, entries(model), robot=model.name, method=method, dt=dt, notes=notes, units=units(model)
+    )
+
+
+def _first_turns(runner: Runner, samples: int, every: int) -> int:
+    """Steps until the first look at the clock: about a millisecond's work."""
+    return max(every, 4096 // samples // every * every)
+
+
+def _next_turns(turns: int, took: float, numbers: int, every: int) -> int:
+    """Steps until the next look: as many as fit into PATIENCE and BUFFER."""
+    wanted = turns * min(8.0, PATIENCE / max(took, 1e-6))
+    most = BUFFER // max(numbers, 1) * every
+    return max(every, int(min(wanted, most)) // every * every)
+
+
+class Runner:
+    """Native code for a setup, and the addresses it works on."""
+
+    def __init__(self, setup: Setup, method: str, dt: float):
+        plant: Plant = setup.plant
+        scheme = METHODS[method]
+        record = plant.record(setup.outputs)
+        self.setup, self.dt = setup, dt
+        self.shapes = {port.name: port.shape for port in record.outputs}
+        self.loop = TimeLoop(
+            scheme,
+            plant.step if scheme == "step" else plant.rates,
+            plant.finish if scheme != "step" else None,
+            record,
+            plant.x,
+            tuple(math.prod(shape) for shape in plant.held.values()),
+            sum(math.prod(shape) for shape in plant.constants.values()),
+        )
+        self.native = build(self.loop)
+        self.held = [setup.inputs.held[name] for name in plant.held]
+        parts = [setup.inputs.constants[name] for name in plant.constants]
+        each = max((len(part) for part in parts), default=1)
+        wide = [np.broadcast_to(part, (each, part.shape[1])) for part in parts]
+        self.constants = np.concatenate(wide, axis=1) if wide else np.zeros((1, 0))
+
+    def start(self, group: slice) -> np.ndarray:
+        state = np.zeros((group.stop - group.start, self.loop.state))
+        state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
+        return state
+
+    def advance(
+        self,
+        state: np.ndarray,
+        group: slice,
+        first: int,
+        steps: int,
+        every: int,
+        end: bool,
+        block: np.ndarray,
+        last: int,
+        pool: ThreadPoolExecutor | None = None,
+        threads: int = 1,
+    ) -> None:
+        """``steps`` steps of the samples of a group from step ``first`` on; records go to ``block``."""
+        count = group.stop - group.start
+        share = -(-count // threads // 8) * 8 if threads > 1 else count  # whole blocks for each thread
+
+        def work(start: int) -> None:
+            sample, n = group.start + start, min(share, count - start)
+            held = [
+                word
+                for x in self.held
+                for word in (
+                    x.ctypes.data + (sample * x.strides[0] if len(x) > 1 else 0),
+                    x.strides[0] if len(x) > 1 else 0,
+                    x.strides[1],
+                )
+            ]
+            own = len(self.constants) > 1
+            self.native(
+                [
+                    n, first, steps, every, int(end), last - 1,
+                    state.ctypes.data + start * state.strides[0],
+                    self.constants.ctypes.data + (sample * self.constants.strides[0] if own else 0),
+                    self.constants.strides[0] if own else 0,
+                    block.ctypes.data + start * block.strides[0], block.strides[0], block.strides[1],
+                    *held,
+                ],
+                self.setup.t0,
+                self.dt,
+            )  # fmt: skip
+
+        parts = range(0, count, share)
+        if pool is None or len(parts) == 1:
+            for part in parts:
+                work(part)
+        else:
+            list(pool.map(work, parts))
+
+    def story(self, group: slice, state: np.ndarray, steps: int) -> DivergedError:
+        """Which sample left the numbers first, when, and from where."""
+        finite = state[:, -1].astype(int)
+        k = int(finite.argmin())
+        step, sample = int(finite[k]), group.start + k
+        again = slice(sample, sample + 1)
+        before = self.start(again)
+        nothing = np.empty((1, step + 1, len(self.loop.record.results)))
+        self.advance(before, again, 0, step, 1, False, nothing, steps)
+        model = self.setup.plant.model
+        q, v = before[0, : model.nq], before[0, model.nq : model.nq + model.nv]
+        at = self.setup.t0 + (step + 1) * self.dt
+        return DivergedError(
+            f"the motion is not finite after step {step + 1}, t = {at:g} s",
+            where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),
+            got=f"before this step q = {_short(q)}, v = {_short(v)}",
+            fix="take a smaller dt, weaker gains, or another method; rollout(diverged='keep') leaves such samples in",
+            sample=sample if self.setup.batched else None,
+            step=step + 1,
+            time=at,
+            q=q.copy(),
+            v=v.copy(),
+        )
+
+
+def _short(values: np.ndarray) -> str:
+    return np.array2string(values, precision=6, threshold=16)

@@ -1,0 +1,240 @@
+"""From what a user says to a Plant with its inputs and initial states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..codegen.listing import FLOATING
+from ..control import Law
+from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..formulations import sizes, vectors
+from ..model import Model, SoftLimits, closure
+from ..pipeline import choose
+from .inputs import Inputs, is_law, numbers, positive, vector
+from .plant import REFERENCE, VARIED, Plant
+
+OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
+
+
+_plants: WeakKeyDictionary[Model, dict[Any, Plant]] = WeakKeyDictionary()  # what was traced before
+
+
+@dataclass(frozen=True)
+class Setup:
+    plant: Plant
+    inputs: Inputs
+    x0: np.ndarray  # (samples, x)
+    batched: bool
+    outputs: tuple[str, ...]
+    notes: tuple[str, ...]
+    t0: float = 0.0
+
+    @property
+    def samples(self) -> int:
+        return len(self.x0)
+
+
+def prepare(
+    robot: Any,
+    q0: Any,
+    v0: Any,
+    torque: Any,
+    steps: int,
+    dt: float,
+    *,
+    reference: Any,
+    vary: Mapping[str, Any] | None,
+    gains: Mapping[str, Any] | None,
+    wrenches: Mapping[str, Any] | None,
+    limits: SoftLimits | None,
+    friction_width: float,
+    dynamics: str,
+    outputs: tuple[str, ...],
+) -> Setup:
+    model: Model = robot.model
+    q, v, batch = _initial(robot, q0, v0)
+    inputs = Inputs(batch, steps)
+    seen, notes = _surroundings(model, limits, friction_width, "coulomb" in (vary or {}))
+    # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
+    law = Law(torque, replace(seen, soft_limits=None)) if is_law(torque) else None
+    if law is None and torque is not None:
+        inputs.add("tau", vector(model, "tau", torque, "torque") if isinstance(torque, Mapping) else torque,
+                   (sizes(model)["tau"],), "torque", over_time=True)  # fmt: skip
+    traced = _reference(inputs, reference, law, steps, dt)
+    payload = _vary(inputs, model, vary or {})
+    for name, value in (gains or {}).items():
+        if law is None or name not in law.gains:
+            raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
+        array = numbers(value, f"gains[{name!r}]")
+        own = array.shape if batch is None or array.shape[:1] != (batch,) else array.shape[1:]
+        inputs.add(f"gain {name}", array, own, f"gains[{name!r}]")
+    laws = {}
+    for frame, value in (wrenches or {}).items():
+        model.frame(frame)
+        laws[frame] = value if is_law(value) else None
+        if laws[frame] is None:
+            inputs.add(f"wrench {frame}", value, (6,), f"wrench on {frame!r}", over_time=True)
+    parts: dict[str, Any] = {
+        "held": {name: inputs.shapes[name] for name in inputs.held},
+        "constants": {name: inputs.shapes[name] for name in inputs.constants},
+        "reference": traced,
+        "wrenches": laws,
+        "payload": payload,
+        "works": "work" in outputs,
+    }
+    key = _content((parts, torque if law else None, seen.friction_width, limits, dynamics))
+    known = _plants.setdefault(model, {})
+    plant = known.get(key)
+    if plant is None:
+        varied = any(name in inputs.shapes for name in ("mass", "parameters", "payload"))
+        method = choose(seen, "forward_dynamics", dynamics, wrenches=tuple(laws), varied=varied)
+        plant = Plant(model=seen, method=method, law=law, **parts)
+        if key is not None:
+            known[key] = plant
+    x0 = np.concatenate([q, v, np.zeros((len(q), 1))], axis=1)[:, : plant.x]
+    return Setup(plant, inputs, np.ascontiguousarray(x0), batch is not None, outputs, tuple(notes))
+
+
+def _content(value: Any) -> Any:
+    """Something hashable that is equal only for equal contents; None for what has no contents to compare, such as a
+    function, whose result may change from one run to the next."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return (value,)
+        case np.ndarray():
+            return (value.shape, value.dtype.str, value.tobytes())
+        case Mapping():
+            parts = [_content(part) for part in value.items()]
+        case tuple() | list():
+            parts = [_content(part) for part in value]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            parts = [(type(value),), *(_content(getattr(value, each.name)) for each in fields(value))]
+        case _:
+            return None
+    return None if any(part is None for part in parts) else tuple(parts)
+
+
+def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+    model: Model = robot.model
+    q = rest(model) if q0 is None else vector(model, "q", q0, "q0")
+    v = np.zeros(model.nv) if v0 is None else vector(model, "v", v0, "v0")
+    batches = {len(x) for x in (q, v) if x.ndim == 2}
+    if len(batches) > 1:
+        raise ShapeError("q0 and v0 have different numbers of samples", got=f"{q.shape} and {v.shape}")
+    batch = batches.pop() if batches else None
+    if batch == 0:
+        raise ShapeError("there are no samples", where="q0", got=q.shape)
+    q = np.array(np.broadcast_to(q, (batch or 1, model.nq)))
+    v = np.array(np.broadcast_to(v, (batch or 1, model.nv)))
+    if model.floating:
+        length = np.linalg.norm(q[:, 3:7], axis=1)
+        if not (np.abs(length - 1) < 1e-6).all():
+            raise ShapeError(
+                "a quaternion is not of length one", where="q0", got=f"length {length[np.abs(length - 1).argmax()]:g}"
+            )
+        q[:, 3:7] /= length[:, None]
+    if model.loops:
+        residual = np.abs(robot.loop_residual(q)).max()
+        if not residual < OPEN:
+            raise LinkworkError(
+                "the loops are not closed at q0",
+                where=f"robot {model.name!r}",
+                got=f"open by {residual:g} (m or rad)",
+                fix="q0 = robot.assemble(positions of the independent joints).q, or robot.home",
+            )
+    return q, v, batch
+
+
+def rest(model: Model) -> np.ndarray:
+    """Where a motion starts if nothing is said: home, or zero."""
+    if model.home:
+        return np.array(model.home)
+    q = np.zeros(model.nq)
+    if model.floating:
+        q[6] = 1.0
+    return q
+
+
+def _reference(inputs: Inputs, reference: Any, law: Law | None, steps: int, dt: float) -> Any:
+    """The reference if it can be traced; samples of it go to the inputs if not."""
+    if reference is None:
+        return None
+    if law is None:
+        raise LinkworkError("a reference is for a controller", where="reference", fix="give a controller as torque")
+    if getattr(reference, "traceable", True):
+        return reference
+    points = reference.sample(dt * np.arange(steps))
+    rows = np.stack([np.asarray(part, float) for part in points], axis=1)
+    inputs.add(REFERENCE, rows, rows.shape[1:], "reference", over_time=True)
+    return None
+
+
+def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
+    """Parameters of each sample go to the inputs; the frame of a payload."""
+    joints = len(model.position_names)
+    shapes = {"mass": (model.n_bodies,), "parameters": (model.n_bodies, 10), "viscous": (joints,)}
+    shapes |= {"coulomb": (joints,), "gravity": (3,), "payload": (10,)}
+    frame = ""
+    for name, value in vary.items():
+        if name not in VARIED:
+            raise UnknownNameError("parameter to vary", name, VARIED, where="vary")
+        if name == "payload":
+            if not isinstance(value, Mapping) or len(value) != 1:
+                raise ShapeError("a payload is carried by one frame", where="vary", got=repr(value)[:80],
+                                 expected='{"payload": {frame: (samples, 10)}}')  # fmt: skip
+            ((frame, value),) = value.items()
+            if not model.frame(frame).body:
+                raise ShapeError("a payload is carried by a moving link", where="vary", got=f"frame {frame!r}")
+        inputs.add(name, value, shapes[name], f"vary[{name!r}]")
+    return frame
+
+
+def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[str]]:
+    """The robot as it is simulated, and what to say about it."""
+    notes = []
+    if varied or any(body.joint.coulomb for body in model.bodies):
+        model = replace(model, friction_width=positive(width, "friction_width"))
+        notes.append(f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)")
+    if limits is not None:
+        if not isinstance(limits, SoftLimits):
+            raise ShapeError(
+                "these are not limits",
+                where="limits",
+                got=repr(limits),
+                expected="linkwork.SoftLimits(stiffness, damping)",
+            )
+        model = replace(model, soft_limits=limits)
+        notes.append(f"joint limits are soft: {limits.stiffness:g} N m/rad (N/m), damping {limits.damping:g}")
+    return model, notes
+
+
+def entries(model: Model) -> dict[str, tuple[str, ...]]:
+    """Names along the last axis of the arrays of a trajectory."""
+    named = {kind: entry_names(model, kind) for kind in ("q", "v", "a", "tau")}
+    return named | {"loop_residual": tuple(closure.row_names(model))}
+
+
+def entry_names(model: Model, kind: str) -> tuple[str, ...]:
+    """Names of the entries of a kind of vector: q, v, a, tau, ..."""
+    joints = vectors(model)[kind]
+    parts = FLOATING.get(sizes(model)[kind] - len(joints), ())
+    return (*(f"{model.floating_name}.{part}" for part in parts), *joints)
+
+
+def units(model: Model) -> dict[str, tuple[str, ...]]:
+    """Units of the entries of joint vectors."""
+    slides = {joint.name: joint.prismatic for joint in model.leading_joints}
+    both = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N")}
+
+    def unit(kind: str, name: str) -> str:
+        if name in slides:
+            return both[kind][slides[name]]
+        part = name.rpartition(".")[2]
+        return "" if part in ("qx", "qy", "qz", "qw") else both[kind][part in ("x", "y", "z")]
+
+    return {kind: tuple(unit(kind, name) for name in names) for kind, names in entries(model).items() if kind in both}

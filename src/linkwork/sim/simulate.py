@@ -1,0 +1,125 @@
+"""One motion, with all that one would like to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import DivergedError, LinkworkError, UnknownNameError, UnsupportedError
+from ..function import Function, Label
+from .inputs import positive, whole
+from .rollout import METHODS as NATIVE
+from .rollout import run
+from .setup import Setup, entries, prepare, units
+from .trajectory import Trajectory
+
+ADAPTIVE = {"dormand-prince": "DOP853", "implicit": "Radau"}  # -> SciPy's names
+METHODS = (*NATIVE, *ADAPTIVE)
+
+
+def simulate(
+    robot: Any,
+    q0: Any = None,
+    v0: Any = None,
+    duration: float = 1.0,
+    dt: float = 1e-3,
+    *,
+    torque: Any = None,
+    reference: Any = None,
+    method: str = "adams-bashforth-4",
+    every: int = 1,
+    wrenches: Mapping[str, Any] | None = None,
+    limits: Any = None,
+    friction_width: float = 0.05,
+    dynamics: str = "auto",
+    tolerance: float = 1e-9,
+    progress: Any = None,
+) -> Trajectory:
+    """One motion from one state; see ``Robot.simulate``."""
+    if method not in METHODS:
+        raise UnknownNameError("method of simulation", method, METHODS)
+    duration, dt, every = positive(duration, "duration"), positive(dt, "dt"), whole(every, "every")
+    steps = round(duration / dt)
+    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
+        raise LinkworkError(
+            "the duration is not a whole number of steps",
+            where="simulate",
+            got=f"duration {duration:g}, dt {dt:g}",
+            fix=f"duration={max(steps, 1) * dt:g}, or dt={duration / max(steps, 1):g}",
+        )
+    outputs = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work")
+    outputs += ("momentum",) if any(body.inertia.mass for body in robot.model.bodies) else ()
+    outputs += ("loop_residual",) if robot.model.loops else ()
+    setup = prepare(
+        robot, q0, v0, torque, steps, dt,
+        reference=reference, vary=None, gains=None, wrenches=wrenches, limits=limits,
+        friction_width=friction_width, dynamics=dynamics, outputs=outputs,
+    )  # fmt: skip
+    if setup.batched:
+        raise LinkworkError(
+            "simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix="robot.rollout takes batches"
+        )
+    if method in ADAPTIVE:
+        return _adaptive(setup, method, dt, steps, every, positive(tolerance, "tolerance"))
+    return run(setup, method, dt, steps, every, progress=progress)
+
+
+def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tolerance: float) -> Trajectory:
+    """By SciPy's integrators, which choose their own steps; ``dt`` is that of the records and of held inputs."""
+    try:
+        from scipy.integrate import solve_ivp
+    except ImportError as error:
+        raise UnsupportedError(
+            f"{method} needs SciPy", where="simulate", fix="pip install 'linkwork[scipy]', or method='rk4'"
+        ) from error
+    plant, model = setup.plant, setup.plant.model
+    label = Label(model.name, "rates", plant.method.name)
+    rates = Function(plant.rates, label)
+    finish = Function(plant.finish, label) if plant.finish is not None else None
+    record = Function(plant.record(setup.outputs), label)
+    cuts = np.cumsum([port.size for port in plant.ports[: 2 + plant.works]])[:-1]
+    scalars = slice(2, 2 + plant.works)  # work has no axis of its own
+    held = [setup.inputs.held[name][0].reshape(-1, *shape) for name, shape in plant.held.items()]
+    constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
+
+    def given(t: Any, x: np.ndarray, k: int) -> list[Any]:
+        parts = np.split(x, cuts)
+        parts[scalars] = [part[0] for part in parts[scalars]]
+        return [*parts, t, dt, *(rows[min(k, steps - 1)] for rows in held), *constants]
+
+    def closed(t: float, x: np.ndarray, k: int) -> np.ndarray:
+        return x if finish is None else np.concatenate([np.atleast_1d(part) for part in finish(*given(t, x, k))])
+
+    def slope(t: float, x: np.ndarray, k: int) -> np.ndarray:
+        return np.concatenate([np.atleast_1d(part) for part in rates(*given(t, x, k))])
+
+    x, rows, t = setup.x0[0], [], setup.t0
+    # Held inputs jump from step to step, which no smooth integrator should have to find out by itself.
+    stride = 1 if held else every
+    for k in range(0, steps + 1, stride):
+        if k % every == 0:
+            rows.append(record(*given(t, x, k)))
+        if k + stride > steps:
+            break
+        end = setup.t0 + (k + stride) * dt
+        with np.errstate(all="ignore"):
+            found = solve_ivp(
+                slope, (t, end), x, method=ADAPTIVE[method], rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
+            )
+        if not found.success or not np.isfinite(found.y[:, -1]).all():
+            q, v = x[: model.nq], x[model.nq : model.nq + model.nv]
+            raise DivergedError(
+                f"the integrator gave up after t = {t:g} s: {found.message}",
+                where=f"robot {model.name!r}, {method}",
+                got=f"q = {q}, v = {v}",
+                fix="a looser tolerance, weaker gains, or method='implicit' for stiff springs",
+                sample=None, step=k, time=t, q=q, v=v,
+            )  # fmt: skip
+        t, x = end, closed(end, found.y[:, -1], k)
+    arrays = {name: np.stack([getattr(row, name) for row in rows]) for name in setup.outputs}
+    times = setup.t0 + dt * every * np.arange(len(rows))
+    notes = (*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}")
+    about = {"robot": model.name, "method": method, "dt": dt, "notes": notes, "units": units(model)}
+    return Trajectory({"t": times, **arrays}, entries(model), **about)
