@@ -113,19 +113,31 @@ class _Kept:
 # -- MuJoCo ------------------------------------------------------------------------------------------------------------
 
 
-def mujoco_call(case: Case, quantity: str, expected: np.ndarray) -> Contender:
-    """mj_inverse or mj_forward, no contacts, limits or other constraints, on the robot as linkwork writes it to URDF
-    (meshes, friction and rotors left out, fixed links merged). The state is set before timing."""
+def mujoco_model(case: Case) -> mujoco.MjModel:
+    """The robot as linkwork writes it to URDF (meshes, friction and rotors left out, fixed links merged), without
+    contacts, limits and other constraints."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"{case.source.name}.urdf")
         case.robot.write(file)
         model = mujoco.MjModel.from_xml_path(str(file))
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    return model
+
+
+def mujoco_places(case: Case, model: mujoco.MjModel) -> list[int]:
+    """For each of linkwork's velocities the index of the same one in MuJoCo."""
+    first = 6 if case.source.floating else 0
+    return [*range(first), *(int(model.joint(name).dofadr[0]) for name in case.robot.joint_names)]
+
+
+def mujoco_call(case: Case, quantity: str, expected: np.ndarray) -> Contender:
+    """mj_inverse or mj_forward. The state is set before timing."""
+    model = mujoco_model(case)
     data = mujoco.MjData(model)
     inverse = quantity == "inverse_dynamics"
     function = mujoco.mj_inverse if inverse else mujoco.mj_forward
     first = 6 if case.source.floating else 0
-    places = [*range(first), *(int(model.joint(name).dofadr[0]) for name in case.robot.joint_names)]
+    places = mujoco_places(case, model)
     results = np.empty((CHECKED, case.robot.nv))
     for k, (q, v, x) in enumerate(zip(*(array[:CHECKED] for array in case.inputs(quantity)), strict=True)):
         frame = BaseFrame(q, v) if first else None

@@ -25,18 +25,19 @@ ALLOWED = {
     "program": set(),
     "codegen": {"files", "program"},
     "function": {"program", "codegen", "files", "symbolic"},
-    "pipeline": {"formulations", "function", "model", "parameters", "program", "spatial", "timing"},
+    "pipeline": {"codegen", "formulations", "function", "model", "parameters", "program", "spatial", "timing"},
     "assembly": {"formulations", "function", "legs", "model", "program", "scalar"},
-    "control": {"formulations", "model", "pipeline", "scalar", "spatial"},
+    "control": {"formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"files", "scalar", "spatial"},
     "robot": {"assembly", "function", "io", "model", "parameters", "pipeline", "sim", "symbolic"},
     "library": {"forces", "model"},
+    "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
     "legs": {"model", "spatial"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
-    | {"codegen", "files", "parameters", "symbolic"}
+    | {"control", "codegen", "files", "parameters", "sim", "sweep", "symbolic"}
     | {"linkwork"},  # the version
 }
 

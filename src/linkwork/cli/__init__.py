@@ -11,7 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, robots, simulate, tables
+from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, robots, simulate, sweep, tables
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -49,6 +49,7 @@ VERBS = {
     "count": count.count,
     "eval": evaluate.evaluate,
     "simulate": simulate.simulate,
+    "sweep": sweep.sweep,
     "bench": bench.bench,
     "compare": compare.compare,
     "tables": tables.tables,

@@ -5,7 +5,7 @@ A block keeps as many samples as a vector has lanes. Rows of the input block of 
     x: state | t | dt | held inputs, port by port | constants
 
 ``x`` advances by a scheme: "step" calls one kernel x -> x; "rk4" and "ab4" (Adams and Bashforth's fourth order, whose
-first three steps are Runge and Kutta's) combine the rates of another, and a third kernel may put x back on its manifold.
+first three steps are Runge and Kutta's) combine the rates of another, and a third kernel may put x on its manifold again.
 A fourth kernel gives what is recorded. Time is ``t0 + k dt`` of the absolute step k, so a run may be cut anywhere.
 
 The state of a sample, as it goes in and out: x, the rates of the three steps before ("ab4"), and the number of steps
@@ -19,6 +19,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..program.program import Program
@@ -62,7 +63,10 @@ class TimeLoop:
         named = {"advance": self.advance, "finish": self.finish, "record": self.record}
         return {name: program for name, program in named.items() if program is not None}
 
-    def key(self, target: Target) -> str:
+    @cached_property
+    def key(self) -> str:
+        """Equal for equal code."""
+        target = host()
         digests = (f"{name} {program.digest}" for name, program in self.programs.items())
         parts = (
             self.scheme,
@@ -86,9 +90,9 @@ def build(loop: TimeLoop) -> Callable[[Sequence[int], float, float], None]:
     """
     from llvmlite import binding
 
-    target = host()
-    key = loop.key(target)
+    key = loop.key
     if key not in _loaded:
+        target = host()
         code = cache.get(key)
         if code is None:
             code = target.machine().emit_object(binding.parse_assembly(loop.ir_text(target), binding.create_context()))
@@ -141,8 +145,12 @@ class _Writer:
             m, "define internal void @save(ptr %base, i64 %step, i64 %last, ptr %block) noinline nounwind"
         ) as f:
             if size >= m.chunk:
-                full = f.let(f"icmp eq i64 %last, {m.lanes - 1}")
-                f.do(f"br i1 {full}, label %tiles, label %elements")
+                f.do(f"switch i64 %last, label %elements [i64 0, label %alone i64 {m.lanes - 1}, label %tiles]")
+                f.label("alone")
+                for row in range(size):
+                    value = f.let(f"load double, ptr {f.at('%block', row * m.row)}, align {m.row}")
+                    f.do(f"store double {value}, ptr {f.at('%base', 8 * row)}, align 8")
+                f.do("br label %end")
                 f.label("tiles")
                 rows = ["%base"]
                 for _ in range(1, m.lanes):

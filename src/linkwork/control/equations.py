@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError, UnsupportedError
-from ..formulations import QUANTITIES, Request, find, methods, sizes
+from ..formulations import QUANTITIES, Request, methods, sizes
 from ..model import Model, grouped
-from ..pipeline import traced
+from ..pipeline import choose
 from ..scalar import Scalar
 
 
@@ -94,10 +94,10 @@ class Equations:
         return np.array(result) if isinstance(asked.output, str) else tuple(map(np.array, result))
 
     def _by_method(self, quantity: str) -> tuple[Model, Request]:
-        """What ``compile`` would take: the model as the method wants it, and the method."""
+        """The model as the method with the fewest operations wants it, and that method."""
         if not methods(quantity):
             return grouped(self.model) if QUANTITIES[quantity].of_joints else self.model, Request()
-        method = find(quantity, traced(self.model, quantity)[0], self.model)
+        method = choose(self.model, quantity)
         return grouped(self.model) if method.grouped else self.model, Request(method.function, closed=method.closed)
 
     def _vector(self, name: str, value: Any) -> Sequence[Scalar]:

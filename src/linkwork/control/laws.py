@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkworkError, ShapeError, UnsupportedError
-from ..formulations import Orthogonal
-from ..formulations.khalil import ClosedLoops
+from ..formulations import ClosedLoops, Orthogonal
 from ..model import Model
 from .equations import Equations
 from .references import Point

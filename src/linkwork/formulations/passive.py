@@ -26,11 +26,14 @@ def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> li
             (k,), (at,) = model.freedoms(i), model.coordinates(i)
             forces[k] = joint.viscous * v[k] + joint.stiffness * (q[at] - joint.rest)
             if not is_zero(joint.coulomb):
-                direction = v[k] / sqrt(v[k] * v[k] + width * width) if width else sign(v[k])
-                forces[k] = forces[k] + joint.coulomb * direction
+                forces[k] = forces[k] + joint.coulomb * (_smooth_sign(v[k], width) if width else sign(v[k]))
             if model.soft_limits is not None:
                 forces[k] = forces[k] + model.soft_limits.force(joint.lower, joint.upper, q[at], v[k])
     return forces
+
+
+def _smooth_sign(x: Scalar, width: float) -> Scalar:
+    return x / sqrt(x * x + width * width)
 
 
 def body_wrenches(

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .program import Op
 
 INPUT = -1
@@ -153,7 +155,10 @@ class Node:
     def __init__(self, graph: Graph, op: int, a: Any, b: Any, number: int):
         self.graph, self.op, self.a, self.b, self.number = graph, op, a, b, number
 
-    __array_ufunc__ = None  # NumPy scalars leave operations with a node to the node
+    def __array_ufunc__(self, ufunc, method, *operands, **options):
+        """To NumPy's functions a node is an array of one object."""
+        arrays = (np.array(x, object) if isinstance(x, Node) else x for x in operands)
+        return getattr(ufunc, method)(*arrays, **options)
 
     __add__ = __radd__ = _add
     __mul__ = __rmul__ = _mul
@@ -169,6 +174,19 @@ class Node:
     def __neg__(self):
         return self.a if self.op == NEG else self.graph.make(NEG, self)
 
+    def __abs__(self):
+        return self * self.sign()
+
+    def __pow__(self, exponent):
+        if exponent == 0.5:
+            return self.sqrt()
+        if not isinstance(exponent, (int, float)) or exponent % 1:
+            return NotImplemented
+        power: Any = 1
+        for _ in range(abs(int(exponent))):
+            power = power * self
+        return power if exponent >= 0 else 1 / power
+
     def sin(self):
         return -self.a.sin() if self.op == NEG else self.graph.make(SIN, self)
 
@@ -180,6 +198,11 @@ class Node:
 
     def sign(self):
         return -self.a.sign() if self.op == NEG else self.graph.make(SIGN, self)
+
+    def _compare(self, other):
+        raise TypeError("the value of a traced number is not known while tracing, so it cannot be compared")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
 
     def __bool__(self):
         raise TypeError("the value of a traced number is not known while tracing, so it cannot decide a branch")

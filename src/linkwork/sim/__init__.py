@@ -1,7 +1,8 @@
 """Motion: one simulated trajectory, or batches of them with the time loop in native code."""
 
+from .names import entry_names
 from .rollout import OUTPUTS, rollout
-from .setup import entry_names, rest
+from .setup import rest
 from .simulate import METHODS, simulate
 from .trajectory import Trajectory
 

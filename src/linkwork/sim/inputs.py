@@ -36,7 +36,7 @@ class Inputs:
             allowed[(self.batch,)] = (self.batch, 1)
         if over_time:
             samples = 1 if self.batch is None else self.batch
-            if self.batch == self.steps and lead == (self.steps,):
+            if self.batch == self.steps > 1 and lead == (self.steps,):
                 raise ShapeError(
                     "there are as many samples as steps, so this axis may mean either",
                     where=where,
@@ -51,7 +51,7 @@ class Inputs:
         samples, steps = allowed[lead]
         array = np.ascontiguousarray(array, float).reshape(samples, steps, math.prod(shape))
         self.shapes[name] = shape
-        if steps == 1 and not (over_time and self.steps == 1 and lead):
+        if steps == 1:
             self.constants[name] = array[:, 0]
         else:
             self.held[name] = array
@@ -72,8 +72,9 @@ def numbers(value: Any, where: str) -> np.ndarray:
 
 def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:
     """A joint vector (..., n), given as an array or as a dict by joint."""
-    joints, size = vectors(model)[kind], sizes(model)[kind]
+    size = {"q": model.nq, "v": model.nv}.get(kind) or sizes(model)[kind]
     if isinstance(value, Mapping):
+        joints = vectors(model)[kind]
         first = size - len(joints)
         names = ([model.floating_name] if first else []) + list(joints)
         for name in value:

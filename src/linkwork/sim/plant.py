@@ -6,6 +6,7 @@ The state is x = (q, v), and the work done on the robot if it is asked for. All 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..assembly import newton_step
+from ..codegen.timeloop import TimeLoop
 from ..control import Law, Point
 from ..formulations import (
     QUANTITIES,
@@ -30,6 +32,7 @@ from ..pipeline import carrying
 from ..program import Port, Program, optimize, trace
 from ..scalar import Scalar, cos, sin, sqrt
 from ..spatial import Inertia, Vector
+from .names import entries, units
 
 TINY = 1e-300  # beside a squared angle: nothing in the value, and sin(x) / x is 1 at rest
 STATE = ("q", "v", "work")
@@ -111,18 +114,37 @@ class Plant:
 
     def record(self, outputs: tuple[str, ...]) -> Program:
         """What is recorded of x."""
-        if outputs not in self._records:
-            run = lambda now: {name: now.output(name) for name in outputs}  # noqa: E731
-            self._records[outputs] = self._trace("record", run)
-        return self._records[outputs]
+        return self._trace("record", lambda now: {name: now.output(name) for name in outputs})
+
+    def time_loop(self, scheme: str, outputs: tuple[str, ...]) -> TimeLoop:
+        if (scheme, outputs) not in self._loops:
+            stepping = scheme == "step"
+            self._loops[scheme, outputs] = TimeLoop(
+                scheme,
+                self.step if stepping else self.rates,
+                None if stepping else self.finish,
+                self.record(outputs),
+                self.x,
+                tuple(math.prod(shape) for shape in self.held.values()),
+                sum(math.prod(shape) for shape in self.constants.values()),
+            )
+        return self._loops[scheme, outputs]
 
     @cached_property
-    def checked(self) -> dict[tuple[str, float], str]:
-        """(method, dt) -> what was found wrong with it."""
+    def _loops(self) -> dict[tuple[str, tuple[str, ...]], TimeLoop]:
         return {}
 
     @cached_property
-    def _records(self) -> dict[tuple[str, ...], Program]:
+    def entries(self) -> dict[str, tuple[str, ...]]:
+        return entries(self.model)
+
+    @cached_property
+    def units(self) -> dict[str, tuple[str, ...]]:
+        return units(self.model)
+
+    @cached_property
+    def checked(self) -> dict[Any, str]:
+        """(method, dt, gains and parameters) -> what was found wrong with it."""
         return {}
 
     def _closed(self, q: list[Scalar]) -> list[Scalar]:

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import LinkworkError, UnsupportedError
 
 Shape = tuple[int, ...]
+PIECE = 2**24  # bytes
 
 
 class Memory:
@@ -62,16 +63,13 @@ class Files:
     def finish(self, samples: int, rows: int) -> dict[str, Any]:
         for name, file in self.files.items():
             file.flush()
-            whole = (self.samples, self.rows, *self.shapes[name])
             kept = (samples, rows, *self.shapes[name])
-            if kept != whole:  # stopped before its time
-                old = np.memmap(file, float, "r", self.starts[name], whole)
-                rest = np.array(old[:samples, :rows])
-                del old
+            if kept[:2] != (self.samples, self.rows):  # stopped before its time
                 file.seek(0)
-                self.starts[name] = _head(file, kept)
-                file.write(rest.data)
-                file.truncate()
+                start, each = _head(file, kept), 8 * math.prod(self.shapes[name])
+                for k in range(samples):  # all moves are toward the front
+                    _move(file, self.starts[name] + k * self.rows * each, start + k * rows * each, rows * each)
+                file.truncate(start + samples * rows * each)
             file.close()
         return {name: np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in self.shapes}
 
@@ -134,6 +132,15 @@ def _head(file: Any, shape: Shape) -> int:
     """Write the head of a .npy file; where its numbers begin. It has room for any shape."""
     np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
     return file.tell()
+
+
+def _move(file: Any, source: int, target: int, size: int) -> None:
+    """Bytes within a file to a place before them, a piece at a time."""
+    for at in range(0, size if source != target else 0, PIECE):
+        file.seek(source + at)
+        piece = file.read(min(PIECE, size - at))
+        file.seek(target + at)
+        file.write(piece)
 
 
 def _parts(block: np.ndarray, shapes: Mapping[str, Shape]) -> dict[str, np.ndarray]:

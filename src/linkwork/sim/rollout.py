@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -12,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.timeloop import TimeLoop, build
+from ..codegen.timeloop import build
 from ..errors import DivergedError, UnknownNameError
 from . import stability
 from .inputs import positive, whole
-from .plant import Plant
 from .progress import Progress
 from .records import destination
-from .setup import Setup, entries, prepare, units
+from .setup import Setup, prepare
 from .trajectory import Trajectory
 
 METHODS = {"semi-implicit-euler": "step", "rk4": "rk4", "adams-bashforth-4": "ab4"}  # -> scheme of the time loop
@@ -29,6 +27,7 @@ DIVERGED = ("raise", "keep")
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
+USER = 4  # whoever calls Robot.rollout or Robot.simulate, on the stack above `run`
 
 
 def rollout(
@@ -92,17 +91,17 @@ def run(
 ) -> Trajectory:
     runner = Runner(setup, method, dt)
     notes = list(setup.notes)
-    checked = setup.plant.checked
-    if (method, dt) not in checked:
-        checked[method, dt] = stability.warning(setup, method, dt)
-    if checked[method, dt]:
-        warnings.warn(checked[method, dt], stacklevel=3)
-        notes.append(checked[method, dt])
+    checked, case = setup.plant.checked, (method, dt, setup.stiffness)
+    if case not in checked:
+        checked[case] = stability.warning(setup, method, dt)
+    if checked[case]:
+        warnings.warn(checked[case], stacklevel=USER)
+        notes.append(checked[case])
     samples, rows = setup.samples, steps // every + 1
     records = destination(to, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
     row = 0
-    with Progress(progress, samples * steps) as bar, ThreadPoolExecutor(threads) as pool:
+    with Progress(progress, samples * steps) as bar, ThreadPoolExecutor(threads) as pool:  # threads start when used
         try:
             for first in range(0, samples, GROUP):
                 group = slice(first, min(first + GROUP, samples))
@@ -125,22 +124,24 @@ def run(
                     bar.advance(count * n)
                     turns = _next_turns(turns, took, count * len(runner.loop.record.results), every)
                 done_samples = group.stop
-        except KeyboardInterrupt:
+        except BaseException as stop:
             if not done_samples:  # the first group, as far as it came
                 done_samples, done_rows = min(GROUP, samples), row
+            if not isinstance(stop, KeyboardInterrupt):
+                records.finish(done_samples, done_rows)
+                raise
             note = (
                 f"stopped from the keyboard after {done_samples} of {samples} samples and {done_rows} of {rows} times"
             )
-            warnings.warn(note, stacklevel=2)
+            warnings.warn(note, stacklevel=USER)
             notes.append(note)
     arrays = records.finish(done_samples, done_rows)
     times = runner.setup.t0 + dt * every * np.arange(done_rows)
     if not setup.batched:
         arrays = {name: array[0] for name, array in arrays.items()}
-    model = setup.plant.model
-    return Trajectory(
-        {"t": times, **arrays}, entries(model), robot=model.name, method=method, dt=dt, notes=notes, units=units(model)
-    )
+    plant = setup.plant
+    about = {"robot": plant.model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
+    return Trajectory({"t": times, **arrays}, plant.entries, **about)
 
 
 def _first_turns(runner: Runner, samples: int, every: int) -> int:
@@ -159,20 +160,10 @@ class Runner:
     """Native code for a setup, and the addresses it works on."""
 
     def __init__(self, setup: Setup, method: str, dt: float):
-        plant: Plant = setup.plant
-        scheme = METHODS[method]
-        record = plant.record(setup.outputs)
+        plant = setup.plant
         self.setup, self.dt = setup, dt
-        self.shapes = {port.name: port.shape for port in record.outputs}
-        self.loop = TimeLoop(
-            scheme,
-            plant.step if scheme == "step" else plant.rates,
-            plant.finish if scheme != "step" else None,
-            record,
-            plant.x,
-            tuple(math.prod(shape) for shape in plant.held.values()),
-            sum(math.prod(shape) for shape in plant.constants.values()),
-        )
+        self.loop = plant.time_loop(METHODS[method], setup.outputs)
+        self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
         self.native = build(self.loop)
         self.held = [setup.inputs.held[name] for name in plant.held]
         parts = [setup.inputs.constants[name] for name in plant.constants]
@@ -241,8 +232,8 @@ class Runner:
         step, sample = int(finite[k]), group.start + k
         again = slice(sample, sample + 1)
         before = self.start(again)
-        nothing = np.empty((1, step + 1, len(self.loop.record.results)))
-        self.advance(before, again, 0, step, 1, False, nothing, steps)
+        nothing = np.empty((1, 1, len(self.loop.record.results)))
+        self.advance(before, again, 0, step, step + 1, False, nothing, steps)
         model = self.setup.plant.model
         q, v = before[0, : model.nq], before[0, model.nq : model.nq + model.nv]
         at = self.setup.t0 + (step + 1) * self.dt

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..codegen.listing import FLOATING
 from ..control import Law
 from ..errors import LinkworkError, ShapeError, UnknownNameError
-from ..formulations import sizes, vectors
-from ..model import Model, SoftLimits, closure
+from ..formulations import sizes
+from ..model import Model, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, numbers, positive, vector
 from .plant import REFERENCE, VARIED, Plant
 
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
-
-
-_plants: WeakKeyDictionary[Model, dict[Any, Plant]] = WeakKeyDictionary()  # what was traced before
 
 
 @dataclass(frozen=True)
@@ -37,6 +32,12 @@ class Setup:
     @property
     def samples(self) -> int:
         return len(self.x0)
+
+    @property
+    def stiffness(self) -> tuple[bytes, ...]:
+        """Constants of the first sample that make its motions fast or slow, for comparison."""
+        own = self.inputs.constants.items()
+        return tuple(x[0].tobytes() for name, x in own if name in VARIED or name.startswith("gain "))
 
 
 def prepare(
@@ -71,6 +72,13 @@ def prepare(
         if law is None or name not in law.gains:
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
         array = numbers(value, f"gains[{name!r}]")
+        if batch == len(model.mobility.motors) > 1 and array.shape == (batch,):
+            raise ShapeError(
+                "there are as many samples as motors, so this axis may mean either",
+                where=f"gains[{name!r}]",
+                got=array.shape,
+                fix=f"({batch}, {batch}): samples, motors",
+            )
         own = array.shape if batch is None or array.shape[:1] != (batch,) else array.shape[1:]
         inputs.add(f"gain {name}", array, own, f"gains[{name!r}]")
     laws = {}
@@ -88,14 +96,13 @@ def prepare(
         "works": "work" in outputs,
     }
     key = _content((parts, torque if law else None, seen.friction_width, limits, dynamics))
-    known = _plants.setdefault(model, {})
-    plant = known.get(key)
+    plant = robot.plants.get(key)
     if plant is None:
         varied = any(name in inputs.shapes for name in ("mass", "parameters", "payload"))
         method = choose(seen, "forward_dynamics", dynamics, wrenches=tuple(laws), varied=varied)
         plant = Plant(model=seen, method=method, law=law, **parts)
         if key is not None:
-            known[key] = plant
+            robot.plants[key] = plant
     x0 = np.concatenate([q, v, np.zeros((len(q), 1))], axis=1)[:, : plant.x]
     return Setup(plant, inputs, np.ascontiguousarray(x0), batch is not None, outputs, tuple(notes))
 
@@ -106,7 +113,7 @@ def _content(value: Any) -> Any:
     match value:
         case None | bool() | int() | float() | str():
             return (value,)
-        case np.ndarray():
+        case np.ndarray() if value.dtype != object:
             return (value.shape, value.dtype.str, value.tobytes())
         case Mapping():
             parts = [_content(part) for part in value.items()]
@@ -170,7 +177,7 @@ def _reference(inputs: Inputs, reference: Any, law: Law | None, steps: int, dt: 
         return reference
     points = reference.sample(dt * np.arange(steps))
     rows = np.stack([np.asarray(part, float) for part in points], axis=1)
-    inputs.add(REFERENCE, rows, rows.shape[1:], "reference", over_time=True)
+    inputs.add(REFERENCE, rows[None], rows.shape[1:], "reference", over_time=True)
     return None
 
 
@@ -211,30 +218,3 @@ def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied:
         model = replace(model, soft_limits=limits)
         notes.append(f"joint limits are soft: {limits.stiffness:g} N m/rad (N/m), damping {limits.damping:g}")
     return model, notes
-
-
-def entries(model: Model) -> dict[str, tuple[str, ...]]:
-    """Names along the last axis of the arrays of a trajectory."""
-    named = {kind: entry_names(model, kind) for kind in ("q", "v", "a", "tau")}
-    return named | {"loop_residual": tuple(closure.row_names(model))}
-
-
-def entry_names(model: Model, kind: str) -> tuple[str, ...]:
-    """Names of the entries of a kind of vector: q, v, a, tau, ..."""
-    joints = vectors(model)[kind]
-    parts = FLOATING.get(sizes(model)[kind] - len(joints), ())
-    return (*(f"{model.floating_name}.{part}" for part in parts), *joints)
-
-
-def units(model: Model) -> dict[str, tuple[str, ...]]:
-    """Units of the entries of joint vectors."""
-    slides = {joint.name: joint.prismatic for joint in model.leading_joints}
-    both = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N")}
-
-    def unit(kind: str, name: str) -> str:
-        if name in slides:
-            return both[kind][slides[name]]
-        part = name.rpartition(".")[2]
-        return "" if part in ("qx", "qy", "qz", "qw") else both[kind][part in ("x", "y", "z")]
-
-    return {kind: tuple(unit(kind, name) for name in names) for kind, names in entries(model).items() if kind in both}

@@ -12,7 +12,7 @@ from ..function import Function, Label
 from .inputs import positive, whole
 from .rollout import METHODS as NATIVE
 from .rollout import run
-from .setup import Setup, entries, prepare, units
+from .setup import Setup, prepare
 from .trajectory import Trajectory
 
 ADAPTIVE = {"dormand-prince": "DOP853", "implicit": "Radau"}  # -> SciPy's names
@@ -95,7 +95,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
     def slope(t: float, x: np.ndarray, k: int) -> np.ndarray:
         return np.concatenate([np.atleast_1d(part) for part in rates(*given(t, x, k))])
 
-    x, rows, t = setup.x0[0], [], setup.t0
+    x, rows, t, evaluations = setup.x0[0], [], setup.t0, 0
     # Held inputs jump from step to step, which no smooth integrator should have to find out by itself.
     stride = 1 if held else every
     for k in range(0, steps + 1, stride):
@@ -108,6 +108,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
             found = solve_ivp(
                 slope, (t, end), x, method=ADAPTIVE[method], rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
             )
+        evaluations += found.nfev
         if not found.success or not np.isfinite(found.y[:, -1]).all():
             q, v = x[: model.nq], x[model.nq : model.nq + model.nv]
             raise DivergedError(
@@ -120,6 +121,6 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
         t, x = end, closed(end, found.y[:, -1], k)
     arrays = {name: np.stack([getattr(row, name) for row in rows]) for name in setup.outputs}
     times = setup.t0 + dt * every * np.arange(len(rows))
-    notes = (*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}")
-    about = {"robot": model.name, "method": method, "dt": dt, "notes": notes, "units": units(model)}
-    return Trajectory({"t": times, **arrays}, entries(model), **about)
+    notes = (*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations")
+    about = {"robot": model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
+    return Trajectory({"t": times, **arrays}, plant.entries, **about)

@@ -1,0 +1,93 @@
+"""``linkwork sweep``: a study of many simulations on all cores, or on a cluster."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ..sweep import Summary, read_study, run
+from .common import Json, print_json, progress, say, show
+
+MOST = 16  # outputs that are shown
+
+
+def sweep(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A YAML file, such as examples/sweep.yaml.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="For the rows; default: STUDY-results.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes on this machine; default: one per core.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers to use instead.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Simulate thousands of variations: Monte-Carlo and grids over states, parameters, gains and robots.
+
+    \b
+    linkwork sweep study.yaml -o results
+    linkwork sweep study.yaml -o results --resume
+    linkwork sweep study.yaml --scheduler tcp://10.0.0.1:8786
+    """
+    folder = output or Path(f"{study.stem}-results")
+    with progress("reading the study and its robots"):
+        asked = read_study(study)
+    summary = run(asked, folder, workers=workers, scheduler=scheduler, resume=resume)
+    if json:
+        print_json(_facts(summary))
+    else:
+        _say(asked.name, summary)
+    if summary.stopped:
+        words = ["linkwork", "sweep", str(study), "-o", str(folder), "--resume"]
+        words += [] if workers is None else ["--workers", str(workers)]
+        words += [] if scheduler is None else ["--scheduler", scheduler]
+        if not json:
+            print(f"Stopped; what is done is kept. Go on with:\n  {shlex.join(words)}")
+        raise typer.Exit(130)
+
+
+def _facts(summary: Summary) -> dict[str, Any]:
+    names = ("rows", "found", "done", "diverged", "workers", "seconds", "computing", "lost", "stopped", "notes")
+    return {"folder": str(summary.folder), **{name: getattr(summary, name) for name in names}}
+
+
+def _say(name: str, summary: Summary) -> None:
+    before = f", {summary.found} there before" if summary.found else ""
+    say(f"{name}: {summary.found + summary.done} of {summary.rows} rows{before}", "bold")
+    if summary.done:
+        rate = summary.done / summary.seconds
+        lost = "" if summary.stopped else f", {100 * summary.lost:.1f} % of their time lost to Dask"
+        say(f"{summary.done} rows in {summary.seconds:.1f} s, {rate:,.0f} a second; workers: {summary.workers}{lost}")
+    for note in summary.notes:
+        say(f"Note: {note}", "yellow")
+    if summary.diverged:
+        say(f"{summary.diverged} of these motions diverged: see the column diverged, the step it happened at", "yellow")
+    print()
+    if summary.found + summary.done:
+        show("Outputs of the rows that did not diverge", ["output", "5 %", "median", "95 %"], _spread(summary.folder))
+    say(f"Tables: {summary.folder / 'rows'}, for example pandas.read_parquet({str(summary.folder / 'rows')!r})")
+
+
+def _spread(folder: Path) -> list[list[Any]]:
+    from pyarrow import parquet
+
+    files = sorted((folder / "rows").glob("*.parquet"))
+    names = [
+        name for name in parquet.read_schema(files[0]).names if name.startswith(("final.", "peak.", "rms.", "mean."))
+    ]
+    table = parquet.read_table(folder / "rows", columns=[*names[:MOST], "diverged"])
+    kept = table["diverged"].to_numpy() < 0
+    rows = []
+    for name in names[:MOST]:
+        column = table[name].to_numpy()[kept]
+        column = column[np.isfinite(column)]
+        if len(column):
+            rows.append([name, *np.percentile(column, [5, 50, 95]).tolist()])
+    return rows if len(names) <= MOST else [*rows, [f"and {len(names) - MOST} more", None, None, None]]

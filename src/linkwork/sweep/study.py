@@ -1,0 +1,111 @@
+"""A study: which robots are simulated how, and what is kept of each motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ..control import Reference
+from ..errors import LinkworkError
+from ..robot import Robot
+from .sampling import Plan, Vector, variables_of
+
+ARRAYS = {  # what outputs are made of -> what a rollout records for it
+    **{name: (name,) for name in ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work", "momentum")},
+    **{name: (name,) for name in ("center_of_mass", "loop_residual")},
+    "energy": ("kinetic_energy", "potential_energy"),
+    "error": ("q",),
+}
+STATISTICS = ("final", "peak", "rms", "mean")  # over time; the peak is the largest absolute value
+DIVERGED = "diverged"
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A law of ``linkwork.control``, and those of its gains that vary from row to row."""
+
+    label: str
+    law: Any
+    gains: Mapping[str, Vector]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One robot with one controller, or none: rows that run in the same compiled program."""
+
+    label: str
+    robot: Robot
+    q: Vector
+    v: Vector
+    controller: Controller | None
+    reference: Reference | None
+    vary: Mapping[str, Vector]  # "mass", "viscous", "coulomb", "gravity", "payload"
+    payload: str  # the frame that carries it
+    samples: int
+    seed: int
+
+    @cached_property
+    def plan(self) -> Plan:
+        gains = self.controller.gains.values() if self.controller else ()
+        return Plan(variables_of([self.q, self.v, *gains, *self.vary.values()]), self.samples, self.seed)
+
+
+@dataclass(frozen=True)
+class Study:
+    """``text`` is the file as it was read, ``robots`` tells robot files from their later versions."""
+
+    name: str
+    text: str
+    seed: int
+    dt: float
+    steps: int
+    every: int
+    method: str
+    chunk: int
+    outputs: tuple[str, ...]
+    cases: tuple[Case, ...]
+    robots: Mapping[str, str]
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """Where each case ends among the rows."""
+        return tuple(accumulate(case.plan.rows for case in self.cases))
+
+    @property
+    def rows(self) -> int:
+        return self.ends[-1]
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """First row and end of each chunk; none holds rows of two cases."""
+        start = 0
+        for end in self.ends:
+            while start < end:
+                stop = min(start + self.chunk, end)
+                yield start, stop
+                start = stop
+
+    def case_of(self, row: int) -> tuple[int, int]:
+        """Which case a row belongs to, and the first row of that."""
+        case = next(k for k, end in enumerate(self.ends) if row < end)
+        return case, self.ends[case - 1] if case else 0
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """What rollouts record for the outputs."""
+        arrays = [name for output in self.outputs for name in ARRAYS[output.partition(".")[2]]]
+        return tuple(dict.fromkeys(["q", "v", *arrays]))
+
+
+def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Positions of all joints (rows, nq): loops closed, quaternions of length one."""
+    if robot.model.floating:
+        length = np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+        if not length.all():
+            raise LinkworkError("a quaternion of zeros is no orientation", where=f"robot {robot.name!r}, initial.q")
+        q = np.concatenate([q[:, :3], q[:, 3:7] / length, q[:, 7:]], axis=1)
+    return robot.assemble(q).require() if robot.model.loops else q
