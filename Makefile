@@ -1,12 +1,15 @@
-# Everything a fresh machine with Python 3 and make needs: `make demo`, `make test`, `make bench`.
+# Everything a fresh machine with Python 3 and make needs: `make demo`, `make test`, `make bench`, `make docs`.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs-tables clean
+.PHONY: demo test lint bench docs docs-tables clean
 
-demo: $(VENV)/core
+demo: $(VENV)/plot
 	$(RUN)/linkwork demo
+	mkdir -p demo
+	$(RUN)/linkwork simulate panda --goal 0.8,0.4,0,-1.6,0,2,0.8 --duration 1.5 --plot demo/motion.png -o demo/motion.npz
+	$(RUN)/linkwork report panda --force -o demo/report.html
 
 test: lint
 	$(RUN)/python -m pytest -n auto
@@ -19,9 +22,13 @@ lint: $(VENV)/test
 bench: $(VENV)/bench
 	$(RUN)/python benchmarks/run.py
 
-docs-tables: $(VENV)/core
+docs: $(VENV)/docs
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict
+
+docs-tables: $(VENV)/test
 	$(RUN)/python docs/update_tables.py
 	$(RUN)/python docs/update_passes.py
+	$(RUN)/python docs/update_integrators.py
 
 clean:
 	rm -rf $(VENV)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -14,6 +16,7 @@ from robots import Case
 from timing import Contender, race, ratio
 
 from linkwork.control import ComputedTorque, Quintic
+from linkwork.sweep import read_study, run
 
 DT = 1e-3
 SAMPLES, STEPS = 1024, 100  # of linkwork's batch
@@ -130,3 +133,25 @@ with tempfile.TemporaryDirectory() as folder:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
     return float(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
+
+
+def sweep(samples: int, workers: int) -> dict[str, Any]:
+    """A Monte-Carlo study of the Panda, 1 s at 1 ms with computed torque and a random load, on Dask."""
+    study = f"""
+seed: 1
+samples: {samples}
+robot: panda
+simulation: {{dt: 0.001, duration: 1, every: 50}}
+initial: {{v: {{normal: [0, 0.05]}}}}
+controller: {{kind: ComputedTorque, kp: 100, kd: 20}}
+reference: {{kind: Quintic, goal: {{panda_joint1: 0.5, panda_joint4: -60 deg}}, duration: 0.8}}
+vary:
+  payload: {{frame: panda_link8, mass: {{uniform: [0, 3]}}, center: [0, 0, 0.1]}}
+outputs: [final.q, rms.error]
+chunk: {max(250, samples // 50)}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "study.yaml")
+        file.write_text(study)
+        summary = run(read_study(file), Path(folder, "results"), workers=workers)
+    return {"samples": samples, "workers": workers, "seconds": summary.seconds, "lost": summary.lost}

@@ -1,4 +1,4 @@
-"""Write the generated tables into the pages of the papers, between their markers.
+"""Write the generated tables into the pages, between their markers.
 
 ``<!-- tables: REFERENCE -->`` to ``<!-- end of tables -->``: the complexity tables of a paper.
 ``<!-- counts: QUANTITY: METHOD METHOD ... -->`` to ``<!-- end of counts -->``: compiled operations of bundled robots.
@@ -14,7 +14,7 @@ import linkwork
 from linkwork.cli.tables import as_markdown, entry
 from linkwork.published import TABLES
 
-PAGES = Path(__file__).parent / "papers"
+PAGES = Path(__file__).parent
 MARKED = re.compile(r"<!-- (tables|counts): ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of \1 -->\n)?", re.S)
 
 
@@ -36,7 +36,7 @@ def complexity(reference: str) -> str:
 
 
 def counts(asked: str) -> str:
-    """Compiled multiplications / additions of each bundled robot by each method, "-" where it is refused; robots for
+    """Compiled multiplications / additions of each bundled robot by each method, "-" where there are none; robots for
     which there is nothing to compare are left out."""
     quantity, _, names = asked.partition(":")
     methods = names.split()
@@ -54,11 +54,11 @@ def counts(asked: str) -> str:
 def operations(robot: linkwork.Robot, quantity: str, method: str) -> str:
     try:
         count = robot.compile(quantity, method=method).operations
-    except linkwork.UnsupportedError:
+    except linkwork.LinkworkError:  # refused, or not defined: no acceleration of rotors without inertia
         return "-"
     return f"{count.mul} / {count.add}"
 
 
 if __name__ == "__main__":
-    for page in sorted(PAGES.glob("*.md")):
+    for page in sorted(PAGES.rglob("*.md")):
         page.write_text(with_tables(page.read_text()))

@@ -42,7 +42,7 @@ def compare(
     if quantity is not None and quantity not in WITH_METHODS:
         raise UnknownNameError("quantity with methods", quantity, WITH_METHODS)
     robot = source.load()
-    report = {name: _compare(robot, name) for name in ([quantity] if quantity else WITH_METHODS)}
+    report = {name: compare_methods(robot, name) for name in ([quantity] if quantity else WITH_METHODS)}
     if json:
         print_json({"robot": robot.name, "batch": BATCH, "quantities": report})
         return
@@ -77,7 +77,8 @@ def compare(
     say(describe_host(), "dim")
 
 
-def _compare(robot: Robot, quantity: str) -> list[dict[str, Any]]:
+def compare_methods(robot: Robot, quantity: str) -> list[dict[str, Any]]:
+    """One row for each method of a quantity, the fewest operations first; refused methods come last."""
     rows, results = [], {}
     states = random_states(robot.model, BATCH)
     for method in methods(quantity):
@@ -103,7 +104,7 @@ def _compare(robot: Robot, quantity: str) -> list[dict[str, Any]]:
 
 
 def _operations(row: dict[str, Any]) -> float:
-    """Multiplications and additions; refused methods come last."""
+    """Multiplications and additions."""
     return math.inf if row["refusal"] else row["operations"]["mul"] + row["operations"]["add"]
 
 

@@ -40,7 +40,7 @@ def robots(json: Json = False) -> None:
                 "joints": len(model.position_names),
                 "freedoms": model.nv,
                 "base": "floating" if model.moving_base else "fixed",
-                "structure": _structure(model),
+                "structure": structure(model),
                 "description": model.summary,
                 "sources": _references(model.sources),
             }
@@ -57,7 +57,7 @@ def robots(json: Json = False) -> None:
     say("linkwork inspect ROBOT shows the values, and the sources in full.", "dim")
 
 
-def _structure(model: Model) -> str:
+def structure(model: Model) -> str:
     """In a few words: chain or tree, loops, elastic and passive joints, a moving base."""
     words = ["chain" if model.serial and not model.loops else "tree"]
     if model.loops:
@@ -127,7 +127,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "robot": model.name,
         "description": model.summary,
         "base": "floating" if model.moving_base else "fixed",
-        "structure": _structure(model),
+        "structure": structure(model),
         "nq": model.nq,
         "nv": model.nv,
         "gravity": list(model.gravity),

@@ -1,0 +1,228 @@
+"""The sections of ``linkwork report``, each from the robot and its sample motion."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import report
+from ..control import ComputedTorque, Sampled
+from ..errors import LinkworkError
+from ..model import Model
+from ..parameters import base_parameters
+from ..report import Motion, Safe, Series, chart, heading, html, legend, paragraph, table, torque_parts
+from ..robot import Robot
+from .compare import BATCH, WITH_METHODS, compare_methods
+from .mdh import HEADERS, SEATED, SEATS, seats
+from .mdh import table as mdh_table
+from .states import UNITS, entries, unit
+
+STYLES = {"inertia": 1, "Coriolis and centrifugal": 2, "gravity": 3, "friction": 4, "springs": 5, "surroundings": 6}
+AGREEMENT = 1e-9  # relative to the largest part
+ROUNDING = 1e-14  # kg, m, s: less is what sums leave over
+KP, KD = 400, 40  # errors decay within a tenth of a second
+RECORDED = 400  # samples of the simulated motion, about
+
+
+def picture(robot: Robot, motion: Motion) -> Safe:
+    model = robot.model
+    roles = dict.fromkeys(joint.role for joint in model.leading_joints)
+    colors = {"active": "motors blue", "passive": "passive joints grey", "elastic": "springs orange"}
+    words = [
+        "Drawn from the frames: links as tubes, joints along their axes and numbered as in the table below",
+        ", ".join(text for role, text in colors.items() if role in roles),
+        "rings where loops are cut" if model.loops else "",
+        "dashed where the sample motion ends" + (" (the base kept in place)" if model.moving_base else ""),
+    ]
+    caption = "; ".join(word for word in words if word) + ". The quartered circle is the centre of mass."
+    drawn = report.picture(model, motion.q[0], [motion.q[-1]])
+    return Safe(f"<figure>{drawn}<figcaption>{html(caption)}</figcaption></figure>\n")
+
+
+def frames(robot: Robot, motion: Motion) -> Safe:
+    model = robot.model
+    return Safe(
+        paragraph(
+            "Modified Denavit-Hartenberg frames of Khalil and Kleinfinger, in which the dynamics is computed: each"
+            " body's frame is reached from its parent's by Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r). Lengths in"
+            " m, angles in rad; sigma is 0 for a joint that turns and 1 for one that slides; parent 0 is the ground."
+        )
+        + table(HEADERS, mdh_table(model))
+        + table(SEATS, seats(model), SEATED)
+        + _limits(model)
+    )
+
+
+def _limits(model: Model) -> Safe:
+    position, speed, effort = (unit(model, vector, base=False) for vector in ("q", "v", "tau"))
+    names = {
+        f"lower\n{position}": "lower", f"upper\n{position}": "upper", f"speed\n{speed}": "velocity_limit",
+        f"effort\n{effort}": "effort_limit", "rotor inertia\nkg m²": "rotor_inertia", f"Coulomb\n{effort}": "coulomb",
+        f"viscous\n{effort} s": "viscous", "stiffness\nSI": "stiffness",
+    }  # fmt: skip
+
+    def told(value: float) -> float | None:
+        return float(value) if value and math.isfinite(value) else None
+
+    rows = [
+        [j.name, j.kind, j.role, *(told(getattr(j, name)) for name in names.values())] for j in model.leading_joints
+    ]
+    return table(["joint", "kind", "role", *names], rows, "Joints")
+
+
+def parameters(robot: Robot, motion: Motion) -> Safe:
+    model, base = robot.model, base_parameters(robot.model)
+    elements = list(dict.fromkeys(parameter.element for parameter in base.standard))
+    classes = {"alone": "alone", "grouped": "", "no effect": "none"}
+    cells: dict[tuple[int, str], Safe] = {}
+    for parameter, (_, status, _), value in zip(base.standard, base.table, base.standard_values, strict=True):
+        number = f"{value + 0.0:.5g}".replace("-", "−")
+        cells[parameter.body, parameter.element] = Safe(f'<span class="{classes[status]}">{number}</span>')
+    rows = [
+        [str(i), body.name, *(cells.get((i, element)) for element in elements)]
+        for i, body in enumerate(model.bodies, 1)
+    ]
+    written = base.numeric_formulas | dict(base.formulas)
+    valued = zip(base.names, base.values, strict=True)
+    combined = [
+        [name, float(value) if abs(value) > ROUNDING else 0.0, written[name]]
+        for name, value in valued
+        if written[name] != name
+    ]
+    alone = [name for name in base.names if written[name] == name]
+    agrees = "the same" if base.rank == len(base) else f"NOT the same: {base.rank}"
+    return Safe(
+        paragraph(
+            "Standard parameters in the frames above, in SI units: mass M, first moments MX, MY, MZ, inertias about the"
+            " frame's origin, and of the joints rotor inertia IA, Coulomb friction FS and viscous friction FV. Bold: it"
+            " acts on the joints by itself. Pale: it has no effect on them. The others act in combinations."
+        )
+        + table(["j", "body", *elements], rows, "Standard parameters", "numbers")
+        + paragraph(
+            f"{len(base)} minimal parameters tell all joint forces that the {len(base.standard)} standard ones do, by"
+            f" the rules of Gautier and Khalil. The rank of the regressor at random states is {agrees}."
+        )
+        + table(["parameter", "value", "combination"], combined, "Combinations", "formulas")
+        + (paragraph("By themselves: " + ", ".join(alone) + ".") if alone else "")
+    )
+
+
+def methods(robot: Robot, motion: Motion) -> Safe:
+    headers = ["method", "as written\nmul", "\nadd", "compiled\nmul", "\nadd", "\ndiv", "", "state\nns", "deviation"]
+    text = paragraph(
+        f"Every published method that works for this robot, on the same {BATCH} random states. As written: operations"
+        " that the method executes, constants computed beforehand. Compiled: those left in the program that runs, with"
+        " their sum as a bar. Time: of one state in a batch on one core. Deviation: the largest from any other method,"
+        " relative."
+    )
+    for quantity in WITH_METHODS:
+        rows = [row for row in compare_methods(robot, quantity) if not row["refusal"]]
+        if not rows:
+            continue
+        total = [row["operations"]["mul"] + row["operations"]["add"] for row in rows]
+        shown = [
+            [
+                row["method"], row["executed"]["mul"], row["executed"]["add"], row["operations"]["mul"],
+                row["operations"]["add"], row["operations"]["div"] or None, _bar(count / max(*total, 1)),
+                float(f"{row['batch_ns_per_state']:.3g}"), f"{row['deviation']:.0e}" if len(rows) > 1 else None,
+            ]
+            for row, count in zip(rows, total, strict=True)
+        ]  # fmt: skip
+        text += heading(quantity.replace("_", " ")) + table(headers, shown)
+    return Safe(text)
+
+
+def _bar(share: float) -> Safe:
+    return Safe(f'<span class="bar"><span style="width:{100 * share:.0f}%"></span></span>')
+
+
+def torques(robot: Robot, motion: Motion) -> Safe:
+    model = robot.model
+    whole, parts = torque_parts(robot, motion)
+    apart = float(
+        np.abs(sum(parts.values()) - whole).max() / (max(np.abs(each).max() for each in parts.values()) or 1.0)
+    )
+    names = entries(model, "tau")
+    shown = [names.index(name) for name in model.names_of(model.mobility.motors)]
+    series = [Series("total", whole, 0), *(Series(name, part, STYLES[name]) for name, part in parts.items())]
+    least = 1e-9 * np.abs(whole).max()
+    largest = {s.label: np.abs(s.values).max(axis=0) for s in series}
+    peaks = [[names[k], *(float(f"{x[k]:.3g}") if x[k] > least else 0.0 for x in largest.values())] for k in shown]
+    leaves = "; a moving base, springs and passive joints move as they must" if model.mobility.free else ""
+    verdict = "agree" if apart <= AGREEMENT else "DO NOT AGREE"
+    return Safe(
+        paragraph(
+            f"In {motion.t[-1]:g} s the motors follow polynomials of degree five from rest to rest, within the limits"
+            f" of the joints{leaves}. The forces of the motors, from inverse dynamics, and what they are made of:"
+        )
+        + _charts(model, "tau", motion.t, series, shown)
+        + table(["joint", *(s.label for s in series)], peaks, f"Largest values ({unit(model, 'tau', base=False)})")
+        + paragraph(f"The sum of the parts and the inverse dynamics {verdict}: relative deviation {apart:.0e}.", "note")
+    )
+
+
+def _charts(model: Model, vector: str, t: np.ndarray, series: list[Series], shown: list[int]) -> Safe:
+    """A chart for each of the entries of a vector that are shown."""
+    names, sliding = entries(model, vector), {joint.name for joint in model.leading_joints if joint.prismatic}
+    drawn = ""
+    for k in shown:
+        curves = [Series(each.label, each.values[:, k], each.style) for each in series]
+        drawn += chart(names[k], t, curves, UNITS[vector][names[k] in sliding])
+    return Safe(f'{legend(series)}<div class="charts">{drawn}</div>\n' if shown else "")
+
+
+def simulation(robot: Robot, motion: Motion) -> Safe:
+    """The same motion under control; what cannot be simulated is told in its place."""
+    try:
+        return _simulated(robot, motion)
+    except LinkworkError as error:
+        return paragraph(f"This robot could not be simulated. {error}")
+
+
+def _simulated(robot: Robot, motion: Motion) -> Safe:
+    model = robot.model
+    options = {"torque": ComputedTorque(KP, KD), "reference": _followed(robot, motion)} if robot.motor_names else {}
+    every = max(1, (len(motion.t) - 1) // RECORDED)
+    trajectory = robot.simulate(motion.q[0], motion.v[0], float(motion.t[-1]), motion.dt, every=every, **options)
+    found = trajectory.arrays
+    t, kinetic, work = found["t"], found["kinetic_energy"], found["work"]
+    potential = found["potential_energy"] - found["potential_energy"][0]
+    balance = kinetic + potential - kinetic[0] - work
+    planned = np.stack([np.interp(t, motion.t, x) for x in motion.q.T], axis=-1)
+    exchanged = max(np.ptp(kinetic), np.ptp(potential), np.ptp(work)) or 1.0
+    energies = [
+        Series("total", kinetic + potential, 0), Series("kinetic", kinetic, 1), Series("potential", potential, 3),
+        Series("work done on it", work, 2),
+    ]  # fmt: skip
+    drawn = chart("Energies", t, energies, "J")
+    drawn += chart("Total less work: left over", t, [Series("", balance, 0)], "J")
+    ways = [Series("planned", planned, 7), Series("simulated", found["q"], 1)]
+    joints = [entries(model, "q").index(name) for name in model.joint_names or robot.motor_names]
+    notes = "".join(paragraph(note if note.endswith(".") else note + ".", "note") for note in trajectory.notes)
+    residual = found.get("loop_residual")
+    closed = "" if residual is None else f" The loops stay closed to {np.abs(residual).max():.0e}."
+    follows = f"is led along the same motion by computed torque (kp {KP}, kd {KD})" if options else "is left to itself"
+    return Safe(
+        paragraph(
+            f"The robot {follows} and simulated by {trajectory.method} in steps of {1e3 * motion.dt:.3g} ms. It stays"
+            f" within {np.abs(found['q'] - planned).max():.1e} rad or m of what was planned.{closed}"
+        )
+        + paragraph(
+            f"Kinetic and potential energy change by the work of motors, friction and surroundings. Of"
+            f" {exchanged:.3g} J that are exchanged, {np.abs(balance).max():.1e} J are left over, the error of the"
+            " integrator."
+        )
+        + legend(energies)
+        + f'<div class="charts">{drawn}</div>\n'
+        + _charts(model, "q", t, ways, joints)
+        + notes
+    )
+
+
+def _followed(robot: Robot, motion: Motion) -> Sampled:
+    """The motion as the motors see it."""
+    model, motors = robot.model, list(robot.model.mobility.motors)
+    q, v, a = motion.q, motion.v, motion.a
+    v, a = robot.joint_velocities(q, v), robot.joint_accelerations(q, v, a)
+    return Sampled(motion.t, q[:, model.nq - model.n_leading :][:, motors], v[:, motors], a[:, motors])

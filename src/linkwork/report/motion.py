@@ -1,0 +1,167 @@
+"""A sample motion of any robot: its motors follow a smooth step within their limits, what they leave free moves as it
+must."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..control import Quintic
+from ..errors import LinkworkError
+from ..robot import Robot
+
+DURATION = 2.0  # seconds
+STEP = 1e-3  # seconds, at most
+LARGEST = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.25, "floating": 0.1}  # radians and metres
+SHARE, SPEED = 0.6, 0.8  # of the way to a limit, and of the largest speed
+PEAK = 1.875  # largest speed of a quintic, as a share of way over duration
+STABLE = 0.25  # radians that the fastest spring may swing in a step
+WELL = 1e-2  # conditioned loops
+TRIES = 12
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Samples (T,) and (T, n): time, positions of all joints, independent velocities and accelerations."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+    @property
+    def dt(self) -> float:
+        return float(self.t[1] - self.t[0])
+
+
+def sample_motion(robot: Robot) -> Motion:
+    """From rest to rest within the limits of joints and speeds; loops stay far from singular."""
+    start = _start(robot)
+    way = _way(robot, start)
+    steps = int(np.ceil(DURATION / min(STEP, STABLE / max(_fastest(robot, start), STABLE / STEP))))
+    for _ in range(TRIES):
+        with np.errstate(all="ignore"):  # a way through a singularity is not taken, below
+            motion = _moved(robot, start, way, steps)
+        if _allowed(robot, motion):
+            return motion
+        way = way / 2
+    raise LinkworkError("no motion within the limits was found", where=f"robot {robot.name!r}")
+
+
+def _start(robot: Robot) -> np.ndarray:
+    """Home of loops; else zero, or the middle of its range for a joint to which zero is not well within it."""
+    model = robot.model
+    if model.loops:
+        return np.array(model.home)
+    q = np.zeros(model.nq)
+    if model.floating:
+        q[6] = 1.0
+    for at, joint in zip(range(7 if model.floating else 0, model.nq), model.leading_joints, strict=True):
+        margin = 0.1 * (joint.upper - joint.lower)
+        if np.isfinite(margin) and not joint.lower + margin <= 0 <= joint.upper - margin:
+            q[at] = (joint.lower + joint.upper) / 2
+    return _settled(robot, q)
+
+
+def _settled(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """With springs as far out as the weight pulls them, by Newton steps."""
+    model = robot.model
+    places = [model.joint_index(joint.name) for joint in model.leading_joints if joint.role == "elastic"]
+    if not places:
+        return q
+    at, rows = [k + model.nq - model.nv for k in places], [model.mobility.forced.index(k) for k in places]
+    still, small = np.zeros(model.nv), 1e-6
+    for _ in range(6):
+        force = robot.inverse_dynamics(q, still, still)[rows]
+        ahead = q + small * np.eye(model.nq)[at]
+        stiffness = (robot.inverse_dynamics(ahead, still, still)[:, rows] - force).T / small
+        q = q.copy()
+        q[at] -= np.linalg.solve(stiffness, force)
+    return q
+
+
+def _way(robot: Robot, start: np.ndarray) -> np.ndarray:
+    """How far each driven freedom goes: towards the farther limit, and by turns up and down where there is none."""
+    model = robot.model
+    ways: list[float] = []
+    for k in model.mobility.driven:
+        if model.floating and k < 6:
+            ways.append(LARGEST["floating"])
+            continue
+        name = model.names_of((k,))[0]
+        joint = next(joint for joint in model.leading_joints if joint.name == name)
+        at = start[k + model.nq - model.n_leading]
+        below, above = at - joint.lower, joint.upper - at
+        sign = np.sign(above - below) if above != below else (-1) ** len(ways)
+        room = SHARE * max(above, below)
+        ways.append(sign * min(room, LARGEST[joint.kind], SPEED * joint.velocity_limit * DURATION / PEAK))
+    return np.array(ways)
+
+
+def _fastest(robot: Robot, q: np.ndarray) -> float:
+    """Angular frequency of the fastest spring."""
+    model = robot.model
+    springs = {model.joint_index(joint.name): joint.stiffness for joint in model.leading_joints if joint.stiffness}
+    at = [k for k, each in enumerate(model.mobility.independent) if each in springs]
+    if not at:
+        return 0.0
+    M = robot.inertia_matrix(q)[np.ix_(at, at)]
+    K = np.diag([springs[model.mobility.independent[k]] for k in at])
+    return float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()))
+
+
+def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Motion:
+    """By the classical Runge-Kutta method on positions of all joints and independent velocities."""
+    model, h = robot.model, DURATION / steps
+    independent = model.mobility.independent
+    driven = [independent.index(k) for k in model.mobility.driven]
+    free = [independent.index(k) for k in model.mobility.free]
+    none = np.zeros(len(free))
+    ends_and_middles = np.linspace(0, DURATION, 2 * steps + 1)  # of the steps
+    demanded = Quintic([0.0], [1.0], DURATION).sample(ends_and_middles).a * way
+
+    def rates(k: int, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        a = np.zeros(model.nv)
+        a[driven] = demanded[k]
+        if free:
+            a[free] = robot.hybrid_dynamics(q, v, demanded[k], none)[1]
+        every = robot.joint_velocities(q, v) if model.loops else v
+        return np.array(model.position_rates(list(q), list(every))), a
+
+    q, v = start, np.zeros(model.nv)
+    Q, V, A = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)), np.empty((steps + 1, model.nv))
+    for k in range(steps + 1):
+        q1, a1 = rates(2 * k, q, v)
+        Q[k], V[k], A[k] = q, v, a1
+        if k == steps:
+            break
+        q2, a2 = rates(2 * k + 1, q + h / 2 * q1, v + h / 2 * a1)
+        q3, a3 = rates(2 * k + 1, q + h / 2 * q2, v + h / 2 * a2)
+        q4, a4 = rates(2 * k + 2, q + h * q3, v + h * a3)
+        q = np.array(model.normalised(list(q + h / 6 * (q1 + 2 * q2 + 2 * q3 + q4))))
+        v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+    return Motion(h * np.arange(steps + 1), Q, V, A)
+
+
+def _allowed(robot: Robot, motion: Motion) -> bool:
+    model = robot.model
+    if not all(np.isfinite(each).all() for each in (motion.q, motion.v, motion.a)):
+        return False
+    joints = motion.q[:, 7 if model.floating else 0 :]
+    for joint, values in zip(model.leading_joints, joints.T, strict=True):
+        if joint.role == "active" and not (joint.lower - 1e-9 <= values.min() and values.max() <= joint.upper + 1e-9):
+            return False
+    if model.loops:
+        few = motion.q[:: max(1, len(motion.q) // 20)]
+        places = _places(robot)
+        return bool(np.all(robot.assemble(few[:, places], guess=few).conditioning > WELL))
+    return True
+
+
+def _places(robot: Robot) -> list[int]:
+    """Where the independent positions stand in q."""
+    model, independent = robot.model, robot.model.mobility.independent
+    if not model.floating:
+        return list(independent)
+    return (list(range(7)) if 0 in independent else []) + [k + 1 for k in independent if k >= 6]

@@ -1,0 +1,52 @@
+"""The torque of a motion in parts, each from the same recursion with all else left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..model import Joint, Model
+from ..robot import Robot
+from .motion import Motion
+
+FRICTION = {"viscous": 0.0, "coulomb": 0.0}
+SPRING = {"stiffness": 0.0}
+
+
+def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Joint forces along a motion (T, n), and what they are made of: inertia, Coriolis and centrifugal, gravity, and
+    friction, springs and surroundings where the robot has them."""
+    model = _forced(robot.model)
+    q, v, a = motion.q, motion.v, motion.a
+    none = np.zeros_like(v)
+    bare = _changed(model, FRICTION | SPRING, forces=())
+    run = bare.inverse_dynamics
+    still, moving = run(q, none, none), run(q, v, none)
+    parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
+    joints = model.leading_joints
+    if any(joint.viscous or joint.coulomb for joint in joints):
+        parts["friction"] = _changed(model, SPRING, forces=()).inverse_dynamics(q, v, none) - moving
+    if any(joint.stiffness for joint in joints):
+        parts["springs"] = _changed(model, FRICTION, forces=()).inverse_dynamics(q, none, none) - still
+    if model.forces:
+        parts["surroundings"] = _changed(model, FRICTION | SPRING).inverse_dynamics(q, v, none) - moving
+    return Robot(model).inverse_dynamics(q, v, a), parts
+
+
+def _forced(model: Model) -> Model:
+    """Inverse dynamics also of passive joints that are free, where it gives zero along a motion they make by
+    themselves: as joints held by springs, of no stiffness."""
+    free = model.names_of(model.mobility.free)
+    bodies = (
+        replace(b, joint=replace(b.joint, role="elastic")) if b.joint.role == "passive" and b.joint.name in free else b
+        for b in model.bodies
+    )
+    return replace(model, bodies=tuple(bodies))
+
+
+def _changed(model: Model, values: dict[str, float], **others: tuple) -> Robot:
+    def changed(joint: Joint) -> Joint:
+        return joint if joint.floating else replace(joint, **values)  # type: ignore[arg-type]
+
+    return Robot(replace(model, bodies=tuple(replace(b, joint=changed(b.joint)) for b in model.bodies), **others))

@@ -1,0 +1,294 @@
+"""A picture of a robot as inline SVG, drawn from its frames: links as tubes, joints along their axes, cut loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..formulations.kinematics import body_poses, center_of_mass
+from ..model import Model
+from .page import Safe, html
+
+SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
+PARALLEL = 1e-6
+AZIMUTHS, ELEVATION = np.radians((-60, -35, 35, 60)), np.radians(24)
+Item = tuple[float, str]  # how near to the eye, and what to draw there
+
+
+@dataclass(frozen=True)
+class View:
+    """Seen from far away: rows of ``axes`` point right, up and towards the eye, those of ``floor`` along the floor."""
+
+    axes: np.ndarray
+    floor: np.ndarray
+    scale: float = 1.0  # from metres
+    shift: tuple[float, float] = (0.0, 0.0)
+    height: float = SIZE
+
+    def at(self, point: np.ndarray) -> tuple[float, float]:
+        x, y, _ = self.axes @ point
+        return self.scale * x + self.shift[0], self.shift[1] - self.scale * y
+
+    def near(self, point: np.ndarray) -> float:
+        return float(self.axes[2] @ point)
+
+
+class Skeleton:
+    """Points of a robot at positions q: origins and axes of its joints, and what each body reaches."""
+
+    def __init__(self, model: Model, q: Sequence[float]):
+        tree = model.expand(list(map(float, q)))
+        poses = body_poses(model, tree)
+        self.model = model
+        self.origin = {i: np.array(list(pose.origin), float) for i, pose in poses.items()}
+        self.turn = {i: np.array([list(row) for row in pose.rotation.rows], float) for i, pose in poses.items()}
+        self.axis = {i: turn[:, 2] for i, turn in self.turn.items()}
+        self.seat = dict(self.origin)  # where a joint begins on its parent; a prismatic one reaches on to its origin
+        self.ends: dict[int, list[np.ndarray]] = {i: [] for i in poses}
+        for i, parent in model.outward():
+            joint = model.joint(i)
+            if joint.floating:
+                continue
+            if joint.prismatic:
+                self.seat[i] = self.origin[i] - (tree[model.coordinates(i).start] + joint.length) * self.axis[i]
+            self.ends[parent].append(self.seat[i])
+        self.cuts = [self._point(loop.first.body, loop.first.pose.origin) for loop in model.loops]
+        for loop, cut in zip(model.loops, self.cuts, strict=True):
+            self.ends[loop.first.body].append(cut)
+            self.ends[loop.second.body].append(self._point(loop.second.body, loop.second.pose.origin))
+        for i, _ in model.outward():
+            if not self.ends[i]:
+                self.ends[i] = self._tips(i)
+        moving = any(body.inertia.mass for body in model.bodies)
+        self.center = np.array(list(center_of_mass(model, tree)), float) if moving else None
+
+    def _point(self, body: int, place: Iterable[float]) -> np.ndarray:
+        return self.origin[body] + self.turn[body] @ np.array(list(place), float)
+
+    def _tips(self, i: int) -> list[np.ndarray]:
+        """What a last link reaches: frames fixed to it, else as far again as its centre of mass."""
+        frames = [frame for frame in self.model.frames.values() if frame.body == i]
+        reach = [self._point(i, frame.pose.origin) for frame in frames]
+        far = [point for point in reach if np.linalg.norm(point - self.origin[i]) > 1e-3]
+        inertia = self.model.inertia(i)
+        if not far and inertia.mass:
+            far = [self._point(i, [2 * h / inertia.mass for h in inertia.h])]
+        return far[-1:]
+
+    @property
+    def points(self) -> np.ndarray:
+        grounded = [] if self.model.floating else [self.origin[0]]
+        bodies = [i for i in self.origin if i]
+        return np.array(
+            [*grounded, *(self.origin[i] for i in bodies), *(e for each in self.ends.values() for e in each)]
+        )
+
+
+def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] = ()) -> Safe:
+    """The robot at ``q``, and as dashed lines at other positions (a moving base stays where it is)."""
+    stays = list(q[:3]) if model.moving_base else []
+    here, others = Skeleton(model, q), [Skeleton(model, [*stays, *each[len(stays) :]]) for each in ghosts]
+    points = np.concatenate([here.points, *(each.points for each in others)])
+    view = _fitted(_view(here), points)
+    size = float(np.linalg.norm(np.ptp(here.points, axis=0))) or 1.0
+    thick = min(max(0.018 * size * view.scale, 4.0), 9.0)
+    items: list[Item] = [(-np.inf, part) for each in others for part in _ghost(view, each)]
+    items += [(-np.inf, part) for part in _ground(view, here, size)]
+    items += _links(view, here, thick)
+    items += _joints(view, here, 1.1 * thick / view.scale)
+    parts = [part for _, part in sorted(items, key=lambda item: item[0])]
+    parts += [_circle("cut", view.at(cut), 0.62 * thick) for cut in here.cuts]
+    if here.center is not None:
+        parts.append(_mass(view.at(here.center), 0.75 * thick))
+    parts += _names(view, here, 1.6 * thick) + _corner(view, size)
+    name = html(f"Picture of {model.name}")
+    box = f'viewBox="0 0 {SIZE} {view.height:.0f}" role="img" aria-label="{name}"'
+    return Safe(f'<svg class="robot" {box}>{"".join(parts)}</svg>\n')
+
+
+# -- the view ----------------------------------------------------------------------------------------------------------
+
+
+def _view(robot: Skeleton) -> View:
+    """Of a planar robot at right angles to its plane, of others obliquely from above; up is against gravity."""
+    gravity = np.array(list(robot.model.gravity), float)
+    up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0, 1])
+    if (normal := _normal(robot)) is not None:
+        upright = next(each for each in (up, *np.eye(3)[1:]) if abs(normal @ each) < 1 - PARALLEL)
+        axes = _looking(normal if normal.sum() > 0 else -normal, upright)
+        return View(axes, axes[:2])
+    ahead = np.eye(3)[int(np.argmin(np.abs(up)))]
+    side = np.cross(up, ahead) / np.linalg.norm(np.cross(up, ahead))
+    floor = np.array([np.cross(side, up), side])
+    around = np.cos(ELEVATION) * np.stack([np.cos(AZIMUTHS), np.sin(AZIMUTHS)], axis=-1) @ floor
+    views = [_looking(each + np.sin(ELEVATION) * up, up) for each in around]
+    return View(max(views, key=lambda axes: float(np.ptp(robot.points @ axes[0]))), floor)  # the widest
+
+
+def _looking(towards: np.ndarray, up: np.ndarray) -> np.ndarray:
+    right = np.cross(up, towards) / np.linalg.norm(np.cross(up, towards))
+    return np.array([right, np.cross(towards, right), towards])
+
+
+def _normal(robot: Skeleton) -> np.ndarray | None:
+    """Of the plane in which all moves, if there is one: all turn about it and slide at right angles to it."""
+    model = robot.model
+    joints = [(model.joint(i), robot.axis[i]) for i, _ in model.outward()]
+    turning = [axis for joint, axis in joints if not joint.prismatic]
+    if not turning or model.floating:
+        return None
+    normal = turning[0]
+    flat = all(np.linalg.norm(np.cross(normal, axis)) < PARALLEL for axis in turning)
+    across = all(abs(normal @ axis) < PARALLEL for joint, axis in joints if joint.prismatic)
+    return normal if flat and across else None
+
+
+def _fitted(view: View, points: np.ndarray) -> View:
+    """So that all points are in the picture."""
+    seen = points @ view.axes[:2].T
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    scale = (SIZE - 2 * MARGIN) / (float((high - low).max()) or 1.0)
+    height = max(scale * float(high[1] - low[1]) + 2 * MARGIN + CORNER, 0.45 * SIZE)
+    middle = scale * (low + high) / 2
+    return replace(view, scale=scale, shift=(SIZE / 2 - middle[0], (height - CORNER) / 2 + middle[1]), height=height)
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def _line(kind: str, start: tuple[float, float], end: tuple[float, float], width: float | None = None) -> str:
+    stroke = "" if width is None else f' stroke-width="{width:.1f}"'
+    ends = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
+    return f'<line class="{kind}" {ends}{stroke}/>'
+
+
+def _circle(kind: str, at: tuple[float, float], radius: float) -> str:
+    return f'<circle class="{kind}" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:.1f}"/>'
+
+
+def _polygon(kind: str, points: Sequence[tuple[float, float]]) -> str:
+    return f'<polygon class="{kind}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
+
+
+def _hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Convex hull, by monotone chains."""
+    ordered = sorted(set(points))
+
+    def chain(along: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        kept: list[tuple[float, float]] = []
+        for p in along:
+            while len(kept) > 1 and _turn(kept[-2], kept[-1], p) <= 0:
+                kept.pop()
+            kept.append(p)
+        return kept
+
+    return chain(ordered)[:-1] + chain(ordered[::-1])[:-1] if len(ordered) > 2 else list(ordered)
+
+
+def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
+    items: list[Item] = []
+
+    def tube(start: np.ndarray, end: np.ndarray, width: float) -> None:
+        a, b = view.at(start), view.at(end)
+        drawn = _line("edge", a, b, width + 1.6) + _line("tube", a, b, width)
+        items.append((view.near((start + end) / 2), drawn))
+
+    for i, ends in robot.ends.items():
+        if i == 0 and (robot.model.floating or len(ends) > 1):
+            continue
+        for end in ends:
+            tube(robot.origin[i], end, thick)
+        if i and len(ends) > 2:
+            items.append((view.near(np.mean(ends, axis=0)), _polygon("plate", _hull([view.at(end) for end in ends]))))
+        if i and np.linalg.norm(robot.origin[i] - robot.seat[i]) > 0:
+            tube(robot.seat[i], robot.origin[i], 0.55 * thick)
+    return items
+
+
+def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
+    """Cylinders about the axes of those that turn, longer square bars along the axes of those that slide."""
+    items = []
+    for i, _ in robot.model.outward():
+        joint = robot.model.joint(i)
+        if joint.floating:
+            continue
+        sides, half = (4, 1.5 * radius) if joint.prismatic else (20, 1.0 * radius)
+        angles = (np.arange(sides) + 0.5) * 2 * np.pi / sides
+        x, y = robot.turn[i][:, 0], robot.turn[i][:, 1]
+        ring = radius * (np.outer(np.cos(angles), x) + np.outer(np.sin(angles), y))
+        at, along = robot.seat[i], half * robot.axis[i]
+        top = along if view.near(along) > 0 else -along
+        caps = [[view.at(at + end + point) for point in ring] for end in (along, -along)]
+        front = [view.at(at + top + point) for point in ring]
+        drawn = _polygon(f"joint {joint.role}", _hull([*caps[0], *caps[1]])) + _polygon("cap", front)
+        items.append((view.near(at) + 2 * radius, drawn))
+    return items
+
+
+def _ground(view: View, robot: Skeleton, size: float) -> list[str]:
+    """A disc under the base; of a robot that stands on several feet, the area between them."""
+    if robot.model.moving_base:
+        return []
+    feet = robot.ends[0]
+    if len(feet) > 2:
+        middle = np.mean(feet, axis=0)
+        return [_polygon("ground", _hull([view.at(middle + 1.12 * (foot - middle)) for foot in feet]))]
+    stands = feet if len(feet) > 1 else [robot.origin[0]]
+    angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+    ring = 0.07 * size * np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ view.floor
+    return [_polygon("ground", [view.at(foot + p) for p in ring]) for foot in stands]
+
+
+def _ghost(view: View, robot: Skeleton) -> list[str]:
+    lines = []
+    for i, ends in robot.ends.items():
+        if i:
+            lines += [_line("ghost", view.at(robot.origin[i]), view.at(end)) for end in ends]
+            lines.append(_line("ghost", view.at(robot.seat[i]), view.at(robot.origin[i])))
+    return lines
+
+
+def _mass(at: tuple[float, float], radius: float) -> str:
+    """The quartered circle of a centre of mass."""
+    x, y, r = *at, radius
+    quarters = f"M{x:.1f} {y:.1f}v{-r:.1f}a{r:.1f} {r:.1f} 0 0 1 {r:.1f} {r:.1f}z"
+    quarters += f"M{x:.1f} {y:.1f}v{r:.1f}a{r:.1f} {r:.1f} 0 0 1 {-r:.1f} {-r:.1f}z"
+    return _circle("mass", at, radius) + f'<path class="quarter" d="{quarters}"/>'
+
+
+def _names(view: View, robot: Skeleton, away: float) -> list[str]:
+    """Numbers of the joints as in the frames table; joints in one place share a label."""
+    labels: dict[tuple[int, int], list[int]] = {}
+    for i, _ in robot.model.outward():
+        if not robot.model.joint(i).floating:
+            x, y = view.at(robot.seat[i])
+            near = next((key for key in labels if abs(key[0] - x) + abs(key[1] - y) < 14), (round(x), round(y)))
+            labels.setdefault(near, []).append(i)
+    return [
+        f'<text class="name" x="{x + away:.0f}" y="{y - 0.6 * away:.0f}">{",".join(map(str, held))}</text>'
+        for (x, y), held in labels.items()
+    ]
+
+
+def _corner(view: View, size: float) -> list[str]:
+    """World axes, and a length to compare with."""
+    center, parts = (34.0, view.height - 34.0), []
+    for k, letter in sorted(enumerate("xyz"), key=lambda each: view.axes[2][each[0]]):
+        right, up = 26 * view.axes[0][k], 26 * view.axes[1][k]
+        if np.hypot(right, up) > 4:
+            parts.append(_line(f"arrow {letter}", center, (center[0] + right, center[1] - up)))
+            parts.append(
+                f'<text x="{center[0] + 1.25 * right - 3:.0f}" y="{center[1] - 1.25 * up + 4:.0f}">{letter}</text>'
+            )
+    length = 10.0 ** np.floor(np.log10(size / 3))
+    length *= next((factor for factor in (5, 2) if factor * length < size / 3), 1)
+    end = SIZE - 12.0
+    parts.append(_line("scale", (end - length * view.scale, view.height - 10), (end, view.height - 10)))
+    parts.append(f'<text x="{end:.0f}" y="{view.height - 18:.0f}" text-anchor="end">{length:g} m</text>')
+    return parts
