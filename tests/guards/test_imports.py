@@ -33,12 +33,13 @@ ALLOWED = {
     "robot": {"assembly", "function", "io", "model", "parameters", "pipeline", "sim", "symbolic"},
     "library": {"forces", "model"},
     "report": {"control", "formulations", "model", "robot"},
+    "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
     "legs": {"model", "spatial"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
-    | {"control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic"}
+    | {"control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"linkwork"},  # the version
 }
 

@@ -11,7 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, report, robots, simulate, sweep, tables
+from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, report, robots, simulate, sweep, tables, view
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -51,6 +51,7 @@ VERBS = {
     "simulate": simulate.simulate,
     "sweep": sweep.sweep,
     "report": report.report,
+    "view": view.view,
     "bench": bench.bench,
     "compare": compare.compare,
     "tables": tables.tables,

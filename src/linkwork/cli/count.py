@@ -53,10 +53,14 @@ def count(
     linkwork count rx90 --passes
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
     """
+    for value, allowed, what in ((quantity, QUANTITIES, "quantity"), (parameters, PARAMETERS, "treatment of parameters")):
+        if value and value not in allowed:
+            raise UnknownNameError(what, value, allowed)
     robot = source.load()
     frame = robot.model.frame(frame or list(robot.frame_names)[-1]).name
     if passes:
-        _show_passes(robot, [quantity] if quantity else DYNAMICS, method or "auto", frame, json)
+        dynamics = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
+        _show_passes(robot, _asked(robot, quantity, method) if method else dynamics, frame, parameters, json)
         return
     rows, refused = [], []
     with progress("tracing"):
@@ -64,7 +68,7 @@ def count(
             try:
                 rows.append(_row(robot, name, chosen, frame, parameters))
             except LinkworkError as error:
-                if quantity or parameters not in PARAMETERS:
+                if quantity:
                     raise
                 refused.append(f"{name}: {error}")
     if json:
@@ -107,13 +111,12 @@ def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) 
     return row
 
 
-def _show_passes(robot: Robot, quantities: Sequence[str], method: str, frame: str, json: bool) -> None:
+def _show_passes(robot: Robot, pairs: Sequence[tuple[str, str]], frame: str, parameters: str, json: bool) -> None:
     tables = []
     with progress("tracing"):
-        for quantity in quantities:
-            name, program = pipeline.traced(
-                robot, quantity, method=method, frame=frame if QUANTITIES[quantity].of_frame else None
-            )
+        for quantity, method in pairs:
+            of_frame = {"frame": frame} if QUANTITIES[quantity].of_frame else {}
+            name, program = pipeline.traced(robot, quantity, method=method, parameters=parameters, **of_frame)
             tables.append({"quantity": quantity, "method": name, "passes": pass_by_pass(program)})
     if json:
         print_json({"robot": robot.name, "convention": CONVENTION, "passes": tables})

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..codegen.listing import refuse_existing
 from ..errors import UnknownNameError
 from ..files import write_text
 from ..formulations import QUANTITIES
@@ -35,6 +36,7 @@ def equations(
     frame: Annotated[
         str | None, typer.Option(metavar="FRAME", help="For pose and Jacobians; default: the robot's last frame.")
     ] = None,
+    axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     parameters: Annotated[
         str,
         typer.Option(metavar="HOW", help="minimal: inertias grouped into the fewest that act; or standard."),
@@ -45,6 +47,7 @@ def equations(
         bool, typer.Option("--written-out", help="No intermediate results but sines and cosines; for small robots.")
     ] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to a file instead.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
 ) -> None:
     """Print the equations of a quantity of this very robot, step by step, in the letters of the papers.
 
@@ -54,13 +57,14 @@ def equations(
     """
     if format not in FORMATS:
         raise UnknownNameError("format", format, FORMATS)
+    refuse_existing([output] if output else [], force)
     robot = source.load()
     if frame is None and quantity in QUANTITIES and QUANTITIES[quantity].of_frame:
         frame = robot.frame_names[-1]
     kept = not numbers
     with progress("tracing"):
         model = symbolic(
-            robot, quantity, method=method, frame=frame, parameters=parameters, written_out=written_out,
+            robot, quantity, method=method, frame=frame, axes=axes, parameters=parameters, written_out=written_out,
             geometry=kept, inertias=kept, friction=kept, gravity=kept,
         )  # fmt: skip
         text = FORMATS[format](model)

@@ -82,8 +82,8 @@ def _latex(request: Request) -> list[Path]:
 
 LANGUAGES = {
     "c": Language(
-        _c, "build and test: cmake -S {folder} -B {folder}/build && cmake --build {folder}/build && ctest --test-dir"
-        " {folder}/build",
+        _c, "build and test:\n  cmake -S {folder} -B {folder}/build\n  cmake --build {folder}/build\n"
+        "  ctest --test-dir {folder}/build",
     ),
     "numpy": Language(_numpy, "use it: from {stem} import {name}"),
     "casadi": Language(_casadi, 'use it: casadi.Function.load("{file}")'),
@@ -113,7 +113,7 @@ def export(
     ] = "minimal",
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Of the function.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     json: Json = False,
 ) -> None:
     """Write a quantity of this robot as source code that needs linkwork no more.
@@ -132,7 +132,7 @@ def export(
     with progress("tracing and writing"):
         function = robot.compile(quantity, method=method, frame=frame, axes=axes, parameters=parameters, dtype=dtype)
         name = name_of(function, name)
-        files = LANGUAGES[language].write(Request(robot, function, name, output, overwrite))
+        files = LANGUAGES[language].write(Request(robot, function, name, output, force))
     if json:
         print_json(
             {"function": name, "files": [str(file) for file in files], "signature": function.signature,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from ..sim import METHODS, Trajectory, rest
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
+FORMATS = {"trajectories": (".npz", ".csv", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
 CONTROLLERS = {"pd": PD, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
 
 
@@ -42,9 +44,9 @@ def simulate(
         float | None, typer.Option(metavar="STIFFNESS", help="Soft stops at the joint limits, N m/rad.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Trajectory: .npz, .csv or .parquet.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help=f"Trajectory: {', '.join(FORMATS['trajectories'])}.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture: .png, .svg or .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Picture: {', '.join(FORMATS['pictures'])}.")] = None,
     json: Json = False,
 ) -> None:
     """Simulate one motion from a state.
@@ -61,6 +63,10 @@ def simulate(
         raise UnknownNameError("controller", control, CONTROLLERS)
     if goal is not None and tau is not None:
         raise LinkworkError("either joint forces or a goal", got="--tau and --goal")
+    for path, what in ((output, "trajectories"), (plot, "pictures")):
+        if path is not None and path.suffix not in FORMATS[what]:
+            expected = ", ".join(FORMATS[what])
+            raise LinkworkError(f"the suffix tells no format of {what}", where=str(path), expected=expected)
     robot = source.load()
     model = robot.model
     options: dict[str, Any] = {"method": method, "every": every}
@@ -71,7 +77,8 @@ def simulate(
         options["torque"] = parse(model, "tau", tau)
     if limits is not None:
         options["limits"] = SoftLimits(limits, 0.02 * limits)
-    with progress(f"simulating {robot.name}"):
+    with progress(f"simulating {robot.name}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the notes say it, too
         began = time.perf_counter()
         trajectory = robot.simulate(q0, None if v is None else parse(model, "v", v), duration, dt, **options)
         took = time.perf_counter() - began

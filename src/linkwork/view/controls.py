@@ -1,0 +1,140 @@
+"""The controls of the page in viser, without what they do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from .drawing import Drawing
+from .player import Player
+from .state import Handle, State
+
+NO_TORQUE, AS_SHOWN = "none", "constant, as shown"
+DIGITS = 3  # of positions on sliders
+NONE_YET = "(none yet: load or simulate one)"
+
+
+class Controls:
+    """Torques and figures on the left; on the right joints, forces, motions, and what is shown."""
+
+    def __init__(self, gui: Any, state: State, player: Player, drawing: Drawing):
+        self.gui, self.state, self.player = gui, state, player
+        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 121, 140))
+        panel = gui.add_panel()
+        with panel.add_tab("Torques"):
+            self._torques()
+        panel.dock_left()
+        panel.set_width(330)
+        gui.main_panel.dock_right()
+        self.notice = gui.add_html("")
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Joints"):
+            self._joints()
+        with tabs.add_tab("Forces"):
+            self._forces()
+        with tabs.add_tab("Motion"):
+            self._motion()
+        with tabs.add_tab("Show"):
+            self.look = gui.add_dropdown("Robot as", tuple(drawing.looks), initial_value=drawing.look)
+            self.layers = {name: gui.add_checkbox(name.capitalize(), shown) for name, shown in drawing.shown.items()}
+
+    def _torques(self) -> None:
+        gui, state = self.gui, self.state
+        self.caption = gui.add_html("")
+        self.bars = gui.add_html("")
+        gui.add_divider()
+        self.figures = gui.add_html("")
+        gui.add_divider()
+        self.method = gui.add_dropdown("Formulation", state.method_names, initial_value=state.method)
+        self.cost = gui.add_html("")
+
+    def _joints(self) -> None:
+        gui, state = self.gui, self.state
+        self.home = gui.add_button("Home")
+        self.moved_by = gui.add_dropdown("Move by", state.ways_to_move, visible=len(state.ways_to_move) > 1)
+        self.positions = gui.add_folder("Positions")
+        self.sliders: list[Any] = []
+        self.add_sliders()
+        with gui.add_folder("Velocities", expand_by_default=False):
+            self.velocities = [gui.add_slider(name, -5.0, 5.0, 0.01, 0.0) for name in state.velocity_names]
+
+    def add_sliders(self) -> None:
+        """One for each handle of the state, instead of those before."""
+        for slider in self.sliders:
+            slider.remove()
+        with self.positions:
+            self.sliders = [
+                self.gui.add_slider(
+                    handle.name,
+                    *_bounds(handle),
+                    10**-DIGITS,
+                    _within(value, *_bounds(handle)),
+                    hint=f"in {handle.unit}",
+                )
+                for handle, value in zip(self.state.handles, self.state.values, strict=True)
+            ]
+
+    def set_sliders(self) -> None:
+        """To the values of the state."""
+        for slider, value in zip(self.sliders, self.state.values, strict=True):
+            slider.value = _within(value, slider.min, slider.max)
+
+    @property
+    def values(self) -> list[float]:
+        """Of the state's handles, with those that were moved where their sliders are."""
+        pairs = zip(self.sliders, self.state.values, strict=True)
+        return [x if slider.value == _within(x, slider.min, slider.max) else slider.value for slider, x in pairs]
+
+    def _forces(self) -> None:
+        gui, state = self.gui, self.state
+        with gui.add_folder("Gravity [m/s²]"):
+            self.has_gravity = gui.add_checkbox("On", bool(state.gravity.any()))
+            usual = tuple(state.gravity) if state.gravity.any() else (0.0, 0.0, -9.81)
+            self.gravity = gui.add_vector3("Vector", usual, step=0.01)
+        with gui.add_folder("External wrench, in world axes"):
+            self.frame = gui.add_dropdown("On frame", state.robot.frame_names, initial_value=state.frame)
+            self.force = gui.add_vector3("Force [N]", (0.0, 0.0, 0.0), step=1.0)
+            self.moment = gui.add_vector3("Moment [N m]", (0.0, 0.0, 0.0), step=1.0)
+            self.no_wrench = gui.add_button("Remove")
+
+    def _motion(self) -> None:
+        gui, player = self.gui, self.player
+        self.motion = gui.add_dropdown("Trajectory", self.motion_names)
+        self.play = gui.add_button("Play")
+        self.time = gui.add_slider("Time [s]", 0.0, 1.0, 1e-3, 0.0)
+        self.speed = gui.add_slider("Speed", 0.05, 4.0, 0.05, player.speed)
+        self.repeat = gui.add_checkbox("Repeat", player.repeat)
+        self.overlay = gui.add_checkbox("Others as ghosts", True)
+        with gui.add_folder("Simulate from here"):
+            self.duration = gui.add_number("Duration [s]", 2.0, min=0.01, max=600.0, step=0.01)
+            self.torque = gui.add_dropdown("Torque", (NO_TORQUE, AS_SHOWN))
+            self.simulate = gui.add_button("Simulate")
+
+    @property
+    def motion_names(self) -> tuple[str, ...]:
+        return tuple(f"{k} {motion.name}" for k, motion in enumerate(self.player.motions, 1)) or (NONE_YET,)
+
+    def set_motion(self) -> None:
+        """To the motion that the player has chosen."""
+        begin, end = self.player.span
+        self.motion.options = self.motion_names
+        self.motion.value = self.motion.options[self.player.chosen]
+        self.time.max = max(end, begin + 1e-3)
+        self.time.min = begin
+
+    @property
+    def surroundings(self) -> Iterator[Any]:
+        """What tells the forces from outside."""
+        return iter((self.has_gravity, self.gravity, self.frame, self.force, self.moment))
+
+
+def _bounds(handle: Handle) -> tuple[float, float]:
+    """Whole steps of the slider, not beyond the limits."""
+    scale = 10**DIGITS
+    return math.ceil(handle.lower * scale - 1e-9) / scale, math.floor(handle.upper * scale + 1e-9) / scale
+
+
+def _within(value: float, lower: float, upper: float) -> float:
+    """A value as a slider shows it."""
+    return float(min(max(round(value, DIGITS), lower), upper))

@@ -1,0 +1,186 @@
+"""The 3D scene in viser: nodes for bodies, with meshes below them, that follow the State."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..model import Model
+from .meshes import Mesh, arrow, joined, sphere, z_toward
+from .player import Motion
+from .shapes import Shape, ellipsoids, poses, quaternion
+from .state import State
+
+FORCE, MOMENT, CENTER = (232, 90, 40), (140, 60, 200), (20, 20, 24)
+GHOSTS = (237, 174, 73), (0, 121, 140), (209, 73, 91), (48, 99, 142), (102, 161, 130)  # one after the other
+LAYERS = {"frames": False, "inertia ellipsoids": False, "centre of mass": True}  # what can be shown, and is at first
+PATH = 200  # points of a path
+
+
+class Drawing:
+    """``looks``: name -> shapes; one of them is shown."""
+
+    def __init__(self, server: Any, state: State, looks: dict[str, list[Shape]]):
+        self.scene, self.state = server.scene, state
+        self.looks = {name: _merged(shapes) for name, shapes in looks.items()}
+        self.look = next(iter(looks))
+        self.shown = dict(LAYERS)
+        self.robot = self._bodies("/robot")
+        self.meshes = {name: self._add(self.looks[name], "/robot", name) for name in looks}
+        self.layers: dict[str, list[Any]] = {"inertia ellipsoids": self._ellipsoids(), "frames": self._frames()}
+        self.layers["centre of mass"] = [
+            self._mesh("/center_of_mass", sphere(0.022 * state.size), CENTER, cast_shadow=False)
+        ]
+        self.ghosts: list[tuple[list[Any], Motion]] = []
+        self._surroundings(server)
+        self.show()
+
+    # -- what there is -------------------------------------------------------------------------------------------
+
+    def _bodies(self, name: str) -> list[Any]:
+        count = self.state.robot.model.n_bodies + 1
+        return [self.scene.add_frame(f"{name}/{i}", show_axes=False) for i in range(count)]
+
+    def _mesh(self, name: str, mesh: Mesh, color: Any, **how: Any) -> Any:
+        return self.scene.add_mesh_simple(
+            name, mesh.vertices, mesh.faces, color=color, side="double", receive_shadow=False, **how
+        )
+
+    def _add(self, shapes: Sequence[Shape], parent: str, name: str, color: Any = None, **how: Any) -> list[Any]:
+        return [
+            self._mesh(f"{parent}/{shape.body}/{name}/{k}", shape.mesh, color or shape.color, **how)
+            for k, shape in enumerate(shapes)
+        ]
+
+    def _ellipsoids(self) -> list[Any]:
+        shapes = ellipsoids(self.state.robot.model)
+        return self._add(shapes, "/robot", "ellipsoid", opacity=0.3, cast_shadow=False)
+
+    def _frames(self) -> list[Any]:
+        size, handles = self.state.size, []
+        for name, frame in self.state.robot.model.frames.items():
+            at = np.array([list(row) for row in frame.pose.rotation.rows], float)
+            x, y, z, w = quaternion(at)
+            node = f"/robot/{frame.body}/frame/{name.replace('/', '_')}"
+            where = {"wxyz": (w, x, y, z), "position": tuple(map(float, frame.pose.origin))}
+            handles.append(self.scene.add_frame(node, axes_length=0.09 * size, axes_radius=0.004 * size, **where))
+            handles.append(self.scene.add_label(f"{node}/label", name, font_screen_scale=0.7))
+        return handles
+
+    def _surroundings(self, server: Any) -> None:
+        """Grid below the robot, and a camera that sees all of it."""
+        state, size = self.state, self.state.size
+        up = -state.gravity / np.linalg.norm(state.gravity) if state.gravity.any() else np.array([0.0, 0.0, 1.0])
+        at = state.poses()
+        points = [at[s.body][:3, :3] @ s.mesh.vertices.T + at[s.body][:3, 3:] for s in self.looks[self.look]]
+        corners = np.concatenate(points, axis=1).T if points else np.zeros((1, 3))
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        middle, diagonal = (low + high) / 2, float(np.linalg.norm(high - low)) or size
+        cell = 10.0 ** np.floor(np.log10(size / 2))
+        x, y, z, w = quaternion(z_toward(up))
+        self.scene.set_up_direction(tuple(up))
+        self.scene.configure_environment_map("studio", environment_intensity=0.3)
+        self.scene.add_grid(
+            "/grid",
+            infinite_grid=True,
+            cell_size=cell,
+            section_size=5 * cell,
+            fade_distance=14 * size,
+            cell_color=(222, 225, 229),
+            section_color=(196, 201, 208),
+            wxyz=(w, x, y, z),
+            position=tuple(up * float((corners @ up).min() - 0.002 * size)),
+        )
+        camera = server.initial_camera
+        camera.up, camera.fov = tuple(up), np.radians(40)
+        camera.look_at = tuple(middle)
+        camera.position = tuple(middle + 2.0 * diagonal * _view_from(state.robot.model, at, up))
+        camera.near, camera.far = 0.01 * size, 100 * size
+
+    # -- what is shown -------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Switch looks and layers on and off."""
+        for name, handles in self.meshes.items():
+            for handle in handles:
+                handle.visible = name == self.look
+        for name, handles in self.layers.items():
+            for handle in handles:
+                handle.visible = self.shown[name]
+        self.update()
+
+    def update(self) -> None:
+        """Bring everything where the state is."""
+        state = self.state
+        _place(self.robot, state.poses())
+        center = state.center_of_mass()
+        if center is not None:
+            self.layers["centre of mass"][0].position = tuple(center)
+        origin = state.frame_pose(state.frame)[:3, 3]
+        for name, vector, color in (("force", state.force, FORCE), ("moment", state.moment, MOMENT)):
+            length = np.linalg.norm(vector)
+            if length:  # 1 N or N m is seen, and 1000 fit the page
+                reach = 0.13 * state.size * np.log10(10 * max(length, 1.0))
+                mesh = arrow(origin, origin + vector / length * reach, 0.011 * state.size)
+                self._mesh(f"/wrench/{name}", mesh, color)
+            else:
+                self.scene.remove_by_name(f"/wrench/{name}")
+
+    def overlay(self, motions: Sequence[Motion]) -> None:
+        """Ghosts and paths of these motions instead of those before."""
+        for k in range(len(self.ghosts)):
+            self.scene.remove_by_name(f"/ghost{k}")  # and all below it
+        self.ghosts = []
+        for k, motion in enumerate(motions):
+            color = GHOSTS[k % len(GHOSTS)]
+            self.scene.add_frame(f"/ghost{k}", show_axes=False)
+            bodies = self._bodies(f"/ghost{k}")
+            how = {"opacity": 0.35, "cast_shadow": False}
+            self._add(self.looks[self.look], f"/ghost{k}", "ghost", color, **how)
+            self._path(f"/ghost{k}/path", motion, color)
+            self.ghosts.append((bodies, motion))
+
+    def follow(self, time: float) -> None:
+        """Bring the ghosts to a moment."""
+        for bodies, motion in self.ghosts:
+            _place(bodies, poses(self.state.robot.model, motion.at(time)[0]))
+
+    def _path(self, name: str, motion: Motion, color: Any) -> None:
+        """Of the frame that the wrench acts on."""
+        model = self.state.robot.model
+        frame = model.frame(self.state.frame)
+        times = np.linspace(motion.t[0], motion.t[-1], min(PATH, 4 * len(motion.t)))
+        inner = [*map(float, frame.pose.origin), 1.0]
+        points = np.array([(poses(model, motion.at(t)[0])[frame.body] @ inner)[:3] for t in times])
+        segments = np.stack([points[:-1], points[1:]], axis=1)
+        self.scene.add_line_segments(name, segments, color, thickness=0.006 * self.state.size)
+
+
+def _merged(shapes: Sequence[Shape]) -> list[Shape]:
+    """One shape for each body and colour: fewer nodes are sent and drawn faster."""
+    groups: dict[tuple[int, Any], list[Shape]] = {}
+    for shape in shapes:
+        groups.setdefault((shape.body, shape.color), []).append(shape)
+    return [
+        Shape(group[0].name, body, joined([s.mesh for s in group]), color) for (body, color), group in groups.items()
+    ]
+
+
+def _place(bodies: Sequence[Any], at: np.ndarray) -> None:
+    for node, pose in zip(bodies, at, strict=True):
+        x, y, z, w = quaternion(pose[:3, :3])
+        node.wxyz, node.position = (w, x, y, z), tuple(pose[:3, 3])
+
+
+def _view_from(model: Model, at: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """A unit vector to the camera: a planar robot is seen from its side, others from the front and above."""
+    axes = np.array(
+        [at[i][:3, 2] for i, _ in model.outward() if not (model.joint(i).floating or model.joint(i).prismatic)]
+    )
+    basis = z_toward(up)
+    side = basis @ np.array([1.0, -1.15, 0.62])
+    if len(axes) and np.allclose(np.abs(axes @ axes[0]), 1) and abs(axes[0] @ up) < 0.1:
+        side = axes[0] + 0.35 * np.cross(up, axes[0]) + 0.25 * up
+    return side / np.linalg.norm(side)

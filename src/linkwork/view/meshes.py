@@ -1,0 +1,129 @@
+"""Triangle meshes of simple solids, as NumPy arrays: vertices (n, 3) and faces (m, 3), seen from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+AROUND = 28  # corners of what is round
+
+
+class Mesh(NamedTuple):
+    vertices: np.ndarray
+    faces: np.ndarray
+
+    def moved(self, rotation: np.ndarray, origin: np.ndarray) -> Mesh:
+        return Mesh(self.vertices @ np.asarray(rotation).T + origin, self.faces)
+
+    def scaled(self, factors: Any) -> Mesh:
+        mirrored = np.prod(factors) < 0
+        return Mesh(self.vertices * np.asarray(factors), self.faces[:, ::-1] if mirrored else self.faces)
+
+
+def joined(meshes: Sequence[Mesh]) -> Mesh:
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    return Mesh(
+        np.concatenate([mesh.vertices for mesh in meshes]),
+        np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)]),
+    )
+
+
+def box(x: float, y: float, z: float) -> Mesh:
+    """Centred at the origin."""
+    half = np.array([x, y, z]) / 2
+    corners = np.array([(i, j, k) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * half
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    vertices = np.concatenate([corners[list(side)] for side in sides])  # each side its own, so that edges stay sharp
+    faces = [(4 * k + a, 4 * k + b, 4 * k + c) for k in range(6) for a, b, c in ((0, 1, 2), (0, 2, 3))]
+    return Mesh(vertices, np.array(faces))
+
+
+def turned(profile: Sequence[tuple[float, float]]) -> Mesh:
+    """Surface of revolution about z of a line through points (radius, height), upward on the outside."""
+    angles = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
+    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(AROUND, z)]) for r, z in profile]
+    k, after = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
+    faces = []
+    for ring in range(len(profile) - 1):
+        low, high = ring * AROUND, (ring + 1) * AROUND
+        faces += [
+            np.column_stack([low + k, low + after, high + after]),
+            np.column_stack([low + k, high + after, high + k]),
+        ]
+    return Mesh(np.concatenate(rings), np.concatenate(faces))
+
+
+def cylinder(radius: float, height: float) -> Mesh:
+    """Along z, centred at the origin, its edges a little broken."""
+    edge, half = min(radius, height) * 0.08, height / 2
+    profile = [(0, -half), (radius - edge, -half), (radius, edge - half), (radius, half - edge), (radius - edge, half)]
+    return turned([*profile, (0, half)])
+
+
+def sphere(radius: float) -> Mesh:
+    angles = np.linspace(-np.pi / 2, np.pi / 2, AROUND // 2)
+    return turned([(radius * np.cos(a), radius * np.sin(a)) for a in angles])
+
+
+def tube(start: np.ndarray, end: np.ndarray, thick: float, thin: float) -> Mesh:
+    """From ``start`` to ``end``, its radius going from ``thick`` to ``thin``, with round ends."""
+    length = float(np.linalg.norm(np.subtract(end, start)))
+    down, up = np.linspace(-np.pi / 2, 0, 7), np.linspace(0, np.pi / 2, 7)
+    profile = [(thick * np.cos(a), thick * np.sin(a)) for a in down]
+    profile += [(thin * np.cos(a), length + thin * np.sin(a)) for a in up]
+    return turned(profile).moved(z_toward(np.subtract(end, start)), np.asarray(start))
+
+
+def arrow(start: np.ndarray, end: np.ndarray, radius: float) -> Mesh:
+    length = float(np.linalg.norm(np.subtract(end, start)))
+    neck = max(length - 5 * radius, 0.4 * length)
+    profile = [(0, 0), (radius, 0), (radius, neck), (2.4 * radius, neck), (0, length)]
+    return turned(profile).moved(z_toward(np.subtract(end, start)), np.asarray(start))
+
+
+def plate(points: np.ndarray, normal: np.ndarray, thickness: float, margin: float) -> Mesh:
+    """The convex hull of points as seen along ``normal``, widened by ``margin``, as a plate through their mean."""
+    basis = z_toward(normal)
+    middle = points.mean(axis=0)
+    flat = (points - middle) @ basis
+    circle = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    rim = margin * np.column_stack([np.cos(circle), np.sin(circle)])
+    outline = _hull((flat[:, None, :2] + rim).reshape(-1, 2))
+    n = len(outline)
+    levels = [np.column_stack([outline, np.full(n, z)]) for z in (-thickness / 2, thickness / 2)]
+    k, after = np.arange(n), (np.arange(n) + 1) % n
+    side = np.concatenate([np.column_stack([k, after, n + after]), np.column_stack([k, n + after, n + k])])
+    fan = np.column_stack([np.zeros(n - 2, int), np.arange(1, n - 1), np.arange(2, n)])
+    faces = np.concatenate([side, 2 * n + fan[:, ::-1], 3 * n + fan])
+    return Mesh(np.concatenate([*levels, *levels]), faces).moved(basis, middle)
+
+
+def z_toward(direction: np.ndarray) -> np.ndarray:
+    """A rotation that takes z to a direction, x to the nearest it can."""
+    z = np.asarray(direction, float)
+    z = z / (np.linalg.norm(z) or 1.0) if z.any() else np.array([0.0, 0, 1])
+    x = np.eye(3)[int(np.argmin(np.abs(z)))]
+    x = x - z * (x @ z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _hull(points: np.ndarray) -> np.ndarray:
+    """Corners of the convex hull of points in the plane, counter-clockwise, by Andrew's monotone chain."""
+
+    def chain(ordered: list[np.ndarray]) -> list[np.ndarray]:
+        corners: list[np.ndarray] = []
+        for p in ordered:
+            while len(corners) > 1 and _left_turn(corners[-2], corners[-1], p) <= 0:
+                corners.pop()
+            corners.append(p)
+        return corners[:-1]
+
+    ordered = [points[k] for k in np.lexsort((points[:, 1], points[:, 0]))]
+    return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+def _left_turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

@@ -1,0 +1,298 @@
+"""The page: what its controls do to the State, the Player and the Drawing, and how it shows them."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError, UnsupportedError
+from ..robot import Robot
+from . import html
+from .controls import NO_TORQUE, Controls
+from .drawing import Drawing
+from .geoms import read_geoms
+from .player import Player, motions
+from .primitives import primitives
+from .shapes import Shape
+from .state import BATCH, State
+from .visuals import read_visuals
+
+LOOPBACK, PORT = "127.0.0.1", 8080
+RATE = 30  # moments shown per second
+STEP, RECORD = 1e-3, 5e-3  # s, of simulations and of what is kept of them
+
+
+def show(
+    robot: Robot,
+    trajectories: Sequence[Any] = (),
+    *,
+    visuals: str | Path | None = None,
+    host: str = LOOPBACK,
+    port: int = PORT,
+) -> Page:
+    """Serve the page of a robot until ``Page.stop``. ``trajectories``: Trajectory objects, the first to be played and
+    the others seen as ghosts. ``visuals``: the URDF or MJCF file with the robot's meshes. ``port`` 0: any free one."""
+    try:
+        import viser
+    except ImportError as error:
+        raise UnsupportedError("the page needs viser", fix="pip install 'linkwork[view]'") from error
+    player, state = Player(), State(robot)
+    if found := [motion for k, each in enumerate(trajectories, 1) for motion in motions(robot, each, f"file {k}")]:
+        player.add(found)
+    looks, notes = _looks(state, visuals)
+    state.torques()  # compiled before anyone looks
+    _require_free(host, port)
+    with redirect_stdout(StringIO()):  # viser has a banner of its own
+        server = viser.ViserServer(host=host, port=port, label=f"linkwork: {robot.name}", verbose=False)
+    page = Page(server, state, player, Drawing(server, state, looks))
+    page.controls.notice.content = html.notice("; ".join(notes))
+    return page
+
+
+def _looks(state: State, visuals: str | Path | None) -> tuple[dict[str, list[Shape]], list[str]]:
+    read = {".urdf": read_visuals, ".xml": read_geoms}.get(Path(visuals or "").suffix.lower())
+    shapes, missing = read(state.robot.model, visuals) if visuals and read else ([], [])
+    meshes = {"meshes": shapes} if shapes else {}
+    return meshes | {"primitives": primitives(state.robot.model, state.q)}, missing
+
+
+def _require_free(host: str, port: int) -> None:
+    """viser would quietly take another port."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except OSError as error:
+        raise LinkworkError(
+            f"the page cannot be served there: {error.strerror or error}",
+            where=f"{host}:{port}",
+            fix=f"another port (--port {port + 1}; 0 takes any free one), or stop the program that uses this one",
+        ) from error
+
+
+class Page:
+    """What ``show`` serves; ``url`` tells where."""
+
+    def __init__(self, server: Any, state: State, player: Player, drawing: Drawing):
+        self.server, self.state, self.player, self.drawing = server, state, player, drawing
+        self.lock, self.stopped = threading.RLock(), threading.Event()
+        self.largest: dict[str, float] = {}  # force so far, by its unit
+        self.controls = Controls(server.gui, state, player, drawing)
+        self._bind()
+        self._set_motion()
+        self.refresh()
+        self.clock = threading.Thread(target=self._run, daemon=True)
+        self.clock.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+
+    def stop(self) -> None:
+        self.stopped.set()
+        self.clock.join()
+        with redirect_stdout(StringIO()):
+            self.server.stop()
+
+    def _run(self) -> None:
+        last = time.perf_counter()
+        while not self.stopped.wait(1 / RATE):
+            now = time.perf_counter()
+            if self.player.playing:
+                with self.lock:
+                    self.player.advance(now - last)
+                    self._show_moment()
+            last = now
+
+    def _bind(self) -> None:
+        c = self.controls
+        for handle, act in (
+            (c.method, self._choose_method),
+            (c.moved_by, self._choose_way),
+            (c.motion, self._choose_motion),
+            (c.time, self._scrub),
+            (c.speed, self._set_speed),
+            (c.repeat, self._set_speed),
+            (c.overlay, self._set_overlay),
+            (c.look, self._set_look),
+            *((handle, self._move) for handle in (*c.sliders, *c.velocities)),
+            *((handle, self._set_forces) for handle in c.surroundings),
+            *((handle, self._set_layers) for handle in c.layers.values()),
+        ):
+            handle.on_update(self._by_user(act))
+        for handle, act in (
+            (c.home, self._go_home),
+            (c.no_wrench, self._remove_wrench),
+            (c.play, self._toggle),
+            (c.simulate, self._simulate),
+        ):
+            handle.on_click(self._by_user(act))
+
+    def _by_user(self, act: Callable[[], None]) -> Callable[[Any], None]:
+        """A callback for what a person did: not for what the page itself has set; one at a time; errors are shown."""
+
+        def called(event: Any) -> None:
+            if event.client is None:
+                return
+            with self.lock:
+                try:
+                    act()
+                except LinkworkError as error:
+                    self.controls.notice.content = html.notice(str(error))
+
+        return called
+
+    # -- the robot -----------------------------------------------------------------------------------------------
+
+    def _move(self) -> None:
+        c = self.controls
+        self.player.playing = False
+        reached = self.state.move(c.values, [slider.value for slider in c.velocities])
+        if not reached:
+            c.set_sliders()
+        self.refresh()
+
+    def _go_home(self) -> None:
+        fresh = State(self.state.original)
+        self.player.playing = False
+        self.state.follow(fresh.q, fresh.v, fresh.a)
+        for slider in self.controls.velocities:
+            slider.value = 0.0
+        self.controls.set_sliders()
+        self.refresh()
+
+    def _choose_way(self) -> None:
+        self.state.moved_by = self.controls.moved_by.value
+        self.controls.add_sliders()
+        for slider in self.controls.sliders:
+            slider.on_update(self._by_user(self._move))
+
+    def _choose_method(self) -> None:
+        self.state.choose(self.controls.method.value)
+        self.refresh()
+
+    def _set_forces(self) -> None:
+        state, c = self.state, self.controls
+        state.gravity = c.gravity.value if c.has_gravity.value else (0.0, 0.0, 0.0)
+        state.frame = c.frame.value
+        state.force, state.moment = np.array(c.force.value), np.array(c.moment.value)
+        self.refresh()
+
+    def _remove_wrench(self) -> None:
+        self.controls.force.value = self.controls.moment.value = (0.0, 0.0, 0.0)
+        self._set_forces()
+
+    def _set_layers(self) -> None:
+        self.drawing.shown = {name: box.value for name, box in self.controls.layers.items()}
+        self.drawing.show()
+
+    def _set_look(self) -> None:
+        self.drawing.look = self.controls.look.value
+        self.drawing.show()
+        self._set_overlay()
+
+    # -- motions -------------------------------------------------------------------------------------------------
+
+    def _choose_motion(self) -> None:
+        if self.player.motions:
+            self.player.chosen = self.controls.motion_names.index(self.controls.motion.value)
+            self._set_motion()
+
+    def _set_motion(self) -> None:
+        player = self.player
+        if player.motion:
+            begin, end = player.span
+            player.time = min(max(player.time, begin), end)
+            self.controls.set_motion()
+            self._set_overlay()
+            self._show_moment()
+
+    def _toggle(self) -> None:
+        player = self.player
+        if not player.motion:
+            raise LinkworkError("there is no trajectory yet", fix="simulate one, or start with --trajectory FILE")
+        player.playing = not player.playing
+        if player.playing and player.time >= player.span[1]:
+            player.time = player.span[0]
+        self._show_moment()
+
+    def _scrub(self) -> None:
+        self.player.playing, self.player.time = False, self.controls.time.value
+        self._show_moment()
+
+    def _set_speed(self) -> None:
+        self.player.speed, self.player.repeat = self.controls.speed.value, self.controls.repeat.value
+
+    def _set_overlay(self) -> None:
+        self.drawing.overlay(self.player.others if self.controls.overlay.value else [])
+        self.drawing.follow(self.player.time)
+
+    def _show_moment(self) -> None:
+        player, c = self.player, self.controls
+        if player.motion:
+            c.play.label = "Pause" if player.playing else "Play"
+            self.state.follow(*player.motion.at(player.time))
+            c.time.value = player.time
+            c.set_sliders()
+            self.drawing.follow(player.time)
+            self.refresh()
+
+    def _simulate(self) -> None:
+        state, c = self.state, self.controls
+        self.player.playing, c.simulate.disabled = False, True
+        try:
+            torque = None if c.torque.value == NO_TORQUE else state.motor_torques()
+            duration = max(round(c.duration.value / RECORD), 1) * RECORD
+            how = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
+            result = state.robot.simulate(state.q, state.v, duration, STEP, **how)
+            runs = sum(motion.name.startswith("simulated") for motion in self.player.motions)
+            self.player.add(motions(state.robot, result, f"simulated {runs + 1}"))
+            self.player.playing = True
+            self._set_motion()
+        finally:
+            c.simulate.disabled = False
+
+    # -- what is shown -------------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        with self.lock, self.server.atomic():
+            state, c = self.state, self.controls
+            torques = state.torques()
+            for unit, value in zip(state.torque_units, torques.values(), strict=True):
+                self.largest[unit] = max(self.largest.get(unit, 0.0), abs(value))
+            still = not (state.v.any() or state.a.any())
+            c.caption.content = html.table({"Torques that hold it still" if still else "Torques of this motion": ""})
+            c.bars.content = html.bars(torques, state.torque_units, state.torque_limits, self.largest)
+            c.figures.content = html.table(self._figures())
+            c.cost.content = html.table(self._cost())
+            c.notice.content = html.notice(state.message)
+            self.drawing.update()
+
+    def _figures(self) -> dict[str, str]:
+        figures = {f"{name.capitalize()} energy": f"{x + 0.0:.4g} J" for name, x in self.state.energies().items()}
+        center = self.state.center_of_mass()
+        if center is not None:
+            figures["Centre of mass"] = ", ".join(f"{x + 0.0:.3f}" for x in center) + " m"
+        return figures
+
+    def _cost(self) -> dict[str, str]:
+        cost, state = self.state.cost, self.state
+        rows = {
+            "Method": cost.method,
+            "Operations": cost.operations,
+            "Time, one state": f"{1e6 * cost.seconds:.2f} µs",
+            f"Time per state of {BATCH}": f"{1e9 * cost.seconds_in_batch:.0f} ns",
+        }
+        if state.wrenches and not state.takes_wrenches:
+            rows["With the wrench"] = f"by {getattr(state.robot, state.quantity).label.method}"
+        return rows

@@ -1,0 +1,94 @@
+"""Player: trajectories of a robot, and the moment of them that is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..robot import Robot
+
+MOST = 8  # samples of a batch that are shown
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), zero where they are not told."""
+
+    name: str
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+    def at(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, v, a between the two recorded moments; at the ends beyond them."""
+        k = int(np.clip(np.searchsorted(self.t, time, side="right") - 1, 0, max(len(self.t) - 2, 0)))
+        after = min(k + 1, len(self.t) - 1)
+        span = self.t[after] - self.t[k]
+        part = float(np.clip((time - self.t[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
+        q, v, a = ((1 - part) * x[k] + part * x[after] for x in (self.q, self.v, self.a))
+        return q, v, a
+
+
+def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
+    """The motions of a Trajectory: one, or the first few samples of a batch."""
+    arrays = trajectory.arrays
+    q = np.asarray(arrays.get("q", np.empty(0)))
+    if q.shape[-1:] != (robot.nq,) or not len(arrays["t"]):
+        raise ShapeError(
+            "this trajectory is not one of this robot",
+            where=name,
+            got=f"q of shape {q.shape}, of robot {trajectory.robot!r}",
+            expected=f"q of shape (..., times, {robot.nq}), of robot {robot.name!r}",
+        )
+    times = len(arrays["t"])
+    still = np.zeros((*q.shape[:-1], robot.nv))
+    rows = [x.reshape(-1, times, x.shape[-1])[:MOST] for x in (q, arrays.get("v", still), arrays.get("a", still))]
+    count = len(rows[0])
+    return [
+        Motion(name if count == 1 else f"{name} [{k}]", np.asarray(arrays["t"], float), *each)
+        for k, each in enumerate(zip(*rows, strict=True))
+    ]
+
+
+class Player:
+    """Plays one motion, ``chosen``, beside the others, at ``speed`` times real time."""
+
+    def __init__(self) -> None:
+        self.motions: list[Motion] = []
+        self.chosen = 0
+        self.time, self.speed = 0.0, 1.0
+        self.playing, self.repeat = False, True
+
+    def add(self, added: list[Motion]) -> None:
+        """The first of them is chosen, from its beginning."""
+        self.chosen, self.time = len(self.motions), float(added[0].t[0])
+        self.motions += added
+
+    @property
+    def motion(self) -> Motion | None:
+        return self.motions[self.chosen] if self.motions else None
+
+    @property
+    def others(self) -> list[Motion]:
+        return [motion for k, motion in enumerate(self.motions) if k != self.chosen]
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """From the beginning to the end of the chosen motion."""
+        return (float(self.motion.t[0]), float(self.motion.t[-1])) if self.motion else (0.0, 0.0)
+
+    def advance(self, elapsed: float) -> None:
+        """Go on by ``elapsed`` seconds of the clock; at the end begin again, or stop there."""
+        if not self.playing:
+            return
+        begin, end = self.span
+        self.time += elapsed * self.speed
+        if self.time > end:
+            if self.repeat and end > begin:
+                self.time = begin + (self.time - begin) % (end - begin)
+            else:
+                self.time, self.playing = end, False

@@ -1,0 +1,76 @@
+"""Shape: a coloured mesh fixed to a body; where bodies are; ellipsoids of inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..formulations.kinematics import body_poses
+from ..model import Model
+from ..spatial import Pose
+from .meshes import Mesh, sphere
+
+ELLIPSOID = (124, 77, 200)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """``body`` is the number of the body it is fixed to, 0 the ground; the mesh is in that body's frame."""
+
+    name: str
+    body: int
+    mesh: Mesh
+    color: tuple[int, int, int]
+
+
+def matrix(pose: Pose) -> np.ndarray:
+    """4 x 4."""
+    result = np.eye(4)
+    result[:3, :3] = [list(row) for row in pose.rotation.rows]
+    result[:3, 3] = list(pose.origin)
+    return result
+
+
+def poses(model: Model, q: Any) -> np.ndarray:
+    """4 x 4 pose of every body in the world, the ground first."""
+    found = body_poses(model, model.expand([float(x) for x in q]))
+    return np.array([matrix(found[i]) for i in range(model.n_bodies + 1)])
+
+
+def principal_axes(model: Model, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centre of mass of a body, mean squares of its distances along its principal axes, and these axes as columns."""
+    mass, center, central = model.inertia(i).central()
+    moments, axes = np.linalg.eigh(np.array([list(row) for row in central.rows], float))
+    if np.linalg.det(axes) < 0:
+        axes[:, 0] = -axes[:, 0]
+    squares = np.maximum(moments.sum() / 2 - moments, 0.0) / (mass or 1.0)
+    return np.array([*center], float), squares, axes
+
+
+def ellipsoids(model: Model) -> list[Shape]:
+    """Of even density, each with the inertia of its body."""
+    shapes = []
+    for i, body in enumerate(model.bodies, 1):
+        center, squares, axes = principal_axes(model, i)
+        if body.inertia.mass and squares.any():
+            flattest = 1e-4 * squares.max()  # so that a rod is seen
+            solid = sphere(1.0).scaled(np.sqrt(5 * np.maximum(squares, flattest)))
+            shapes.append(Shape(body.name, i, solid.moved(axes, center), ELLIPSOID))
+    return shapes
+
+
+def quaternion(rotation: np.ndarray) -> np.ndarray:
+    """x, y, z, w: the eigenvector of Bar-Itzhack's matrix that belongs to its largest eigenvalue."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rotation
+    K = np.array(
+        [
+            [xx - yy - zz, yx + xy, zx + xz, zy - yz],
+            [yx + xy, yy - xx - zz, zy + yz, xz - zx],
+            [zx + xz, zy + yz, zz - xx - yy, yx - xy],
+            [zy - yz, xz - zx, yx - xy, xx + yy + zz],
+        ]
+    )
+    largest = np.linalg.eigh(K)[1][:, -1]
+    return largest if largest[3] >= 0 else -largest

@@ -1,0 +1,176 @@
+"""The page itself, in headless Chromium: it loads, a slider moves the arm and the torques, a trajectory plays."""
+
+import shutil
+import socket
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import linkwork
+from linkwork.cli import app
+from linkwork.view import show
+
+pytest.importorskip("viser")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SOFTWARE = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+    with playwright.sync_playwright() as driver:
+        own = driver.chromium.executable_path
+        found = next(filter(None, map(shutil.which, BROWSERS)), own if Path(own).exists() else None)
+        if found is None:
+            pytest.skip("no Chromium: apt-get install chromium, or playwright install chromium")
+        browser = driver.chromium.launch(executable_path=found, args=list(SOFTWARE))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return linkwork.load("planar2r")
+
+
+@pytest.fixture
+def page(robot):
+    runs = [robot.simulate([0.5, 0.2], [0, v], 1.0, 1e-3, every=10) for v in (0.0, 1.0)]
+    page = show(robot, runs, port=0)
+    yield page
+    page.stop()
+
+
+def wait_for(tab, condition, seconds=20.0):
+    for _ in range(int(seconds / 0.1)):
+        if condition():
+            return
+        tab.wait_for_timeout(100)
+    raise AssertionError("it did not come about")
+
+
+def test_page_in_a_browser(browser, page):
+    tab = browser.new_page(viewport={"width": 900, "height": 360})
+    errors = []
+    tab.on("pageerror", lambda error: errors.append(error))
+    tab.goto(page.url)
+    tab.wait_for_selector('[data-torque="elbow"]', timeout=30_000)
+    canvas = tab.locator("canvas").first
+    wait_for(tab, lambda: len(page.drawing.ghosts) == 1)
+
+    def picture():
+        return canvas.screenshot(timeout=60_000)
+
+    # a slider moves the arm and the torques
+    page.drawing.overlay([])
+    before, bars, torques = picture(), tab.inner_html('[data-torque="elbow"]'), page.state.torques()
+    shoulder = tab.locator('[role="slider"]').first
+    shoulder.focus()
+    tab.keyboard.press("End")
+    wait_for(tab, lambda: page.state.q[0] == pytest.approx(np.pi, abs=2e-3))
+    assert page.state.torques()["elbow"] != torques["elbow"]
+    wait_for(tab, lambda: tab.inner_html('[data-torque="elbow"]') != bars)
+    wait_for(tab, lambda: picture() != before)
+    shown = float(tab.inner_text('[data-torque="elbow"]').split()[1])
+    assert shown == pytest.approx(page.state.torques()["elbow"], abs=0.5)  # three digits
+
+    # a trajectory plays, and pauses
+    tab.get_by_role("tab", name="Motion").click()
+    tab.get_by_role("button", name="Play").click()
+    wait_for(tab, lambda: page.player.playing and page.player.time > 0.1)
+    np.testing.assert_allclose(page.player.motion.at(0.0)[0], [0.5, 0.2])
+    assert page.state.v.any()
+    tab.get_by_role("button", name="Pause").click()
+    wait_for(tab, lambda: not page.player.playing)
+    expected = page.player.motion.at(page.player.time)[0]
+    np.testing.assert_allclose(page.state.q, expected)
+    assert not errors
+    tab.close()
+
+
+class Click:
+    client = object()
+
+
+def press(handle):
+    """As a browser would."""
+    for callback in handle._impl.update_cb:
+        callback(Click)
+
+
+def enter(handle, value):
+    handle.value = value
+    press(handle)
+
+
+def test_controls_without_a_browser(page):
+    c, state = page.controls, page.state
+    assert len(page.player.motions) == 2 and len(page.drawing.ghosts) == 1
+    enter(c.sliders[0], 0.7)
+    np.testing.assert_allclose(state.q, [0.7, 0.2])
+    held = state.torques()
+    enter(c.has_gravity, False)
+    assert state.torques()["shoulder"] == pytest.approx(0, abs=1e-12)
+    enter(c.has_gravity, True)
+    assert state.torques() == pytest.approx(held)
+    enter(c.force, (0.0, 10.0, 0.0))
+    assert state.torques()["shoulder"] < held["shoulder"]
+    press(c.no_wrench)
+    assert state.torques() == pytest.approx(held)
+    enter(c.method, "uicker-kahn")
+    assert "uicker-kahn" in c.cost.content
+    enter(c.layers["frames"], True)
+    enter(c.time, 0.5)
+    np.testing.assert_allclose(state.q, page.player.motion.at(0.5)[0])
+    enter(c.motion, c.motion.options[1])
+    assert page.player.chosen == 1
+    press(c.home)
+    np.testing.assert_array_equal(state.q, 0)
+
+
+def test_simulation_from_here(page):
+    c = page.controls
+    enter(c.sliders[0], 0.7)
+    enter(c.torque, c.torque.options[1])
+    enter(c.duration, 0.5)
+    press(c.simulate)
+    motion = page.player.motion
+    assert motion.name == "simulated 1" and page.player.playing and len(page.drawing.ghosts) == 2
+    assert motion.t[-1] == pytest.approx(0.5)
+    np.testing.assert_allclose(motion.q, np.broadcast_to([0.7, 0.2], motion.q.shape), atol=1e-6)  # held by its torques
+    page.player.playing = False
+
+
+def test_nothing_to_play():
+    page = show(linkwork.load("four-bar"), port=0)
+    try:
+        press(page.controls.play)
+        assert "--trajectory" in page.controls.notice.content
+        enter(page.controls.sliders[0], page.controls.sliders[0].value + 0.2)
+        assert np.abs(page.state.robot.loop_residual(page.state.q)).max() < 1e-9
+    finally:
+        page.stop()
+
+
+def test_a_port_that_is_taken():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        result = CliRunner().invoke(app, ["view", "planar2r", "--port", str(port), "--no-open"])
+        assert isinstance(result.exception, linkwork.LinkworkError)
+        assert f"127.0.0.1:{port}" in str(result.exception) and "--port" in str(result.exception)
+
+
+def test_a_trajectory_that_is_not_there():
+    result = CliRunner().invoke(app, ["view", "planar2r", "--trajectory", "gone.npz", "--no-open"])
+    assert isinstance(result.exception, linkwork.LinkworkError) and "gone.npz" in str(result.exception)
+
+
+def test_without_viser(monkeypatch, robot):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(linkwork.UnsupportedError, match=r"pip install 'linkwork\[view\]'"):
+        show(robot)

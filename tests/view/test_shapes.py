@@ -1,0 +1,172 @@
+"""What is drawn: solids, the primitives of every bundled robot, ellipsoids, the visuals of a URDF file."""
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.io import bundled_robots
+from linkwork.io.rpy import rotation_from_quaternion
+from linkwork.model.rotations import rotation_from_rpy
+from linkwork.view import meshes
+from linkwork.view.geoms import read_geoms
+from linkwork.view.primitives import primitives, reach
+from linkwork.view.shapes import ellipsoids, poses, quaternion
+from linkwork.view.state import start
+from linkwork.view.visuals import find_file, read_visuals
+
+
+def moments(mesh):
+    """Volume, and its first and second moments, as sums over the tetrahedra between the faces and the origin."""
+    corners = mesh.vertices[mesh.faces]
+    volumes = np.linalg.det(corners) / 6
+    sums = corners.sum(axis=1)
+    second = np.einsum("f,fi,fj->ij", volumes, sums, sums) + np.einsum("f,fci,fcj->ij", volumes, corners, corners)
+    return volumes.sum(), volumes @ sums / 4, second / 20
+
+
+@pytest.mark.parametrize(
+    ("mesh", "volume"),
+    [
+        (meshes.box(1.0, 2.0, 3.0), 6.0),
+        (meshes.cylinder(0.5, 2.0), np.pi / 2),
+        (meshes.sphere(2.0), 4 / 3 * np.pi * 8),
+        (meshes.tube([1, 0, 0], [1, 4, 0], 0.1, 0.05), np.pi * (4 * 0.0175 / 3 + 2 / 3 * 1.125e-3)),
+        (meshes.arrow(np.zeros(3), [0, 0, 1.0], 0.02), np.pi * (0.02**2 * 0.9 + 0.048**2 * 0.1 / 3)),
+        (meshes.plate(np.array([[0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0], [1, 0.5, 0]]), [0, 0, 1], 0.1, 1e-9), 0.2),
+    ],
+)  # fmt: skip
+def test_solids_have_their_volume_and_face_outward(mesh, volume):
+    assert moments(mesh)[0] == pytest.approx(volume, rel=0.03)  # round ones have corners
+
+
+def test_a_mirrored_mesh_still_faces_outward():
+    assert moments(meshes.box(1, 1, 1).scaled([1, -1, 2]))[0] == pytest.approx(2)
+
+
+def test_quaternion_of_a_rotation():
+    for angles in np.random.default_rng(1).uniform(-np.pi, np.pi, (20, 3)):
+        rotation = rotation_from_rpy(*angles)
+        found = quaternion(rotation)
+        assert np.linalg.norm(found) == pytest.approx(1) and found[3] >= 0
+        np.testing.assert_allclose(rotation_from_quaternion(*found), rotation, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", bundled_robots())
+def test_every_robot_is_drawn_with_its_joints_in_their_places(name):
+    robot = linkwork.load(name)
+    q = start(robot)
+    size, shapes = reach(robot.model, q), {shape.name: shape for shape in primitives(robot.model, q)}
+    at = poses(robot.model, q)
+    last = robot.model.bodies[-1]
+    np.testing.assert_allclose(
+        at[-1][:3, :3] @ [*map(float, robot.model.link_pose(len(at) - 1).origin)] + at[-1][:3, 3],
+        robot.pose(last.name, q)[:3, 3],
+        atol=1e-12,
+    )  # by compiled code
+    for i, body in enumerate(robot.model.bodies, 1):
+        if body.joint.kind in ("revolute", "continuous"):
+            shape = shapes[body.joint.name]
+            middle = shape.mesh.vertices.mean(axis=0)
+            np.testing.assert_allclose(middle, [*map(float, robot.model.link_pose(i).origin)], atol=1e-12)
+            assert shape.body == i
+    for shape in shapes.values():
+        assert np.isfinite(shape.mesh.vertices).all()
+        assert np.ptp(shape.mesh.vertices, axis=0).max() < 1.5 * size
+
+
+def test_links_reach_from_joint_to_joint():
+    robot = linkwork.load("planar2r")
+    shapes = {shape.name: shape for shape in primitives(robot.model, [0.0, 0.0])}
+    assert np.ptp(shapes["upper_arm"].mesh.vertices, axis=0).max() == pytest.approx(1.0, rel=0.2)  # and round ends
+    assert shapes["upper_arm"].body == 1 and shapes["forearm"].body == 2
+
+
+def test_ellipsoids_have_the_inertia_of_their_bodies():
+    model = linkwork.load("panda").model
+    for shape in ellipsoids(model):
+        volume, first, second = moments(shape.mesh)
+        mass, center, central = model.inertia(shape.body).central()
+        np.testing.assert_allclose(first / volume, [*center], atol=1e-3)
+        about = second / volume - np.outer(first, first) / volume**2
+        wanted = np.array([list(row) for row in central.rows])
+        found = mass * (np.trace(about) * np.eye(3) - about)
+        np.testing.assert_allclose(found, wanted, atol=0.06 * np.abs(wanted).max())  # a sphere with corners is smaller
+
+
+URDF = """<robot name="r">
+  <material name="red"><color rgba="1 0 0 1"/></material>
+  <link name="base"><visual><geometry><box size="1 2 3"/></geometry><material name="red"/></visual></link>
+  <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/>
+      <geometry><cylinder radius="0.1" length="2"/></geometry></visual>
+    <visual><geometry><mesh filename="package://some_robot/meshes/part.obj" scale="2 2 2"/></geometry></visual>
+    <visual><geometry><mesh filename="part.obj"/></geometry></visual>
+    <visual><geometry><mesh filename="package://other/gone.stl"/></geometry></visual>
+  </link>
+  <joint name="j" type="continuous">
+    <parent link="base"/><child link="arm"/><origin xyz="0 0 5"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+
+
+def test_visuals_of_a_urdf(tmp_path):
+    pytest.importorskip("trimesh")
+    folder = tmp_path / "some_robot" / "urdf"
+    folder.mkdir(parents=True)
+    (tmp_path / "some_robot" / "meshes").mkdir()
+    (tmp_path / "some_robot" / "meshes" / "part.obj").write_text(OBJ)
+    (folder / "part.obj").write_text(OBJ)
+    (folder / "r.urdf").write_text(URDF)
+    robot = linkwork.load(folder / "r.urdf")
+    shapes, missing = read_visuals(robot.model, folder / "r.urdf")
+    assert [shape.body for shape in shapes] == [0, 1, 1, 1]
+    assert shapes[0].color == (255, 0, 0)
+    assert len(missing) == 1 and "package://other/gone.stl" in missing[0]
+    at = poses(robot.model, [0.0])
+    corners = [shape.mesh.vertices @ at[shape.body][:3, :3].T + at[shape.body][:3, 3] for shape in shapes]
+    np.testing.assert_allclose(np.ptp(corners[0], axis=0), [1, 2, 3])
+    np.testing.assert_allclose(np.ptp(corners[1], axis=0), [2, 0.2, 0.2], atol=1e-3)
+    np.testing.assert_allclose(corners[1].mean(axis=0), [0, 0, 6], atol=1e-9)
+    np.testing.assert_allclose(corners[2].max(axis=0), [2, 2, 7])
+    np.testing.assert_allclose(corners[3].max(axis=0), [1, 1, 6])
+
+
+def test_packages_are_found_on_ros_paths(tmp_path, monkeypatch):
+    (tmp_path / "ros" / "pack").mkdir(parents=True)
+    (tmp_path / "ros" / "pack" / "a.stl").touch()
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ros"))
+    elsewhere = tmp_path / "far" / "r.urdf"
+    assert find_file("package://pack/a.stl", elsewhere) == tmp_path / "ros" / "pack" / "a.stl"
+    with pytest.raises(linkwork.LinkworkError, match="is not there"):
+        find_file("package://pack/b.stl", elsewhere)
+
+
+MJCF = """<mujoco><worldbody>
+  <body name="upper" pos="0 0 1" euler="20 30 0"><joint name="a" axis="0 1 0" pos="0.1 0 0.2"/>
+    <geom type="capsule" size="0.05" fromto="0 0 0 0.5 0.1 0" rgba="1 0.2 0 1"/>
+    <geom type="box" size="0.1 0.2 0.3" group="3"/>
+    <body name="lower" pos="0.5 0 0"><joint name="b" type="slide" axis="1 0 1"/>
+      <geom type="box" size="0.1 0.2 0.3" pos="0 0.3 0" euler="0 0 40"/>
+      <geom type="ellipsoid" size="0.1 0.2 0.3"/></body>
+  </body></worldbody></mujoco>"""
+
+
+def test_geoms_of_an_mjcf_are_where_mujoco_has_them(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    path, q = tmp_path / "r.xml", [0.4, -0.2]
+    path.write_text(MJCF)
+    robot = linkwork.load(path)
+    shapes, missing = read_geoms(robot.model, path)
+    assert not missing and [shape.body for shape in shapes] == [1, 2, 2]
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_forward(model, data)
+    at = poses(robot.model, q)
+    for shape, g in zip(shapes, (0, 2, 3)):
+        corners = shape.mesh.vertices @ at[shape.body][:3, :3].T + at[shape.body][:3, 3]
+        own = (corners - data.geom_xpos[g]) @ data.geom_xmat[g].reshape(3, 3)
+        widths = [0.1, 0.1, np.hypot(0.5, 0.1) + 0.1] if g == 0 else [0.2, 0.4, 0.6]
+        np.testing.assert_allclose(own.max(axis=0), np.array(widths) / 2, rtol=0.03)
+        np.testing.assert_allclose(-own.min(axis=0), np.array(widths) / 2, rtol=0.03)
+    assert shapes[0].color == (255, 51, 0)

@@ -1,0 +1,195 @@
+"""The state behind the page: positions by handles, torques, energies; and motions over time."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.model import describe
+from linkwork.sim import Trajectory
+from linkwork.view import State, html
+from linkwork.view.player import Player, motions
+from linkwork.view.state import INDEPENDENT, MOTORS
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return linkwork.load("panda")
+
+
+BENT = [0.3, 0.5, -0.2, -1.8, 0.1, 2.2, 0.6]
+
+
+def test_torques_hold_it_against_gravity(panda):
+    state = State(panda)
+    assert state.move(BENT)
+    np.testing.assert_allclose(list(state.torques().values()), panda.gravity(BENT), rtol=1e-12, atol=1e-12)
+    assert list(state.torques()) == list(panda.joint_names)
+    state.gravity = (0.0, 0.0, 0.0)
+    np.testing.assert_allclose(list(state.torques().values()), 0, atol=1e-12)
+    state.gravity = (0.0, 9.81, 0.0)
+    sideways = linkwork.load("panda", gravity=(0.0, 9.81, 0.0)).gravity(BENT)
+    np.testing.assert_allclose(list(state.torques().values()), sideways, rtol=1e-12, atol=1e-12)
+
+
+def test_a_wrench_in_world_axes_acts_through_the_jacobian():
+    robot = linkwork.load("scara")
+    state, q = State(robot), [0.3, 0.5, -0.1, 0.7]
+    state.move(q)
+    state.frame, state.force, state.moment = "outer_arm", np.array([3.0, -2, 7]), np.array([0.4, 0, -1])
+    expected = robot.gravity(q) - robot.jacobian("outer_arm", q).T @ [3.0, -2, 7, 0.4, 0, -1]
+    taking = []
+    for method in state.method_names:
+        state.choose(method)
+        np.testing.assert_allclose(list(state.torques().values()), expected, rtol=1e-9, atol=1e-9)
+        taking.append(state.takes_wrenches)
+    assert True in taking and False in taking
+
+
+def test_cost_is_that_of_the_method_chosen(panda):
+    state = State(panda)
+    assert state.cost.method == panda.inverse_dynamics.label.method
+    assert state.cost.operations == str(panda.inverse_dynamics.operations)
+    state.choose("rnea")
+    rnea = panda.compile("inverse_dynamics", method="rnea")
+    assert (state.cost.method, state.cost.operations) == ("rnea", str(rnea.operations))
+    assert 0 < state.cost.seconds_in_batch < state.cost.seconds < 1e-2
+    with pytest.raises(linkwork.UnknownNameError):
+        state.choose("rena")
+
+
+def test_energies_and_centre_of_mass(panda):
+    state = State(panda)
+    v = np.arange(7) / 7
+    state.move(BENT, v)
+    energies, mass = state.energies(), sum(body.inertia.mass for body in panda.model.bodies)
+    assert energies["kinetic"] == pytest.approx(v @ panda.inertia_matrix(BENT) @ v / 2)
+    base = panda.model.base_inertia
+    expected = 9.81 * (mass * state.center_of_mass()[2] + base.h.z)
+    assert energies["potential"] == pytest.approx(expected)
+    assert energies["total"] == pytest.approx(energies["kinetic"] + energies["potential"])
+    np.testing.assert_allclose(list(state.torques().values()), panda.bias(BENT, v), rtol=1e-10, atol=1e-10)
+
+
+def test_handles_are_within_the_limits(panda):
+    for handle, value, joint in zip(State(panda).handles, State(panda).values, panda.model.leading_joints):
+        assert (handle.name, handle.lower, handle.upper) == (joint.name, joint.lower, joint.upper)
+        assert handle.lower <= value <= handle.upper
+
+
+@pytest.mark.parametrize("way", [INDEPENDENT, MOTORS])
+def test_loops_stay_assembled_and_stop_at_the_end_of_reach(way):
+    robot = linkwork.load("3rpr")
+    state = State(robot)
+    assert way in state.ways_to_move
+    state.moved_by = way
+    assert [handle.name for handle in state.handles] == list(
+        robot.joint_names if way == INDEPENDENT else robot.motor_names
+    )
+    values = state.values
+    values[0] += 0.1
+    assert state.move(values) and not state.message
+    assert np.abs(robot.loop_residual(state.q)).max() < 1e-9
+    np.testing.assert_allclose(state.values, values, atol=1e-9)
+    if way == MOTORS:
+        assert not state.move([values[0] + 30.0, *values[1:]])
+        assert "Out of reach" in state.message
+        assert values[0] < state.values[0] < values[0] + 5.0  # it went as far as it could
+        assert np.abs(robot.loop_residual(state.q)).max() < 1e-9
+        assert state.move(values) and not state.message
+
+
+def test_forces_of_a_parallel_robot_are_those_of_its_motors():
+    robot = linkwork.load("gough-stewart")
+    state = State(robot)
+    assert state.torque_names == robot.motor_names and set(state.torque_units) == {"N"}
+    weight = 9.81 * sum(body.inertia.mass for body in robot.model.bodies)
+    assert 0 < sum(state.torques().values()) < 2 * weight
+
+
+def test_pose_of_a_floating_base():
+    robot = linkwork.load("quadruped")
+    state = State(robot)
+    assert [handle.name for handle in state.handles[:6]] == ["x", "y", "z", "roll", "pitch", "yaw"]
+    values = [0.1, 0.2, 0.7, 0.3, -0.4, 1.2, *state.values[6:]]
+    assert state.move(values)
+    np.testing.assert_allclose(state.values, values, atol=1e-12)
+    torques = state.torques()
+    weight = 9.81 * sum(body.inertia.mass for body in robot.model.bodies)
+    pull = [torques[f"base force {axis}"] for axis in "xyz"]
+    np.testing.assert_allclose(state.poses()[1][:3, :3] @ pull, [0, 0, weight], rtol=1e-9, atol=1e-9)
+    assert len(state.velocity_names) == robot.nv
+    np.testing.assert_array_equal(state.motor_torques()[:6], 0)
+
+
+def test_springs_of_elastic_robots_are_handles_and_have_torques():
+    state = State(linkwork.load("flexible-arm"))
+    springs = [name for name, role in state.robot.roles.items() if role == "elastic"]
+    values = dict(zip([handle.name for handle in state.handles], state.values, strict=True)) | {springs[0]: 0.1}
+    before = state.torques()[springs[0]]
+    assert state.move(list(values.values()))
+    stiffness = next(joint.stiffness for joint in state.robot.model.leading_joints if joint.name == springs[0])
+    assert abs(state.torques()[springs[0]] - before) == pytest.approx(0.1 * stiffness, rel=0.05)  # beside the weight
+
+
+def test_what_no_motor_holds_is_left_free():
+    description = describe(linkwork.load("planar2r").model)
+    first, second = description.joints[:2]
+    passive = replace(description, joints=(first, replace(second, role="passive"), *description.joints[2:]))
+    state = State(linkwork.load(passive))
+    state.move([0.4, -0.2])
+    assert state.quantity == "hybrid_dynamics"
+    expected, _ = state.robot.hybrid_dynamics([0.4, -0.2], [0, 0], [0], [0])
+    assert state.torques() == {first.name: pytest.approx(float(expected[0]))}
+    np.testing.assert_allclose(state.motor_torques(), [expected[0], 0])
+
+
+def wave(robot, samples=(), dt=0.1, steps=10):
+    t = dt * np.arange(steps + 1)
+    q = np.broadcast_to(np.sin(t)[:, None] * np.ones(robot.nq), (*samples, steps + 1, robot.nq))
+    return Trajectory({"t": t, "q": q}, {"q": robot.position_names}, robot=robot.name, method="made", dt=dt)
+
+
+def test_a_motion_is_told_between_its_moments(panda):
+    (motion,) = motions(panda, wave(panda), "wave")
+    np.testing.assert_allclose(motion.at(0.25)[0], (math.sin(0.2) + math.sin(0.3)) / 2)
+    np.testing.assert_allclose(motion.at(-1)[0], 0)
+    np.testing.assert_allclose(motion.at(9)[0], math.sin(1.0))
+    assert motion.at(0.3)[1].shape == (7,)
+
+
+def test_samples_of_a_batch_are_motions_of_their_own(panda):
+    names = [motion.name for motion in motions(panda, wave(panda, (3,)), "wave")]
+    assert names == ["wave [0]", "wave [1]", "wave [2]"]
+    assert len(motions(panda, wave(panda, (5, 4)), "many")) == 8
+
+
+def test_a_trajectory_of_another_robot_is_refused(panda):
+    with pytest.raises(linkwork.ShapeError, match=r"'planar2r'[^$]*'panda'"):
+        motions(panda, wave(linkwork.load("planar2r")), "run.npz")
+
+
+def test_player(panda):
+    player = Player()
+    player.advance(1.0)
+    player.add(motions(panda, wave(panda), "a") + motions(panda, wave(panda), "b"))
+    assert player.span == (0.0, 1.0) and [m.name for m in player.others] == ["b"]
+    player.advance(0.5)
+    assert player.time == 0.0  # not playing
+    player.playing, player.speed = True, 0.5
+    player.advance(0.5)
+    assert player.time == 0.25
+    player.advance(1.6)
+    assert player.time == pytest.approx(0.05) and player.playing
+    player.repeat = False
+    player.advance(10.0)
+    assert player.time == 1.0 and not player.playing
+
+
+def test_bars():
+    text = html.bars({"a<b": -5.0, "c": 20.0}, ["N m", "N"], [math.inf, 10.0], {"N m": 20.0, "N": 20.0})
+    assert "a&lt;b" in text and "-5.0 N m" in text and "20.0 N" in text
+    assert "left:37.50%;width:12.50%;background:" + html.GOOD in text
+    assert "left:50.00%;width:50.00%;background:" + html.OVER in text
