@@ -11,7 +11,6 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from ..errors import LinkworkError, ModelError
 from ..model.description import Description
@@ -113,6 +112,8 @@ def _refuse(root: Element) -> None:
 
 def _text(root: Element) -> str:
     """XML of the elements, each on its line in the main file, so that MuJoCo's messages name that line."""
+    from xml.sax.saxutils import quoteattr  # brings half of the network library with it
+
     parts, line = [], 1
 
     def write(element: Element) -> None:
