@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from customised import AUTO, BOTH, MINIMAL, PASSES, PLAIN
 from export import CASADI, FROM_PYTHON, C
 from growth import ABA, BLOCK, LONG, RECURSION, polynomial
 from measure import FLOAT32, LARGE, LARGE_ONE, LARGE_TWO, LINKWORK, ONE_STATE, TWO_THREADS
@@ -15,6 +16,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 from robots import STATES
+from rollouts import ALONE, CONTROLLED, FEW, SAMPLES, STEPS
+from rollouts import LINKWORK as MOTION
+from rollouts import LONG as LONG_STEPS
+from rollouts import MUJOCO as PEER
+from rollouts import MUJOCO_ALONE as PEER_ALONE
 from targets import SPEEDUP, structure_target, words
 from timing import ratio
 
@@ -51,7 +57,10 @@ def tables(results: dict[str, Any]) -> list[Table]:
         _variants(results["dynamics"]),
         _structures(results["structures"]),
         _growth(results["growth"]),
+        _rollouts(results["rollouts"]),
+        _long_runs(results["rollouts"]),
         _operations(results["operations"]),
+        _customised(results["customised"]),
         *([_export(results["export"])] if results["export"] else []),
         _startup(results["startup"]),
         _peak(results["peak"]),
@@ -204,6 +213,44 @@ grow faster than operations because more and more values wait in memory for thei
     return Table("Growth with the number of links", header, shown, text)
 
 
+def _rollouts(rollouts: dict[str, Any]) -> Table:
+    names = (MOTION, CONTROLLED, PEER, ALONE, PEER_ALONE)
+    rows = []
+    for r in rollouts["robots"]:
+        cells = [f"{1e3 / r['times'][name]['ns']:.2f}" if name in r["times"] else "" for name in names]
+        gains = [f"{r[name]:.1f}×" if name in r else "" for name in ("speedup", "speedup_controlled", "speedup_alone")]
+        rows.append([r["robot"], *cells, *gains, f"{r['apart']:.0e}"])
+    text = f"""Millions of steps per second on one core, semi-implicit Euler at 1 ms, contacts and constraints off,
+every step recorded by both. linkwork runs {SAMPLES} samples of {STEPS} steps; `mujoco.rollout` with one thread runs
+{FEW} samples, at a time per step that does not depend on their number. One trajectory: {LONG_STEPS} steps, the call from
+Python included. The trajectories are compared first; the last column is the largest relative difference of the joint
+positions at the end (of a floating base's position, whose linear velocity MuJoCo integrates in other axes: it halves
+with the step). Ratios: linkwork against MuJoCo; with computed torque inside, against MuJoCo without control; one
+trajectory against one."""
+    header = ["robot", "linkwork", "computed torque<br>inside", "mujoco.rollout", "linkwork,<br>one"]
+    header += ["mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]
+    return Table("Rollouts", header, rows, text)
+
+
+def _long_runs(rollouts: dict[str, Any]) -> Table:
+    growth, memory, study = rollouts["growth"], rollouts["memory"], rollouts["sweep"]
+    rows = [
+        ["exponent of the time by steps (250 to 2000)", f"{growth['steps']:.2f}"],
+        ["exponent of the time by samples (128 to 1024)", f"{growth['samples']:.2f}"],
+        [f"peak memory, {memory['steps'] // 10:,} steps streamed to disk", f"{memory['MB_tenth']:.0f} MB"],
+        [f"peak memory, {memory['steps']:,} steps streamed to disk", f"{memory['MB']:.0f} MB"],
+        [
+            f"sweep of {study['samples']:,} samples of 1 s at 1 ms on {study['workers']} cores",
+            f"{study['seconds']:.0f} s",
+        ],
+        ["share of that lost to Dask and to starting it", f"{study['lost']:.0%}"],
+    ]
+    text = (
+        "The sweep: Panda, computed torque, a random load in its hand, random initial velocities; rows kept as Parquet."
+    )
+    return Table("Long runs", ["", "measured"], rows, text)
+
+
 def _operations(operations: Sequence[dict[str, Any]]) -> Table:
     rows = []
     for r in operations:
@@ -220,6 +267,23 @@ they are counts of Pinocchio 4.1, taken once with a CasADi-enabled build (the Py
 for forward dynamics only; puma560 is linkwork's bundled robot, with frames of its own. No friction, no rotors."""
     header = ["robot", "quantity", "method", "linkwork", "fused", "sincos", "Pinocchio, traced", "mul + add", ""]
     return Table("Operations", header, rows, text, texts=3)
+
+
+def _customised(customised: Sequence[dict[str, Any]]) -> Table:
+    rows = []
+    for r in customised:
+        times, counts, faster = r["times"], r["instructions"], r["speedup"]
+        cells = [f"{_time(times[k])}<br>{counts[k]}" for k in (PLAIN, PASSES, MINIMAL, BOTH, AUTO)]
+        gains = [f"{faster[k]:.2f}×" for k in (MINIMAL, BOTH, AUTO)]
+        rows.append([r["robot"], words(r["quantity"]), f"`{r['method']}`", *cells, f"`{r['auto']}`", *gains])
+    text = f"""Nanoseconds per state in native batches of {STATES}, and below them instructions per state, of one
+textbook method with standard and with minimal parameters, without and with the passes that customise a program. `auto`
+is what linkwork compiles by itself: minimal parameters, all passes, and the method beside it. The ratios are to the
+textbook method with standard parameters and without passes. Results go to one array made beforehand, the same for all.
+No friction, no rotors."""
+    header = ["robot", "quantity", "method", "standard", "standard,<br>passes", "minimal", "minimal,<br>passes", "auto"]
+    header += ["method<br>of auto", "minimal", "minimal,<br>passes", "auto"]
+    return Table("Minimal parameters: native batch", header, rows, text, texts=3)
 
 
 def _export(export: dict[str, Any]) -> Table:

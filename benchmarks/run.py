@@ -20,6 +20,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the peers are imported
 
 from counts import operations
+from customised import customised
 from export import exported
 from growth import exponents, growth
 from measure import dynamics, inertia_matrix
@@ -28,10 +29,11 @@ from plot import plot, plot_growth
 from report import markdown, tables
 from rich.console import Console
 from robots import SOURCES, Case
+from rollouts import STREAMED, growth_of_time, memory, rollouts, sweep
 from startup import startup
 from structures import structures
 from targets import judge
-from timing import CORES, use_cores
+from timing import CORES, cores, use_cores
 
 import linkwork
 from linkwork.codegen.target import host
@@ -99,6 +101,21 @@ def measure(quick: bool) -> dict[str, Any]:
         tell(f"eel of {row['links']} links")
         rows.append(row)
     results["growth"] = {"rows": rows, "exponents": exponents(rows)}
+    motion: dict[str, Any] = {"robots": []}
+    for name in ("panda", "ur5", "anymal"):
+        tell(f"{name}, rollouts")
+        motion["robots"].append(rollouts(cases[name], rounds, budget))
+    tell("rollouts, growth and memory")
+    motion["growth"] = growth_of_time(cases["panda"], budget)
+    motion["memory"] = memory(100_000 if quick else STREAMED)
+    tell("a sweep")
+    with cores(len(CORES) or 1):
+        motion["sweep"] = sweep(1000 if quick else 100_000, min(2, len(CORES) or 1))
+    results["rollouts"] = motion
+    results["customised"] = []
+    for row in customised(cases, rounds, budget):
+        tell(f"{row['robot']}, {row['quantity']}, parameters and passes")
+        results["customised"].append(row)
     tell("exported C")
     results["export"] = exported(cases["panda"], rounds, budget)
     tell("operations")

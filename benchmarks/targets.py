@@ -21,6 +21,9 @@ LOOP_SPEEDUP = 20  # than a Pinocchio call on the same robot with loops
 FLOATING_SPEEDUP = 20  # than an aba call on the same robot with a floating base
 GROWTH = 1.1  # exponent of the operations of a recursion against the number of links
 ONE_STATE_SPEEDUP = 1
+ROLLOUT = {"panda": 25, "ur5": 25, "anymal": 10}  # times the steps per second of mujoco.rollout with one thread
+CONTROLLED_ROLLOUT = 15  # with computed torque inside, than MuJoCo without control
+ONE_TRAJECTORY = 5
 SHARE_OF_PEAK = 0.5
 SECONDS = {
     "panda, load to first inverse dynamics, cold": 1.0,
@@ -63,6 +66,20 @@ def judge(results: dict[str, Any]) -> list[dict[str, Any]]:
             if (target := structure_target(peer)) is not None:
                 what = f"{result['robot']}, batched {result['what']} against {peer.removeprefix('Pinocchio, ')}"
                 row(what, f"≥ {target}×", f"{speedup:.1f}×", speedup >= target)
+    for result in results["rollouts"]["robots"]:
+        what = f"{result['robot']}, rollout against mujoco.rollout with one thread"
+        row(
+            what,
+            f"≥ {ROLLOUT[result['robot']]}×",
+            f"{result['speedup']:.1f}×",
+            result["speedup"] >= ROLLOUT[result["robot"]],
+        )
+        if "speedup_controlled" in result:
+            what = f"{result['robot']}, rollout with computed torque against mujoco.rollout without control"
+            speedup = result["speedup_controlled"]
+            row(what, f"≥ {CONTROLLED_ROLLOUT}×", f"{speedup:.1f}×", speedup >= CONTROLLED_ROLLOUT)
+        what, speedup = f"{result['robot']}, one trajectory against mujoco.rollout of one", result["speedup_alone"]
+        row(what, f"≥ {ONE_TRAJECTORY}×", f"{speedup:.1f}×", speedup >= ONE_TRAJECTORY)
     power = results["growth"]["exponents"]["operations"][RECURSION]
     row("eel, forward dynamics, exponent of the operations by links", f"< {GROWTH}", f"{power:.2f}", power < GROWTH)
     if export := results["export"]:

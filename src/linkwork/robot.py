@@ -33,6 +33,7 @@ class Robot:
         self._of_frames: dict[tuple[str, str, str], Function] = {}
         self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
         self._regressors: dict[str, Function] = {}
+        self.plants: dict[Any, Any] = {}  # what was traced for simulations, by its contents
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -168,8 +169,8 @@ class Robot:
         ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples.
         ``to``: a new folder to stream into, of .npy files or, if its name ends in .zarr, a Zarr group; memory stays
         small. ``progress``: True, False, or a function of (done, total) steps; if not said, long runs show it in a
-        terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run early
-        and keeps what is done.
+        terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run
+        early and keeps what is done.
         """
         return rollout(self, q0, v0, torque, dt, steps, **options)
 

@@ -44,9 +44,12 @@ def simulate(
         float | None, typer.Option(metavar="STIFFNESS", help="Soft stops at the joint limits, N m/rad.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help=f"Trajectory: {', '.join(FORMATS['trajectories'])}.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help=f"Trajectory: {', '.join(FORMATS['trajectories'])}."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Picture: {', '.join(FORMATS['pictures'])}.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help=f"Picture: {', '.join(FORMATS['pictures'])}.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Simulate one motion from a state.

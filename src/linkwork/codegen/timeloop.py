@@ -5,7 +5,7 @@ A block keeps as many samples as a vector has lanes. Rows of the input block of 
     x: state | t | dt | held inputs, port by port | constants
 
 ``x`` advances by a scheme: "step" calls one kernel x -> x; "rk4" and "ab4" (Adams and Bashforth's fourth order, whose
-first three steps are Runge and Kutta's) combine the rates of another, and a third kernel may put x on its manifold again.
+first three steps are Runge and Kutta's) combine the rates of another; a third kernel may put x on its manifold again.
 A fourth kernel gives what is recorded. Time is ``t0 + k dt`` of the absolute step k, so a run may be cut anywhere.
 
 The state of a sample, as it goes in and out: x, the rates of the three steps before ("ab4"), and the number of steps

@@ -31,7 +31,7 @@ class Inputs:
         array = numbers(value, where)
         lead = array.shape[: array.ndim - len(shape)]
         core = ", ".join(map(str, shape))
-        allowed = {(): (1, 1)}  # leading axes -> samples, steps
+        allowed: dict[Shape, Shape] = {(): (1, 1)}  # leading axes -> samples, steps
         if self.batch is not None:
             allowed[(self.batch,)] = (self.batch, 1)
         if over_time:
@@ -46,7 +46,7 @@ class Inputs:
             allowed[(self.steps,)] = (1, self.steps)
             allowed |= {(a, b): (a, b) for a in (1, samples) for b in (1, self.steps)}
         if array.shape[array.ndim - len(shape) :] != shape or lead not in allowed:
-            forms = [f"({', '.join([*map(str, axes), core]).rstrip(', ')})" for axes in sorted(allowed, key=len)]
+            forms = [str((*axes, *shape)) for axes in sorted(allowed, key=len)]
             raise ShapeError("wrong shape", where=where, got=array.shape, expected=" or ".join(dict.fromkeys(forms)))
         samples, steps = allowed[lead]
         array = np.ascontiguousarray(array, float).reshape(samples, steps, math.prod(shape))

@@ -17,6 +17,8 @@ import numpy as np
 from ..assembly import newton_step
 from ..codegen.timeloop import TimeLoop
 from ..control import Law, Point
+from ..control.law import TRACED
+from ..errors import ShapeError, UnsupportedError
 from ..formulations import (
     QUANTITIES,
     ClosedLoops,
@@ -30,12 +32,11 @@ from ..formulations import (
 from ..model import Model, grouped, quaternion_product
 from ..pipeline import carrying
 from ..program import Port, Program, optimize, trace
-from ..scalar import Scalar, cos, sin, sqrt
+from ..scalar import Scalar, cos, is_zero, sin, sqrt
 from ..spatial import Inertia, Vector
 from .names import entries, units
 
 TINY = 1e-300  # beside a squared angle: nothing in the value, and sin(x) / x is 1 at rest
-STATE = ("q", "v", "work")
 CLOSING = 2  # of Newton's steps that close the loops after each time step
 VARIED = ("mass", "parameters", "payload", "viscous", "coulomb", "gravity")
 REFERENCE = "reference"  # samples of the reference: a Point in rows
@@ -197,7 +198,7 @@ class Now:
     def point(self) -> Point | None:
         if REFERENCE in self.values:
             return Point(*(np.array(row, dtype=object) for row in self.values[REFERENCE]))
-        return self.plant.reference(self.t) if self.plant.reference is not None else None
+        return _over_time("reference", self.plant.reference, self.t) if self.plant.reference is not None else None
 
     @cached_property
     def tau(self) -> list[Scalar]:
@@ -210,10 +211,14 @@ class Now:
     @cached_property
     def rows(self) -> list[Sequence[Scalar]]:
         """Wrenches, frame by frame."""
-        return [
-            self.values[f"wrench {frame}"] if law is None else list(law(self.t))
-            for frame, law in self.plant.wrenches.items()
-        ]
+        rows = []
+        for frame, law in self.plant.wrenches.items():
+            what = f"wrench on {frame!r}"
+            row = self.values[f"wrench {frame}"] if law is None else np.array(_over_time(what, law, self.t)).tolist()
+            if np.shape(row) != (6,):
+                raise ShapeError("wrong shape", where=what, got=np.shape(row), expected="(6,): force, moment")
+            rows.append(row)
+        return rows
 
     @cached_property
     def acceleration(self) -> list[Scalar]:
@@ -249,8 +254,17 @@ class Now:
         return asked.function(self.model, Request(), *(self.values[vector] for vector in asked.inputs))
 
 
+def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
+    try:
+        return function(t)
+    except (TypeError, AttributeError) as error:
+        raise UnsupportedError("this cannot be traced over time", where=what, got=str(error), fix=TRACED) from error
+
+
 def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
-    """Of a body of the same shape and another density."""
+    """Of a body of the same shape and another density; one without mass stays so."""
+    if is_zero(inertia.mass):
+        return inertia
     share = mass / inertia.mass
     return Inertia.of(share * value for value in inertia)
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import LinkworkError, UnsupportedError
 
 Shape = tuple[int, ...]
-PIECE = 2**24  # bytes
+PIECE = 2**18  # numbers that go through memory at a time
 
 
 class Memory:
@@ -30,13 +30,13 @@ class Memory:
     def flush(self, block: np.ndarray, sample: int, row: int) -> None:
         """They are there."""
 
-    def finish(self, samples: int, rows: int) -> dict[str, Any]:
-        """The outputs of the first samples and rows; there are no others."""
-        return _parts(self.array[:samples, :rows], self.shapes)
+    def finish(self, samples: int, rows: int, step: float) -> dict[str, Any]:
+        """The times, ``step`` apart, and the outputs of the first samples and rows; there are no others."""
+        return {"t": step * np.arange(rows), **_parts(self.array[:samples, :rows], self.shapes)}
 
 
 class Files:
-    """A folder with one .npy file per output, of shape (samples, times, ...)."""
+    """A folder with one .npy file per output, of shape (samples, times, ...), and the times."""
 
     def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape]):
         self.folder, self.samples, self.rows, self.shapes = folder, samples, rows, shapes
@@ -60,7 +60,7 @@ class Files:
             file.seek(self.starts[name] + ((sample + k) * self.rows + row) * each)
             file.write(rows.data)
 
-    def finish(self, samples: int, rows: int) -> dict[str, Any]:
+    def finish(self, samples: int, rows: int, step: float) -> dict[str, Any]:
         for name, file in self.files.items():
             file.flush()
             kept = (samples, rows, *self.shapes[name])
@@ -71,11 +71,15 @@ class Files:
                     _move(file, self.starts[name] + k * self.rows * each, start + k * rows * each, rows * each)
                 file.truncate(start + samples * rows * each)
             file.close()
-        return {name: np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in self.shapes}
+        with open(self.folder / "t.npy", "wb") as file:
+            _head(file, (rows,))
+            for first in range(0, rows, PIECE):
+                file.write((step * np.arange(first, min(first + PIECE, rows))).data)
+        return {name: np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in ("t", *self.shapes)}
 
 
 class Zarr:
-    """A Zarr group with one array per output."""
+    """A Zarr group with one array per output, and the times."""
 
     def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape]):
         try:
@@ -87,9 +91,9 @@ class Zarr:
         self.shapes = shapes
         self.size = sum(math.prod(shape) for shape in shapes.values())
         _make(folder)
-        group = zarr.open_group(str(folder), mode="w")
+        self.group = zarr.open_group(str(folder), mode="w")
         self.arrays = {
-            name: group.create_array(
+            name: self.group.create_array(
                 name,
                 shape=(samples, rows, *shape),
                 chunks=(min(samples, 256), min(rows, 1024), *shape),
@@ -105,10 +109,12 @@ class Zarr:
         for name, part in _parts(block, self.shapes).items():
             self.arrays[name][sample : sample + part.shape[0], row : row + part.shape[1]] = part
 
-    def finish(self, samples: int, rows: int) -> dict[str, Any]:
+    def finish(self, samples: int, rows: int, step: float) -> dict[str, Any]:
         for name, array in self.arrays.items():
             array.resize((samples, rows, *self.shapes[name]))
-        return self.arrays
+        times = step * np.arange(rows)
+        self.group.create_array("t", data=times)
+        return {"t": times, **self.arrays}
 
 
 def destination(to: str | Path | None, samples: int, rows: int, shapes: Mapping[str, Shape]) -> Memory | Files | Zarr:
@@ -136,9 +142,9 @@ def _head(file: Any, shape: Shape) -> int:
 
 def _move(file: Any, source: int, target: int, size: int) -> None:
     """Bytes within a file to a place before them, a piece at a time."""
-    for at in range(0, size if source != target else 0, PIECE):
+    for at in range(0, size if source != target else 0, 8 * PIECE):
         file.seek(source + at)
-        piece = file.read(min(PIECE, size - at))
+        piece = file.read(min(8 * PIECE, size - at))
         file.seek(target + at)
         file.write(piece)
 

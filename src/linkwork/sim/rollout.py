@@ -107,7 +107,7 @@ def run(
                 group = slice(first, min(first + GROUP, samples))
                 count = group.stop - group.start
                 state, k, row = runner.start(group), 0, 0
-                turns = _first_turns(runner, count, every)
+                turns = _first_turns(count, every)
                 while k < steps:
                     n = min(turns, steps - k)
                     n -= n % every if n < steps - k else 0
@@ -128,23 +128,22 @@ def run(
             if not done_samples:  # the first group, as far as it came
                 done_samples, done_rows = min(GROUP, samples), row
             if not isinstance(stop, KeyboardInterrupt):
-                records.finish(done_samples, done_rows)
+                records.finish(done_samples, done_rows, dt * every)
                 raise
             note = (
                 f"stopped from the keyboard after {done_samples} of {samples} samples and {done_rows} of {rows} times"
             )
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
-    arrays = records.finish(done_samples, done_rows)
-    times = runner.setup.t0 + dt * every * np.arange(done_rows)
+    arrays = records.finish(done_samples, done_rows, dt * every)
     if not setup.batched:
-        arrays = {name: array[0] for name, array in arrays.items()}
+        arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     plant = setup.plant
     about = {"robot": plant.model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
-    return Trajectory({"t": times, **arrays}, plant.entries, **about)
+    return Trajectory(arrays, plant.entries, **about)
 
 
-def _first_turns(runner: Runner, samples: int, every: int) -> int:
+def _first_turns(samples: int, every: int) -> int:
     """Steps until the first look at the clock: about a millisecond's work."""
     return max(every, 4096 // samples // every * every)
 
@@ -214,7 +213,7 @@ class Runner:
                     block.ctypes.data + start * block.strides[0], block.strides[0], block.strides[1],
                     *held,
                 ],
-                self.setup.t0,
+                0.0,
                 self.dt,
             )  # fmt: skip
 
@@ -236,7 +235,7 @@ class Runner:
         self.advance(before, again, 0, step, step + 1, False, nothing, steps)
         model = self.setup.plant.model
         q, v = before[0, : model.nq], before[0, model.nq : model.nq + model.nv]
-        at = self.setup.t0 + (step + 1) * self.dt
+        at = (step + 1) * self.dt
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",
             where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),

@@ -16,6 +16,7 @@ from ..pipeline import choose
 from .inputs import Inputs, is_law, numbers, positive, vector
 from .plant import REFERENCE, VARIED, Plant
 
+REMEMBERED = 64  # setups traced before
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
 
 
@@ -27,7 +28,6 @@ class Setup:
     batched: bool
     outputs: tuple[str, ...]
     notes: tuple[str, ...]
-    t0: float = 0.0
 
     @property
     def samples(self) -> int:
@@ -102,6 +102,8 @@ def prepare(
         method = choose(seen, "forward_dynamics", dynamics, wrenches=tuple(laws), varied=varied)
         plant = Plant(model=seen, method=method, law=law, **parts)
         if key is not None:
+            if len(robot.plants) >= REMEMBERED:
+                del robot.plants[next(iter(robot.plants))]  # the oldest
             robot.plants[key] = plant
     x0 = np.concatenate([q, v, np.zeros((len(q), 1))], axis=1)[:, : plant.x]
     return Setup(plant, inputs, np.ascontiguousarray(x0), batch is not None, outputs, tuple(notes))
@@ -198,6 +200,15 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
             if not model.frame(frame).body:
                 raise ShapeError("a payload is carried by a moving link", where="vary", got=f"frame {frame!r}")
         inputs.add(name, value, shapes[name], f"vary[{name!r}]")
+    if "mass" in vary and "parameters" not in vary:
+        for body, masses in zip(model.bodies, inputs.constants["mass"].T, strict=True):
+            if not body.inertia.mass and masses.any():
+                raise ShapeError(
+                    "a body without mass has no shape to scale",
+                    where="vary['mass']",
+                    got=f"body {body.name!r}",
+                    fix="0 for this body, or vary its parameters",
+                )
     return frame
 
 

@@ -95,7 +95,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
     def slope(t: float, x: np.ndarray, k: int) -> np.ndarray:
         return np.concatenate([np.atleast_1d(part) for part in rates(*given(t, x, k))])
 
-    x, rows, t, evaluations = setup.x0[0], [], setup.t0, 0
+    x, rows, t, evaluations = setup.x0[0], [], 0.0, 0
     # Held inputs jump from step to step, which no smooth integrator should have to find out by itself.
     stride = 1 if held else every
     for k in range(0, steps + 1, stride):
@@ -103,7 +103,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
             rows.append(record(*given(t, x, k)))
         if k + stride > steps:
             break
-        end = setup.t0 + (k + stride) * dt
+        end = (k + stride) * dt
         with np.errstate(all="ignore"):
             found = solve_ivp(
                 slope, (t, end), x, method=ADAPTIVE[method], rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
@@ -120,7 +120,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
             )  # fmt: skip
         t, x = end, closed(end, found.y[:, -1], k)
     arrays = {name: np.stack([getattr(row, name) for row in rows]) for name in setup.outputs}
-    times = setup.t0 + dt * every * np.arange(len(rows))
+    times = dt * every * np.arange(len(rows))
     notes = (*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations")
     about = {"robot": model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
     return Trajectory({"t": times, **arrays}, plant.entries, **about)

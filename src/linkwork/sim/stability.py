@@ -49,8 +49,8 @@ def _jacobian(setup: Setup, x: np.ndarray, dt: float) -> np.ndarray:
         parts[-1] = parts[-1][:, 0]
     held = [setup.inputs.held[name][0, 0].reshape(shape) for name, shape in plant.held.items()]
     constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
-    results = interpret(plant.rates, [*parts, np.array(setup.t0), np.array(dt), *held, *constants])
-    return np.concatenate([part.reshape(n, -1) for part in results], axis=1).imag.T / 1e-30
+    results = interpret(plant.rates, [*parts, np.array(0.0), np.array(dt), *held, *constants])
+    return np.imag(np.concatenate([part.reshape(n, -1) for part in results], axis=1)).T / 1e-30
 
 
 def _runge_kutta(z: np.ndarray) -> np.ndarray:
@@ -64,7 +64,8 @@ def _adams_bashforth(z: np.ndarray) -> np.ndarray:
 
 def _semi_implicit_euler(z: np.ndarray) -> np.ndarray:
     """Of x'' = (z + z*) x' - |z|^2 x, a mode and its conjugate; real modes are taken for friction."""
-    damping, stiffness = np.where(z.imag == 0, z.real, 2 * z.real), np.where(z.imag == 0, 0, np.abs(z) ** 2)
+    alone = np.imag(z) == 0
+    damping, stiffness = np.where(alone, 1, 2) * np.real(z), np.where(alone, 0, np.abs(z) ** 2)
     steps = (np.array([[1 - k, 1 + d], [-k, 1 + d]]) for d, k in zip(damping, stiffness, strict=True))
     return np.array([np.abs(np.linalg.eigvals(step)).max() for step in steps])
 

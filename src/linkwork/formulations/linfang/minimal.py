@@ -52,6 +52,8 @@ def joint_classes(model: Model) -> JointClasses:
 
 
 def _parallel(axis: Vector, v: Vector) -> bool:
+    if not all(isinstance(x, (int, float)) for x in v):  # gravity as an input may point anywhere
+        return False
     return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))
 
 

@@ -1,0 +1,124 @@
+"""``linkwork simulate``: motions, controllers, files, pictures, and what is wrong with a command."""
+
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork import Trajectory
+from linkwork.control import ComputedTorque, Quintic
+
+
+@pytest.fixture
+def run(run_linkwork, monkeypatch, tmp_path):
+    """Runs ``linkwork simulate`` in a folder of its own; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    return partial(run_linkwork, "simulate")
+
+
+def test_a_falling_arm(run):
+    code, out, err = run("planar2r", "--duration", 0.1, "--q", "0.3,-0.2", "--v", "elbow=0.5")
+    assert (code, err) == (0, "")
+    motion = linkwork.load("planar2r").simulate([0.3, -0.2], [0.0, 0.5], 0.1)
+    for k, name in enumerate(("shoulder", "elbow")):
+        numbers = re.search(rf"^{name} +(.*)$", out, re.MULTILINE).group(1).split()
+        q, v = motion.q[:, k], motion.v[:, k]
+        shown = [q[0], q[-1], q.min(), q.max(), np.abs(v).max()]
+        assert [float(x) for x in numbers[:5]] == pytest.approx(shown, rel=1e-3)
+        assert float(numbers[5]) == 0
+    assert "planar2r: 0.1 s of motion by adams-bashforth-4, rad" in out
+    assert re.search(r"Energy balance off by at most \d\.\de-\d\d J", out)
+
+
+def test_json(run):
+    options = ("--duration", 0.05, "--dt", 0.005, "--method", "rk4", "--tau", "10,-20", "--json")
+    code, out, _ = run("planar2r", *options)
+    found = json.loads(out)
+    motion = linkwork.load("planar2r").simulate(duration=0.05, dt=0.005, method="rk4", torque=[10.0, -20.0])
+    assert code == 0 and found["robot"] == "planar2r" and found["method"] == "rk4" and found["dt"] == 0.005
+    for name in ("t", "q", "v", "tau"):
+        assert np.array_equal(found["end"][name], motion[name][-1])
+    assert found["end"]["tau"] == [10.0, -20.0]
+    assert found["drift"] == motion.drift and found["entries"]["q"] == ["shoulder", "elbow"]
+    assert found["notes"] == []
+
+
+@pytest.mark.parametrize("control", ["computed-torque", "pd", "pd-gravity"])
+def test_goals(run, control):
+    kp, kd = (100, 20) if control == "computed-torque" else (9000, 2000)
+    reached = {"computed-torque": 1e-4, "pd": 0.15, "pd-gravity": 0.05}[control]
+    options = ("--goal", "0.4,-0.3", "--control", control, "--kp", kp, "--kd", kd, "--duration", 0.5, "--json")
+    code, out, _ = run("planar2r", *options)
+    end = json.loads(out)["end"]
+    assert code == 0
+    assert np.abs(np.array(end["q"]) - [0.4, -0.3]).max() < reached
+    if control == "computed-torque":
+        way = Quintic([0.0, 0.0], [0.4, -0.3], 0.5)
+        same = linkwork.load("planar2r").simulate(duration=0.5, torque=ComputedTorque(100.0, 20.0), reference=way)
+        assert np.array_equal(end["q"], same.q[-1])
+
+
+@pytest.mark.parametrize("name", ["motion.npz", "motion.csv"])
+def test_files(run, tmp_path, name):
+    code, out, _ = run("planar2r", "--duration", 0.02, "--every", 5, "-o", name)
+    assert code == 0 and f"wrote {name}" in out
+    kept = Trajectory.load(tmp_path / name)
+    motion = linkwork.load("planar2r").simulate(duration=0.02, every=5)
+    assert len(kept.t) == 5
+    for array in motion:
+        assert np.allclose(kept[array], motion[array], rtol=1e-15, atol=0)
+
+
+def test_picture(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    code, out, _ = run("planar2r", "--duration", 0.02, "--plot", "motion.svg")
+    assert code == 0 and "wrote motion.svg" in out
+    assert "<svg" in (tmp_path / "motion.svg").read_text()
+
+
+def test_loops_floating_bases_and_notes(run):
+    code, out, _ = run("four-bar", "--q", "crank=0.5", "--method", "rk4", "--duration", 0.02)
+    assert code == 0 and "loops open by at most" in out and "Coulomb friction is smooth" in out
+    code, out, _ = run("space-arm", "--duration", 0.02)
+    assert code == 0 and "quaternion off unit length by at most" in out and "base.qw" in out
+
+
+def test_a_step_that_is_too_long_is_noted(run):
+    code, out, err = run("planar2r", "--goal", "0.1,0.1", "--kd", 2000, "--duration", 0.01)
+    assert (code, err) == (0, "") and "Note: dt = 0.001 s is too long for adams-bashforth-4" in " ".join(out.split())
+
+
+def test_limits(run):
+    code, out, _ = run("panda", "--duration", 0.01, "--limits", 100)
+    assert code == 0 and "joint limits are soft: 100 N m/rad (N/m), damping 2" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("no-such-robot",), "no-such-robot"),
+        (("planar2r", "--method", "euler"), "there is no method of simulation 'euler'"),
+        (("planar2r", "--control", "pid"), "there is no controller 'pid'"),
+        (("planar2r", "--tau", "1,2", "--goal", "1,2"), "either joint forces or a goal"),
+        (("planar2r", "--q", "1,2,3"), "q"),
+        (("planar2r", "--q", "hand=1"), "there is no joint 'hand'"),
+        (("planar2r", "--dt", "0"), "dt: out of range"),
+        (("planar2r", "--dt", "nan"), "dt: out of range"),
+        (("planar2r", "--duration", "-1"), "duration: out of range"),
+        (("planar2r", "--duration", "1", "--dt", "0.3"), "not a whole number of steps"),
+        (("planar2r", "--limits", "-5"), "SoftLimits.stiffness: out of range"),
+        (("planar2r", "--kp", "-5", "--goal", "1,2"), "ComputedTorque.kp: out of range"),
+        (("planar2r", "--duration", "0.01", "-o", "motion.xyz"), "the suffix tells no format"),
+        (("planar2r", "--duration", "0.01", "-o", "motion.npz", "--plot", "motion.xyz"), "the suffix tells no format"),
+        (("planar2r", "--duration", "0.01", "-o", "nowhere/motion.npz"), "nowhere"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_bad_input(run, tmp_path, words, message):
+    code, out, err = run(*words)
+    assert code != 0 and out == ""
+    assert message in err and "Traceback" not in err
+    assert not list(tmp_path.iterdir())
