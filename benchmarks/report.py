@@ -222,10 +222,10 @@ def _rollouts(rollouts: dict[str, Any]) -> Table:
         rows.append([r["robot"], *cells, *gains, f"{r['apart']:.0e}"])
     text = f"""Millions of steps per second on one core, semi-implicit Euler at 1 ms, contacts and constraints off,
 every step recorded by both. linkwork runs {SAMPLES} samples of {STEPS} steps; `mujoco.rollout` with one thread runs
-{FEW} samples, at a time per step that does not depend on their number. One trajectory: {LONG_STEPS} steps, the call from
-Python included. The trajectories are compared first; the last column is the largest relative difference of the joint
-positions at the end (of a floating base's position, whose linear velocity MuJoCo integrates in other axes: it halves
-with the step). Ratios: linkwork against MuJoCo; with computed torque inside, against MuJoCo without control; one
+{FEW} samples, at a time per step that does not depend on their number. One trajectory: {LONG_STEPS} steps, the call
+from Python included. The trajectories are compared first; the last column is the largest relative difference of the
+joint positions at the end (of a floating base's position, whose linear velocity MuJoCo integrates in other axes: it
+halves with the step). Ratios: linkwork against MuJoCo; with computed torque inside, against MuJoCo without control; one
 trajectory against one."""
     header = ["robot", "linkwork", "computed torque<br>inside", "mujoco.rollout", "linkwork,<br>one"]
     header += ["mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]

@@ -6,7 +6,10 @@ robot = linkwork.load("panda")  # a bundled robot, a URDF or a YAML file
 tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
 """
 
-from . import control, forces
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import forces
 from .assembly import Assembly
 from .coefficient_tables import Tables, tabulate
 from .errors import DivergedError, LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
@@ -17,8 +20,11 @@ from .model import ElasticDrive, Model, SoftLimits
 from .pipeline import compile
 from .program import Operations, Program
 from .robot import Robot, load
-from .sim import Trajectory
 from .symbolic import SymbolicModel
+
+if TYPE_CHECKING:
+    from . import control
+    from .sim import Trajectory
 
 __version__ = "0.1.0"
 
@@ -49,3 +55,12 @@ __all__ = [
     "methods",
     "tabulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Simulation is imported when it is first used, so that all else starts sooner."""
+    if name == "control":
+        return import_module(".control", __name__)
+    if name == "Trajectory":
+        return import_module(".sim", __name__).Trajectory
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

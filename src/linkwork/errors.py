@@ -38,8 +38,8 @@ class UnsupportedError(LinkworkError):
 
 
 class DivergedError(LinkworkError):
-    """A simulated motion that left the numbers: ``step``, ``time``, ``sample`` (of a batch) and the last state there is,
-    ``q`` and ``v``."""
+    """A simulated motion that left the numbers: ``step``, ``time``, ``sample`` (of a batch) and the last state there
+    is, ``q`` and ``v``."""
 
     def __init__(self, message: str, *, where: str, got: str, fix: str, **state: Any):
         super().__init__(message, where=where, got=got, fix=fix)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from .function import Function
 from .model import Description, ElasticDrive, Model, build, chain, describe, with_elastic_drives
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
-from .sim import Trajectory, rollout, simulate
 from .symbolic import SymbolicModel, symbolic
+
+if TYPE_CHECKING:
+    from .sim import Trajectory
 
 
 class Robot:
@@ -154,6 +156,8 @@ class Robot:
         The result has t, q, v, a, tau, kinetic_energy, potential_energy, work (done on the robot by all but weight and
         springs), momentum, and loop_residual where loops are closed; ``drift`` sums up what should not have changed.
         """
+        from .sim import simulate  # not before it is used: most programs start sooner without
+
         return simulate(self, q0, v0, duration, dt, **options)
 
     def rollout(
@@ -172,6 +176,8 @@ class Robot:
         terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run
         early and keeps what is done.
         """
+        from .sim import rollout
+
         return rollout(self, q0, v0, torque, dt, steps, **options)
 
     # -- functions of the joints -----------------------------------------------------------------------------------

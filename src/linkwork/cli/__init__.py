@@ -11,7 +11,24 @@ import typer
 
 from .. import __version__
 from ..errors import LinkworkError
-from . import bench, compare, count, demo, equations, evaluate, export, files, mdh, params, report, robots, simulate, sweep, tables, view
+from . import (
+    bench,
+    compare,
+    count,
+    demo,
+    equations,
+    evaluate,
+    export,
+    files,
+    mdh,
+    params,
+    report,
+    robots,
+    simulate,
+    sweep,
+    tables,
+    view,
+)
 
 app = typer.Typer(
     name="linkwork", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"

@@ -53,7 +53,10 @@ def count(
     linkwork count rx90 --passes
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
     """
-    for value, allowed, what in ((quantity, QUANTITIES, "quantity"), (parameters, PARAMETERS, "treatment of parameters")):
+    for value, allowed, what in (
+        (quantity, QUANTITIES, "quantity"),
+        (parameters, PARAMETERS, "treatment of parameters"),
+    ):
         if value and value not in allowed:
             raise UnknownNameError(what, value, allowed)
     robot = source.load()
