@@ -14,7 +14,8 @@ from .formulations import Orthogonal, dot
 from .function import Function, Label
 from .legs import LegSolver
 from .model import Model, closure, determines
-from .program import Port, optimize, trace
+from .program import Port, trace
+from .program.passes import schedule
 from .scalar import sign, sqrt
 
 CLOSE = 1e-2  # below this residual, plain Newton steps
@@ -270,7 +271,7 @@ def _newton_function(model: Model, known: Sequence[int], steps: int) -> Function
             "conditioning": [n / sqrt(size * inverse) if n else 1],
         }
 
-    program = optimize(trace("assembly_newton", run, [Port("q", (model.nq,))]))
+    program = schedule(trace("assembly_newton", run, [Port("q", (model.nq,))]))
     return Function(program, Label(model.name, "assembly_newton", ""))
 
 
@@ -298,5 +299,5 @@ def _step_function(model: Model, known: Sequence[int]) -> Function:
         damped = [[*column, *(damp if i == j else 0 for j in range(len(columns)))] for i, column in enumerate(columns)]
         return {"q": _moved(model, known, q, Orthogonal(damped), [*r, *(0 for _ in columns)]), "r": r}
 
-    program = optimize(trace("assembly_step", run, [Port("q", (model.nq,)), Port("damping", (1,))]))
+    program = schedule(trace("assembly_step", run, [Port("q", (model.nq,)), Port("damping", (1,))]))
     return Function(program, Label(model.name, "assembly_step", ""))

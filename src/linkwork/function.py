@@ -34,6 +34,8 @@ class Label:
     entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # joint vectors -> joints they hold
     floating: str = ""  # name of what stands before the joints in a vector that holds more
     wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
+    axes: str = ""  # "world" or "local", of quantities that have the choice
+    payload: str = ""  # frame that carries the input ``payload``
 
 
 class Function:
@@ -327,9 +329,10 @@ class Function:
 
     def to_latex(self) -> str:
         """Its equations as LaTeX, constants as numbers; ``Robot.symbolic`` has them with letters."""
+        from .codegen.listing import title, wrapped
         from .symbolic import from_program
 
-        return from_program(self.program, self.label).latex()
+        return f"{wrapped(iter([title(self)]), '% ')}\n{from_program(self.program, self.label).latex()}"
 
     @staticmethod
     def load(path: str | Path) -> Function:

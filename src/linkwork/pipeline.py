@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .codegen.optimised import optimised
 from .errors import LinkworkError, UnknownNameError, UnsupportedError
 from .formulations import QUANTITIES, Method, Request, entries, find, methods, sizes
 from .function import Function, Label
 from .model import Model, grouped
 from .parameters import parameter_vector
-from .program import PARAMETER, Port, Program, count, optimize, trace
+from .program import PARAMETER, Port, Program, count, trace
 from .program.passes import absorb_signs, fuse_multiply_add
 from .spatial import Inertia, Symmetric, Vector
 from .timing import least_seconds
@@ -23,7 +24,9 @@ DTYPES = ("float64", "float32")
 BACKENDS = ("native", "interpreter")
 AXES = ("world", "local")
 PARAMETERS = ("minimal", "standard", "input")
+COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values
 LARGE = 36  # freedoms; beyond, factoring the inertia matrix takes more operations, and long to trace
+CLOSE = 1.01  # how many times the fewest instructions as traced a method may have and yet be tried
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
 
@@ -64,7 +67,7 @@ def compile(
         (dtype, DTYPES, "dtype"),
         (backend, BACKENDS, "backend"),
         (axes, AXES, "choice of axes"),
-        (parameters, PARAMETERS, "treatment of parameters"),
+        (parameters, COLUMNS if quantity == "regressor" else PARAMETERS, "treatment of parameters"),
     ):
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
@@ -75,25 +78,43 @@ def compile(
         return compile(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
 
     takes_more = QUANTITIES[quantity].takes_wrenches and not wrenches
-    chosen = candidates if method == "fastest" else [_fewest(candidates)]
+    own_axes = axes if QUANTITIES[quantity].has_axes else ""
+    if method == "fastest":
+        chosen = [(name, optimised(program)) for name, program in candidates]
+    else:
+        name, _, program = _fewest(candidates)
+        chosen = [(name, program)]
     functions = []
     for name, program in chosen:
-        label = Label(model.name, quantity, name, frame or "", *entries(model, quantity), tuple(wrenches))
-        functions.append(Function(optimize(program), label, dtype, backend, with_wrenches if takes_more else None))
+        joints = entries(model, quantity)
+        label = Label(model.name, quantity, name, frame or "", *joints, tuple(wrenches), own_axes, payload or "")
+        functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
 
-def traced(robot: Any, quantity: str, *, method: str = "auto", frame: str | None = None) -> tuple[str, Program]:
-    """The method that ``compile`` would take and its program as it is traced, before the passes; minimal parameters."""
+def traced(
+    robot: Any, quantity: str, *, method: str = "auto", frame: str | None = None, parameters: str = "minimal"
+) -> tuple[str, Program]:
+    """The method that ``compile`` would take and its program as it is traced, before the passes."""
     model = getattr(robot, "model", robot)
-    options = {"frame": frame, "axes": "world", "wrenches": (), "parameters": "minimal", "payload": None}
-    return _fewest(_trace_candidates(model, quantity, method, **options))
+    options = {"frame": frame, "axes": "world", "wrenches": (), "parameters": parameters, "payload": None}
+    name, program, _ = _fewest(_trace_candidates(model, quantity, method, **options))
+    return name, program
 
 
-def _fewest(candidates: list[tuple[str, Program]]) -> tuple[str, Program]:
-    if len(candidates) == 1:
-        return candidates[0]
-    return min(candidates, key=lambda pair: count(fuse_multiply_add(absorb_signs(pair[1]))).instructions)
+def _fewest(candidates: list[tuple[str, Program]]) -> tuple[str, Program, Program]:
+    """The method with the fewest instructions, its program as traced and optimised. Only where others come close as
+    traced are they optimised, too."""
+    if len(candidates) > 1:
+        counts = [_instructions(program) for _, program in candidates]
+        candidates = [pair for pair, n in zip(candidates, counts, strict=True) if n <= CLOSE * min(counts)]
+    made = [(name, program, optimised(program)) for name, program in candidates]
+    return min(made, key=lambda each: count(each[2]).instructions)
+
+
+def _instructions(program: Program) -> int:
+    """As traced."""
+    return count(fuse_multiply_add(absorb_signs(program))).instructions
 
 
 def _seconds(function: Function) -> float:
@@ -119,7 +140,8 @@ def _trace_candidates(model: Model, quantity: str, method: str, **options: Any) 
             candidates = linear
         elif quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
             parts = ("inertia_matrix", options | {"wrenches": ()}), ("bias", options)
-            names = [_fewest(_trace_candidates(model, part, "auto", **how))[0] for part, how in parts]
+            found = [_trace_candidates(model, part, "auto", **how) for part, how in parts]
+            names = [min(each, key=lambda pair: _instructions(pair[1]))[0] for each in found]
             candidates.append(find(quantity, "+".join(names), model, **needs))
     else:
         candidates = [find(quantity, method, model, **needs)]
@@ -153,9 +175,11 @@ def _trace(
         loaded=tuple(model.frame(name) for name in wrenches),
         closed=method is not None and method.closed,
     )
-    size = sizes(model)
-    if quantity == "regressor":
-        request, size = _with_columns(model, request, size, parameters)
+    size, mixing = sizes(model), None
+    if quantity == "regressor" and parameters != "standard":
+        vector = parameter_vector(model, parameters)
+        request, mixing = replace(request, columns=vector.columns), vector.mixing
+        size |= {"parameters": len(vector.columns)}
     ports = [Port(name, (size[name],)) for name in asked.inputs]
     if wrenches:
         ports.append(Port("wrenches", (len(wrenches), 6)))
@@ -172,10 +196,12 @@ def _trace(
         if parameters == "input":
             seen = model.with_parameters(given.pop())
         if carried is not None and payload is not None:
-            seen = _loaded(seen, payload, carried)
+            seen = carrying(seen, payload, carried)
         if parameters != "standard" and asked.of_joints and (method is None or method.grouped):
             seen = grouped(seen)
         result = asked.function(seen, request, *given)
+        if mixing is not None:
+            result = np.array(result, object) @ mixing
         results = (result,) if isinstance(asked.output, str) else result
         shapes = asked.outputs
         return {name: shaped(value, shapes[name]) for name, value in zip(shapes, results, strict=True)}
@@ -186,21 +212,18 @@ def _trace(
     return trace(quantity, run, ports)
 
 
-def _with_columns(
-    model: Model, request: Request, size: dict[str, int], parameters: str
-) -> tuple[Request, dict[str, int]]:
-    """The regressor of the parameters asked for."""
-    if parameters == "input":
-        raise UnsupportedError(
-            "a regressor does not depend on the parameters", fix='parameters="minimal" or "standard"'
-        )
-    if parameters == "standard":
-        return request, size
-    columns = parameter_vector(model, "minimal").columns
-    return replace(request, columns=columns), size | {"parameters": len(columns)}
+def choose(
+    model: Model, quantity: str, method: str = "auto", *, wrenches: Sequence[str] = (), varied: bool = False
+) -> Method:
+    """The method to take where a quantity is a part of a larger program; ``varied``: inertias are inputs."""
+    if method in CHOOSING:
+        options = {"frame": None, "axes": "world", "parameters": "input" if varied else "minimal", "payload": None}
+        candidates = _trace_candidates(model, quantity, "auto", wrenches=tuple(wrenches), **options)
+        method = min(candidates, key=lambda pair: _instructions(pair[1]))[0]
+    return find(quantity, method, model, wrenches=bool(wrenches), as_input=varied)
 
 
-def _loaded(model: Model, frame: str, payload: Sequence[Any]) -> Model:
+def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
     """The robot with a body fixed to a frame: mass, centre of mass, inertia about it."""
     carrier = model.frame(frame)
     body = carrier.pose.inertia_outward(Inertia.central_of(payload[0], Vector(*payload[1:4]), Symmetric(*payload[4:])))

@@ -133,6 +133,17 @@ def test_numpy_docstring_tells_all():
     assert "Entries of q, v, b: 0 shoulder_pan_joint" in text
 
 
+def test_the_head_tells_axes_and_payload():
+    robot = linkwork.load("ur5e")
+    for axes, told in (("world", "in axes of the world"), ("local", "in the frame's own axes")):
+        function = robot.compile("jacobian", frame="tool0", axes=axes, backend="interpreter")
+        assert f"Jacobian of tool0 of ur5e, {told}." in c_source(function, "name")["name.h"]
+        assert f"Jacobian of tool0 of ur5e, {told}." in write_numpy(function)
+    loaded = c_source(robot.compile("gravity", payload="tool0", backend="interpreter"), "name")["name.h"]
+    assert "payload (10): mass, centre of mass x y z" in loaded and "Frame of the payload: tool0" in loaded
+    assert "axes of the world" not in loaded
+
+
 def test_numpy_file_runs_without_linkwork(tmp_path):
     function = linkwork.load("planar2r").gravity
     file = tmp_path / "new" / "holding.py"

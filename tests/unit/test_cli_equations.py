@@ -56,6 +56,12 @@ def test_to_a_file(tmp_path):
     text = run("planar2r", "--format", "latex", "--output", str(path))
     assert path.read_text() == symbolic(linkwork.load("planar2r")).latex()
     assert "equations" in text and "align" not in text
+    words = ["rx90", "--format", "latex", "--output", str(path)]
+    with pytest.raises(LinkworkError, match=r"the file exists(.|\n)*--force"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    assert path.read_text() == symbolic(linkwork.load("planar2r")).latex()
+    run(*words, "--force")
+    assert path.read_text() == symbolic(linkwork.load("rx90")).latex()
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,15 @@ def test_casadi(run, tmp_path):
     np.testing.assert_allclose(np.array(function(q=q)["T"]), robot.pose("panda_link8", q), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("language", ["c", "numpy", "casadi"])
+def test_latex(run, tmp_path):
+    code, out, _ = run("ur5e", "--quantity", "jacobian", "--frame", "tool0", "--axes", "local", "--language", "latex")
+    assert code == 0 and "\\input{ur5e_jacobian_tool0.tex}" in out
+    head, first, *_ = (tmp_path / "ur5e_jacobian_tool0.tex").read_text().splitlines()
+    assert head == "% Jacobian of tool0 of ur5e, in the frame's own axes."
+    assert first == r"\begin{align*}"
+
+
+@pytest.mark.parametrize("language", ["c", "numpy", "casadi", "latex"])
 def test_files_are_replaced_on_request_only(run, tmp_path, language):
     words = ("planar2r", "--quantity", "gravity", "--language", language)
     assert run(*words)[0] == 0
@@ -96,9 +104,9 @@ def test_files_are_replaced_on_request_only(run, tmp_path, language):
     before = file.read_bytes()
     file.write_bytes(b"mine")
     code, _, err = run(*words)
-    assert code == 1 and "the file exists" in err and "--overwrite" in err
+    assert code == 1 and "the file exists" in err and "--force" in err
     assert file.read_bytes() == b"mine"
-    assert run(*words, "--overwrite")[0] == 0
+    assert run(*words, "--force")[0] == 0
     assert file.read_bytes() == before
 
 

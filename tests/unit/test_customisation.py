@@ -154,6 +154,31 @@ def test_table_of_one_quantity():
     assert "inverse_dynamics" not in result.stdout
 
 
+def test_tables_of_a_method_and_of_other_parameters():
+    tables = {}
+    for how in ("minimal", "standard"):
+        words = ["count", "stanford", "--passes", "--method", "rnea", "--parameters", how, "--json"]
+        (tables[how],) = json.loads(CliRunner().invoke(app, words).stdout)["passes"]
+        assert (tables[how]["quantity"], tables[how]["method"]) == ("inverse_dynamics", "rnea")
+    few, all_of_them = (table["passes"][0]["after"] for table in tables.values())
+    assert few["mul"] < all_of_them["mul"] and few["add"] < all_of_them["add"]
+
+
+@pytest.mark.parametrize("passes", [["--passes"], []])
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--quantity", "gravty"], "did you mean 'gravity'"),
+        (["--quantity", "gravty", "--method", "rnea"], "did you mean 'gravity'"),
+        (["--method", "rne"], "did you mean 'rnea'"),
+        (["--parameters", "minima"], "did you mean 'minimal'"),
+    ],
+)
+def test_mistakes_are_told(words, told: str, passes):
+    with pytest.raises(linkwork.UnknownNameError, match=told):
+        CliRunner().invoke(app, ["count", "scara", *words, *passes], catch_exceptions=False)
+
+
 def test_page_is_up_to_date():
     docs = Path(__file__).parents[2] / "docs"
     text = (docs / "fewer-operations.md").read_text()

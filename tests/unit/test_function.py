@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -247,6 +248,20 @@ def test_saved_and_loaded(inverse, dtype: str, tmp_path):
         assert (again.label, again.dtype, again.backend) == (function.label, dtype, inverse.backend)
         assert again.program == function.program and np.array_equal(again(Q, V, A), function(Q, V, A))
         assert again(dict(zip(ARM.joint_names, Q[0], strict=True)), V[0], A[0]).keys() == set(ARM.joint_names)
+
+
+def test_labels_tell_axes_and_payload_and_older_files_load(tmp_path):
+    local = ARM.compile("jacobian", frame="tool", axes="local", backend="interpreter")
+    assert local.label.axes == "local"
+    path = tmp_path / "local.json"
+    local.save(path)
+    assert Function.load(path).label == local.label
+    document = json.loads(path.read_text())
+    older = {key: value for key, value in document["label"].items() if key not in ("axes", "payload")}
+    path.write_text(json.dumps(document | {"label": older}))
+    assert Function.load(path).label == replace(local.label, axes="")
+    assert INVERSE.label.axes == INVERSE.label.payload == ""
+    assert ARM.compile("gravity", payload="tool", backend="interpreter").label.payload == "tool"
 
 
 def test_a_robot_pickles():

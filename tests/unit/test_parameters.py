@@ -232,6 +232,35 @@ def test_lin_in_numbers(pattern: str):
             assert_close(evaluate(model, "inertia_matrix", q, method="crba"), M)
 
 
+@pytest.mark.parametrize("pattern", ["RRR", "RPR", "PRPR", "PP"])
+def test_regressor_of_lin(pattern: str):
+    for relations in (("skew",), ("parallel",), ("coaxial", "parallel", "skew")):
+        for gravity in ((0, 0, -9.81), (9.81, 0, 1)):
+            model = chain(pattern, 5, relations, gravity)
+            state, vector = random_state(model, 4), parameter_vector(model, "lin")
+            Y = linkwork.compile(model, "regressor", parameters="lin", backend="interpreter")(*state)
+            assert Y.shape == (model.nv, len(vector.names))
+            assert_close(Y @ vector.values, evaluate(model, "inverse_dynamics", *state))
+            others = vector.values + np.random.default_rng(0).normal(size=len(vector.values))
+            standard = np.linalg.pinv(base_parameters(model, "lin").matrix) @ others
+            moved = model.with_inertias([Inertia.of(row) for row in standard[: 10 * model.n_bodies].reshape(-1, 10)])
+            assert_close(Y @ others, evaluate(moved, "inverse_dynamics", *state))
+
+
+def test_columns_of_lin_are_for_regressors():
+    robot = linkwork.load("stanford")
+    state = random_state(robot.model, 1)
+    Y = robot.regressor(*state, parameters="lin")
+    assert robot.parameter_names("lin") == robot.base_parameters("lin").names
+    assert_close(Y @ robot.parameter_values("lin"), robot.inverse_dynamics(*state))
+    with pytest.raises(UnknownNameError, match="treatment of parameters 'lin'"):
+        robot.compile("gravity", parameters="lin")
+    with pytest.raises(UnknownNameError, match="treatment of parameters 'input'"):
+        robot.compile("regressor", parameters="input")
+    with pytest.raises(UnsupportedError, match="serial chains"):
+        linkwork.load("four-bar").compile("regressor", parameters="lin")
+
+
 def test_lin_is_for_chains():
     for name, reason in (("quadruped", "its base floats and it branches"), ("four-bar", "it has loops")):
         with pytest.raises(UnsupportedError, match=reason):

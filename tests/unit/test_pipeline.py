@@ -96,7 +96,7 @@ def test_parameters_as_an_input_split_the_work():
     assert batch.shape == (2, 3) and np.array_equal(batch[1], function(q, v, a, heavier))
 
 
-def test_minimal_parameters_hardly_ever_cost_operations():
+def test_minimal_parameters_never_cost_operations():
     for name in linkwork.bundled_robots():
         robot = linkwork.load(name)
         for method in ("rnea", "auto"):
@@ -104,8 +104,9 @@ def test_minimal_parameters_hardly_ever_cost_operations():
                 robot.compile("inverse_dynamics", method=method, parameters=how).operations
                 for how in ("minimal", "standard")
             )
-            # where many parameters are zero, as in the Stanford arm, the passes may find more in the standard ones
-            assert few.instructions <= 1.06 * all_of_them.instructions, name
+            assert few.mul + few.add <= all_of_them.mul + all_of_them.add, (name, method)
+            if method == "auto":  # how many of them fuse is a matter of luck, so others are tried
+                assert few.instructions <= all_of_them.instructions, name
 
 
 def test_load_takes_descriptions_names_and_paths(tmp_path):

@@ -29,7 +29,8 @@ class BaseParameters:
     ``standard``: the parameters they are made of, XX2 and so on, of bodies in the frames of `linkwork mdh` and of their
     joints. ``matrix @ standard_values`` are their ``values``. ``combinations`` tell the same by names, ``formulas`` in
     symbols, with lengths and angles by name (but not those that loops or mimic joints made a matter of numbers).
-    ``columns`` are the standard parameters whose columns of the regressor are those of the base parameters.
+    ``columns`` are the standard parameters whose columns of the regressor, times ``mixing`` if there is one, are those
+    of the base parameters.
     """
 
     kind: str
@@ -38,7 +39,7 @@ class BaseParameters:
     names: tuple[str, ...]
     matrix: np.ndarray
     formulas: Mapping[str, str]
-    columns: tuple[Parameter, ...] = ()
+    columns: tuple[Parameter, ...]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -55,6 +56,14 @@ class BaseParameters:
         """The values for other parameters of the links, as in ``Robot.parameters``."""
         rows = np.asarray(parameters, float).reshape(self.model.n_bodies, 10).tolist()
         return self.matrix @ np.array(parameter_values(self.model.with_parameters(rows), self.standard), float)
+
+    @property
+    def mixing(self) -> np.ndarray | None:
+        """None unless several base parameters hold the same one of ``columns``, as Lin's do."""
+        if self.kind == "khalil":
+            return None
+        found = np.linalg.inv(self.matrix[:, [self.standard.index(each) for each in self.columns]])
+        return np.where(np.abs(found) < 1e-14, 0.0, found)
 
     @property
     def combinations(self) -> dict[str, dict[str, float]]:
@@ -112,8 +121,9 @@ def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = No
         _require_chain(model)
         numbers, symbols = ({**lin_parameters(each), **{str(p): _symbol(p) for p in others}} for each in seen)
         matrix = _matrix(list(numbers.values()), standard)
-        names = tuple(numbers)
-        return BaseParameters(kind, model, standard, names, matrix, {name: str(symbols[name]) for name in names})
+        formulas = {name: str(expression) for name, expression in symbols.items()}
+        columns = (*khalil_parameters(seen[0], excited), *others)
+        return BaseParameters(kind, model, standard, tuple(numbers), matrix, formulas, columns)
     numbers, symbols = ({**khalil_parameters(each, excited), **{p: _symbol(p) for p in others}} for each in seen)
     columns, matrix = tuple(numbers), _matrix(list(numbers.values()), standard)
     formulas = [str(symbols[each]) for each in columns]

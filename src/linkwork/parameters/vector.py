@@ -11,27 +11,30 @@ from ..formulations.regressor import DRIVES, Parameter, parameter_values, standa
 from ..model import Model
 from .base import base_parameters
 
-CHOICES = ("standard", "minimal")
+KINDS = {"minimal": "khalil", "lin": "lin"}
+CHOICES = ("standard", *KINDS)
 
 
 @dataclass(frozen=True, eq=False)
 class ParameterVector:
-    """``columns``: the parameters whose columns the regressor has, in the links' frames or the bodies' own."""
+    """``columns``: the parameters whose columns the regressor has, in the links' frames or the bodies' own; where
+    ``mixing`` is given, times this."""
 
     names: tuple[str, ...]
     values: np.ndarray
     columns: tuple[Parameter, ...]
     in_links: bool
+    mixing: np.ndarray | None = None
 
 
 def parameter_vector(model: Model, parameters: str = "standard", drives: bool | None = None) -> ParameterVector:
     """Standard: those of ``Robot.parameters`` in a row, in the links' frames and named after links, then those of the
-    joints. Minimal: the base parameters of Gautier and Khalil."""
+    joints. Minimal: the base parameters of Gautier and Khalil. Lin: his combinations."""
     if parameters not in CHOICES:
         raise UnknownNameError("choice of parameters", parameters, CHOICES)
-    if parameters == "minimal":
-        base = base_parameters(model, "khalil", drives)
-        return ParameterVector(base.names, base.values, base.columns, in_links=False)
+    if parameters in KINDS:
+        base = base_parameters(model, KINDS[parameters], drives)
+        return ParameterVector(base.names, base.values, base.columns, in_links=False, mixing=base.mixing)
     columns = standard_parameters(model, drives)
     values = np.array(parameter_values(model, columns, in_links=True), float)
     return ParameterVector(tuple(_name(model, each) for each in columns), values, columns, in_links=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 
 from .program import PARAMETER, Op, Program
 
 _MULTIPLIES = (Op.MUL, Op.FMA, Op.FMS, Op.FNMA)
+_SIN, _COS = int(Op.SIN), int(Op.COS)
 _ADDS = (Op.ADD, Op.SUB, Op.FMA, Op.FMS, Op.FNMA)
 
 
@@ -33,15 +35,16 @@ class Operations:
 
 def count(program: Program, *, off_line: bool = False) -> Operations:
     """Operations that depend on a state input (on line), or those that depend on parameters alone (off line)."""
-    on_line = _depends_on_state(program)
-    chosen = [(op, args) for k, (op, *args) in program.numbered() if on_line[k] != off_line]
-    number = lambda *ops: sum(op in ops for op, _ in chosen)  # noqa: E731
+    on_line = _depends_on_state(program)[program.first_instruction :]
+    chosen = [code for code, on in zip(program.instructions, on_line, strict=True) if on != off_line]
+    times = Counter(code[0] for code in chosen)
+    number = lambda *ops: sum(times[op] for op in ops)  # noqa: E731
     return Operations(
         mul=number(*_MULTIPLIES),
         add=number(*_ADDS),
         div=number(Op.DIV),
         sqrt=number(Op.SQRT),
-        sincos=len({args[0] for op, args in chosen if op in (Op.SIN, Op.COS)}),
+        sincos=len({code[1] for code in chosen if code[0] in (_SIN, _COS)}),
         sign=number(Op.SIGN),
         neg=number(Op.NEG),
         fused=number(Op.FMA, Op.FMS, Op.FNMA),
@@ -52,6 +55,6 @@ def count(program: Program, *, off_line: bool = False) -> Operations:
 def _depends_on_state(program: Program) -> list[bool]:
     flags = [port.stage != PARAMETER for port in program.inputs for _ in range(port.size)]
     flags += [False] * len(program.constants)
-    for _, *args in program.instructions:
-        flags.append(any(flags[a] for a in args))
+    for _, a, *others in program.instructions:
+        flags.append(flags[a] or any([flags[b] for b in others]))
     return flags

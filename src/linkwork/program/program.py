@@ -67,11 +67,11 @@ class Program:
     instructions: tuple[Instruction, ...]
     results: tuple[int, ...]
 
-    @property
+    @cached_property
     def n_inputs(self) -> int:
         return sum(port.size for port in self.inputs)
 
-    @property
+    @cached_property
     def first_instruction(self) -> int:
         """Number of the value made by the first instruction."""
         return self.n_inputs + len(self.constants)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,16 @@ def linearize(name: str, inputs: Sequence[Port], outputs: Sequence[Port], result
 
 
 def _reachable(roots: Iterable[Node]) -> list[Node]:
-    seen: set[Node] = set()
-    stack = list(roots)
+    seen = set(roots)
+    stack = list(seen)
     while stack:
         node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            if node.op != INPUT:
-                stack.extend(x for x in (node.a, node.b) if isinstance(x, Node))
-    return sorted(seen, key=lambda node: node.number)
+        if node.op != INPUT:
+            for x in (node.a, node.b):
+                if isinstance(x, Node) and x not in seen:
+                    seen.add(x)
+                    stack.append(x)
+    return sorted(seen, key=attrgetter("number"))
 
 
 def _nest(items: list, shape: tuple[int, ...]) -> Any:

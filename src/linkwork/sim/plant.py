@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..assembly import newton_step
+from ..codegen.optimised import optimised
 from ..codegen.timeloop import TimeLoop
 from ..control import Law, Point
 from ..control.law import TRACED
@@ -31,7 +32,7 @@ from ..formulations import (
 )
 from ..model import Model, grouped, quaternion_product
 from ..pipeline import carrying
-from ..program import Port, Program, optimize, trace
+from ..program import Port, Program, trace
 from ..scalar import Scalar, cos, is_zero, sin, sqrt
 from ..spatial import Inertia, Vector
 from .names import entries, units
@@ -156,7 +157,7 @@ class Plant:
     def _trace(self, name: str, run: Callable[[Now], Mapping[str, Any]]) -> Program:
         ports = self.ports
         names = [port.name for port in ports]
-        return optimize(trace(name, lambda *values: run(Now(self, dict(zip(names, values, strict=True)))), ports))
+        return optimised(trace(name, lambda *values: run(Now(self, dict(zip(names, values, strict=True)))), ports))
 
 
 class Now:

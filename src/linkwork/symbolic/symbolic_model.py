@@ -36,6 +36,7 @@ class SymbolicModel:
             for part in (
                 f"{label.robot}: {label.quantity}",
                 f"of {label.frame}" if label.frame else "",
+                f"in {label.axes} axes" if label.axes else "",
                 f"by {label.method}" if label.method else "",
             )
             if part

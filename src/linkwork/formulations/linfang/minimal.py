@@ -46,14 +46,14 @@ def joint_classes(model: Model) -> JointClasses:
         u[i] = _without_noise(pose[i].inward(axis[r]))
         if i in rotational:
             before = [pose[i].origin - pose[m].origin for m in rotational if m < i]
-            idle = all(_parallel(axis[r], v) for v in (model.gravity, *(axis[k] for k in range(1, i)), *before))
+            known = all(isinstance(x, (int, float)) for x in model.gravity)  # as an input it may point anywhere
+            others = (model.gravity, *(axis[k] for k in range(1, i)), *before)
+            idle = known and all(_parallel(axis[r], v) for v in others)
             delta[i] = 0 if idle else 1
     return JointClasses(r, s, u, delta)
 
 
 def _parallel(axis: Vector, v: Vector) -> bool:
-    if not all(isinstance(x, (int, float)) for x in v):  # gravity as an input may point anywhere
-        return False
     return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))
 
 

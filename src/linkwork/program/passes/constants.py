@@ -8,6 +8,7 @@ their terms for equal scales, inputs and outputs keep theirs; what freedom is le
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import isfinite
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from ..graph import Graph
 from ..program import Op, Program
 from ..trace import linearize
-from .flat import apply, while_it_helps
+from .flat import apply, if_it_helps
 
 MOST = (
     2.0**20
@@ -61,28 +62,32 @@ class Unknowns:
 
     def now(self, scale: Scale) -> Scale:
         """The scale with what has been settled put in."""
-        while (k := next((k for k in scale.powers if k in self.settled), None)) is not None:
-            rest = {n: p for n, p in scale.powers.items() if n != k}
-            scale = Scale(scale.factor, rest).times(self.settled[k], scale.powers[k])
-        return scale
+        if self.settled.keys().isdisjoint(scale.powers):
+            return scale
+        made = Scale(scale.factor, {k: p for k, p in scale.powers.items() if k not in self.settled})
+        for k, p in scale.powers.items():
+            if k in self.settled:
+                self.settled[k] = settled = self.now(self.settled[k])
+                made = made.times(settled, p)
+        return made
 
-    def make_one(self, scale: Scale) -> bool:
-        """Settle an unknown so that the scale is one, if that takes no roots."""
+    def make_one(self, scale: Scale) -> int | None:
+        """Settle an unknown so that the scale is one, if that takes no roots; which one."""
         scale = self.now(scale)
-        if simple := [k for k, p in scale.powers.items() if abs(p) == 1]:
-            k = max(simple)
+        k = max((k for k, p in scale.powers.items() if abs(p) == 1), default=None)
+        if k is not None:
             rest = Scale(scale.factor, {n: p for n, p in scale.powers.items() if n != k})
             self.settled[k] = ONE.times(rest, -scale.powers[k])
-        return bool(simple)
+        return k
 
     def make_equal(self, a: Scale, b: Scale) -> None:
         if a is not b:
             difference = self.now(a.times(b, -1))
-            if not self.make_one(difference):
+            if self.make_one(difference) is None:
                 self.settled.update(dict.fromkeys(difference.powers, ONE))
 
 
-@while_it_helps
+@if_it_helps
 def rescale(program: Program) -> Program:
     """Choose units: of the constants that values are multiplied by, as many as possible become one."""
     if not all(map(isfinite, program.constants)):
@@ -115,15 +120,34 @@ def rescale(program: Program) -> Program:
         unknowns.make_equal(of[r], ONE)
 
     factors = [of[y].times(of[x], -1).times(Scale(Fraction(c))) for y, x, c in multiplied if 1 / MOST <= c <= MOST]
-    while True:
-        groups: dict[Any, list[Scale]] = defaultdict(list)
-        for scale in map(unknowns.now, factors):
-            if any(abs(p) == 1 for p in scale.powers.values()):
-                groups[_same(scale)].append(scale)
-        if not groups:
-            break
-        unknowns.make_one(max(groups.values(), key=len)[0])
+    _make_ones(unknowns, factors)
     return _scaled(program, [Fraction(unknowns.now(scale).factor) for scale in of])
+
+
+def _make_ones(unknowns: Unknowns, scales: Sequence[Scale]) -> None:
+    """Settle unknowns until nothing is left to be made one, each time for the most scales at once."""
+    alike: dict[Any, dict[int, Scale]] = defaultdict(dict)
+    having: dict[int, list[int]] = defaultdict(list)  # an unknown -> scales it is in
+    now = dict(enumerate(scales))
+    changed: Iterable[int] = list(now)
+    while True:
+        for n in changed:
+            now[n] = scale = unknowns.now(now[n])
+            for k in scale.powers:
+                having[k].append(n)
+            if any(abs(p) == 1 for p in scale.powers.values()):
+                alike[_same(scale)][n] = scale
+        if not alike:
+            return
+        most = max(alike.values(), key=lambda group: (len(group), -min(group)))
+        k = unknowns.make_one(now[min(most)])
+        changed = dict.fromkeys(having.pop(k)) if k is not None else ()
+        for n in changed:
+            if any(abs(p) == 1 for p in now[n].powers.values()):
+                key = _same(now[n])
+                del alike[key][n]
+                if not alike[key]:
+                    del alike[key]
 
 
 def _same(scale: Scale) -> tuple:

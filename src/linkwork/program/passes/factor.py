@@ -52,8 +52,9 @@ def _most_common(flat: Flat, terms: list[tuple[int, tuple[int, ...]]]) -> int | 
         numbers = sum(_is_number(flat, x, factors) for factors in among[x])
         return multiplied + max(numbers - 1, 0)
 
-    best = max(among, key=lambda x: (saved(x), len(among[x]), -x), default=None)
-    return best if best is not None and len(among[best]) > 1 and saved(best) > 0 else None
+    several = [x for x in among if len(among[x]) > 1]
+    best = max(several, key=lambda x: (saved(x), len(among[x]), -x), default=None)
+    return best if best is not None and saved(best) > 0 else None
 
 
 def _is_number(flat: Flat, x: int, factors: tuple[int, ...]) -> bool:

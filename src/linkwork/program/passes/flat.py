@@ -7,9 +7,12 @@ those of a flat product the same with sign +1. Values that a pass makes are numb
 from __future__ import annotations
 
 import math
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import wraps
+from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import Any
 
@@ -21,12 +24,13 @@ from .dead import use_counts
 
 Pass = Callable[[Program], Program]
 Items = list[tuple[int, int]]
+Pair = tuple[int, int, int]  # two items and their relative sign
 
 LONGEST = 40  # items of a sum in which pairs are looked for; they grow with the square
 
 SINE_AND_COSINE, DIVISION = 20, 4  # what the dear ones weigh in native code, in multiplications
-SIGNS = {Op.ADD: (1, 1), Op.SUB: (1, -1), Op.MUL: (1, 1)}
-KIND = {Op.ADD: Op.ADD, Op.SUB: Op.ADD, Op.MUL: Op.MUL}
+SIGNS = {int(Op.ADD): 1, int(Op.SUB): -1, int(Op.MUL): 1}  # of the second operand
+MUL = int(Op.MUL)
 
 
 def work(done: Operations) -> int:
@@ -34,16 +38,27 @@ def work(done: Operations) -> int:
     return done.mul + done.add + done.neg + DIVISION * (done.div + done.sqrt) + SINE_AND_COSINE * done.sincos
 
 
+def if_it_helps(rewrite: Pass) -> Pass:
+    """The pass, if it lowers the work on line. A program that is fused already is left alone."""
+
+    @wraps(rewrite)
+    def kept(program: Program) -> Program:
+        if any(code[0] >= Op.FMA for code in program.instructions):
+            return program
+        made = rewrite(program)
+        return made if made is not program and work(count(made)) < work(count(program)) else program
+
+    return kept
+
+
 def while_it_helps(rewrite: Pass) -> Pass:
-    """The pass, repeated while it lowers the work on line. A program that is fused already is left alone."""
+    """The pass, repeated while it lowers the work on line."""
+    once = if_it_helps(rewrite)
 
     @wraps(rewrite)
     def repeated(program: Program) -> Program:
-        if any(op >= Op.FMA for op, *_ in program.instructions):
-            return program
-        least = work(count(program))
-        while (now := work(count(made := rewrite(program)))) < least:
-            program, least = made, now
+        while (made := once(program)) is not program:
+            program = made
         return program
 
     return repeated
@@ -57,32 +72,39 @@ class Flat:
         self.program, self.code, self.uses = program, dict(program.numbered()), use_counts(program)
         self.sums: dict[int, Items] = {}
         self.products: dict[int, Items] = {}
+        self._constants = dict(enumerate(program.constants, program.n_inputs))
+        self._number_of = {constant: value for value, constant in self._constants.items()}
         self._within: dict[int, list[int]] = {}  # what a flat value swallowed
         self._new: dict[int, tuple[Op, Items]] = {}
-        self._numbers: dict[int, float] = {}
         self._next = program.n_values
-        for number, (op, *args) in program.numbered():
-            if op in KIND:
-                flat = self.sums if KIND[Op(op)] == Op.ADD else self.products
+        for number, instruction in self.code.items():
+            if instruction[0] in SIGNS:
+                op, a, b = instruction
+                flat = self.products if op == MUL else self.sums
                 items, within = [], []
-                for sign, a in zip(SIGNS[Op(op)], args, strict=True):
-                    if a in flat and self.uses[a] == 1:
-                        items += [(sign * s, x) for s, x in flat.pop(a)]
-                        within += [a, *self._within.pop(a)]
+                for sign, x in ((1, a), (SIGNS[op], b)):
+                    if x in flat and self.uses[x] == 1:
+                        items += flat.pop(x) if sign > 0 else [(-s, y) for s, y in flat.pop(x)]
+                        within += [x, *self._within.pop(x)]
                     else:
-                        items.append((sign, a))
+                        items.append((sign, x))
                 flat[number], self._within[number] = items, within
+
+    def unchanged(self) -> Flat:
+        """Another of the same program, without what was defined and made; ``sums`` and ``products`` are shared."""
+        other = copy(self)
+        other._new, other._constants = {}, dict(self._constants)
+        return other
 
     def constant(self, value: int) -> float | None:
         """The number that ``value`` is known to be, if it is."""
-        k = value - self.program.n_inputs
-        return self.program.constants[k] if 0 <= k < len(self.program.constants) else self._numbers.get(value)
+        return self._constants.get(value)
 
     def number(self, constant: float) -> int:
         """A value that is this constant."""
-        if constant in self.program.constants:
-            return self.program.n_inputs + self.program.constants.index(constant)
-        self._numbers[self._next] = constant
+        if constant in self._number_of:
+            return self._number_of[constant]
+        self._constants[self._next] = constant
         self._next += 1
         return self._next - 1
 
@@ -99,10 +121,11 @@ class Flat:
     def rewritten(self) -> Program:
         """The program with what was defined and made."""
         program, graph = self.program, Graph()
+        if self.code.keys().isdisjoint(self._new):
+            return program
         skipped = {x for value in self._new for x in self._within.get(value, ())}
         values: dict[int, Any] = {k: graph.input(k) for k in range(program.n_inputs)}
-        values.update(enumerate(program.constants, program.n_inputs))
-        values.update(self._numbers)
+        values.update(self._constants)
 
         def of(value: int) -> Any:
             if value not in values:
@@ -112,7 +135,7 @@ class Flat:
                     values[value] = COMBINED[op](operands) if op in COMBINED else apply(op, operands[0][1])
                 else:
                     op, *args = self.code[value]
-                    values[value] = apply(op, *(of(a) for a in args))
+                    values[value] = apply(op, *[values[a] if a in values else of(a) for a in args])
             return values[value]
 
         for number in self.code:
@@ -124,34 +147,46 @@ class Flat:
 def share(flat: Flat, op: Op, found: dict[int, Items]) -> None:
     """Define the pair of items that most of the sums (or products) contain once for all, then the next."""
     items = {value: list(pairs) for value, pairs in found.items() if len(pairs) <= LONGEST}
-    where: dict[tuple[int, int, int], set[int]] = defaultdict(set)  # a pair and its relative sign -> who has it
+    where: dict[Pair, set[int]] = defaultdict(set)  # who has it
 
-    def pairs(value: int) -> Iterator[tuple[int, int, int]]:
+    def pairs(value: int, *of: int) -> Iterator[Pair]:
+        """Those that one of the items ``of`` has a part in; all if none is given."""
         for (s, x), (t, y) in combinations(items[value], 2):
-            if x != y or op == Op.MUL:
+            if (x != y or op == Op.MUL) and (not of or x in of or y in of):
                 yield min(x, y), max(x, y), s * t
+
+    def rank(pair: Pair) -> tuple[int, int, int, int]:
+        return -len(where[pair]), pair[1], pair[0], -pair[2]
 
     for value in items:
         for pair in pairs(value):
             where[pair].add(value)
+    queue = [(rank(pair), pair) for pair, users in where.items() if len(users) > 1]
+    heapify(queue)
     changed = set()
-    while where:
-        pair = max(where, key=lambda p: (len(where[p]), -p[1], -p[0]))
+    while queue:
+        known, pair = heappop(queue)
+        if known != rank(pair):  # it lost users since; those that won some stand in the queue again
+            if len(where[pair]) > 1:
+                heappush(queue, (rank(pair), pair))
+            continue
         x, y, relative = pair
-        users = where.pop(pair)
-        if len(users) < 2:
-            break
         new = flat.make(op, [(1, x), (relative, y)])
-        for value in sorted(users):
-            for old in pairs(value):
+        won = set()
+        for value in sorted(where.pop(pair)):
+            for old in pairs(value, x, y):
                 where[old].discard(value)
             sign = next(s for s, z in items[value] if z == x and (s * relative, y) in items[value])
             items[value].remove((sign, x))
             items[value].remove((sign * relative, y))
             items[value].append((sign, new))
             changed.add(value)
-            for fresh in pairs(value):
+            for fresh in pairs(value, x, y, new):
                 where[fresh].add(value)
+                won.add(fresh)
+        for fresh in won:
+            if len(where[fresh]) > 1:
+                heappush(queue, (rank(fresh), fresh))
     for value in changed:
         flat.define(value, op, items[value])
 
@@ -176,22 +211,17 @@ def total(operands: list[tuple[int, Any]]) -> Any:
 COMBINED = {Op.ADD: total, Op.MUL: product}
 
 
-def apply(op: int, a: Any, b: Any = None) -> Any:
+def apply(op: int, *operands: Any) -> Any:
     """The operation on nodes and numbers, simplified as in tracing."""
-    if op == Op.ADD:
-        return a + b
-    if op == Op.SUB:
-        return a - b
-    if op == Op.MUL:
-        return a * b
-    if op == Op.DIV:
-        return a / b
-    if op == Op.NEG:
-        return -a
-    return FUNCTIONS[Op(op)](a)
+    return APPLIED[op](*operands)
 
 
-FUNCTIONS = {
+APPLIED: dict[int, Callable[..., Any]] = {
+    Op.ADD: operator.add,
+    Op.SUB: operator.sub,
+    Op.MUL: operator.mul,
+    Op.DIV: operator.truediv,
+    Op.NEG: operator.neg,
     Op.SQRT: lambda x: x.sqrt() if isinstance(x, Node) else math.sqrt(x),
     Op.SIN: lambda x: x.sin() if isinstance(x, Node) else math.sin(x),
     Op.COS: lambda x: x.cos() if isinstance(x, Node) else math.cos(x),

@@ -34,12 +34,20 @@ def share_sums(program: Program) -> Program:
 
 def _opened(flat: Flat, items: Items) -> Items | None:
     """The items with one or two of them opened, if there are fewer of them then."""
-    sums = [k for k, (_, x) in enumerate(items) if x in flat.sums]
-    for chosen in chain(combinations(sums, 1), combinations(sums, 2)):
-        made = _merged(flat, [item for k, item in enumerate(items) if k not in chosen], [items[k] for k in chosen])
-        if len(made) < len(items):
-            return made
+    inside = {k: _distinct(flat, flat.sums[x]) for k, (_, x) in enumerate(items) if x in flat.sums}
+    for chosen in chain(combinations(inside, 1), combinations(inside, 2)):
+        kept = [item for k, item in enumerate(items) if k not in chosen]
+        parts = [_distinct(flat, kept), *(inside[k] for k in chosen)]
+        if len(set().union(*parts)) < sum(map(len, parts)):  # else nothing meets
+            made = _merged(flat, kept, [items[k] for k in chosen])
+            if len(made) < len(items):
+                return made
     return None
+
+
+def _distinct(flat: Flat, items: Items) -> set[int | None]:
+    """The terms, and None for all constants."""
+    return {None if flat.constant(x) is not None else x for _, x in items}
 
 
 def _merged(flat: Flat, kept: Items, opened: Items) -> Items:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from ..counts import count
 from ..program import Op, Program
@@ -23,7 +23,7 @@ def squares_of_sine_and_cosine(program: Program) -> Program:
     flat = waves.flat
     for value, items in list(flat.sums.items()):
         for (s, x), (t, y) in combinations(items, 2):
-            if waves.turning & {x, y} and (one := waves.squares(s, x, t, y)) is not None:
+            if (x in waves.squared or y in waves.squared) and (one := waves.squares(s, x, t, y)) is not None:
                 items.remove((s, x))
                 items.remove((t, y))
                 items.append(one)
@@ -57,6 +57,7 @@ class _Waves:
                 if len(factors) <= HIGHEST:
                     self.monomial[n] = tuple(factors)
         self.turning = {x for x, m in self.monomial.items() if sum(f in self.wave for f in m) > 1}
+        self.squared = {x for x in self.turning if any(a == b for a, b in pairwise(self.monomial[x]))}
         self.on_hand = {m: n for n, m in reversed(self.monomial.items())}
 
     def of(self, x: int) -> Monomial:
@@ -118,7 +119,7 @@ class _Waves:
         return (a, b, 1 if s == t else -1), Op.SIN, first
 
     def joined(self, angles: Angles, places: list[Place]) -> Program:
-        flat = Flat(self.program)
+        flat = self.flat.unchanged()
         a, b, sign = angles
         angle = flat.make(Op.ADD, [(1, a), (sign, b)])
         waves = {op: flat.make(op, [(1, angle)]) for op in (Op.SIN, Op.COS)}
@@ -141,7 +142,7 @@ class _Waves:
                 yield c, args[0], 1 if op == Op.ADD else -1, args[1]
 
     def taken_apart(self, c: int, a: int, sign: int, b: int) -> Program:
-        flat = Flat(self.program)
+        flat = self.flat.unchanged()
         (sa, ca), (sb, cb) = (
             tuple(self.number.get((op, x)) or flat.make(op, [(1, x)]) for op in (Op.SIN, Op.COS)) for x in (a, b)
         )
@@ -155,9 +156,14 @@ class _Waves:
 
 def _difference(a: Monomial, b: Monomial) -> tuple[Monomial, Monomial]:
     """The factors that only one of them has."""
-    one, two = Counter(a), Counter(b)
-    return tuple(sorted((one - two).elements())), tuple(sorted((two - one).elements()))
+    one, two = list(a), []
+    for f in b:
+        if f in one:
+            one.remove(f)
+        else:
+            two.append(f)
+    return tuple(one), tuple(two)
 
 
 def _without(a: Monomial, factors: Monomial) -> Monomial:
-    return tuple(sorted((Counter(a) - Counter(factors)).elements()))
+    return _difference(a, factors)[0]
