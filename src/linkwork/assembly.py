@@ -134,7 +134,7 @@ class Assembler:
 
     def _guess(self, guess: Any, batch: tuple[int, ...]) -> np.ndarray:
         where, nq = f"assemble {self.model.name!r}", self.model.nq
-        start = _numbers(guess, f"{where}, guess")
+        start = numbers(guess, f"{where}, guess")
         if start.shape[-1:] != (nq,):
             expected = f"(..., {nq}): positions of all joints"
             raise ShapeError("this guess does not fit", where=where, got=start.shape, expected=expected)
@@ -152,12 +152,12 @@ class Assembler:
                 raise ShapeError(
                     "other joints", where="assemble", got=", ".join(map(str, known)), expected=", ".join(names)
                 )
-            arrays = [_numbers(known[name], f"assemble, {name!r}") for name in names]
+            arrays = [numbers(known[name], f"assemble, {name!r}") for name in names]
             pose = len(places) > len(names)  # of a platform: seven numbers, first
             parts = [np.atleast_1d(x) if pose and k == 0 else x[..., None] for k, x in enumerate(arrays)]
             batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
             known = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
-        target = _numbers(known, f"assemble {self.model.name!r}")
+        target = numbers(known, f"assemble {self.model.name!r}")
         if target.shape[-1:] != (len(places),):
             raise ShapeError(
                 "wrong number of known positions",
@@ -226,7 +226,8 @@ class Assembler:
         return best, steps
 
 
-def _numbers(value: Any, where: str) -> np.ndarray:
+def numbers(value: Any, where: str) -> np.ndarray:
+    """A finite array."""
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -234,8 +235,8 @@ def _numbers(value: Any, where: str) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise ShapeError("these are not real numbers", where=where, got=f"dtype {array.dtype}")
     if not np.isfinite(array).all():
-        raise ShapeError("positions must be finite", where=where)
-    return array.astype(float)
+        raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
+    return array.astype(float, copy=False)
 
 
 def _unknown_columns(model: Model, known: Sequence[int], q: list[Any]) -> list[list[Any]]:

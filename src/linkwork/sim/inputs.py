@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assembly import numbers
 from ..errors import ShapeError, UnknownNameError
 from ..formulations import sizes, vectors
 from ..model import Model
@@ -55,19 +56,6 @@ class Inputs:
             self.constants[name] = array[:, 0]
         else:
             self.held[name] = array
-
-
-def numbers(value: Any, where: str) -> np.ndarray:
-    """A finite array."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ShapeError("this is not a rectangular array", where=where, got=error) from error
-    if array.dtype.kind not in "fiub":
-        raise ShapeError("these are not real numbers", where=where, got=f"dtype {array.dtype}")
-    if not np.isfinite(array).all():
-        raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
-    return array.astype(float, copy=False)
 
 
 def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..assembly import numbers
 from ..control import Law
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..formulations import sizes
 from ..model import Model, SoftLimits
 from ..pipeline import choose
-from .inputs import Inputs, is_law, numbers, positive, vector
+from .inputs import Inputs, is_law, positive, vector
 from .plant import REFERENCE, VARIED, Plant
 
 REMEMBERED = 64  # setups traced before
