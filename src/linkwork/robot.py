@@ -285,7 +285,7 @@ class Robot:
     # -- parameters ------------------------------------------------------------------------------------------------
 
     def regressor(self, q: Any, v: Any, a: Any, parameters: str = "standard", **how: Any) -> Any:
-        """Y with tau = Y theta, a column for each of ``parameter_names(parameters)``: "standard", "minimal" or "lin"."""
+        """Y with tau = Y theta, a column for each of ``parameter_names(parameters)``: "standard", "minimal", "lin"."""
         if parameters not in self._regressors:
             self._regressors[parameters] = compile(self, "regressor", parameters=parameters)
         return self._regressors[parameters](q, v, a, **how)
