@@ -144,7 +144,10 @@ class TestCommandLine:
         os.mkfifo(tmp_path / "states.csv")  # nobody writes, so the process waits
         words = ("eval", "planar2r", "gravity", "--input", tmp_path / "states.csv")
         process = subprocess.Popen(
-            [sys.executable, "-m", "linkwork.cli", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            [sys.executable, "-m", "linkwork.cli", *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs are born deaf to it
         )
         while process.poll() is None:
             try:
