@@ -119,18 +119,19 @@ def growth_of_time(case: Case, budget: float) -> dict[str, float]:
 
 
 def memory(steps: int = STREAMED) -> dict[str, float]:
-    """Megabytes a streamed run of many steps needs beyond one of a tenth, each in a process of its own."""
+    """Peak megabytes of a streamed run of many steps and of one of a tenth, each in a process of its own (Linux)."""
     peaks = [_peak(steps // 10), _peak(steps)]
     return {"steps": steps, "MB_tenth": peaks[0], "MB": peaks[1]}
 
 
 def _peak(steps: int) -> float:
     program = f"""
-import resource, tempfile, linkwork
+import re, tempfile, linkwork
 robot = linkwork.load("planar2r")
 with tempfile.TemporaryDirectory() as folder:
     robot.rollout([[0.1, 0.2]], [[0.0, 0.0]], None, 1e-4, {steps}, outputs=("q",), to=folder + "/run", progress=False)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    # Not ru_maxrss, which begins with that of the process this one was forked from.
+    print(int(re.search("VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) / 1024)
 """
     return float(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
 
