@@ -24,6 +24,9 @@ def roll(robot, q0=((0.0, 0.0),) * B, v0=((0.0, 0.0),) * B, torque=None, dt=1e-3
 
 WAY = Quintic([0.0, 0.0], [1.0, 1.0], 1.0)
 BAD = [
+    (ShapeError, r"vary: this is not a dict by name\n  got: \[1\]\n  expected: such as \{'mass'", {"vary": [1]}),
+    (ShapeError, r"gains: this is not a dict", {"gains": "kp"}),
+    (ShapeError, r"wrenches: this is not a dict", {"wrenches": np.zeros(6)}),
     (ShapeError, r"dt: out of range\n  got: 0\n  expected: a positive number", {"dt": 0}),
     (ShapeError, r"dt: out of range\n  got: -0.001", {"dt": -1e-3}),
     (ShapeError, r"dt: out of range\n  got: nan", {"dt": np.nan}),

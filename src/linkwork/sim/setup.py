@@ -18,6 +18,11 @@ from .inputs import Inputs, is_law, positive, vector
 from .plant import REFERENCE, VARIED, Plant
 
 REMEMBERED = 64  # setups traced before
+FORMS = {
+    "vary": "such as {'mass': (samples, bodies)}",
+    "gains": "such as {'kp': (samples, n)}",
+    "wrenches": "{frame: (6,)}, or more axes, or a function of t",
+}
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
 
 
@@ -59,6 +64,9 @@ def prepare(
     outputs: tuple[str, ...],
 ) -> Setup:
     model: Model = robot.model
+    for name, value in (("vary", vary), ("gains", gains), ("wrenches", wrenches)):
+        if value is not None and not isinstance(value, Mapping):
+            raise ShapeError("this is not a dict by name", where=name, got=repr(value)[:80], expected=FORMS[name])
     q, v, batch = _initial(robot, q0, v0)
     inputs = Inputs(batch, steps)
     seen, notes = _surroundings(model, limits, friction_width, "coulomb" in (vary or {}))
