@@ -42,6 +42,20 @@ class TestCompare:
         for row in (row for rows in able.values() for row in rows):
             assert row["deviation"] < 1e-9 and row["operations"]["mul"] <= row["executed"]["mul"]
 
+    def test_mimic_joints(self, tmp_path):
+        joint = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><axis xyz="1 0 0"/>
+            <origin xyz="0 0 1"/><limit effort="1" velocity="1" lower="-1" upper="1"/>{3}</joint>"""
+        mass = """<link name="{0}"><inertial><origin xyz="0 0 0.5"/><mass value="1"/>
+            <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>"""
+        joints = joint.format("a", "base", "x", ""), joint.format("b", "x", "y", '<mimic joint="a" multiplier="2"/>')
+        links = mass.format("base"), mass.format("x"), mass.format("y")
+        path = tmp_path / "coupled.urdf"
+        path.write_text(f'<robot name="coupled">{"".join((*links, *joints))}</robot>')
+        (row,) = json.loads(run("compare", str(path), "--quantity", "forward_dynamics", "--json"))["quantities"][
+            "forward_dynamics"
+        ][:1]
+        assert row["method"] == "crba-ldl" and row["operations"]["mul"] <= row["executed"]["mul"]
+
     def test_table_and_refusals(self):
         text = run("compare", "quadruped", "--quantity", "inertia_matrix")
         assert "crba" in text and "it is for a fixed base, and the base floats" in text

@@ -105,6 +105,8 @@ def test_limits(run):
         (("planar2r", "--tau", "1,2", "--goal", "1,2"), "either joint forces or a goal"),
         (("planar2r", "--q", "1,2,3"), "q"),
         (("planar2r", "--q", "hand=1"), "there is no joint 'hand'"),
+        (("planar2r", "--goal", "1,2,3"), "--goal: wrong number of values"),
+        (("planar2r", "--duration", "1e9", "--dt", "1e-9"), "the records do not fit into memory"),
         (("planar2r", "--dt", "0"), "dt: out of range"),
         (("planar2r", "--dt", "nan"), "dt: out of range"),
         (("planar2r", "--duration", "-1"), "duration: out of range"),

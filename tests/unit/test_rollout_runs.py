@@ -14,7 +14,7 @@ import pytest
 
 import linkwork
 from linkwork import DivergedError, SoftLimits
-from linkwork.control import PD, Quintic
+from linkwork.control import PD, Quintic, Sampled
 from linkwork.model import Description, JointDescription, Link, LinkInertia
 from support.random_robots import Recipe, describe
 
@@ -290,6 +290,30 @@ def test_gains_and_parameters_are_looked_at_each_time():
     robot.rollout([0.0], [0.0], None, 1e-3, 2, vary={"viscous": [1.0]})
     with pytest.warns(UserWarning, match="too long"):
         robot.rollout([0.0], [0.0], None, 1e-3, 2, vary={"viscous": [500.0]})
+
+
+def test_a_diverged_motion_tells_what_was_wrong_from_the_start():
+    robot, options = STIFF["friction"](1.0)
+    with pytest.warns(UserWarning, match="too long"), pytest.raises(DivergedError, match=r"fix: dt = .*try dt = "):
+        robot.simulate([0.0], [1.0], 1.0, 1e-3, **options)
+
+
+def test_jumping_inputs_and_adams_bashforth(arm):
+    """Held torques: rk4 is as good as ever, and of the method that looks back over the jumps a note says it is not.
+    A reference that is sampled is smooth."""
+    tau = np.random.default_rng(0).uniform(-50, 50, (100, 2))
+    run = {"q0": [0.3, 0.2], "duration": 0.1, "torque": tau}
+    exact, rk4, ab4 = (arm.simulate(method=m, **run) for m in ("dormand-prince", "rk4", "adams-bashforth-4"))
+    assert np.abs(rk4.q - exact.q).max() < 1e-10 < 1e-6 < np.abs(ab4.q - exact.q).max()
+    assert any("spreads jumps" in note for note in ab4.notes) and not any("spreads jumps" in note for note in rk4.notes)
+    way = Sampled([0.0, 0.1], [[0.3, 0.2], [0.4, 0.1]])
+    for smooth in ({"torque": tau[0]}, {"torque": PD(100.0, 10.0), "reference": way}):
+        assert not any("spreads jumps" in note for note in arm.simulate([0.3, 0.2], duration=0.1, **smooth).notes)
+
+
+def test_a_robot_that_cannot_move():
+    still = linkwork.load(Description("rock", (Link("base"),), ()))
+    assert still.rollout(np.zeros((3, 0)), np.zeros((3, 0)), steps=2).q.shape == (3, 3, 0)
 
 
 def test_no_warning_for_sensible_robots():

@@ -1,5 +1,6 @@
 """Bad input to simulate and rollout: what is said, and that nothing is written."""
 
+import resource
 import sys
 
 import numpy as np
@@ -72,6 +73,8 @@ BAD = [
      {"gains": {"ki": 1.0}, "torque": PD(1, 1), "reference": WAY}),
     (LinkworkError, r"reference: a reference is for a controller\n  fix: give a controller", {"reference": WAY}),
     (LinkworkError, r"PD needs a reference", {"torque": PD(1, 1)}),
+    (ShapeError, r"reference: this is not a reference\n  got: array(.|\n)*Sampled\(times, q\)",
+     {"torque": PD(1, 1), "reference": np.zeros((STEPS, 2))}),
     (LinkworkError, r"this is a class of controllers\n  fix: .*PD\(\.\.\.\)", {"torque": PD}),
     (UnknownNameError, r"there is no frame 'hand'", {"wrenches": {"hand": np.zeros(6)}}),
     (ShapeError, r"wrench on 'tip': wrong shape\n  got: \(5,\)\n  expected: \(6,\)",
@@ -143,6 +146,28 @@ def test_output_that_cannot_be_written(arm, tmp_path):
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "full", "mine"]
     (tmp_path / "empty").mkdir()
     roll(arm, to=tmp_path / "empty")  # an empty one will do
+
+
+@pytest.mark.parametrize("steps", [10**13, 10**18])
+def test_records_beyond_memory(arm, steps):
+    with pytest.raises(LinkworkError, match=r"the records do not fit into memory\n(.|\n)*GB\n  fix: .*every"):
+        roll(arm, steps=steps)
+    with pytest.raises(LinkworkError, match="do not fit into memory"):
+        arm.simulate(duration=steps * 1e-3)
+
+
+@pytest.mark.parametrize("name", ["run", "run.zarr"])
+def test_no_room_for_records(arm, tmp_path, name):
+    """What is there before the disk is full can be read."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, before[1]))
+    try:
+        with pytest.raises(LinkworkError, match=rf"{name}: the records cannot be written: File too large\n(.|\n)*fix:"):
+            roll(arm, q0=np.zeros((1, 2)), v0=np.zeros((1, 2)), steps=200_000, to=tmp_path / name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    if name == "run":
+        assert np.isfinite(np.load(tmp_path / name / "q.npy")).all()
 
 
 def test_missing_packages(arm, tmp_path, monkeypatch):

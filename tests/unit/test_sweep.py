@@ -300,6 +300,7 @@ def test_diverged_rows_say_when(write):
         ("kind: PDGravity", "kind: PID", "did you mean 'PD'"),
         ("kind: PDGravity, ", "", "key 'kind' is missing"),
         ("kd: [60, {log_uniform: [10, 40]}]", "kd: {elbow: 3}", "none for shoulder"),
+        ("kd: [60, {log_uniform: [10, 40]}]", "kd: {times: {uniform: [1, 2]}}", "none for shoulder, elbow"),
         ("kd: [60, {log_uniform: [10, 40]}]", "kd: [1, 2, 3]", "3 values(.|\n)*2: shoulder, elbow"),
         ("kd: [60,", "kd: [-60,", "numbers, zero or more"),
         ("kind: Quintic", "kind: Septic", "no reference 'Septic'"),

@@ -307,4 +307,7 @@ def test_plots_that_cannot_be(tmp_path):
         floating().plot()
     with pytest.raises(LinkworkError, match=r"\.png"):
         make().plot(path=tmp_path / "motion.xyz")
+    for what, joints in (([], None), ("joints", [])):
+        with pytest.raises(LinkworkError, match="there is nothing to draw"):
+            make().plot(what, joints=joints)
     assert not list(tmp_path.iterdir())

@@ -10,8 +10,9 @@ import linkwork
 from linkwork.model import describe
 from linkwork.sim import Trajectory
 from linkwork.view import State, html
+from linkwork.view.controls import _bounds
 from linkwork.view.player import Player, motions
-from linkwork.view.state import INDEPENDENT, MOTORS
+from linkwork.view.state import INDEPENDENT, MOTORS, Handle
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,11 @@ def test_handles_are_within_the_limits(panda):
     for handle, value, joint in zip(State(panda).handles, State(panda).values, panda.model.leading_joints):
         assert (handle.name, handle.lower, handle.upper) == (joint.name, joint.lower, joint.upper)
         assert handle.lower <= value <= handle.upper
+
+
+def test_a_slider_within_less_than_a_step():
+    assert _bounds(Handle("joint", "m", 0.0001, 0.0009)) == (0.0001, 0.0009)
+    assert _bounds(Handle("joint", "m", -0.0011, 0.0029)) == (-0.001, 0.002)
 
 
 @pytest.mark.parametrize("way", [INDEPENDENT, MOTORS])
@@ -164,6 +170,15 @@ def test_samples_of_a_batch_are_motions_of_their_own(panda):
     names = [motion.name for motion in motions(panda, wave(panda, (3,)), "wave")]
     assert names == ["wave [0]", "wave [1]", "wave [2]"]
     assert len(motions(panda, wave(panda, (5, 4)), "many")) == 8
+
+
+def test_a_diverged_motion_is_shown_as_long_as_it_lasted(panda):
+    run = wave(panda, (2,))
+    run.arrays["q"] = run.q.copy()
+    run.arrays["q"][1, 4:] = np.nan
+    lengths = [len(motion.t) for motion in motions(panda, run, "wave")]
+    assert lengths == [len(run.t), 4]
+    assert np.isfinite(motions(panda, run, "wave")[1].at(9)[0]).all()
 
 
 def test_a_trajectory_of_another_robot_is_refused(panda):

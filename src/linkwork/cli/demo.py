@@ -71,6 +71,9 @@ def _say_next(name: str, took: float, failed: list[dict[str, Any]]) -> None:
         f"linkwork inspect {name}": "joints, inertias, frames",
         f"linkwork compare {name}": "all methods side by side",
         f"linkwork count {name}": "operations, method by method",
+        f"linkwork simulate {name}": "let it fall",
+        f"linkwork report {name}": "all about it on one page",
+        f"linkwork view {name}": "the robot in a browser",
         "linkwork check FILE.urdf": "what is wrong with a robot of your own",
         "linkwork --help": "all verbs",
     }

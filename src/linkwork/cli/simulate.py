@@ -149,5 +149,5 @@ def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:
     names = list(model.position_names)
     first = model.nq - len(names)
     motors = [first + names.index(name) for name in model.names_of(model.mobility.motors)]
-    end = parse(model, "q", goal)
+    end = parse(model, "q", goal, "--goal")
     return Quintic(q0[motors], end[motors], duration)

@@ -62,12 +62,13 @@ def unit(model: Model, what: str, *, base: bool = True) -> str:
     return sliding if kinds == {True} else turning
 
 
-def parse(model: Model, vector: str, text: str) -> np.ndarray:
+def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
     """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros (or home) for the rest.
 
-    Of the positions of a robot with loops, those of the independent joints are enough.
+    Of the positions of a robot with loops, those of the independent joints are enough. ``option``: where the text was
+    given, ``--VECTOR`` if not said.
     """
-    option, names = f"--{vector}", entries(model, vector)
+    option, names = option or f"--{vector}", entries(model, vector)
     assembler = Assembler(model) if vector == "q" and model.loops else None
     known = [names[k] for k in assembler.places] if assembler else names
     if "=" not in text:

@@ -262,13 +262,14 @@ class _Writer:
             f.store_row(value, "%in", row)
             f.store_row(value, "%state", row)
             total = value if total is None else f.binary("fadd", total, value)
-        if total is not None:
+        one = f.constant(1.0)
+        if total is not None:  # a robot without joints has no x
             m = f.module
             nothing = f.binary("fsub", total, total)  # not a number unless the sum is finite
             finite = f.let(f"fcmp ord {m.vector} {nothing}, zeroinitializer")
-            one = f.let(f"select <{m.lanes} x i1> {finite}, {m.vector} {f.constant(1.0)}, {m.vector} zeroinitializer")
-            row = self.loop.state - 1
-            f.store_row(f.binary("fadd", f.load_row("%state", row), one), "%state", row)
+            one = f.let(f"select <{m.lanes} x i1> {finite}, {m.vector} {one}, {m.vector} zeroinitializer")
+        row = self.loop.state - 1
+        f.store_row(f.binary("fadd", f.load_row("%state", row), one), "%state", row)
 
     def _runge_kutta(self, time: str, dt: str) -> None:
         f, x = self.f, self.loop.x

@@ -42,6 +42,11 @@ def plot(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None, 
     for name in names or ():
         trajectory.joint(name)  # refuses unknown ones
     rows = [row for kind in what for row in kinds[kind](trajectory, names)]
+    if not rows:
+        got = (
+            f"plot {', '.join(what) or 'of nothing'}, joints: {'all' if names is None else ', '.join(names) or 'none'}"
+        )
+        raise LinkworkError("there is nothing to draw", where="plot", got=got)
     figure = Figure(figsize=(11, 3.2 * len(rows) + 0.5), layout="constrained")
     grid = figure.add_gridspec(len(rows), 2)
     for k, row in enumerate(rows):

@@ -21,7 +21,14 @@ class Memory:
     def __init__(self, samples: int, rows: int, shapes: Mapping[str, Shape]):
         self.shapes = shapes
         size = sum(math.prod(shape) for shape in shapes.values())
-        self.array = np.empty((samples, rows, size))
+        try:
+            self.array = np.empty((samples, rows, size))
+        except (MemoryError, ValueError) as error:  # NumPy tells arrays beyond all addresses by the latter
+            raise LinkworkError(
+                "the records do not fit into memory",
+                got=f"{samples} samples, {rows} times, {size} numbers each: {8e-9 * samples * rows * size:.3g} GB",
+                fix="record fewer steps by every=..., or let rollout stream into files by to='folder'",
+            ) from error
 
     def target(self, sample: int, samples: int, row: int, rows: int) -> np.ndarray:
         """Where these records go."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..codegen.timeloop import build
-from ..errors import DivergedError, UnknownNameError
+from ..errors import DivergedError, LinkworkError, UnknownNameError
 from . import stability
 from .inputs import positive, whole
+from .plant import REFERENCE
 from .progress import Progress
 from .records import destination
 from .setup import Setup, prepare
@@ -27,6 +29,10 @@ DIVERGED = ("raise", "keep")
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
+JUMPS = (
+    "adams-bashforth-4 takes arrays over time for samples of something smooth, and spreads jumps over four steps;"
+    " rk4 holds them over each step"
+)
 USER = 4  # whoever calls Robot.rollout or Robot.simulate, on the stack above `run`
 
 
@@ -97,6 +103,8 @@ def run(
     if checked[case]:
         warnings.warn(checked[case], stacklevel=USER)
         notes.append(checked[case])
+    if METHODS[method] == "ab4" and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
+        notes.append(JUMPS)
     samples, rows = setup.samples, steps // every + 1
     records = destination(to, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
@@ -117,10 +125,11 @@ def run(
                     began = time.perf_counter()
                     runner.advance(state, group, k, n, every, end, block, steps, pool, threads)
                     took = time.perf_counter() - began
-                    records.flush(block, first, row)
+                    with _room(to):
+                        records.flush(block, first, row)
                     k, row = k + n, row + new_rows
                     if diverged == "raise" and (state[:, -1] < k).any():
-                        raise runner.story(group, state, steps)
+                        raise runner.story(group, state, steps, checked[case])
                     bar.advance(count * n)
                     turns = _next_turns(turns, took, count * len(runner.loop.record.results), every)
                 done_samples = group.stop
@@ -128,19 +137,34 @@ def run(
             if not done_samples:  # the first group, as far as it came
                 done_samples, done_rows = min(GROUP, samples), row
             if not isinstance(stop, KeyboardInterrupt):
-                records.finish(done_samples, done_rows, dt * every)
+                with suppress(OSError):  # of a disk that is full already
+                    records.finish(done_samples, done_rows, dt * every)
                 raise
             note = (
                 f"stopped from the keyboard after {done_samples} of {samples} samples and {done_rows} of {rows} times"
             )
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
-    arrays = records.finish(done_samples, done_rows, dt * every)
+    with _room(to):
+        arrays = records.finish(done_samples, done_rows, dt * every)
     if not setup.batched:
         arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     plant = setup.plant
     about = {"robot": plant.model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
     return Trajectory(arrays, plant.entries, **about)
+
+
+@contextmanager
+def _room(to: str | Path | None) -> Iterator[None]:
+    """A full disk is told as such."""
+    try:
+        yield
+    except OSError as error:
+        raise LinkworkError(
+            f"the records cannot be written: {error.strerror or error}",
+            where=str(to),
+            fix="record fewer steps by every=..., or choose a place with more room",
+        ) from error
 
 
 def _first_turns(samples: int, every: int) -> int:
@@ -224,8 +248,8 @@ class Runner:
         else:
             list(pool.map(work, parts))
 
-    def story(self, group: slice, state: np.ndarray, steps: int) -> DivergedError:
-        """Which sample left the numbers first, when, and from where."""
+    def story(self, group: slice, state: np.ndarray, steps: int, warned: str) -> DivergedError:
+        """Which sample left the numbers first, when, and from where; ``warned``: what was wrong from the start."""
         finite = state[:, -1].astype(int)
         k = int(finite.argmin())
         step, sample = int(finite[k]), group.start + k
@@ -240,7 +264,8 @@ class Runner:
             f"the motion is not finite after step {step + 1}, t = {at:g} s",
             where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),
             got=f"before this step q = {_short(q)}, v = {_short(v)}",
-            fix="take a smaller dt, weaker gains, or another method; rollout(diverged='keep') leaves such samples in",
+            fix=(warned or "take a smaller dt, weaker gains, or another method")
+            + "; rollout(diverged='keep') leaves such samples in",
             sample=sample if self.setup.batched else None,
             step=step + 1,
             time=at,

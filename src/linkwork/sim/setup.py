@@ -184,6 +184,9 @@ def _reference(inputs: Inputs, reference: Any, law: Law | None, steps: int, dt: 
         return None
     if law is None:
         raise LinkworkError("a reference is for a controller", where="reference", fix="give a controller as torque")
+    if not callable(reference):
+        expected = "a function t -> Point(q, v, a), such as linkwork.control.Sampled(times, q)"
+        raise ShapeError("this is not a reference", where="reference", got=repr(reference)[:80], expected=expected)
     if getattr(reference, "traceable", True):
         return reference
     points = reference.sample(dt * np.arange(steps))

@@ -13,6 +13,8 @@ GROWTH = 1e-3  # per step, beyond that of the motion itself, of what should die 
 def warning(setup: Setup, method: str, dt: float) -> str:
     """What is wrong with ``dt`` for this method, in the first state and at rest there; empty if nothing is seen."""
     model, x = setup.plant.model, setup.x0[0]
+    if not len(x):
+        return ""  # nothing moves
     still = x.copy()
     still[model.nq : model.nq + model.nv] = 0.0
     for state in (x, still):

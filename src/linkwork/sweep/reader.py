@@ -227,7 +227,7 @@ class _Reader(Values):
         }
         constants = {}
         for key, gain in gains.items():
-            changed = {k for change in gain.changes for k in change.entries}
+            changed = {k for change in gain.changes if not change.operation for k in change.entries}
             if missing := [name for k, name in enumerate(motors) if math.isnan(gain.base[k]) and k not in changed]:
                 self.fail(row[key], f"{key} of some motors is missing", got=f"none for {', '.join(missing)}")
             constants[key] = [0.0 if k in changed else x for k, x in enumerate(gain.base)]

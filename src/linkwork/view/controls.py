@@ -130,9 +130,10 @@ class Controls:
 
 
 def _bounds(handle: Handle) -> tuple[float, float]:
-    """Whole steps of the slider, not beyond the limits."""
+    """Whole steps of the slider, not beyond the limits; these themselves where no step lies between them."""
     scale = 10**DIGITS
-    return math.ceil(handle.lower * scale - 1e-9) / scale, math.floor(handle.upper * scale + 1e-9) / scale
+    lower, upper = math.ceil(handle.lower * scale - 1e-9) / scale, math.floor(handle.upper * scale + 1e-9) / scale
+    return (lower, upper) if lower <= upper else (handle.lower, handle.upper)
 
 
 def _within(value: float, lower: float, upper: float) -> float:

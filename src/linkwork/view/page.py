@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
 import time
@@ -269,7 +270,8 @@ class Page:
             state, c = self.state, self.controls
             torques = state.torques()
             for unit, value in zip(state.torque_units, torques.values(), strict=True):
-                self.largest[unit] = max(self.largest.get(unit, 0.0), abs(value))
+                size = abs(value) if math.isfinite(value) else 0.0  # beyond the numbers where a motion diverges
+                self.largest[unit] = max(self.largest.get(unit, 0.0), size)
             still = not (state.v.any() or state.a.any())
             c.caption.content = html.table({"Torques that hold it still" if still else "Torques of this motion": ""})
             c.bars.content = html.bars(torques, state.torque_units, state.torque_limits, self.largest)

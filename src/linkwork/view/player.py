@@ -34,7 +34,7 @@ class Motion:
 
 
 def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
-    """The motions of a Trajectory: one, or the first few samples of a batch."""
+    """The motions of a Trajectory: one, or the first few samples of a batch; a diverged one as long as it lasted."""
     arrays = trajectory.arrays
     q = np.asarray(arrays.get("q", np.empty(0)))
     if q.shape[-1:] != (robot.nq,) or not len(arrays["t"]):
@@ -47,11 +47,13 @@ def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
     times = len(arrays["t"])
     still = np.zeros((*q.shape[:-1], robot.nv))
     rows = [x.reshape(-1, times, x.shape[-1])[:MOST] for x in (q, arrays.get("v", still), arrays.get("a", still))]
-    count = len(rows[0])
-    return [
-        Motion(name if count == 1 else f"{name} [{k}]", np.asarray(arrays["t"], float), *each)
-        for k, each in enumerate(zip(*rows, strict=True))
-    ]
+    count, t = len(rows[0]), np.asarray(arrays["t"], float)
+    found = []
+    for k, each in enumerate(zip(*rows, strict=True)):
+        finite = np.all([np.isfinite(x).all(axis=-1) for x in each], axis=0)
+        end = times if finite.all() else max(int(finite.argmin()), 1)  # the state it starts from is finite
+        found.append(Motion(name if count == 1 else f"{name} [{k}]", t[:end], *(x[:end] for x in each)))
+    return found
 
 
 class Player:
