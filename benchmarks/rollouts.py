@@ -32,7 +32,6 @@ def rollouts(case: Case, rounds: int, budget: float) -> dict[str, Any]:
     """Semi-implicit Euler, no contacts and constraints, every step recorded by both; trajectories agreed first."""
     robot, model = case.robot, mujoco_model(case)
     model.opt.timestep = DT
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
     data = mujoco.MjData(model)
     q, v = _starts(case)
     start = _mujoco_states(case, model, q[:FEW], v[:FEW])

@@ -13,7 +13,7 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .function import Function
-from .model import Description, ElasticDrive, Model, build, chain, describe, with_elastic_drives
+from .model import Description, ElasticDrive, Model, SoftLimits, build, chain, describe, with_elastic_drives
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
 from .symbolic import SymbolicModel, symbolic
@@ -141,13 +141,30 @@ class Robot:
     # -- motion ----------------------------------------------------------------------------------------------------
 
     def simulate(
-        self, q0: Any = None, v0: Any = None, duration: float = 1.0, dt: float = 1e-3, **options: Any
+        self,
+        q0: Any = None,
+        v0: Any = None,
+        duration: float = 1.0,
+        dt: float = 1e-3,
+        *,
+        torque: Any = None,
+        reference: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        method: str = "adams-bashforth-4",
+        every: int = 1,
+        limits: SoftLimits | None = None,
+        friction_width: float = 0.05,
+        dynamics: str = "auto",
+        tolerance: float = 1e-9,
+        progress: Any = None,
     ) -> Trajectory:
         """One motion from a state (without it: home or zero, at rest).
 
         ``torque``: nothing; joint forces ``tau``, constant (n,) or held over each step (steps, n); a controller of
         ``linkwork.control``, or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled with the
-        robot. ``reference``: what the controller follows. ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
+        robot. ``reference``: what the controller follows. ``gains``: of the controller, by name.
+        ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler"; with
         SciPy "dormand-prince" and, for stiff springs, "implicit", which choose their own steps within ``tolerance``.
         ``every``: record each so many steps. ``limits``: ``SoftLimits``, or none act. ``friction_width``: velocity
@@ -158,10 +175,32 @@ class Robot:
         """
         from .sim import simulate  # not before it is used: most programs start sooner without
 
-        return simulate(self, q0, v0, duration, dt, **options)
+        options = {"torque": torque, "reference": reference, "gains": gains, "wrenches": wrenches, "method": method}
+        options |= {"every": every, "limits": limits, "friction_width": friction_width, "dynamics": dynamics}
+        return simulate(self, q0, v0, duration, dt, **options, tolerance=tolerance, progress=progress)
 
     def rollout(
-        self, q0: Any, v0: Any, torque: Any = None, dt: float = 1e-3, steps: int = 1000, **options: Any
+        self,
+        q0: Any,
+        v0: Any,
+        torque: Any = None,
+        dt: float = 1e-3,
+        steps: int = 1000,
+        *,
+        reference: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        vary: Mapping[str, Any] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        method: str = "semi-implicit-euler",
+        every: int = 1,
+        outputs: Sequence[str] = ("q", "v"),
+        limits: SoftLimits | None = None,
+        friction_width: float = 0.05,
+        dynamics: str = "auto",
+        threads: int = 1,
+        to: str | Path | None = None,
+        progress: Any = None,
+        diverged: str = "raise",
     ) -> Trajectory:
         """Motions from many states at once, (samples, n), the time loop in native code; arrays (samples, times, ...).
 
@@ -178,6 +217,9 @@ class Robot:
         """
         from .sim import rollout
 
+        options = {"reference": reference, "gains": gains, "vary": vary, "wrenches": wrenches, "method": method}
+        options |= {"every": every, "outputs": outputs, "limits": limits, "friction_width": friction_width}
+        options |= {"dynamics": dynamics, "threads": threads, "to": to, "progress": progress, "diverged": diverged}
         return rollout(self, q0, v0, torque, dt, steps, **options)
 
     # -- functions of the joints -----------------------------------------------------------------------------------

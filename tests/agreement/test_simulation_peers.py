@@ -54,7 +54,7 @@ def cases(tmp_path_factory):
     return {name: Case(name, folder) for name in SOURCES}
 
 
-def by_mujoco(case, dt, tau):
+def by_mujoco(case, dt, tau, damping=0.0):
     """Positions and velocities (samples, steps + 1, n) as linkwork has them."""
     spec = mujoco.MjSpec.from_string(case.urdf.replace("</robot>", COMPILER + "</robot>"))
     if case.base:
@@ -65,6 +65,7 @@ def by_mujoco(case, dt, tau):
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     assert not model.dof_damping.any() and not model.dof_armature.any()
+    model.dof_damping[case.base :] = damping
     joints = [model.joint(name) for name in case.robot.joint_names]
     places = [joint.qposadr[0] for joint in joints]
     order = [*range(case.base), *(joint.dofadr[0] for joint in joints)]
@@ -179,3 +180,13 @@ def test_pinocchio_integrate(cases, deviations):
     deviations(f"anymal, {STEPS} steps over Pinocchio's aba and integrate", error)
     assert error < 1e-12
     assert 1e-7 < np.abs(q[..., :3] - there[..., :3]).max() < 1e-2
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5"])
+def test_friction_acts_at_the_new_velocity_as_in_mujoco(cases, name):
+    """MuJoCo's Euler takes joint damping implicitly; this one would be unstable otherwise."""
+    case = cases[name]
+    q, v = by_mujoco(case, DT, case.tau, damping=20.0)
+    viscous = np.full((SAMPLES, case.robot.nv), 20.0)
+    found = case.robot.rollout(case.q, case.v, case.tau, DT, STEPS, vary={"viscous": viscous})
+    assert np.abs(found.q - q).max() < 1e-12 and np.abs(found.v - v).max() < 1e-11

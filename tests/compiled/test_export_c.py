@@ -261,7 +261,7 @@ def test_parameters_are_told_apart(tmp_path):
 def test_names_from_files_do_no_harm(tmp_path):
     """Whatever robots and joints are called, comments stay comments and names are names."""
     program = one_instruction(Op.ADD)
-    joints = ("*/ int broken;", "/* nested", "trailing \\")
+    joints = ("*/ int broken;", "/* nested ??/", "trailing \\")
     label = Label('3 "Röbot"\n*/ oops', "add", "", "böse frame\\", {"a": joints[:1], "b": joints[1:2], "y": joints[2:]})
     exported = Exported(Function(program, label), tmp_path)
     assert exported.name == "robot_3_R_bot_oops_add_b_se_frame"
@@ -302,6 +302,15 @@ def test_own_name(gravity, tmp_path):
         write_c(gravity, tmp_path, name="hold it")
 
 
+@pytest.mark.parametrize("name", ["int", "class", "lambda", "main", "sin", "math", "test", "q", "g", "np"])
+def test_names_that_are_taken(name, gravity, tmp_path):
+    with pytest.raises(LinkworkError, match=f"fix: name='robot_{name}'"):
+        write_c(gravity, tmp_path, name=name)
+    with pytest.raises(LinkworkError, match="cannot be the name of a function"):
+        gravity.to_numpy(name=name)
+    assert not any(tmp_path.iterdir())
+
+
 def test_own_states(gravity, tmp_path):
     write_c(gravity, tmp_path, states={"q": [[0.125, 0.25], [0.5, 1.0]]})
     assert "q[2][2] = {\n    {0.125, 0.25},\n    {0.5, 1.0}\n};" in (tmp_path / "planar2r_gravity_test.c").read_text()
@@ -309,5 +318,7 @@ def test_own_states(gravity, tmp_path):
         write_c(gravity, tmp_path, states={"tau": [[0, 0]]}, overwrite=True)
     with pytest.raises(ShapeError, match="a row for each state"):
         write_c(gravity, tmp_path, states={"q": [0, 0]}, overwrite=True)
+    with pytest.raises(ShapeError, match="not an array of numbers"):
+        write_c(gravity, tmp_path, states={"q": ["a", "b"]}, overwrite=True)
     with pytest.raises(LinkworkError, match="no state was found"):
         write_c(gravity, tmp_path, states={"q": [[np.inf, 0]]}, overwrite=True)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import linkwork
-from linkwork.errors import UnknownNameError, UnsupportedError
+from linkwork.errors import ShapeError, UnknownNameError, UnsupportedError
 from linkwork.formulations.linfang import minimal_combinations
 from linkwork.formulations.regressor import Parameter, standard_parameters
 from linkwork.model import JointDescription, build
@@ -24,6 +24,7 @@ from linkwork.parameters.symbolic import with_symbols
 from linkwork.parameters.symbols import Expression, cosine_and_sine, symbol
 from linkwork.spatial import Inertia
 from support.evaluate import assert_close, evaluate
+from support.random_loops import LoopRecipe, mechanism
 from support.random_robots import Recipe, describe, random_state
 
 RELATIONS = ("skew", "coordinate", "parallel", "antiparallel", "coaxial", "right angle")
@@ -292,3 +293,29 @@ def test_expressions():
 def test_parameters_have_khalils_names():
     assert str(Parameter(12, "XX")) == "XX12"
     assert stacked(linkwork.load("planar2r").model, [Parameter(1, "ZZ")]).shape[1] == 1
+
+
+def test_loops_that_tell_parameters_badly_apart():
+    """One freedom and nearly fifty parameters, singular values down to 1e-12: as many as the rank all the same."""
+    base = base_parameters(build(mechanism(LoopRecipe(seed=262494))))
+    assert len(base) == base.rank
+
+
+def test_combinations_of_loops_keep_the_forces():
+    """Small coefficients count, too."""
+    model = build(mechanism(LoopRecipe(seed=719909)))
+    base = base_parameters(model)
+    Y = stacked(model, base.standard, seed=9)
+    chosen = [base.standard.index(each) for each in base.columns]
+    assert_close(Y[:, chosen] @ base.values, Y @ base.standard_values, tolerance=1e-11)
+
+
+def test_what_cancels_is_left_out():
+    """A mass that the crank's moment of inertia makes up for is not there with a coefficient of 1e-17."""
+    assert linkwork.load("slider-crank").base_parameters().numeric_formulas["ZZR1"] == "- 0.05 MX1 + ZZ1 + IA1"
+
+
+@pytest.mark.parametrize("parameters", [np.zeros(3), [["a"] * 10] * 2, None])
+def test_values_of_what_are_no_parameters(parameters):
+    with pytest.raises(ShapeError, match=r"not parameters of the links(.|\n)*expected: \(2, 10\)"):
+        linkwork.load("planar2r").base_parameters().of(parameters)

@@ -44,6 +44,18 @@ def alone(robot, q, v, samples=range(B), **options):
     return {name: np.stack([run[name] for run in runs]) for name in ("q", "v")}
 
 
+def stepped(robot, q, v, tau, width=0.05):
+    """One step of semi-implicit Euler in NumPy; friction acts at the new velocity: (M + dt D) a = M a_explicit."""
+    smooth = linkwork.Robot(replace(robot.model, friction_width=width))
+    joints = [body.joint for body in robot.model.bodies]
+    viscous, coulomb = (np.array([getattr(joint, name) for joint in joints]) for name in ("viscous", "coulomb"))
+    slope = viscous + coulomb * width**2 / (v * v + width**2) ** 1.5
+    M, a = smooth.inertia_matrix(q), smooth.forward_dynamics(q, v, tau)
+    a = np.linalg.solve(M + DT * slope[:, None] * np.eye(len(joints)), np.einsum("bij,bj->bi", M, a)[..., None])[..., 0]
+    v = v + DT * a
+    return q + DT * v, v
+
+
 # -- shapes and inputs ---------------------------------------------------------------------------------------------
 
 
@@ -66,10 +78,8 @@ def test_shapes_and_names(arm):
 def test_semi_implicit_euler_by_hand(arm):
     q, v = starts(arm)
     found = arm.rollout(q, v, np.array([1.0, -2.0]), DT, STEPS, friction_width=0.2)
-    smooth = linkwork.Robot(replace(arm.model, friction_width=0.2))
     for k in range(STEPS):
-        v = v + DT * smooth.forward_dynamics(q, v, np.array([1.0, -2.0]))
-        q = q + DT * v
+        q, v = stepped(arm, q, v, np.array([1.0, -2.0]), 0.2)
         assert np.abs(found.q[:, k + 1] - q).max() < 1e-13 and np.abs(found.v[:, k + 1] - v).max() < 1e-13
 
 
@@ -292,10 +302,8 @@ def test_functions_as_controllers(arm):
         for k, t in enumerate(found.t):
             assert np.abs(found.tau[:, k] - (push * np.sin(3 * t) - found.v[:, k])).max() < 1e-14
     q1, v1 = q.copy(), v.copy()
-    smooth = linkwork.Robot(replace(arm.model, friction_width=0.05))
     for k in range(STEPS):
-        v1 = v1 + DT * smooth.forward_dynamics(q1, v1, 0.5 * np.sin(3 * k * DT) - v1)
-        q1 = q1 + DT * v1
+        q1, v1 = stepped(arm, q1, v1, 0.5 * np.sin(3 * k * DT) - v1)
     assert np.abs(found.q[:, -1] - q1).max() < 1e-13
 
 
@@ -332,15 +340,13 @@ def test_wrenches(arm):
     q, v = starts(arm)
     rng = np.random.default_rng(0)
     w = rng.uniform(-3, 3, (B, STEPS, 6))
-    smooth = linkwork.Robot(replace(arm.model, friction_width=0.05))
 
     def expected(of_step):
         q1, v1, out = q.copy(), v.copy(), [q]
         for k in range(STEPS):
             J = arm.jacobian("tool", q1, axes="local")
             tau = np.einsum("bij,bi->bj", J, np.broadcast_to(of_step(k), (B, 6)))
-            v1 = v1 + DT * smooth.forward_dynamics(q1, v1, tau)
-            q1 = q1 + DT * v1
+            q1, v1 = stepped(arm, q1, v1, tau)
             out.append(q1)
         return np.stack(out, axis=1)
 

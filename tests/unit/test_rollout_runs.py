@@ -258,6 +258,9 @@ def test_warns_of_steps_that_are_too_long(what, method):
     """And only of those that the method makes grow: the motions say so, too."""
     robot, options = STIFF[what](1.0)
     run = {"dt": 1e-3, "steps": 4, "method": method, "diverged": "keep", **options}
+    if method == "semi-implicit-euler" and "friction" in what:  # it bears any
+        assert abs(robot.rollout([0.0], [1e-3], **run).v[-1, 0]) < 1e-3
+        return
     with pytest.warns(UserWarning, match=f"too long for {method}.*try dt = ") as caught:
         motion = robot.rollout([0.0], [1e-3], **run)
     assert caught[0].filename == __file__
@@ -287,9 +290,9 @@ def test_gains_and_parameters_are_looked_at_each_time():
     robot.rollout([0.0], [0.0], gains={"kd": 1.0}, **run)
     with pytest.warns(UserWarning, match="too long"):
         robot.rollout([0.0], [0.0], gains={"kd": 500.0}, **run)
-    robot.rollout([0.0], [0.0], None, 1e-3, 2, vary={"viscous": [1.0]})
+    robot.rollout([0.0], [0.0], None, 1e-3, 2, vary={"viscous": [1.0]}, method="rk4")
     with pytest.warns(UserWarning, match="too long"):
-        robot.rollout([0.0], [0.0], None, 1e-3, 2, vary={"viscous": [500.0]})
+        robot.rollout([0.0], [0.0], None, 1e-3, 2, vary={"viscous": [500.0]}, method="rk4")
 
 
 def test_a_diverged_motion_tells_what_was_wrong_from_the_start():

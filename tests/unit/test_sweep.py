@@ -158,6 +158,7 @@ def test_rows_are_motions(study):
     assert set(columns["linkwork"]) == {linkwork.__version__} and set(columns["seed"]) == {7}
     dynamics = robot.compile("forward_dynamics", parameters="input", payload="tip")
     weight = robot.compile("inverse_dynamics", parameters="input", payload="tip")
+    inertia = robot.compile("inertia_matrix", parameters="input", payload="tip")
     for i in range(0, 30, 7):
         row = {name: column[i] for name, column in columns.items()}
         parameters = np.array(robot.parameters)
@@ -177,7 +178,9 @@ def test_rows_are_motions(study):
             errors.append(q - goal), peaks.append(abs(tau)), speeds.append(v)
             final = q
             extra = (heavier - 1) * weight(q, 0 * q, 0 * q, parameters, load)  # gravity acts linearly
-            v = v + 0.01 * dynamics(q, v, tau - viscous * v - extra, parameters, load)
+            a = dynamics(q, v, tau - viscous * v - extra, parameters, load)
+            M = inertia(q, parameters, load)
+            v = v + 0.01 * np.linalg.solve(M + 0.01 * np.diag(viscous), M @ a)  # friction at the new velocity
             q = q + 0.01 * v
         for name, value in {
             "final.q": final,

@@ -14,7 +14,7 @@ from ..control import PD, ComputedTorque, PDGravity, Quintic
 from ..errors import LinkworkError, UnknownNameError
 from ..model import Model, SoftLimits
 from ..robot import Robot
-from ..sim import METHODS, Trajectory, rest
+from ..sim import METHODS, STOPPED, Trajectory, rest
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
@@ -91,14 +91,16 @@ def simulate(
         trajectory.plot(["joints", "torques", "energies"], path=plot)
     if json:
         print_json(summary(trajectory))
-        return
-    show_motion(robot, trajectory)
-    for note in trajectory.notes:
-        say(f"Note: {note}.", "dim")
-    say(f"{took:.2f} s, compilation included.", "dim")
-    for path in (output, plot):
-        if path is not None:
-            say(f"wrote {path}")
+    else:
+        show_motion(robot, trajectory)
+        for note in trajectory.notes:
+            say(f"Note: {note}.", "dim")
+        say(f"{took:.2f} s, compilation included.", "dim")
+        for path in (output, plot):
+            if path is not None:
+                say(f"wrote {path}")
+    if any(STOPPED in note for note in trajectory.notes):
+        raise typer.Exit(130)
 
 
 def summary(trajectory: Trajectory) -> dict[str, Any]:

@@ -62,10 +62,13 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
 
 
 def _given(port: Port, array: Any, number: int) -> np.ndarray:
-    array = np.asarray(array, float)
+    where, expected = f"states, input {port.name!r}", f"{(number, *port.shape)}, a row for each state"
+    try:
+        array = np.asarray(array, float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError("this is not an array of numbers", where=where, got=error, expected=expected) from error
     if array.shape != (number, *port.shape):
-        expected = f"{(number, *port.shape)}, a row for each state"
-        raise ShapeError("wrong shape", where=f"states, input {port.name!r}", got=array.shape, expected=expected)
+        raise ShapeError("wrong shape", where=where, got=array.shape, expected=expected)
     return array
 
 

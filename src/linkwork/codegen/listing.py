@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -46,6 +47,13 @@ OPERATIONS = {
     Op.FMA: "{} * {} + {}", Op.FMS: "{} * {} - {}", Op.FNMA: "{2} - {0} * {1}",
 }  # fmt: skip
 WIDTH = 116
+WORDS = """
+auto bool break case catch char class const default delete do double enum explicit extern float for friend goto if
+inline int long mutable namespace new operator private protected public register restrict short signed sizeof static
+struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
+all clean help install test
+main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL
+"""  # of C and C++, of CMake, and those that the files use themselves: no names of functions
 
 
 # -- names -------------------------------------------------------------------------------------------------------
@@ -62,8 +70,11 @@ def name_of(function: Exported, name: str | None = None) -> str:
     label = function.label
     if name is None:
         return identifier("_".join(part for part in (label.robot, label.quantity, label.frame) if part))
-    if name != identifier(name):
-        raise LinkworkError("this cannot be the name of a function", got=repr(name), fix=f"name={identifier(name)!r}")
+    ports = (*function.program.inputs, *function.program.outputs)
+    taken = {*keyword.kwlist, *WORDS.split(), *(port.name for port in ports)}
+    if name != identifier(name) or name in taken:
+        better = f"robot_{name}" if name in taken else identifier(name)
+        raise LinkworkError("this cannot be the name of a function", got=repr(name), fix=f"name={better!r}")
     return name
 
 
@@ -136,7 +147,7 @@ def wrapped(paragraphs: Iterator[str], prefix: str) -> str:
     lines = []
     for paragraph in paragraphs:
         indent = " " * (len(paragraph) - len(paragraph.lstrip()) + 2)
-        safe = re.sub(r'\*/|/\*|"""|\\', "?", paragraph)
+        safe = re.sub(r"\?+", "?", re.sub(r'\*/|/\*|"""|\\', "?", paragraph))  # ?? begins a trigraph
         lines += wrap(safe, WIDTH - len(prefix), subsequent_indent=indent, break_on_hyphens=False) or [""]
     return "\n".join(f"{prefix}{line}".rstrip().replace("\xa0", " ") for line in lines)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnknownNameError, UnsupportedError
+from ..errors import ShapeError, UnknownNameError, UnsupportedError
 from ..formulations.regressor import DRIVES, Parameter, parameter_values, standard_parameters
 from ..model import Model
 from .excitation import excitations
@@ -54,7 +54,11 @@ class BaseParameters:
 
     def of(self, parameters: Any) -> np.ndarray:
         """The values for other parameters of the links, as in ``Robot.parameters``."""
-        rows = np.asarray(parameters, float).reshape(self.model.n_bodies, 10).tolist()
+        try:
+            rows = np.asarray(parameters, float).reshape(self.model.n_bodies, 10).tolist()
+        except (TypeError, ValueError) as error:
+            expected = f"({self.model.n_bodies}, 10), as Robot.parameters"
+            raise ShapeError("these are not parameters of the links", got=error, expected=expected) from error
         return self.matrix @ np.array(parameter_values(self.model.with_parameters(rows), self.standard), float)
 
     @property
@@ -129,7 +133,8 @@ def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = No
     formulas = [str(symbols[each]) for each in columns]
     if model.loops or model.has_mimic:
         kept, further = independent(stacked(model, columns))
-        columns, matrix = tuple(columns[k] for k in kept), further @ matrix
+        columns, made = tuple(columns[k] for k in kept), further @ matrix
+        matrix = np.where(np.abs(made) < 1e-13 * (np.abs(further) @ np.abs(matrix)), 0.0, made)
         formulas = ["" if np.count_nonzero(row) > 1 else formulas[k] for k, row in zip(kept, further, strict=True)]
     grouped = np.count_nonzero(matrix, axis=1) > 1
     names = tuple(f"{p.element}R{p.body}" if more else str(p) for p, more in zip(columns, grouped, strict=True))

@@ -10,7 +10,8 @@ from ..errors import LinkworkError
 from ..formulations.regressor import Parameter, regressor
 from ..model import Model, closure
 
-TOLERANCE = 1e-12  # of the largest singular value; below is rounding
+TOLERANCE, ROUNDING = 1e-12, 3e-16  # of the largest singular value: below may be rounding, below is
+SMALL, EXACT = 1e-9, 1e-13  # coefficients that are left out, where the others do as well, to this
 SHORT = 1e-3  # of the longest column
 RANK = 1e-6  # of the loops' equations: rounded numbers make them contradict each other by less
 STRIDE, STRIDES = 0.2, 10  # radians or metres at most, and how many are taken from home
@@ -91,15 +92,25 @@ def independent(Y: np.ndarray) -> tuple[list[int], np.ndarray]:
         taken.append(best)
         rest[:, taken] = 0.0
     taken.sort()
-    matrix = np.linalg.lstsq(scaled[:, taken], scaled, rcond=None)[0]
-    matrix[np.abs(matrix) < 1e-9] = 0.0
+    chosen = scaled[:, taken]
+    matrix = np.linalg.lstsq(chosen, scaled, rcond=None)[0]
+    for k, column in enumerate(scaled.T):
+        needed = np.abs(matrix[:, k]) >= SMALL
+        few = np.linalg.lstsq(chosen[:, needed], column, rcond=None)[0]
+        if np.linalg.norm(chosen[:, needed] @ few - column) < EXACT:
+            matrix[:, k] = 0.0
+            matrix[needed, k] = few
     matrix[:, taken] = np.eye(len(taken))
     return taken, matrix * length / length[taken, None]
 
 
 def _rank(scaled: np.ndarray) -> int:
+    """Before the largest step from one singular value to the next, of steps that end low enough to be rounding."""
     sizes = np.linalg.svd(scaled, compute_uv=False)
-    return int((sizes > TOLERANCE * sizes.max(initial=0.0)).sum())
+    if not sizes.any():
+        return 0
+    sizes = np.append(np.maximum(sizes / sizes[0], ROUNDING), ROUNDING)
+    return 1 + int(np.where(sizes[1:] <= TOLERANCE, sizes[:-1] / sizes[1:], 0.0).argmax())
 
 
 def _scaled(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

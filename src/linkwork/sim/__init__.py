@@ -1,9 +1,9 @@
 """Motion: one simulated trajectory, or batches of them with the time loop in native code."""
 
 from .names import entry_names
-from .rollout import OUTPUTS, rollout
+from .rollout import OUTPUTS, STOPPED, rollout
 from .setup import rest
 from .simulate import METHODS, simulate
 from .trajectory import Trajectory
 
-__all__ = ["METHODS", "OUTPUTS", "Trajectory", "entry_names", "rest", "rollout", "simulate"]
+__all__ = ["METHODS", "OUTPUTS", "STOPPED", "Trajectory", "entry_names", "rest", "rollout", "simulate"]

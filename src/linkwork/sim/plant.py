@@ -93,10 +93,12 @@ class Plant:
 
     @cached_property
     def step(self) -> Program:
-        """x -> x after dt, by semi-implicit Euler: first the velocities, then with them the positions."""
+        """x -> x after dt, by semi-implicit Euler: first the velocities, then with them the positions. Friction, which
+        may be stiff, acts at the new velocities."""
 
         def run(now: Now) -> Mapping[str, Any]:
-            v = [x + now.dt * y for x, y in zip(now.v, now.acceleration, strict=True)]
+            a = now.accelerated(now.with_friction_ahead)
+            v = [x + now.dt * y for x, y in zip(now.v, a, strict=True)]
             q = self._closed(_advanced(self.model, now.q, now.loops.leading(v), now.dt))
             return {"q": q, "v": v} | ({"work": now.work + now.dt * now.power(now.tau)} if self.works else {})
 
@@ -222,9 +224,32 @@ class Now:
         return rows
 
     @cached_property
+    def with_friction_ahead(self) -> Model:
+        """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
+        (M + dt D) a = f, where D is the slope of friction. That is as if each rotor had dt D more inertia."""
+        model, v = self.model, self.loops.rates(self.v)
+        bodies = []
+        for i, body in enumerate(model.bodies, 1):
+            joint = body.joint
+            if not joint.floating:
+                (k,) = model.freedoms(i)
+                slope = joint.viscous
+                if not is_zero(joint.coulomb):
+                    width = model.friction_width * model.friction_width
+                    square = v[k] * v[k] + width
+                    slope = slope + joint.coulomb * width / (square * sqrt(square))
+                joint = replace(joint, rotor_inertia=joint.rotor_inertia + self.dt * slope)
+            bodies.append(replace(body, joint=joint))
+        return replace(model, bodies=tuple(bodies))
+
+    @cached_property
     def acceleration(self) -> list[Scalar]:
+        return self.accelerated(self.model)
+
+    def accelerated(self, model: Model) -> list[Scalar]:
+        """Accelerations of a variant of the robot."""
         method = self.plant.method
-        model = grouped(self.model) if method.grouped else self.model
+        model = grouped(model) if method.grouped else model
         loaded = tuple(model.frame(name) for name in self.plant.wrenches)
         request = Request(method=method.function, loaded=loaded, closed=method.closed)
         return QUANTITIES["forward_dynamics"].function(model, request, self.q, self.v, self.tau, self.rows)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..codegen.timeloop import build
 from ..errors import DivergedError, LinkworkError, UnknownNameError
+from ..model import SoftLimits
 from . import stability
 from .inputs import positive, whole
 from .plant import REFERENCE
@@ -33,6 +34,7 @@ JUMPS = (
     "adams-bashforth-4 takes arrays over time for samples of something smooth, and spreads jumps over four steps;"
     " rk4 holds them over each step"
 )
+STOPPED = "stopped from the keyboard"
 USER = 4  # whoever calls Robot.rollout or Robot.simulate, on the stack above `run`
 
 
@@ -40,24 +42,24 @@ def rollout(
     robot: Any,
     q0: Any,
     v0: Any,
-    torque: Any = None,
-    dt: float = 1e-3,
-    steps: int = 1000,
+    torque: Any,
+    dt: float,
+    steps: int,
     *,
-    reference: Any = None,
-    method: str = "semi-implicit-euler",
-    every: int = 1,
-    outputs: Sequence[str] = ("q", "v"),
-    vary: Mapping[str, Any] | None = None,
-    gains: Mapping[str, Any] | None = None,
-    wrenches: Mapping[str, Any] | None = None,
-    limits: Any = None,
-    friction_width: float = 0.05,
-    dynamics: str = "auto",
-    threads: int = 1,
-    to: str | Path | None = None,
-    progress: bool | Callable[[int, int], Any] | None = None,
-    diverged: str = "raise",
+    reference: Any,
+    gains: Mapping[str, Any] | None,
+    vary: Mapping[str, Any] | None,
+    wrenches: Mapping[str, Any] | None,
+    method: str,
+    every: int,
+    outputs: Sequence[str],
+    limits: SoftLimits | None,
+    friction_width: float,
+    dynamics: str,
+    threads: int,
+    to: str | Path | None,
+    progress: bool | Callable[[int, int], Any] | None,
+    diverged: str,
 ) -> Trajectory:
     """Motions from many states at once; see ``Robot.rollout``."""
     if method not in METHODS:
@@ -140,9 +142,7 @@ def run(
                 with suppress(OSError):  # of a disk that is full already
                     records.finish(done_samples, done_rows, dt * every)
                 raise
-            note = (
-                f"stopped from the keyboard after {done_samples} of {samples} samples and {done_rows} of {rows} times"
-            )
+            note = f"{STOPPED} after {done_samples} of {samples} samples and {done_rows} of {rows} times"
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
     with _room(to):

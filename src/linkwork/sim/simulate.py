@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import DivergedError, LinkworkError, UnknownNameError, UnsupportedError
 from ..function import Function, Label
+from ..model import SoftLimits
 from .inputs import positive, whole
 from .rollout import METHODS as NATIVE
 from .rollout import run
@@ -21,21 +22,22 @@ METHODS = (*NATIVE, *ADAPTIVE)
 
 def simulate(
     robot: Any,
-    q0: Any = None,
-    v0: Any = None,
-    duration: float = 1.0,
-    dt: float = 1e-3,
+    q0: Any,
+    v0: Any,
+    duration: float,
+    dt: float,
     *,
-    torque: Any = None,
-    reference: Any = None,
-    method: str = "adams-bashforth-4",
-    every: int = 1,
-    wrenches: Mapping[str, Any] | None = None,
-    limits: Any = None,
-    friction_width: float = 0.05,
-    dynamics: str = "auto",
-    tolerance: float = 1e-9,
-    progress: Any = None,
+    torque: Any,
+    reference: Any,
+    gains: Mapping[str, Any] | None,
+    wrenches: Mapping[str, Any] | None,
+    method: str,
+    every: int,
+    limits: SoftLimits | None,
+    friction_width: float,
+    dynamics: str,
+    tolerance: float,
+    progress: Any,
 ) -> Trajectory:
     """One motion from one state; see ``Robot.simulate``."""
     if method not in METHODS:
@@ -54,7 +56,7 @@ def simulate(
     outputs += ("loop_residual",) if robot.model.loops else ()
     setup = prepare(
         robot, q0, v0, torque, steps, dt,
-        reference=reference, vary=None, gains=None, wrenches=wrenches, limits=limits,
+        reference=reference, vary=None, gains=gains, wrenches=wrenches, limits=limits,
         friction_width=friction_width, dynamics=dynamics, outputs=outputs,
     )  # fmt: skip
     if setup.batched:
