@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import DivergedError, SoftLimits
+from linkwork import DivergedError, LinkworkError, SoftLimits
 from linkwork.control import PD, Quintic, Sampled
 from linkwork.model import Description, JointDescription, Link, LinkInertia
 from support.random_robots import Recipe, describe
@@ -57,9 +57,29 @@ def test_streams_what_memory_holds(arm, small, tmp_path, name, every):
     for output in kept:
         assert np.array_equal(np.asarray(streamed[output]), kept[output])
     if not name.endswith(".zarr"):
-        assert sorted(path.name for path in (tmp_path / name).iterdir()) == sorted(f"{x}.npy" for x in kept)
+        files = [*(f"{x}.npy" for x in kept), "trajectory.json"]
+        assert sorted(path.name for path in (tmp_path / name).iterdir()) == sorted(files)
         assert np.array_equal(np.load(tmp_path / name / "work.npy"), kept["work"])
         assert np.array_equal(np.load(tmp_path / name / "t.npy"), kept["t"])
+
+
+@pytest.mark.parametrize("name", ["run", "run.zarr"])
+@pytest.mark.parametrize("samples", [None, 3])
+def test_streamed_folders_open_again(arm, tmp_path, name, samples):
+    q, v = starts(samples or 1)
+    streamed = arm.rollout(*((q, v) if samples else (q[0], v[0])), None, 1e-3, 20, outputs=OUTPUTS, to=tmp_path / name)
+    again = linkwork.Trajectory.load(tmp_path / name)
+    assert repr(again) == repr(streamed) and again.entries == streamed.entries and again.units == streamed.units
+    for output in streamed:
+        assert np.array_equal(np.asarray(again[output]), np.asarray(streamed[output]))
+
+
+def test_folders_that_hold_no_trajectory(tmp_path):
+    with pytest.raises(LinkworkError, match=r"cannot be read"):
+        linkwork.Trajectory.load(tmp_path)
+    (tmp_path / "trajectory.json").write_text('{"format": "linkwork trajectory 1", "arrays": ["../../secret"]}')
+    with pytest.raises(LinkworkError, match=r"not a trajectory that linkwork wrote"):
+        linkwork.Trajectory.load(tmp_path)
 
 
 def test_groups_and_pieces_change_no_bit(arm, monkeypatch):

@@ -15,7 +15,7 @@ import numpy as np
 from ..codegen.timeloop import build
 from ..errors import DivergedError, LinkworkError, UnknownNameError
 from ..model import SoftLimits
-from . import stability
+from . import stability, storage
 from .inputs import positive, whole
 from .plant import REFERENCE
 from .progress import Progress
@@ -151,7 +151,10 @@ def run(
         arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     plant = setup.plant
     about = {"robot": plant.model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
-    return Trajectory(arrays, plant.entries, **about)
+    trajectory = Trajectory(arrays, plant.entries, **about)
+    if to is not None:
+        storage.describe(trajectory, Path(to))
+    return trajectory
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Trajectories as files (npz, csv, parquet), data frames and datasets."""
+"""Trajectories as files (npz, csv, parquet), folders of streamed arrays, data frames and datasets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ..errors import LinkworkError, UnsupportedError
-from ..files import write_bytes
+from ..files import write_bytes, write_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT = "linkwork trajectory 1"
 _KEY = "linkwork"  # of the metadata in npz and parquet files
+_BESIDE = "trajectory.json"  # the metadata of arrays that were streamed into a folder
 
 
 def save(trajectory: Trajectory, path: Path) -> None:
@@ -32,12 +33,13 @@ def save(trajectory: Trajectory, path: Path) -> None:
 
 
 def load(path: Path, build: Callable[..., Trajectory]) -> Trajectory:
-    """The trajectory that a file holds, made by ``build`` from its arguments."""
-    _, decode = _format(path)
+    """The trajectory that a file or a folder holds, made by ``build`` from its arguments."""
+    folder = path.is_dir()
     try:
-        data = path.read_bytes()
+        data = (path / _BESIDE if folder else path).read_bytes()
     except OSError as error:
-        raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(path)) from error
+        raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(error.filename or path)) from error
+    decode = (lambda text: _from_folder(text, path)) if folder else _format(path)[1]
     try:
         about, arrays = decode(data)
         return build(**_arguments(about, arrays))
@@ -46,7 +48,7 @@ def load(path: Path, build: Callable[..., Trajectory]) -> Trajectory:
             "not a trajectory that linkwork wrote",
             where=str(path),
             got=str(error) or type(error).__name__,
-            expected=f"a file made by Trajectory.save, {FORMAT!r}",
+            expected=f"a file made by Trajectory.save, or a folder by rollout(to=...), {FORMAT!r}",
         ) from error
 
 
@@ -72,6 +74,32 @@ def _arguments(about: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"metadata {str(about)[:80]}")
     names = ("entries", "robot", "method", "dt", "notes", "units")
     return {"arrays": {name: arrays[name] for name in about["arrays"]}, **{name: about[name] for name in names}}
+
+
+# -- folders that rollouts were streamed into ----------------------------------------------------------------------
+
+
+def describe(trajectory: Trajectory, folder: Path) -> None:
+    """Write beside the streamed arrays what they are."""
+    write_text(folder / _BESIDE, _about(trajectory))
+
+
+def _from_folder(text: bytes, folder: Path) -> tuple[Any, dict[str, Any]]:
+    """Arrays stay on disk, and are read where they are used."""
+    about = json.loads(text)
+    if not all(isinstance(name, str) and name.isidentifier() for name in about["arrays"]):
+        raise ValueError(f"arrays {about['arrays']}")
+    if (folder / "zarr.json").exists():
+        import zarr
+
+        group = zarr.open_group(str(folder), mode="r")
+        arrays: dict[str, Any] = {name: group[name] for name in about["arrays"]}
+        arrays["t"] = arrays["t"][:]
+    else:
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in about["arrays"]}
+    if not about["batch"]:
+        arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
+    return about, arrays
 
 
 # -- npz -----------------------------------------------------------------------------------------------------------

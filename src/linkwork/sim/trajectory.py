@@ -191,6 +191,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
+        """From a file that ``save`` wrote, or a folder that ``rollout(to=...)`` streamed into."""
         return storage.load(Path(path), cls)
 
     def to_pandas(self) -> DataFrame:
