@@ -73,7 +73,6 @@ def test_files(run, tmp_path, name):
 
 
 def test_picture(run, tmp_path):
-    pytest.importorskip("matplotlib")
     code, out, _ = run("planar2r", "--duration", 0.02, "--plot", "motion.svg")
     assert code == 0 and "wrote motion.svg" in out
     assert "<svg" in (tmp_path / "motion.svg").read_text()

@@ -12,13 +12,13 @@ import linkwork
 from linkwork.control import (
     PD,
     ComputedTorque,
+    Equations,
     Law,
     PDGravity,
     Point,
     Quintic,
     absolute,
     clip,
-    equations,
     maximum,
     minimum,
     sign,
@@ -121,7 +121,7 @@ def test_choices_of_traced_numbers():
 def test_equations_are_those_of_the_robot(recipe):
     robot = linkwork.load(describe(recipe))
     q, v, a = random_state(robot.model, recipe.seed)
-    own, of = equations(robot), partial(evaluate, robot.model)
+    own, of = Equations(robot), partial(evaluate, robot.model)
     assert_close(own.gravity(q), of("gravity", q), scale=1.0)
     assert_close(own.bias(q, v), of("bias", q, v))
     assert_close(own.inverse_dynamics(q, v, a), of("inverse_dynamics", q, v, a))
@@ -133,7 +133,7 @@ def test_equations_are_those_of_the_robot(recipe):
 @pytest.mark.parametrize("name", ["panda", "quadruped", "gough-stewart"])
 def test_traced_equations(name):
     robot = ROBOTS[name]
-    own, (q, v) = equations(robot), state(robot)
+    own, (q, v) = Equations(robot), state(robot)
     frame = robot.frame_names[-1]
 
     def function(q, v):
@@ -146,13 +146,13 @@ def test_traced_equations(name):
 
 
 def test_equations_refuse():
-    own = equations(ROBOTS["panda"].model)
+    own = Equations(ROBOTS["panda"].model)
     with pytest.raises(ShapeError, match=r"equations, input 'q': wrong shape\n  got: \(3,\)\n  expected: \(7,\)"):
         own.gravity([0, 0, 0])
     with pytest.raises(UnknownNameError, match="there is no frame 'hend'"):
         own.pose("hend", np.zeros(7))
     with pytest.raises(UnsupportedError, match=r"this is not a robot\n  got: 'panda'\n  fix: linkwork.load"):
-        equations("panda")
+        Equations("panda")
 
 
 # -- laws that are ready ----------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_ordinary_python():
 
 def test_own_function_with_the_robot_and_a_reference():
     robot = ROBOTS["panda"]
-    own, (q, v) = equations(robot), state(robot)
+    own, (q, v) = Equations(robot), state(robot)
     reference = Quintic(np.zeros(7), np.ones(7), 2.0)
 
     def controller(t, q, v, reference):

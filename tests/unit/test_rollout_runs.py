@@ -46,8 +46,6 @@ def small(monkeypatch):
 @pytest.mark.parametrize("every", [1, 3])
 @pytest.mark.parametrize("name", ["run", "deep/er/run", "run.zarr"])
 def test_streams_what_memory_holds(arm, small, tmp_path, name, every):
-    if name.endswith(".zarr"):
-        pytest.importorskip("zarr")
     q, v = starts(13)
     tau = np.random.default_rng(0).uniform(-50, 50, (13, 40, 2))
     options = {"every": every, "outputs": OUTPUTS, "method": "adams-bashforth-4"}
@@ -147,8 +145,6 @@ def stopper(calls):
 @pytest.mark.parametrize(("calls", "samples"), [(2, 5), (3, 5), (10, 5), (14, 10)])
 def test_ctrl_c_keeps_what_is_done(arm, small, tmp_path, to, calls, samples):
     """Within the first group its times so far; afterwards whole groups with all their times."""
-    if to == "run.zarr":
-        pytest.importorskip("zarr")
     q, v = starts(13)
     options = {"outputs": OUTPUTS, "method": "rk4"}
     full = arm.rollout(q, v, None, 1e-3, 20, **options)

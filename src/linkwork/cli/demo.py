@@ -151,18 +151,9 @@ def _tuple(result: Any) -> tuple[Any, ...]:
 def _power_balance(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray, G: np.ndarray) -> float:
     """Deviation of the power from the rate of energy, which a complex step gives without rounding."""
     step = 1e-30
-    ahead = q + 1j * step * _rates(robot, q, robot.joint_velocities(q, v))
+    rates = robot.model.position_rates(list(q.T), list(robot.joint_velocities(q, v).T))
+    ahead = q + 1j * step * np.stack(rates, axis=-1)
     (kinetic,) = interpret(robot.kinetic_energy.program, [ahead, v + 1j * step * a])
     (potential,) = interpret(robot.potential_energy.program, [ahead])
     power = np.einsum("...fi,...i,...f->...", G, v, robot.inverse_dynamics(q, v, a))
     return deviation(np.imag(kinetic + potential) / step, power)
-
-
-def _rates(robot: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """dq/dt, where a floating base moves in its own axes."""
-    if not robot.model.floating:
-        return v
-    axis, w, turn = q[:, 3:6], q[:, 6:7], v[:, 3:6]
-    moved = v[:, :3] + 2 * np.cross(axis, np.cross(axis, v[:, :3]) + w * v[:, :3])
-    quaternion = np.hstack([w * turn + np.cross(axis, turn), -np.sum(axis * turn, axis=-1, keepdims=True)]) / 2
-    return np.hstack([moved, quaternion, v[:, 6:]])

@@ -20,22 +20,21 @@ from ..files import write_bytes
 from ..formulations import sizes
 from ..model import Model
 from ..pipeline import compile
-from ..sim import entry_names, rest
+from ..sim import OPEN, entry_names, rest
+from ..sim import UNITS as JOINT_UNITS
 from .common import number, numbers
 
 UNITS = {  # of vectors and quantities; two where it depends on the joint: for those that turn, for those that slide
-    "q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
-    "a_known": ("rad/s^2", "m/s^2"), "tau_known": ("N m", "N"), "joint_velocities": ("rad/s", "m/s"),
-    "joint_accelerations": ("rad/s^2", "m/s^2"), "velocity_map": "SI", "loop_residual": "m, rad",
+    **JOINT_UNITS, "a_known": JOINT_UNITS["a"], "tau_known": JOINT_UNITS["tau"], "joint_velocities": JOINT_UNITS["v"],
+    "joint_accelerations": JOINT_UNITS["a"], "velocity_map": "SI", "loop_residual": "m, rad",
     "regressor": "SI",
     "torque_projector": "SI", "tree_jacobian": "SI", "motor_jacobian": "SI", "platform_jacobian": "SI",
-    "inverse_dynamics": ("N m", "N"), "bias": ("N m", "N"), "gravity": ("N m", "N"),
-    "forward_dynamics": ("rad/s^2", "m/s^2"), "inertia_matrix": "SI", "coriolis_matrix": "SI",
+    "inverse_dynamics": JOINT_UNITS["tau"], "bias": JOINT_UNITS["tau"], "gravity": JOINT_UNITS["tau"],
+    "forward_dynamics": JOINT_UNITS["a"], "inertia_matrix": "SI", "coriolis_matrix": "SI",
     "kinetic_energy": "J", "potential_energy": "J", "momentum": "kg m/s, kg m^2/s", "center_of_mass": "m",
     "pose": "origin in m", "jacobian": "SI", "jacobian_drift": "m/s^2, rad/s^2",
 }  # fmt: skip
 SUFFIXES = (".csv", ".npy", ".npz")
-OPEN = 1e-6  # metres and radians
 SPREAD = 0.3  # radians and metres, of random positions around home
 WELL = 1e-2  # conditioned, so that methods can be compared
 

@@ -1,6 +1,6 @@
 """Controllers and references: what a simulated robot is told to do, compiled with its dynamics."""
 
-from .equations import Equations, equations
+from .equations import Equations
 from .law import Law
 from .laws import PD, ComputedTorque, PDGravity
 from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
@@ -20,7 +20,6 @@ __all__ = [
     "Trapezoidal",
     "absolute",
     "clip",
-    "equations",
     "maximum",
     "minimum",
     "sign",

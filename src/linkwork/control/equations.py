@@ -15,14 +15,10 @@ from ..pipeline import choose
 from ..scalar import Scalar
 
 
-def equations(robot: Any) -> Equations:
-    """The equations of a Robot (or of its Model), for use in a controller."""
-    return Equations(robot)
-
-
 class Equations:
-    """Functions of one state, the same as those of ``Robot``, over numbers of any kind: arrays of plain numbers give
-    such arrays, those of traced numbers become part of the program that is being traced."""
+    """Of a Robot (or of its Model), for use in a controller: functions of one state, the same as those of ``Robot``,
+    over numbers of any kind. Arrays of plain numbers give such arrays, those of traced numbers become part of the
+    program that is being traced."""
 
     def __init__(self, robot: Any):
         model = getattr(robot, "model", robot)

@@ -8,6 +8,7 @@ after its end a motion from one point to another rests.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -25,14 +26,14 @@ class Point(NamedTuple):
     a: Any
 
 
-class Reference:
+class Reference(ABC):
     """``duration`` is the time one motion takes, in seconds."""
 
     traceable = True
     duration: float
 
-    def __call__(self, t: Any) -> Point:
-        raise NotImplementedError
+    @abstractmethod
+    def __call__(self, t: Any) -> Point: ...
 
     def sample(self, times: Any) -> Point:
         """The points at ``times`` (T,), as arrays (T, n)."""
@@ -57,9 +58,9 @@ class _Straight(Reference):
         s, rate, change = (np.multiply.outer(x, way) for x in self._share(t - self.begin))
         return Point(self.start + s, rate, change)
 
+    @abstractmethod
     def _share(self, t: Any) -> tuple[Any, Any, Any]:
         """The share of the way that is done, from 0 to 1, and its two derivatives."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

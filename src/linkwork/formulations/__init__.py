@@ -6,7 +6,7 @@ from .execute import executed
 from .khalil import ClosedLoops
 from .method import Method
 from .orthogonal import Orthogonal, dot
-from .passive import body_wrenches, passive_forces
+from .passive import body_wrenches, friction_slopes, passive_forces
 from .quantities import QUANTITIES, Quantity, Request, entries, sizes, vectors
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "entries",
     "executed",
     "find",
+    "friction_slopes",
     "methods",
     "passive_forces",
     "references",

@@ -36,6 +36,20 @@ def _smooth_sign(x: Scalar, width: float) -> Scalar:
     return x / sqrt(x * x + width * width)
 
 
+def friction_slopes(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
+    """By how much the friction of ``passive_forces``, which must be smooth, grows with each velocity; tree vectors."""
+    slopes: list[Scalar] = [0] * model.n_tree
+    for i, _ in model.outward():
+        joint = model.joint(i)
+        if not joint.floating:
+            (k,) = model.freedoms(i)
+            slopes[k] = joint.viscous
+            if not is_zero(joint.coulomb):
+                square = v[k] * v[k] + model.friction_width**2
+                slopes[k] = slopes[k] + joint.coulomb * model.friction_width**2 / (square * sqrt(square))
+    return slopes
+
+
 def body_wrenches(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], loaded: Sequence[Frame], rows: WrenchRows
 ) -> dict[int, Force]:

@@ -6,6 +6,9 @@ from ..codegen.listing import FLOATING
 from ..formulations import sizes, vectors
 from ..model import Model, closure
 
+# of joint vectors: for a joint that turns, for one that slides
+UNITS = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N")}
+
 
 def entries(model: Model) -> dict[str, tuple[str, ...]]:
     """Names along the last axis of the arrays of a trajectory."""
@@ -23,12 +26,11 @@ def entry_names(model: Model, kind: str) -> tuple[str, ...]:
 def units(model: Model) -> dict[str, tuple[str, ...]]:
     """Units of the entries of joint vectors."""
     slides = {joint.name: joint.prismatic for joint in model.leading_joints}
-    both = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N")}
 
     def unit(kind: str, name: str) -> str:
         if name in slides:
-            return both[kind][slides[name]]
+            return UNITS[kind][slides[name]]
         part = name.rpartition(".")[2]
-        return "" if part in ("qx", "qy", "qz", "qw") else both[kind][part in ("x", "y", "z")]
+        return "" if part in ("qx", "qy", "qz", "qw") else UNITS[kind][part in ("x", "y", "z")]
 
-    return {kind: tuple(unit(kind, name) for name in names) for kind, names in entries(model).items() if kind in both}
+    return {kind: tuple(unit(kind, name) for name in names) for kind, names in entries(model).items() if kind in UNITS}

@@ -27,6 +27,7 @@ from ..formulations import (
     Request,
     body_velocities,
     body_wrenches,
+    friction_slopes,
     passive_forces,
     sizes,
 )
@@ -54,9 +55,8 @@ class Plant:
     constants: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     law: Law | None = None  # gives the torque; without it tau is an input, or zero
     reference: Callable[[Scalar], Point] | None = None  # of the law, unless it is an input
-    wrenches: Mapping[str, Callable[[Scalar], Any] | None] = field(
-        default_factory=dict
-    )  # frame -> wrench(t), or None: an input
+    # frame -> wrench(t), or None: an input
+    wrenches: Mapping[str, Callable[[Scalar], Any] | None] = field(default_factory=dict)
     payload: str = ""  # the frame that carries it
     works: bool = False
 
@@ -71,11 +71,6 @@ class Plant:
     def x(self) -> int:
         """Numbers of the state."""
         return self.model.nq + self.model.nv + self.works
-
-    @property
-    def needs_finish(self) -> bool:
-        """Does a step in straight lines leave the places that the robot can be in?"""
-        return self.model.floating or bool(self.model.loops)
 
     # -- programs --------------------------------------------------------------------------------------------------
 
@@ -106,8 +101,8 @@ class Plant:
 
     @cached_property
     def finish(self) -> Program | None:
-        """x -> x with unit quaternions and closed loops."""
-        if not self.needs_finish:
+        """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
+        if not (self.model.floating or self.model.loops):
             return None
 
         def run(now: Now) -> Mapping[str, Any]:
@@ -227,18 +222,14 @@ class Now:
     def with_friction_ahead(self) -> Model:
         """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
         (M + dt D) a = f, where D is the slope of friction. That is as if each rotor had dt D more inertia."""
-        model, v = self.model, self.loops.rates(self.v)
+        model = self.model
+        slopes = friction_slopes(model, self.loops.rates(self.v))
         bodies = []
         for i, body in enumerate(model.bodies, 1):
             joint = body.joint
             if not joint.floating:
-                (k,) = model.freedoms(i)
-                slope = joint.viscous
-                if not is_zero(joint.coulomb):
-                    width = model.friction_width * model.friction_width
-                    square = v[k] * v[k] + width
-                    slope = slope + joint.coulomb * width / (square * sqrt(square))
-                joint = replace(joint, rotor_inertia=joint.rotor_inertia + self.dt * slope)
+                more = self.dt * slopes[model.freedoms(i).start]
+                joint = replace(joint, rotor_inertia=joint.rotor_inertia + more)
             bodies.append(replace(body, joint=joint))
         return replace(model, bodies=tuple(bodies))
 

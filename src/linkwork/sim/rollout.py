@@ -23,7 +23,7 @@ from .records import destination
 from .setup import Setup, prepare
 from .trajectory import Trajectory
 
-METHODS = {"semi-implicit-euler": "step", "rk4": "rk4", "adams-bashforth-4": "ab4"}  # -> scheme of the time loop
+NATIVE = {"semi-implicit-euler": "step", "rk4": "rk4", "adams-bashforth-4": "ab4"}  # -> scheme of the time loop
 OUTPUTS = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual",
            "work")  # fmt: skip
 DIVERGED = ("raise", "keep")
@@ -62,8 +62,8 @@ def rollout(
     diverged: str,
 ) -> Trajectory:
     """Motions from many states at once; see ``Robot.rollout``."""
-    if method not in METHODS:
-        raise UnknownNameError("method of rollouts", method, METHODS)
+    if method not in NATIVE:
+        raise UnknownNameError("method of rollouts", method, NATIVE)
     if diverged not in DIVERGED:
         raise UnknownNameError("treatment of diverged samples", diverged, DIVERGED)
     dt, steps, every = positive(dt, "dt"), whole(steps, "steps"), whole(every, "every")
@@ -105,7 +105,7 @@ def run(
     if checked[case]:
         warnings.warn(checked[case], stacklevel=USER)
         notes.append(checked[case])
-    if METHODS[method] == "ab4" and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
+    if NATIVE[method] == "ab4" and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
         notes.append(JUMPS)
     samples, rows = setup.samples, steps // every + 1
     records = destination(to, samples, rows, runner.shapes)
@@ -188,7 +188,7 @@ class Runner:
     def __init__(self, setup: Setup, method: str, dt: float):
         plant = setup.plant
         self.setup, self.dt = setup, dt
-        self.loop = plant.time_loop(METHODS[method], setup.outputs)
+        self.loop = plant.time_loop(NATIVE[method], setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
         self.native = build(self.loop)
         self.held = [setup.inputs.held[name] for name in plant.held]

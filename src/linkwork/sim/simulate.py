@@ -11,8 +11,7 @@ from ..errors import DivergedError, LinkworkError, UnknownNameError, Unsupported
 from ..function import Function, Label
 from ..model import SoftLimits
 from .inputs import positive, whole
-from .rollout import METHODS as NATIVE
-from .rollout import run
+from .rollout import NATIVE, run
 from .setup import Setup, prepare
 from .trajectory import Trajectory
 

@@ -38,7 +38,7 @@ from ..errors import LinkworkError
 from ..robot import Robot, load
 from ..sim import rest
 from ..sim.names import entries
-from ..sim.rollout import METHODS
+from ..sim.rollout import NATIVE
 from .sampling import Change, Vector
 from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed
 from .values import MOST, Values
@@ -154,7 +154,7 @@ class _Reader(Values):
         every = self.whole(row["every"]) if "every" in row else 1 if timed else steps
         if steps % every:
             self.fail(row["every"], "the last step would not be recorded", got=every, expected=f"a divisor of {steps}")
-        method = self.name(row["method"], "method", METHODS) if "method" in row else "semi-implicit-euler"
+        method = self.name(row["method"], "method", NATIVE) if "method" in row else "semi-implicit-euler"
         self.label = ""
         return {"dt": dt, "steps": steps, "every": every, "method": method}
 
