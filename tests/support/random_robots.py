@@ -130,11 +130,13 @@ def random_terms(rng: np.random.Generator) -> dict[str, float]:
 
 
 def half_driven(description: Description, seed: int) -> Description:
-    """The same robot; unless all joints keep their motors, about half of them do."""
+    """The same robot; unless all joints keep their motors, about half of them do. One that follows another has none."""
     rng = np.random.default_rng(seed + 7907)
     share = rng.choice([0.0, 0.5])
-    roles = ("passive" if joint.kind != "fixed" and rng.random() < share else "active" for joint in description.joints)
-    joints = (replace(joint, role=role) for joint, role in zip(description.joints, roles, strict=True))
+    joints = [
+        replace(joint, role="passive") if joint.kind != "fixed" and rng.random() < share and not joint.mimic else joint
+        for joint in description.joints
+    ]
     return replace(description, joints=tuple(joints))
 
 
