@@ -145,13 +145,13 @@ class Robot:
         q0: Any = None,
         v0: Any = None,
         duration: float = 1.0,
-        dt: float = 1e-3,
+        dt: float | None = None,
         *,
         torque: Any = None,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
-        method: str = "adams-bashforth-4",
+        method: str | None = None,
         every: int = 1,
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
@@ -313,6 +313,30 @@ class Robot:
     def joint_accelerations(self) -> Function:
         """joint_accelerations(q, v, a): of all joints, loops closed."""
         return compile(self, "joint_accelerations")
+
+    @cached_property
+    def constrained_dynamics(self) -> Function:
+        """a_joints, forces = constrained_dynamics(q, v_joints, tau): accelerations of all joints from velocities of all
+        joints, and the forces that hold the loops at the cuts. It exists wherever the mechanism is regular, also where
+        the independent joints do not tell the others."""
+        return compile(self, "constrained_dynamics")
+
+    @cached_property
+    def constraint_forces(self) -> Function:
+        """forces = constraint_forces(q, v_joints, tau): of each cut joint's first frame on its second one, in the axes
+        of the first; the entries are those of ``loop_residual``."""
+        return compile(self, "constraint_forces")
+
+    @cached_property
+    def conditioning(self) -> Function:
+        """c = conditioning(q): how well the independent joints tell the others, from 1 to 0, where forward dynamics in
+        their coordinates does not exist (it gives NaN there)."""
+        return compile(self, "conditioning")
+
+    @cached_property
+    def loop_rates(self) -> Function:
+        """loop_rates(q, v_joints): at which velocities of all joints open the loops; zero for those they allow."""
+        return compile(self, "loop_rates")
 
     @cached_property
     def loop_residual(self) -> Function:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import ModelError
 from . import closure
+from .loop_rows import independent_rows
 from .model import Mobility, Model
 
 CLOSED = 1e-10  # metres and radians
@@ -38,7 +39,8 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
             fix="choose another home position",
         )
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
-    return replace(model, closed_mobility=_mobility(model, J, chosen, redundant))
+    mobility = _mobility(model, J, chosen, redundant)
+    return replace(model, closed_mobility=replace(mobility, rows=independent_rows(model, rank)))
 
 
 def _settled(model: Model, q: np.ndarray) -> np.ndarray:

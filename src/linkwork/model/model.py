@@ -120,6 +120,7 @@ class Mobility:
     motors: tuple[int, ...]  # active joints, independent or not
     driven: tuple[int, ...]  # independent ones the motors can accelerate as they are told
     free: tuple[int, ...]  # the other independent ones: a moving base, elastic and passive joints
+    rows: tuple[int, ...] = ()  # the equations of the loops that do not follow from others
 
     @property
     def forced(self) -> tuple[int, ...]:
