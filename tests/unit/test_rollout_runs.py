@@ -37,7 +37,7 @@ def small(monkeypatch):
     """Groups of few samples, and looks at the state after few steps."""
     monkeypatch.setattr(module, "GROUP", 5)
     monkeypatch.setattr(module, "BUFFER", 60)
-    monkeypatch.setattr(module, "_first_turns", lambda samples, every: every)
+    monkeypatch.setattr(module, "FIRST", 1)
 
 
 # -- streaming -----------------------------------------------------------------------------------------------------
@@ -277,12 +277,14 @@ def test_warns_of_steps_that_are_too_long(what, method):
     if method == "semi-implicit-euler" and "friction" in what:  # it bears any
         assert abs(robot.rollout([0.0], [1e-3], **run).v[-1, 0]) < 1e-3
         return
-    with pytest.warns(UserWarning, match=f"too long for {method}.*try dt = ") as caught:
+    with pytest.warns(UserWarning, match=f"too long for {method}.*; take method=") as caught:
         motion = robot.rollout([0.0], [1e-3], **run)
     assert caught[0].filename == __file__
     assert any("too long" in note for note in motion.notes)
-    advice = float(re.search(r"try dt = (\S+),", str(caught[0].message)).group(1))
-    assert robot.rollout([0.0], [1e-3], **(run | {"dt": advice})).notes == motion.notes[:-1]
+    advice = re.search(r"take method='(\S+)'(?: with dt = (\S+))?", str(caught[0].message))
+    better = {"method": advice.group(1), "dt": float(advice.group(2) or run["dt"])}
+    if better["method"] != "implicit":
+        assert robot.rollout([0.0], [1e-3], **(run | better)).notes == motion.notes[:-1]
     robot, options = STIFF[what](0.05)
     calm = robot.rollout([0.0], [1e-3], **(run | options))
     assert not any("too long" in note for note in calm.notes)
@@ -313,8 +315,8 @@ def test_gains_and_parameters_are_looked_at_each_time():
 
 def test_a_diverged_motion_tells_what_was_wrong_from_the_start():
     robot, options = STIFF["friction"](1.0)
-    with pytest.warns(UserWarning, match="too long"), pytest.raises(DivergedError, match=r"fix: dt = .*try dt = "):
-        robot.simulate([0.0], [1.0], 1.0, 1e-3, **options)
+    with pytest.warns(UserWarning, match="too long"), pytest.raises(DivergedError, match=r"fix: dt = .*take method="):
+        robot.simulate([0.0], [1.0], 1.0, 1e-3, method="rk4", **options)
 
 
 def test_jumping_inputs_and_adams_bashforth(arm):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model import Model
 
-SHARE = 0.01  # of the energy exchanged: a balance that is off by more is told
+SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 SINGULAR = 0.03  # of the distance from singular positions at home
 LOOKS = 64  # times of each sample of a batch that are looked at
@@ -33,7 +33,7 @@ def _energy(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
     balance = kinetic + potential - work
     with np.errstate(invalid="ignore"):
         off = np.abs(balance - balance[:, :1]).max(axis=1, initial=0.0)
-        exchanged = np.max([np.ptp(each, axis=1) for each in (kinetic, potential, work)], axis=0)
+        exchanged = np.max([kinetic.max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)
         noise = ROUNDING * np.max([np.abs(each).max(axis=1) for each in (kinetic, potential, work)], axis=0)
         share = np.where(off > noise, off / np.maximum(exchanged, 1e-300), 0.0)
     if (bad := share > SHARE).any():
@@ -60,13 +60,9 @@ def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
         began = t[::every][out[sample, :, k]][0]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {joints_name(model, bounded[k])} by up to {beyond[sample, row, k]:.2g}, from t = {began:g} s on"
+            f" {model.leading_joints[bounded[k]].name} by up to {beyond[sample, row, k]:.2g}, from t = {began:g} s on"
             f"{_of_samples(out.any(axis=(1, 2)), int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
-
-
-def joints_name(model: Model, k: int) -> str:
-    return model.leading_joints[k].name
 
 
 def _singular(closeness: np.ndarray) -> Iterator[str]:
