@@ -166,12 +166,15 @@ class Robot:
         robot. ``reference``: what the controller follows. ``gains``: of the controller, by name.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler"; with
-        SciPy "dormand-prince" and, for stiff springs, "implicit", which choose their own steps within ``tolerance``.
-        ``every``: record each so many steps. ``limits``: ``SoftLimits``, or none act. ``friction_width``: velocity
+        SciPy "dormand-prince" and, for stiff springs, "implicit", which choose their own steps within ``tolerance``. If
+        it or ``dt`` is not said, Adams and Bashforth's with 1 ms, or what bears the modes of the motion; a note says so.
+        ``v0`` of a robot with loops may be of all joints. ``every``: record each so many steps. ``limits``: ``SoftLimits``, or none act. ``friction_width``: velocity
         below which Coulomb friction goes smoothly through zero. ``dynamics``: method of forward dynamics.
 
         The result has t, q, v, a, tau, kinetic_energy, potential_energy, work (done on the robot by all but weight and
         springs), momentum, and loop_residual where loops are closed; ``drift`` sums up what should not have changed.
+        A SimulationWarning tells, and a note, when energy does not balance, joints leave limits that do not act, or
+        loops come close to a singular position.
         """
         from .sim import simulate  # not before it is used: most programs start sooner without
 

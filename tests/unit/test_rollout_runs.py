@@ -162,6 +162,30 @@ def test_ctrl_c_keeps_what_is_done(arm, small, tmp_path, to, calls, samples):
             assert np.array_equal(np.load(tmp_path / to / f"{name}.npy"), full[name][: len(found), :rows])
 
 
+def test_ctrl_c_is_heard_between_two_records(arm, small):
+    """And a run may be cut anywhere: the records are those of one that was not."""
+    q, v = starts(3)
+    options = {"outputs": OUTPUTS, "method": "adams-bashforth-4", "every": 10**6}
+    progress = stopper(4)
+    with pytest.warns(UserWarning, match="stopped from the keyboard"):
+        found = arm.rollout(q, v, None, 1e-3, 10**9, progress=progress, **options)
+    assert progress.seen[-1][0] < 10**6 and found.q.shape == (3, 1, 2)
+
+
+@pytest.mark.parametrize("every", [1, 4, 7, 50])
+def test_pieces_end_anywhere(arm, monkeypatch, every):
+    q, v = starts(3)
+    options = {"outputs": OUTPUTS, "method": "adams-bashforth-4", "every": every}
+    whole = arm.rollout(q, v, None, 1e-3, 100, **options)
+    monkeypatch.setattr(module, "FIRST", 1)
+    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    monkeypatch.setattr(module, "_next_turns", lambda turns, *_: turns % 5 + 1)
+    pieces = arm.rollout(q, v, None, 1e-3, 100, **options)
+    for name in whole:
+        assert np.array_equal(whole[name], pieces[name])
+    assert len(whole.t) == 100 // every + 1
+
+
 def test_progress_counts_steps(arm, small):
     seen = []
     arm.rollout(*starts(7), None, 1e-3, 30, progress=lambda done, total: seen.append((done, total)))

@@ -19,7 +19,9 @@ from .now import Now
 class ClosedNow(Now):
     @property
     def method(self) -> ByMultipliers:
-        return self.plant.method.function
+        function = self.plant.method.function
+        assert isinstance(function, ByMultipliers)  # so a plant with loops is made
+        return function
 
     @cached_property
     def system(self) -> Multipliers:

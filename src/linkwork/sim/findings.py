@@ -72,10 +72,10 @@ def _singular(closeness: np.ndarray) -> Iterator[str]:
     if (bad := distance < SINGULAR).any():
         k = int(np.nanargmin(distance))
         yield (
-            f"the loops come close to a singular position, at t = {closeness[k, 1]:g} s to {distance[k]:.1e} of the distance"
-            f" at home{_of_samples(bad, k)}: the motion after it may be another one; look at the energy balance"
+            f"the loops come close to a singular position, at t = {closeness[k, 1]:g} s to {distance[k]:.1e} of the"
+            f" distance at home{_of_samples(bad, k)}: the motion after it may be another one"
         )
 
 
-def _of_samples(bad: np.ndarray, k: int) -> str:
+def _of_samples(bad: Any, k: int) -> str:
     return "" if len(bad) == 1 else f" (sample {k}; {int(bad.sum())} of {len(bad)} samples)"

@@ -67,7 +67,9 @@ class Now:
     @cached_property
     def applied(self) -> dict[int, Force]:
         """Forces on bodies."""
-        return body_wrenches(self.model, *self.tree, [self.model.frame(name) for name in self.plant.wrenches], self.rows)
+        return body_wrenches(
+            self.model, *self.tree, [self.model.frame(name) for name in self.plant.wrenches], self.rows
+        )
 
     @cached_property
     def point(self) -> Point | None:

@@ -83,23 +83,23 @@ def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> 
     wanted = method or METHOD
     if wanted in ADAPTIVE or (method is not None and step is not None):
         return wanted, 1, []
-    rate = stability.too_fast(setup, wanted, dt)
+    rate = stability.too_fast(setup, wanted, dt, *(() if step else (stability.LOSS,)))
     if not rate:
         return wanted, 1, []
     found = stability.bearable(setup, wanted, dt)
-    if found is not None and method is None and step is not None and found[1] > 1:
-        found = None  # not the step that was asked for
-    if found is not None and method is not None and found[0] != method:
-        found = None
-    if found is None and method is None:
-        found = ("semi-implicit-euler", 1) if not stability.too_fast(setup, "semi-implicit-euler", dt) else _implicit()
+    kept = found and (method in (None, found[0])) and (step is None or found[1] == 1)
+    if not kept:
+        found = _robust(setup, dt) if method is None else None
     if found is None:
         return wanted, 1, []  # the run warns
     taken = f"taken instead: {found[0]}" + (f", dt = {dt / found[1]:g} s" if found[1] > 1 else "")
     return *found, [f"{stability.story(wanted, dt, rate)}; {taken}"]
 
 
-def _implicit() -> tuple[str, int] | None:
+def _robust(setup: Setup, dt: float) -> tuple[str, int] | None:
+    """What bears friction of any strength, or anything if SciPy is there."""
+    if not stability.too_fast(setup, "semi-implicit-euler", dt):
+        return "semi-implicit-euler", 1
     return ("implicit", 1) if find_spec("scipy") else None
 
 
