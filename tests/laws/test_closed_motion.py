@@ -71,7 +71,7 @@ def test_velocities_of_all_joints():
     named = robot.rollout(q, dict(zip(robot.position_names, every, strict=True)), **run)
     assert np.array_equal(named.q, of_all.q)
     with pytest.raises(LinkworkError, match="would open the loops"):
-        robot.rollout(q, every + [0, 0, 0, 0.1], **run)
+        robot.rollout(q, every + np.array([0, 0, 0, 0.1]), **run)
 
 
 def singular_of_independent(robot):

@@ -505,7 +505,7 @@ QUANTITIES = {
             "conditioning", ("q",), "c", (), conditioning, "how well the independent joints tell the others, 0 to 1"
         ),
         Quantity(
-            "loop_rates", ("q", "v_joints"), "rates", ("residual",), loop_rates, "at which joint velocities open the loops"
+            "loop_rates", ("q", "v_joints"), "rates", ("residual",), loop_rates, "at which the joints open the loops"
         ),
         Quantity("loop_residual", ("q",), "r", ("residual",), loop_residual, "by how much the loops are open"),
         Quantity(
