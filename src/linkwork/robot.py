@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -395,6 +396,7 @@ def load(
     description = robot if isinstance(robot, Description) else io.read(robot, structure)
     if elastic:
         description = with_elastic_drives(description, elastic)
-    return Robot(
-        build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
-    )
+    model = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    for finding in model.findings:
+        warnings.warn(str(finding).removeprefix("warning: "), stacklevel=2)
+    return Robot(model)

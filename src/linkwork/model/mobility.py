@@ -18,16 +18,18 @@ from . import closure
 from .model import Mobility, Model
 
 CLOSED = 1e-10  # metres and radians
+OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning
 ALMOST = 1e-3  # open by so little, the equations of a loop contradict each other by rounded numbers
 STEPS = 200
 RANK = 1e-5  # of the largest singular value; at a double root, positions, and so the least one, are known to 1e-7
 ALIKE = 1e-6  # relative: columns this alike are equally good, whatever their last bits say
+SLACK = 10  # times the residual that is left at home
 BESIDE = 0.05, 0.006  # radians or metres: how far beside home the loops must close, at one of them
 
 
 def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool = False) -> Model:
     """The robot with its loops closed at ``home`` (a first guess until now) and its freedoms told apart."""
-    q = _settled(model, np.array(model.home))
+    q = _closed_home(model, independent)
     _require_closed(model, q)
     model = replace(model, home=tuple(q.tolist()))
     J = _jacobian(model, q)
@@ -35,6 +37,16 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
     _require_moving(model, q, J, rank)
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
     return replace(model, closed_mobility=_mobility(model, J, chosen, redundant))
+
+
+def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
+    """Closed positions near home: those the independent joints tell, if the others close the loops there."""
+    start, named = np.array(model.home), _freedoms(model, independent)
+    if named:
+        held = _settled(model, start, np.delete(np.eye(model.n_leading), named, axis=0))
+        if _is_closed(model, held):
+            return held
+    return _settled(model, start)
 
 
 def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
@@ -60,21 +72,21 @@ def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np
     return q
 
 
-def _is_closed(model: Model, q: np.ndarray) -> bool:
+def _is_closed(model: Model, q: np.ndarray, limit: float = CLOSED) -> bool:
     right_way = all(value > 0 for value in closure.aligned(model, model.expand(q.tolist())))
-    return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < CLOSED)
+    return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < limit)
 
 
 def _require_closed(model: Model, q: np.ndarray) -> None:
-    if _is_closed(model, q):
+    if _is_closed(model, q, OPEN):
         return
     gaps, fix = [], "give `home` positions near a closed one, and check the frames of the loops"
     for loop in model.loops:
         alone = replace(model, loops=(loop,))
         gap = np.abs(_residual(alone, q)).max()
-        if CLOSED <= gap < ALMOST:
+        if OPEN <= gap < ALMOST:
             fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
-        if gap >= CLOSED:
+        if gap >= OPEN:
             gaps.append(f"loop {loop.name!r} stays open by {gap:.2g} at best")
         elif closure.aligned(alone, model.expand(q.tolist()))[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
@@ -117,11 +129,12 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
     def beside(size: float, way: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
         return _settled(model, np.array(model.moved(q.tolist(), (size * way).tolist())), along)
 
-    if all(any(_is_closed(model, beside(size, way, held)) for size in BESIDE) for way in ways):
+    limit = max(CLOSED, SLACK * float(np.abs(_residual(model, q)).max(initial=0.0)))
+    if all(any(_is_closed(model, beside(size, way, held), limit) for size in BESIDE) for way in ways):
         return
     # nothing held, they may close at home again, or where the equations are in general position
     size = BESIDE[0]
-    others = [at for at in (beside(size, way) for way in ways) if _is_closed(model, at)]
+    others = [at for at in (beside(size, way) for way in ways) if _is_closed(model, at, limit)]
     others = [at for at in others if np.abs(at - q).max() > 0.1 * size]
     general = max((_rank(_jacobian(model, at)) for at in others), default=rank)
     first = f"{len(free)} freedoms there"
@@ -178,13 +191,16 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
     return tuple(k for k in range(model.n_leading) if k not in dependent)
 
 
-def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
-    """The freedoms the description calls independent, if they are so."""
+def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
+    """Those of the named joints, and of a moving base."""
     floating = {body.joint.name: tuple(range(6)) for body in model.bodies if body.joint.floating}
     given = [k for name in names for k in floating.get(name) or (model.joint_index(name),)]
-    if model.moving_base:
-        given += range(6)
-    independent = tuple(sorted(set(given)))
+    return tuple(sorted({*given, *range(6 if model.moving_base else 0)}))
+
+
+def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
+    """The freedoms the description calls independent, if they are so."""
+    independent = _freedoms(model, names)
     dependent = [k for k in range(model.n_leading) if k not in independent]
     freedoms = J.shape[1] - rank
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):
