@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -129,9 +130,10 @@ class Robot:
 
         ``positions``: (..., n), or a dict by joint; a floating platform counts seven. ``known``: other joints than the
         independent ones, as many freedoms, such as ``robot.motor_names`` for the forward kinematics of a parallel
-        robot. ``guess``: positions q of all joints near which to look, which decides between the ways the loops can be
-        put together; without it the way of ``home`` is followed. ``tolerance``: of the residual, in metres and radians;
-        1e-12 unless rounded numbers in the file keep the loops from closing so well.
+        robot. Without a ``guess`` the way in which the loops are put together at ``home`` is followed, or the result
+        says that it is lost. ``guess``: positions q of all joints; if they close the loops, their way is followed, and
+        if not, positions near them are looked for. ``tolerance``: of the residual, in metres and radians; 1e-12 unless
+        rounded numbers in the file keep the loops from closing so well.
         """
         key = None if known is None else (known,) if isinstance(known, str) else tuple(known)
         if key not in self._assemblers:
@@ -422,6 +424,7 @@ def load(
     description = robot if isinstance(robot, Description) else io.read(robot, structure)
     if elastic:
         description = with_elastic_drives(description, elastic)
-    return Robot(
-        build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
-    )
+    model = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    for finding in model.findings:
+        warnings.warn(str(finding).removeprefix("warning: "), stacklevel=2)
+    return Robot(model)
