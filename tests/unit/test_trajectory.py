@@ -10,6 +10,7 @@ import pickle
 import shutil
 import sys
 import tracemalloc
+from xml.etree import ElementTree
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -52,6 +53,31 @@ def test_arrays_by_name():
         motion["kinetic"]
     assert repr(motion).startswith("<Trajectory of arm: 7 times from 0 to 0.6 s, rk4, dt 0.1 s; t, q")
     assert repr(motion).endswith("note: friction is smoothed")
+
+
+def test_in_a_notebook():
+    page = make(robot="<b>arm</b>", notes=("a < b",), units={"q": ("rad", "m")})._repr_html_()
+    root = ElementTree.fromstring(page)  # well formed, so nothing of others gets in
+    rows = {row[0].text: "".join(row[1].itertext()) for row in root.iter("tr")}
+    assert root.find("caption/b").text == "Trajectory of <b>arm</b>" and rows["note"] == "a < b"
+    assert rows["method"] == "rk4, dt 0.1 s" and rows["times"] == "7 times, 0 to 0.6 s"
+    assert "q (7, 2)" in rows["arrays"] and float(rows["drift of energy"]) < 1e-12
+    assert rows["q shoulder"].endswith("rad") and 'q odd, "name"' in rows
+    assert len(root.findall(".//polyline")) == 2
+
+
+def test_in_a_notebook_whatever_it_holds():
+    bad = make((3,))
+    bad.q[0, 2:, 0] = np.inf
+    bad.q[0, :, 1] = np.nan
+    empty = [make(times=0), make((0,)), make((2, 3)), make(names=()), make(names=tuple("abcdefghijkl"))]
+    for motion in (bad, floating(), *empty):
+        page = motion._repr_html_()
+        ElementTree.fromstring(page)
+        assert len(page) < 20_000
+    assert "not finite" in bad._repr_html_() and "3" in bad._repr_html_()
+    long = Trajectory({"t": np.arange(1e6), "q": np.zeros((10**6, 7))}, {"q": "abcdefg"}, robot="r", method="m", dt=1)
+    assert len(long._repr_html_()) < 20_000
 
 
 def test_samples_of_a_batch():
