@@ -61,7 +61,7 @@ def test_in_a_notebook():
     rows = {row[0].text: "".join(row[1].itertext()) for row in root.iter("tr")}
     assert root.find("caption/b").text == "Trajectory of <b>arm</b>" and rows["note"] == "a < b"
     assert rows["method"] == "rk4, dt 0.1 s" and rows["times"] == "7 times, 0 to 0.6 s"
-    assert "q (7, 2)" in rows["arrays"] and float(rows["drift of energy"]) < 1e-12
+    assert "q (7, 2)" in rows["arrays"] and float(rows["energy drift [J]"]) < 1e-12
     assert rows["q shoulder"].endswith("rad") and 'q odd, "name"' in rows
     assert len(root.findall(".//polyline")) == 2
 

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 POINTS, LINES = 80, 8  # of a line, and lines at most
 SMALL = 2**22  # numbers that are all read; of more, which may be on disk, only a few
+DRIFTS = {
+    "energy": "energy drift [J]",
+    "loop_residual": "loop residual",
+    "quaternion": "quaternion drift",
+    "momentum_change": "momentum change",
+}
 WIDTH, HEIGHT = 160, 18
 
 
@@ -24,7 +30,7 @@ def to_html(trajectory: Trajectory) -> str:
     rows["arrays"] = ", ".join(f"{name} {tuple(x.shape)}" for name, x in trajectory.arrays.items())
     if sum(math.prod(x.shape) for x in trajectory.arrays.values()) <= SMALL:
         with np.errstate(all="ignore"):  # of motions that diverged
-            rows |= {f"drift of {name}": f"{value:.3g}" for name, value in trajectory.drift.items()}
+            rows |= {DRIFTS[name]: f"{value:.3g}" for name, value in trajectory.drift.items()}
     cells = "".join(_row(name, escape(text)) for name, text in rows.items())
     notes = "".join(_row("note", escape(note)) for note in trajectory.notes)
     return (
