@@ -41,7 +41,7 @@ def check(
         description = io.read(file, structure)
         findings = find(description)
         if description.loops and not any(finding.level == "error" for finding in findings):
-            build(description)  # whether loops close is a matter of numbers
+            findings += build(description).findings  # whether loops close is a matter of numbers
     except ModelError as error:
         findings = (_finding(error),)
     errors = sum(finding.level == "error" for finding in findings)
