@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
+
+LISTED = 40  # names, beyond which a message has the closest ones only
 
 
 class LinkworkError(Exception):
@@ -26,7 +28,10 @@ class LinkworkError(Exception):
 
 
 class ModelError(LinkworkError):
-    """A robot description that cannot be trusted: bad file, bad tree, bad inertia."""
+    """A robot description that cannot be trusted: bad file, bad tree, bad inertia. ``findings``: each of its mistakes,
+    where there are several."""
+
+    findings: tuple[Any, ...] = ()
 
 
 class ShapeError(LinkworkError, ValueError):
@@ -48,20 +53,39 @@ class DivergedError(LinkworkError):
 
 
 class UnknownNameError(LinkworkError, KeyError):
-    """A name (joint, frame, method, robot, ...) that does not exist; offers the nearest one."""
+    """A name (joint, frame, method, robot, ...) that does not exist; offers the nearest one of ``known``."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = ""):
-        known = sorted(known)
-        near = get_close_matches(str(name), known, n=1, cutoff=0.5)
-        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        self.known = sorted(known)
+        more = "; `known` of this error has all" if len(self.known) > LISTED else ""
         super().__init__(
             f"there is no {kind} {name!r}",
             where=where,
-            expected=f"one of: {listed}" if known else f"there are no {kind}s here",
-            fix=f"did you mean {near[0]!r}?" if near else "",
+            expected=one_of(str(name), self.known) + more if self.known else f"there are no {kind}s here",
+            fix=perhaps(str(name), self.known),
         )
 
     __str__ = Exception.__str__  # KeyError would print the repr of its message
+
+
+def one_of(name: str, known: Sequence[str]) -> str:
+    """The known names, or those most like ``name`` if they are many."""
+    if len(known) <= LISTED:
+        return f"one of: {', '.join(known)}"
+    return f"one of {len(known)} names, such as: {', '.join(_close(name, known, 10, 0.0) or known[:10])}"
+
+
+def perhaps(name: str, known: Sequence[str]) -> str:
+    """A question about the name that may have been meant, if any is near."""
+    near = _close(name, known, 1, 0.5)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def _close(name: str, known: Sequence[str], count: int, cutoff: float) -> list[str]:
+    """Each is compared letter by letter, so long lists and long names are not compared at all."""
+    if len(name) > 200 or len(known) > 2000:
+        return []
+    return get_close_matches(name, [each for each in known if len(each) <= 200], n=count, cutoff=cutoff)
 
 
 def _restore(kind: type[LinkworkError], args: tuple[str], state: dict) -> LinkworkError:

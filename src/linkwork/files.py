@@ -1,13 +1,37 @@
-"""Writing files so that a failure leaves nothing half written."""
+"""Reading files without trust, and writing them so that a failure leaves nothing half written."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 from .errors import LinkworkError
+
+
+def read_bytes(path: str | Path, longest: int, kind: type[LinkworkError] = LinkworkError, fix: str = "") -> bytes:
+    """What a file holds, if it is no device or pipe, which may never end, and has at most ``longest`` bytes."""
+    try:
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise OSError(None, "it is a device or a pipe")
+        with open(path, "rb") as file:
+            data = file.read(longest + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name that no system has, such as with a zero
+        reason = getattr(error, "strerror", None) or str(error)
+        raise kind(f"the file cannot be read: {reason}", where=str(path), fix=fix) from error
+    if len(data) > longest:
+        raise kind("the file is too long", where=str(path), expected=f"at most {longest:,} bytes")
+    return data
+
+
+def read_text(path: str | Path, longest: int, kind: type[LinkworkError] = LinkworkError, fix: str = "") -> str:
+    try:
+        return read_bytes(path, longest, kind, fix).decode()
+    except UnicodeDecodeError as error:
+        raise kind(f"the file is not UTF-8 text: {error}", where=str(path)) from error
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,6 @@ import numpy as np
 from mutations import mutated_bytes, mutated_tree, parsed, written
 
 import linkwork
-from linkwork import io as robot_files
 from linkwork.io import BUNDLED
 from linkwork.sweep import read_study
 

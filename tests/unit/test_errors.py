@@ -1,6 +1,7 @@
 """Errors say where, what was got, what was expected and how to fix it."""
 
 import pickle
+import time
 
 import pytest
 
@@ -28,8 +29,19 @@ def test_unknown_names_offer_the_nearest():
     )
     assert "fix" not in str(UnknownNameError("joint", "zzz", ["wrist"]))
     assert str(UnknownNameError("joint", "a", [])) == "there is no joint 'a'\n  expected: there are no joints here"
-    many = str(UnknownNameError("joint", "a", [f"joint{k:02}" for k in range(30)]))
-    assert "joint19, ..." in many and "joint20" not in many
+    some = [f"joint{k}" for k in range(40)]
+    assert all(f"{name}," in f"{UnknownNameError('joint', 'a', some)}," for name in some)
+    many = UnknownNameError("joint", "joint57x", [f"joint{k}" for k in range(100)])
+    assert "one of 100 names, such as: joint57, " in str(many) and "did you mean 'joint57'?" in str(many)
+    assert "joint8," not in str(many) and "`known` of this error has all" in str(many) and len(many.known) == 100
+
+
+def test_comparing_names_takes_no_longer_for_many_or_long_ones():
+    before = time.process_time()
+    many = str(UnknownNameError("joint", "joint", [f"joint{k}" for k in range(10**5)]))
+    assert "one of 100000 names, such as: joint0, joint1, joint10, " in many
+    assert "fix" not in str(UnknownNameError("joint", "a" * 10**6, ["a" * (10**6 - 1)]))
+    assert time.process_time() - before < 1
 
 
 @pytest.mark.parametrize("error", [LinkworkError("m", where="w", fix="f"), UnknownNameError("joint", "a", ["b"])])
