@@ -10,9 +10,13 @@ from pathlib import Path
 
 from .errors import LinkworkError
 
+LARGEST = 2**28  # bytes of a file that is read as a whole
 
-def read_bytes(path: str | Path, longest: int, kind: type[LinkworkError] = LinkworkError, fix: str = "") -> bytes:
-    """What a file holds, if it is no device or pipe, which may never end, and has at most ``longest`` bytes."""
+
+def read_bytes(
+    path: str | Path, *, longest: int = LARGEST, kind: type[LinkworkError] = LinkworkError, fix: str = ""
+) -> bytes:
+    """What a file holds; not a device or a pipe, which may never end."""
     try:
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -27,9 +31,11 @@ def read_bytes(path: str | Path, longest: int, kind: type[LinkworkError] = Linkw
     return data
 
 
-def read_text(path: str | Path, longest: int, kind: type[LinkworkError] = LinkworkError, fix: str = "") -> str:
+def read_text(
+    path: str | Path, *, longest: int = LARGEST, kind: type[LinkworkError] = LinkworkError, fix: str = ""
+) -> str:
     try:
-        return read_bytes(path, longest, kind, fix).decode()
+        return read_bytes(path, longest=longest, kind=kind, fix=fix).decode()
     except UnicodeDecodeError as error:
         raise kind(f"the file is not UTF-8 text: {error}", where=str(path)) from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -61,8 +60,19 @@ def compile(
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
     if isinstance(wrenches, str):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=f"wrenches=[{wrenches!r}]")
-    with suppress(TypeError):  # what NumPy does not know either is told below
+    if not isinstance(wrenches, Sequence) or not all(isinstance(name, str) for name in wrenches):
+        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
+    try:
         dtype = np.dtype(dtype).name
+    except (TypeError, ValueError):
+        dtype = repr(dtype)  # told below
+    names = {"quantity": quantity, "method": method, "axes": axes, "parameters": parameters, "backend": backend}
+    names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
+    for name, value in names.items():
+        if not isinstance(value, str):
+            raise UnsupportedError(
+                f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
+            )
     for value, allowed, what in (
         (dtype, DTYPES, "dtype"),
         (backend, BACKENDS, "backend"),

@@ -13,6 +13,7 @@ from linkwork.io import read_mdh, yaml_nodes
 from linkwork.io.structure_file import apply, read_structure
 from linkwork.model import check, checks
 from linkwork.model.description import Description, JointDescription, Link, Mimic
+from linkwork.sweep import read_study
 
 MISTAKEN = """\
 name: arm
@@ -92,7 +93,7 @@ def test_every_mistake_of_a_file_is_told():
     assert message.startswith(
         f"bad.yaml: this robot cannot be loaded because of {len(WORDS)} errors\n- error: bad.yaml"
     )
-    assert f"and {len(WORDS) - 20} more: `linkwork check` lists them" in message
+    assert re.search(r"\n- and \d\d more: `linkwork check` lists them$", message) and len(message) < 2000
 
 
 def test_one_mistake_is_told_as_itself():
@@ -166,6 +167,18 @@ def test_what_is_not_text(text, tmp_path):
         linkwork.load(tmp_path / "robot.yaml")
 
 
+def test_names_of_studies(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for name in ("a" * 5000, "a\0", "\ud800", tmp_path, tmp_path / "pipe.yaml", "/dev/zero"):
+        with pytest.raises(LinkworkError, match="cannot be read"):
+            read_study(name)
+    rest = "simulation: {dt: 0.1, duration: 1}\noutputs: [final.q]\n"
+    for name in ("a" * 5000 + ".yaml", "a/" * 3000 + "a.yaml", "pipe.yaml", "/dev/zero", "'a\\0.yaml'", '"a\\0.yaml"'):
+        (tmp_path / "study.yaml").write_text(f"robot: {name}\n{rest}")
+        with pytest.raises(LinkworkError, match="line 1: robot: this robot cannot be loaded"):
+            read_study(tmp_path / "study.yaml")
+
+
 # -- what is too much ----------------------------------------------------------------------------------------------
 
 TOO_MUCH = {
@@ -235,9 +248,9 @@ def test_bounds_of_a_description(monkeypatch):
 def test_chains_of_followers():
     followers = [f for f in check(chained(1000, mimic=True)) if f.level == "error"]
     assert len(followers) == 900 and all(len(f.message) < 300 for f in followers)
-    with pytest.raises(ModelError, match=r"because of 900 errors(.|\n)*and 880 more") as caught:
+    with pytest.raises(ModelError, match=r"because of 900 errors(.|\n)*and 89\d more: `linkwork check`") as caught:
         linkwork.load(chained(1000, mimic=True))
-    assert len(str(caught.value)) < 10_000
+    assert len(str(caught.value)) < 2000
     assert not [f for f in check(chained(100, mimic=True)) if f.level == "error"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import ModelError, UnknownNameError
 from ..files import read_bytes, read_text, write_text
@@ -20,7 +21,7 @@ from .xml import parse_xml
 
 READERS = {".urdf": read_urdf, ".xml": read_urdf, ".yaml": read_mdh, ".yml": read_mdh}
 WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
-LONGEST = 2**23  # bytes of a file
+LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of the files that are read
 BUNDLED = Path(__file__).parent.parent / "robots"
 
 __all__ = [
@@ -80,7 +81,7 @@ def structure_of(path: str | Path) -> Structure:
     """The structure in a side file."""
     if not isinstance(path, (str, os.PathLike)):
         raise ModelError("structure is a file", got=repr(path), expected="the path of a side file")
-    return read_structure(read_text(path, LONGEST, ModelError, "give the path of a side file"), str(path))
+    return read_structure(read_text(path, **LIMITS, fix="give the path of a side file"), str(path))
 
 
 def _read(path: Path) -> Description:
@@ -95,8 +96,8 @@ def _read(path: Path) -> Description:
         )
     if reader is read_mdh:
         name = path.name if path.parent == BUNDLED else str(path)
-        return read_mdh(read_text(path, LONGEST, ModelError, fix), name)
-    data = read_bytes(path, LONGEST, ModelError, fix)
+        return read_mdh(read_text(path, **LIMITS, fix=fix), name)
+    data = read_bytes(path, **LIMITS, fix=fix)
     if suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
         return read_mjcf(data, str(path), path.parent)
     return read_urdf(data, str(path))

@@ -11,9 +11,6 @@ from typing import Any, NoReturn
 
 import yaml
 from yaml.composer import Composer
-from yaml.parser import Parser
-from yaml.reader import Reader
-from yaml.scanner import Scanner
 
 from ..errors import ModelError, one_of, perhaps
 from ..model.checks import raise_errors
@@ -59,23 +56,15 @@ def number(text: str) -> float:
     return value
 
 
-if yaml.__with_libyaml__:  # several times as fast
-    _Events: Any = yaml.cyaml.CParser
-else:
-
-    class _Events(Reader, Scanner, Parser):
-        def __init__(self, text: str):
-            Reader.__init__(self, text)
-            Scanner.__init__(self)
-            Parser.__init__(self)
+# LibYAML, where it is there, is several times as fast; but only the composer in Python can be asked at every node.
+_LOADER: tuple[Any, ...] = (Composer, yaml.CBaseLoader) if yaml.__with_libyaml__ else (yaml.BaseLoader,)
 
 
-class _PlainComposer(Composer, _Events):
+class _PlainLoader(*_LOADER):
     """Refuses what could run code, grow without bound or hide a value: tags, anchors, aliases, deep nesting."""
 
     def __init__(self, text: str, nodes: Nodes):
-        _Events.__init__(self, text)
-        Composer.__init__(self)
+        _LOADER[-1].__init__(self, text)
         self.nodes, self.depth, self.count = nodes, 0, 0
 
     def compose_node(self, parent, index):
@@ -93,12 +82,6 @@ class _PlainComposer(Composer, _Events):
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
-
-    def resolve(self, *_) -> str:
-        """Types are not guessed from the look of a value."""
-        return ""
-
-    descend_resolver = ascend_resolver = resolve
 
 
 class Nodes:
@@ -159,7 +142,7 @@ class Nodes:
 
     def root(self, text: str) -> yaml.Node:
         try:
-            node = _PlainComposer(text, self).get_single_node()
+            node = _PlainLoader(text, self).get_single_node()
         except yaml.YAMLError as error:
             problem = getattr(error, "problem", None) or str(error)
             mark: Any = getattr(error, "problem_mark", None)

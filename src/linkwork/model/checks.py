@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,7 @@ from .loop_checks import HUGE, check_drives, check_structure, place
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
 LONGEST_CHAIN = 100  # joints, each following the next
-LISTED = 20  # errors in one message
+LONGEST_LIST = 1400  # characters that tell errors in one message
 DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
 
 
@@ -43,9 +44,12 @@ def raise_errors(findings: Iterable[Finding], where: str = "") -> None:
     errors = [finding for finding in findings if finding.level == "error"]
     if errors:
         count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
-        listed = "".join(f"\n- {finding}".replace("\n  ", "\n    ") for finding in errors[:LISTED])
-        more = f"\n- and {len(errors) - LISTED} more: `linkwork check` lists them" if len(errors) > LISTED else ""
-        error = ModelError(f"this robot cannot be loaded because of {count}{listed}{more}", where=where)
+        told = [f"\n- {finding}".replace("\n  ", "\n    ") for finding in errors]
+        lengths = accumulate(map(len, told))
+        shown = max(1, sum(length <= LONGEST_LIST for length in lengths))
+        more = f"\n- and {len(told) - shown} more: `linkwork check` lists them" if len(told) > shown else ""
+        message = f"this robot cannot be loaded because of {count}{''.join(told[:shown])}{more}"
+        error = ModelError(message, where=where)
         error.findings = tuple(errors)
         raise error
 

@@ -34,12 +34,8 @@ class Finding:
     @staticmethod
     def of(error: ModelError) -> Finding:
         """An error that was raised, told like the others."""
-        message = str(error).split("\n")[0].removeprefix(f"{error.where}: ")
-        if error.got is not None:
-            message += f"; got: {error.got}"
-        if error.expected:
-            message += f"; expected: {error.expected}"
-        return Finding("error", error.where, message, error.fix)
+        message, _, _ = str(error).removeprefix(f"{error.where}: ").partition("\n  fix: ")
+        return Finding("error", error.where, message.replace("\n  ", "; "), error.fix)
 
     def __str__(self) -> str:
         return f"{self.level}: {self.where}: {self.message}" + (f"\n  fix: {self.fix}" if self.fix else "")
