@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..program.program import Program
 from . import cache
+from .blocks import connect
 from .direct import HEADER, Definition, define, emit_direct, make_builtin, suits
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
@@ -80,7 +81,7 @@ def ir_text(program: Program, dtype: str = "float64", target: Target | None = No
     module = Module(target or host(), dtype)
     kernel = emit_kernel(module, program, segment)
     emit_loop(module, program, kernel)
-    if suits(program):
+    if suits(program, kernel):
         emit_direct(module, program, kernel)
     return module.text()
 
@@ -96,7 +97,7 @@ def object_code(program: Program, dtype: str, target: Target, segment: int = SEG
 @once
 def emitter(*more: str) -> str:
     """A hash of the sources that shape object code, so that other code never comes out of the cache."""
-    names = ("target", "emit", "sincos", "kernel", "layout", "loop", "direct", *more)
+    names = ("target", "emit", "sincos", "kernel", "layout", "blocks", "loop", "direct", *more)
     sources = (pkgutil.get_data(__name__, f"{name}.py") or b"" for name in names)  # finds them beside this module
     return hashlib.sha256(b"".join(sources)).hexdigest()
 
@@ -110,4 +111,5 @@ def load(code: bytes, target: Target) -> Any:
     engine = binding.create_mcjit_compiler(empty, target.machine(), use_lmm=True)
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
+    connect(engine)
     return engine
