@@ -21,6 +21,7 @@ from .files import write_text
 from .program import Operations, Port, Program, count, interpret
 
 FORMAT = "linkwork-function-1"
+PROCESSORS = os.cpu_count() or 1  # more threads than these gain nothing
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,18 @@ class Function:
         self.program, self.label, self.dtype, self.backend = program, label, dtype, backend
         self.__name__ = program.name
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
+        self._ufunc: Callable[..., Any] | None = None
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def ufunc(self) -> Callable[..., Any]:
         """The NumPy generalised ufunc, compiled (or taken from the cache) when first used."""
+        if self._ufunc is None:  # no cached_property: before Python 3.12 it has a lock, and a fork might copy it locked
+            self._ufunc = self._build()
+        return self._ufunc
+
+    def _build(self) -> Callable[..., Any]:
         if self.backend == "interpreter":
             return partial(_interpreted, self.program)
         from .codegen.native import build, build_direct
@@ -101,8 +108,9 @@ class Function:
         """Evaluate: ``f(q, v, ..., out=None, threads=1, wrenches=None)``, inputs by position or name.
 
         A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result.
-        ``threads`` splits a large batch; it pays from tens of thousands of states on. ``wrenches`` is a dict
-        frame -> (..., 6) of applied force and moment at the frame's origin, in its axes.
+        ``threads`` splits a large batch, among no more threads than there are processors; it pays from tens of
+        thousands of states on. ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the frame's
+        origin, in its axes.
 
         From the second call on, one state in plain arrays goes past this method and past NumPy: the same bits sooner,
         but no floating point warnings.
@@ -257,13 +265,13 @@ class Function:
             # a slice of the output must not be written before another slice of an input is read
             arrays = [x.copy() if any(np.may_share_memory(x, o) for o in outs) else x for x in arrays]
             wide = [np.broadcast_to(x, batch + p.shape) for x, p in zip(arrays, ports, strict=True)]
-            edges = np.linspace(0, batch[axis], min(threads, batch[axis]) + 1).astype(int)
+            edges = np.linspace(0, batch[axis], min(threads, batch[axis], PROCESSORS) + 1).astype(int)
             parts = [(slice(None),) * axis + (slice(start, end),) for start, end in pairwise(edges)]
 
             def run(part: tuple[slice, ...]) -> None:
                 self.ufunc(*(x[part] for x in wide), out=tuple(o[part] for o in outs))
 
-            jobs = [_pool(threads).submit(run, part) for part in parts[1:]]
+            jobs = [_pool().submit(run, part) for part in parts[1:]]
             run(parts[0])  # this thread has a share too
             for job in jobs:
                 job.result()
@@ -358,9 +366,9 @@ class Function:
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Kept from call to call: starting threads takes longer than many batches."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="linkwork")
+def _pool() -> ThreadPoolExecutor:
+    """For all functions and calls: starting threads takes longer than many batches."""
+    return ThreadPoolExecutor(PROCESSORS, thread_name_prefix="linkwork")
 
 
 if hasattr(os, "register_at_fork"):
