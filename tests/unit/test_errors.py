@@ -36,3 +36,18 @@ def test_unknown_names_offer_the_nearest():
 def test_errors_travel_between_processes(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error) and str(again) == str(error)
+
+
+def test_length_is_bounded_and_everything_can_be_printed():
+    long = "\x1b[2J\udc80" + "x" * 100_000 + "end"
+    errors = [
+        LinkworkError(long, where=long, got=long, expected=long, fix=long),
+        LinkworkError("short", where=long),
+        UnknownNameError(long, long, [long, long + "y"], where=long),
+    ]
+    for error in errors:
+        text = str(error)
+        assert len(text) < 2100 and text.encode() and "\x1b" not in text
+        assert text.startswith("\\x1b[2J\\udc80xxx") and "xxx ... xxx" in text and "end" in text
+    listing = "\n- ".join(f"finding {k}" for k in range(100))
+    assert str(LinkworkError(listing)) == listing  # what can be told in full is
