@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-LISTED = 40  # names, beyond which a message has the closest ones only
+LONGEST, LONGEST_PART = 2000, 400  # characters of all, and of each thing said beside the message
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class LinkworkError(Exception):
-    """Base of all linkwork errors. ``str(error)`` is a message a user can act on."""
+    """Base of all linkwork errors. ``str(error)`` is a message a user can act on.
+
+    What comes from files may be of any length and hold anything, so it is cut and made printable here.
+    """
 
     def __init__(self, message: str, *, where: str = "", got: object = None, expected: str = "", fix: str = ""):
+        where = short(where)
         self.where, self.got, self.expected, self.fix = where, got, expected, fix
-        parts = [f"{where}: {message}" if where else message]
-        if got is not None:
-            parts.append(f"got: {got}")
-        if expected:
-            parts.append(f"expected: {expected}")
-        if fix:
-            parts.append(f"fix: {fix}")
-        super().__init__("\n  ".join(parts))
+        told = {"got": got, "expected": expected or None, "fix": fix or None}
+        parts = [f"{name}: {short(value)}" for name, value in told.items() if value is not None]
+        message = short(message, LONGEST - len(where) - sum(map(len, parts)))
+        super().__init__("\n  ".join([f"{where}: {message}" if where else message, *parts]))
 
     def __reduce__(self):  # errors travel between processes
         return _restore, (type(self), self.args, self.__dict__)
@@ -57,22 +59,23 @@ class UnknownNameError(LinkworkError, KeyError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = ""):
         self.known = sorted(known)
-        more = "; `known` of this error has all" if len(self.known) > LISTED else ""
         super().__init__(
-            f"there is no {kind} {name!r}",
+            f"there is no {kind} {short(name)!r}",
             where=where,
-            expected=one_of(str(name), self.known) + more if self.known else f"there are no {kind}s here",
+            expected=one_of(str(name), self.known, kind, "; `known` of this error has all"),
             fix=perhaps(str(name), self.known),
         )
 
     __str__ = Exception.__str__  # KeyError would print the repr of its message
 
 
-def one_of(name: str, known: Sequence[str]) -> str:
-    """The known names, or those most like ``name`` if they are many."""
-    if len(known) <= LISTED:
-        return f"one of: {', '.join(known)}"
-    return f"one of {len(known)} names, such as: {', '.join(_close(name, known, 10, 0.0) or known[:10])}"
+def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:
+    """The known names; if they are too many for a message, those most like ``name`` and where the ``others`` are."""
+    listed = ", ".join(known[:100])
+    if len(known) <= 100 and len(listed) <= LONGEST_PART - 20:
+        return f"one of: {listed}" if known else f"there are no {kind}s here"
+    close = _close(name, known, 10, 0.0) or known[:10]
+    return f"one of {len(known)}, such as: {short(', '.join(close), 200)}{others}"
 
 
 def perhaps(name: str, known: Sequence[str]) -> str:
@@ -93,3 +96,10 @@ def _restore(kind: type[LinkworkError], args: tuple[str], state: dict) -> Linkwo
     error.args = args
     error.__dict__.update(state)
     return error
+
+
+def short(value: object, longest: int = LONGEST_PART) -> str:
+    """As text that can be printed; of what is too long the beginning and the end."""
+    text = UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], str(value))
+    half = longest // 2 - 3
+    return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"

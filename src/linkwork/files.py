@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import stat
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from .errors import LinkworkError
 
@@ -18,16 +20,17 @@ def read_bytes(
 ) -> bytes:
     """What a file holds; not a device or a pipe, which may never end."""
     try:
-        mode = os.stat(path).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        status = os.stat(path)
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
             raise OSError(None, "it is a device or a pipe")
         with open(path, "rb") as file:
-            data = file.read(longest + 1)
+            data = file.read() if status.st_size <= longest else None
     except (OSError, ValueError) as error:  # ValueError: a name that no system has, such as with a zero
         reason = getattr(error, "strerror", None) or str(error)
         raise kind(f"the file cannot be read: {reason}", where=str(path), fix=fix) from error
-    if len(data) > longest:
-        raise kind("the file is too long", where=str(path), expected=f"at most {longest:,} bytes")
+    if data is None:
+        got = f"{status.st_size:,} bytes"
+        raise kind("the file is too long", where=str(path), got=got, expected=f"at most {longest:,} bytes")
     return data
 
 
@@ -38,6 +41,14 @@ def read_text(
         return read_bytes(path, longest=longest, kind=kind, fix=fix).decode()
     except UnicodeDecodeError as error:
         raise kind(f"the file is not UTF-8 text: {error}", where=str(path)) from error
+
+
+def parse_json(text: str) -> Any:
+    """What JSON says, or a ValueError, however it is nested."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from .codegen.optimised import optimised
 from .errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
 from .formulations import QUANTITIES, Method, Request, entries, find, methods, sizes
-from .function import Function, Label
+from .function import BACKENDS, DTYPES, Function, Label
 from .model import Model, grouped
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace
@@ -19,8 +19,6 @@ from .program.passes import absorb_signs, fuse_multiply_add
 from .spatial import Inertia, Symmetric, Vector
 from .timing import least_seconds
 
-DTYPES = ("float64", "float32")
-BACKENDS = ("native", "interpreter")
 AXES = ("world", "local")
 PARAMETERS = ("minimal", "standard", "input")
 COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values

@@ -8,6 +8,7 @@ too long, or crashes, ends the process: the last line tells which.
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import signal
@@ -19,19 +20,20 @@ from pathlib import Path
 
 from kinds import KINDS, case
 
-from linkwork.errors import LinkworkError
+from linkwork.errors import LONGEST, LinkworkError
 
 PROCESSOR_TIME = 5  # seconds of one case
 PATIENCE = 60  # seconds, if it waits for something
 MEMORY = 2**29  # bytes more than at the start
-LONGEST = 8000  # characters of a message
 
 
 def main(folder: Path, seconds: float, first: int, end: int, names: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)  # MuJoCo writes a log
     examples = {}
     for name in names:
         made = folder / f"{name} examples"
-        made.mkdir(parents=True, exist_ok=True)
+        made.mkdir(exist_ok=True)
         examples[name] = KINDS[name].examples(made)
     for name in names:
         for files in examples[name]:  # so that all that is imported late is there, and the examples are good
@@ -90,4 +92,4 @@ def limit_memory() -> None:
 if __name__ == "__main__":
     warnings.simplefilter("error")
     folder, seconds, first, end, *names = sys.argv[1:]
-    main(Path(folder), float(seconds), int(first), int(end), names)
+    main(Path(folder).resolve(), float(seconds), int(first), int(end), names)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import yaml
 from yaml.composer import Composer
 
-from ..errors import ModelError, one_of, perhaps
+from ..errors import ModelError, one_of, perhaps, short
 from ..model.checks import raise_errors
 from ..model.description import Finding
 
@@ -212,8 +212,8 @@ class Nodes:
 
     def unknown(self, node: yaml.Node, kind: str, name: str, names: Iterable[str]) -> ModelError:
         known = list(names)
-        expected = one_of(name, known) if known else f"there are no {kind}s here"
-        return self.mistake(node, f"there is no {kind} {name!r}", expected=expected, fix=perhaps(name, known))
+        message, expected = f"there is no {kind} {short(name)!r}", one_of(name, known, kind)
+        return self.mistake(node, message, expected=expected, fix=perhaps(name, known))
 
 
 def _shown(node: yaml.Node) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, short
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
 ROLES = ("active", "passive", "elastic")
@@ -30,6 +30,10 @@ class Finding:
     where: str  # e.g. "panda.urdf: link 'hand'"
     message: str
     fix: str = ""
+
+    def __post_init__(self):
+        for name in ("where", "message", "fix"):  # what comes from files may be of any length
+            object.__setattr__(self, name, short(getattr(self, name)))
 
     @staticmethod
     def of(error: ModelError) -> Finding:

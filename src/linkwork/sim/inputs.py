@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..assembly import numbers
-from ..errors import LISTED, ShapeError, UnknownNameError
+from ..errors import ShapeError, UnknownNameError
 from ..formulations import sizes, vectors
 from ..model import Model
 
@@ -93,7 +93,7 @@ def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:
 def _names(model: Model, kind: str) -> str:
     joints = vectors(model)[kind]
     floating = [f"{model.floating_name} ({sizes(model)[kind] - len(joints)})"] if model.floating else []
-    return ", ".join([*floating, *joints][:LISTED]) + (", ..." if len(joints) > LISTED else "")
+    return ", ".join([*floating, *joints])
 
 
 def is_law(value: Any) -> bool:
