@@ -21,9 +21,9 @@ class LinkworkError(Exception):
         where = short(where)
         self.where, self.got, self.expected, self.fix = where, got, expected, fix
         told = {"got": got, "expected": expected or None, "fix": fix or None}
-        parts = [f"{name}: {short(value)}" for name, value in told.items() if value is not None]
-        message = short(message, LONGEST - len(where) - sum(map(len, parts)))
-        super().__init__("\n  ".join([f"{where}: {message}" if where else message, *parts]))
+        parts = [f"\n  {name}: {short(value)}" for name, value in told.items() if value is not None]
+        before, after = f"{where}: " if where else "", "".join(parts)
+        super().__init__(before + short(message, LONGEST - len(before) - len(after)) + after)
 
     def __reduce__(self):  # errors travel between processes
         return _restore, (type(self), self.args, self.__dict__)

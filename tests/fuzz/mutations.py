@@ -80,6 +80,8 @@ def mutated_bytes(random: Random, data: bytes, others: list[bytes]) -> bytes:
     return data
 
 
+LARGEST = 10_000  # values of a tree
+
 # -- trees ---------------------------------------------------------------------------------------------------------
 
 
@@ -141,7 +143,7 @@ def mutated_tree(random: Random, tree: Any) -> Any:
         elif how == 1:
             holder.insert(random.randrange(len(holder) + 1), holder[k])
         elif how == 2:
-            holder[k : k + 1] = [holder[k]] * random.choice((3, 30, 1000))
+            holder[k : k + 1] = [holder[k]] * min(random.choice((3, 30, 1000)), LARGEST // _size(holder[k], {}) + 1)
         elif how == 3 and other:
             holder[k] = deepcopy(random.choice(other))  # may put a row where a number was
         elif how == 4:
@@ -155,9 +157,16 @@ def mutated_tree(random: Random, tree: Any) -> Any:
         else:
             at = random.randrange(len(holder))
             holder[k], holder[at] = holder[at], holder[k]
-        if sum(map(len, _holders(top))) > 20_000:
+        if _size(top, {}) > LARGEST:
             break
     return top[0]
+
+
+def _size(tree: Any, known: dict[int, int]) -> int:
+    """How many values are written; what stands in many places counts as often."""
+    if isinstance(tree, list) and id(tree) not in known:
+        known[id(tree)] = 1 + sum(_size(inner, known) for inner in tree)
+    return known.get(id(tree), 1)
 
 
 def _replace_a_scalar(random: Random, holder: list, k: int) -> None:

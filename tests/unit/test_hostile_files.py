@@ -156,7 +156,9 @@ def test_files_that_are_too_long(suffix, tmp_path):
     path = tmp_path / f"long{suffix}"
     with open(path, "wb") as file:
         file.truncate(10**12)  # takes no room on most disks
-    with pytest.raises(ModelError, match="the file is too long\n  got: 1,000,000,000,000 bytes\n  expected: at most 8,388,608 bytes"):
+    with pytest.raises(
+        ModelError, match="the file is too long\n  got: 1,000,000,000,000 bytes\n  expected: at most 8,388,608 bytes"
+    ):
         linkwork.load(path)
 
 
