@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from . import forces
 from .assembly import Assembly
 from .coefficient_tables import Tables, tabulate
-from .errors import DivergedError, LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
+from .errors import (
+    DivergedError,
+    LinkworkError,
+    ModelError,
+    ShapeError,
+    SimulationWarning,
+    UnknownNameError,
+    UnsupportedError,
+)
 from .formulations import Method, methods
 from .function import Function
 from .io import bundled_robots
@@ -41,6 +49,7 @@ __all__ = [
     "Program",
     "Robot",
     "ShapeError",
+    "SimulationWarning",
     "SoftLimits",
     "SymbolicModel",
     "Tables",

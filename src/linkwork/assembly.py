@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from .errors import LinkworkError, ShapeError, UnsupportedError
-from .formulations import Orthogonal, dot
-from .function import Function, Label
+from .function import Function
 from .legs import LegSolver
+from .loop_steps import NEWTON, newton_function, step_function, stride_function
+from .loop_steps import newton_step as newton_step  # for the simulation
 from .model import Model, closure, determines
-from .program import Port, trace
-from .program.passes import schedule
-from .scalar import sign, sqrt
 
 CLOSE = 1e-2  # below this residual, plain Newton steps
+OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
 SINGULAR = 1e-5  # of the conditioning
-NEWTON = 4  # plain steps taken at once, before anything is looked at
-LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another mode of assembly
+LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another way of assembly
 SLACK = 10  # times the residual that is left at home
-STRIDE = 0.25  # radians or metres: how far the known joints go at once on the way from home
+STRIDE = 0.5  # radians or metres: the most that known joints go at once on the way from home
+SHORTEST = 1e-6  # of the way: shorter strides are not tried
+TURN = 0.5  # of the Jacobian, relative: from one on it may have been singular in between
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,16 @@ class Assembly:
     """What ``Robot.assemble`` found, for each position asked for.
 
     ``q``: positions of all joints, NaN where there is no answer. ``solved``: whether there is one. ``singular``: the
-    loops are closed, but the known joints do not determine the others. ``residual``: by how much the loops are open at
-    ``nearest``, the best positions found. ``conditioning``: how well the other joints are determined there, from 0
-    (singular) to 1. ``iterations``: Newton steps taken.
+    loops are closed, but the known joints do not determine the others. ``lost``: they are closed at ``nearest``, but
+    a singular position stands on the way from home (or from a closed guess), so it may be another way of assembly.
+    ``residual``: by how much the loops are open at ``nearest``, the best positions found. ``conditioning``: how well
+    the other joints are determined there, from 0 (singular) to 1. ``iterations``: Newton steps taken.
     """
 
     q: np.ndarray
     solved: np.ndarray
     singular: np.ndarray
+    lost: np.ndarray
     residual: np.ndarray
     conditioning: np.ndarray
     iterations: np.ndarray
@@ -49,13 +51,13 @@ class Assembly:
         """``q`` if every position was solved; an error that tells the others apart if not."""
         if np.all(self.solved):
             return self.q
-        singular = int(np.sum(self.singular))
-        unreachable = int(np.sum(~self.solved)) - singular
+        unsolved, singular, lost = (int(np.sum(each)) for each in (~self.solved, self.singular, self.lost))
+        reach = f"{unsolved - singular - lost} out of reach (loops open by up to {np.max(self.residual):.3g})"
         raise LinkworkError(
-            f"{unreachable + singular} of {self.solved.size} positions cannot be assembled",
+            f"{unsolved} of {self.solved.size} positions cannot be assembled",
             where=f"robot {self.robot!r}",
-            got=f"{unreachable} out of reach (loops open by up to {np.max(self.residual):.3g}), {singular} singular",
-            fix="look at .solved, .residual and .nearest; another guess may reach them",
+            got=f"{reach}, {singular} singular, {lost} beyond a singular position, where the way of home is lost",
+            fix="look at .solved, .lost, .residual and .nearest; a guess in the way of assembly that you want may help",
         )
 
 
@@ -78,9 +80,23 @@ class Assembler:
                 got=f"{', '.join(self.names) or 'none'} ({len(self.known)} freedoms)",
                 expected=f"{model.nv} freedoms, such as {', '.join(self._names(model.mobility.independent))}",
             )
-        self.step = _step_function(model, self.known)
-        self.newton, self.state = (_newton_function(model, self.known, steps) for steps in (NEWTON, 0))
         self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # in closed form
+
+    @cached_property
+    def newton(self) -> Function:
+        return newton_function(self.model, self.known, NEWTON, self.legs)
+
+    @cached_property
+    def state(self) -> Function:
+        return newton_function(self.model, self.known, 0)
+
+    @cached_property
+    def stride(self) -> Function:
+        return stride_function(self.model, self.known, self.places)
+
+    @cached_property
+    def step(self) -> Function:
+        return step_function(self.model, self.known)
 
     @cached_property
     def tolerance(self) -> float:
@@ -101,12 +117,17 @@ class Assembler:
     def names(self) -> tuple[str, ...]:
         return self._names(self.known)
 
+    @property
+    def _pose(self) -> bool:
+        """Is the pose of a floating body among what is known?"""
+        return self.model.floating and 0 in self.known
+
     @cached_property
     def places(self) -> list[int]:
         """Where the known positions stand in q."""
         if not self.model.floating:
             return list(self.known)
-        return (list(range(7)) if 0 in self.known else []) + [k + 1 for k in self.known if k >= 6]
+        return (list(range(7)) if self._pose else []) + [k + 1 for k in self.known if k >= 6]
 
     def __call__(
         self, known: Any, guess: Any = None, tolerance: float | None = None, iterations: int = 100
@@ -117,20 +138,24 @@ class Assembler:
         start = np.array(model.home) if guess is None else self._guess(guess, target.shape[:-1])
         batch = np.broadcast_shapes(target.shape[:-1], start.shape[:-1])
         q = np.array(np.broadcast_to(start, (*batch, model.nq))).reshape(-1, model.nq)
-        goal = np.broadcast_to(target, (*batch, len(places))).reshape(len(q), len(places))
-        if guess is None and self.legs is None:
-            q = self._walk(q, goal, tolerance)
-        q[:, places] = goal
-        if model.floating and 0 in self.known:
-            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=-1, keepdims=True)
-        q, (residual, wrong, conditioning), steps = self._solve(q, tolerance, iterations)
+        goal = np.array(np.broadcast_to(target, (*batch, len(places)))).reshape(len(q), len(places))
+        if self._pose:
+            goal[:, 3:7] /= np.linalg.norm(goal[:, 3:7], axis=-1, keepdims=True)
+        with np.errstate(all="ignore"):
+            if self.legs is None:
+                begun = guess is None or self._told(q)[0] <= OPEN
+                q, (residual, wrong, conditioning), steps, lost = self._follow(q, goal, begun, tolerance, iterations)
+            else:
+                q[:, places] = goal
+                q, (residual, wrong, conditioning), steps, lost = self._solve(q, tolerance, iterations)
         closed = (residual <= tolerance) & (wrong == 0)
         singular = closed & ~(conditioning >= SINGULAR)
-        solved = closed & ~singular
+        lost = lost & closed & ~singular
+        solved = closed & ~singular & ~lost
         answer = q.copy() if solved.all() else np.where(solved[:, None], q, np.nan)
         conditioning = np.where(conditioning > 0, conditioning, 0.0)  # not a number where it is exactly singular
-        found = (x.reshape(batch + x.shape[1:]) for x in (answer, solved, singular, residual, conditioning, steps, q))
-        return Assembly(*found, robot=model.name)
+        found = (answer, solved, singular, lost, residual, conditioning, steps, q)
+        return Assembly(*(x.reshape(batch + x.shape[1:]) for x in found), robot=model.name)
 
     def _guess(self, guess: Any, batch: tuple[int, ...]) -> np.ndarray:
         where, nq = f"assemble {self.model.name!r}", self.model.nq
@@ -165,43 +190,95 @@ class Assembler:
                 got=target.shape,
                 expected=f"(..., {len(places)}): {', '.join(names)}",
             )
-        if self.model.floating and 0 in self.known and not target[..., 3:7].any(axis=-1).all():
+        if self._pose and not target[..., 3:7].any(axis=-1).all():
             where = f"assemble {self.model.name!r}"
             raise ShapeError("a quaternion is zero", where=where, expected="x, y, z, w of length one")
         return target
 
-    def _walk(self, q: np.ndarray, goal: np.ndarray, tolerance: float) -> np.ndarray:
-        """From home towards the goal in strides, so as to stay in home's mode of assembly."""
-        home = q[:, self.places].copy()
-        way = goal - home
-        strides = np.ceil(np.abs(way).max(axis=-1, initial=0.0) / STRIDE)
-        for k in range(1, int(strides.max(initial=0.0))):
-            on = np.flatnonzero(k < strides)
-            at = q[on]
-            at[:, self.places] = home[on] + way[on] * (k / strides[on, None])
-            q[on] = self._solve(at, tolerance, 4)[0]
-        return q
+    def _follow(
+        self, q: np.ndarray, goal: np.ndarray, begun: Any, tolerance: float, iterations: int
+    ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
+        """As ``_solve``, along the straight way from closed positions ``q`` to the goal (where they have ``begun``).
+
+        A stride counts if Newton's steps close the loops from where the tangent leads, and the Jacobian of the unknown
+        joints has turned so little that it was singular nowhere between; if not, a shorter one is tried.
+        """
+        begin, end = q[:, self.places], goal.copy()
+        if self._pose:
+            end[:, 3:7] *= np.where((begin[:, 3:7] * end[:, 3:7]).sum(axis=-1, keepdims=True) < 0, -1, 1)
+            if self.model.moving_base:  # it does not enter the loops
+                begin[:, :7] = q[:, :7] = end[:, :7]
+        way = end - begin
+        size = np.abs(way).max(axis=-1, initial=0.0)
+        if begun is True and (size <= STRIDE).all():  # most often one stride does for all
+            near, told, _, good = self._strode(q, end, tolerance)
+            if good.all():
+                near[:, self.places] = goal
+                return near, told, np.full(len(q), NEWTON), ~good
+        longest = STRIDE / np.maximum(size, STRIDE)
+        done, length, steps = np.zeros(len(q)), longest.copy(), np.zeros(len(q), int)
+        told = [np.full(len(q), np.nan) for _ in range(3)]
+        todo = np.flatnonzero(np.broadcast_to(begun, len(q)))
+        while todo.size:
+            ahead = np.minimum(done[todo] + length[todo], 1.0)
+            target = np.where(ahead[:, None] == 1, end[todo], begin[todo] + way[todo] * ahead[:, None])
+            if self._pose:
+                target[:, 3:7] /= np.linalg.norm(target[:, 3:7], axis=-1, keepdims=True)
+            near, found, turn, good = self._strode(q[todo], target, tolerance)
+            change = np.clip(0.7 * TURN / turn, 0.25, 2.0)  # the turn grows with the stride
+            change[~good] = np.fmin(change[~good], 0.5)
+            length[todo] = np.minimum(length[todo] * change, longest[todo])
+            on = todo[good]
+            q[on], done[on] = near[good], ahead[good]
+            for values, value in zip(told, found, strict=True):
+                values[on] = value[good]
+            steps[todo] += NEWTON
+            todo = todo[(done[todo] < 1) & (length[todo] > SHORTEST)]
+        q[:, self.places] = goal
+        lost = done < 1
+        if lost.any():
+            rest = np.flatnonzero(lost)
+            q[rest], others, more, _ = self._solve(q[rest], tolerance, iterations)
+            for values, value in zip(told, others, strict=True):
+                values[rest] = value
+            steps[rest] += more
+        return q, told, steps, lost & begun
+
+    def _strode(
+        self, q: np.ndarray, target: np.ndarray, tolerance: float
+    ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
+        """Positions after a stride, what is to be said of them, by how much the Jacobian turned, and if it counts."""
+        near, *others = self.stride(q, target)
+        turn, residual, wrong, conditioning = (x[:, 0] for x in others)
+        good = (residual <= tolerance) & (wrong == 0) & (turn <= TURN) & (conditioning >= SINGULAR)
+        return near, [residual, wrong, conditioning], turn, good
 
     def _solve(
         self, q: np.ndarray, tolerance: float, iterations: int
-    ) -> tuple[np.ndarray, tuple[Any, ...], np.ndarray]:
-        """Positions near ``q`` that close the loops, what is to be said of them, and the steps it took.
+    ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
+        """Positions near ``q`` that close the loops, what is to be said of them, the steps it took, and whether legs
+        have left their way of assembly.
 
         Most are a few plain Newton steps away, which is one call; the others go the careful way.
         """
-        with np.errstate(all="ignore"):
-            near, *told = self.newton(q)
-            told, steps = [x[:, 0] for x in told], np.full(len(q), NEWTON)
-            rest, far = ~(told[0] <= tolerance), np.abs(near - q) > LEAP
-            if far.any():  # sums along short rows are slow
-                rest |= far.any(axis=-1)
-            rest = np.flatnonzero(rest)
-            if rest.size:
-                start = q[rest] if self.legs is None else self.legs(q[rest])
-                near[rest], steps[rest] = self._search(start, tolerance, iterations)
-                for values, found in zip(told, self.state(near[rest])[1:], strict=True):
-                    values[rest] = found[:, 0]
-        return near, tuple(told), steps
+        near, *told = self.newton(q)
+        told, steps, lost = [x[:, 0] for x in told], np.full(len(q), NEWTON), np.zeros(len(q), bool)
+        rest, far = ~(told[0] <= tolerance) | (told[1] != 0), np.abs(near - q) > LEAP
+        if far.any():  # sums along short rows are slow
+            rest |= far.any(axis=-1)
+        rest = np.flatnonzero(rest)
+        if rest.size:
+            start = q[rest] if self.legs is None else self.legs(q[rest])
+            near[rest], steps[rest] = self._search(start, tolerance, iterations)
+            for values, found in zip(told, self._told(near[rest]), strict=True):
+                values[rest] = found
+            if self.legs is not None:
+                lost[rest] = self.legs.differ(start, near[rest])
+        return near, told, steps, lost
+
+    def _told(self, q: np.ndarray) -> list[np.ndarray]:
+        """Residual, zero unless an axis points the wrong way, conditioning."""
+        return [x[:, 0] for x in self.state(q)[1:]]
 
     def _search(self, q: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, np.ndarray]:
         """Levenberg and Marquardt's steps, Newton's near the solution; states that are done are left alone."""
@@ -237,68 +314,3 @@ def numbers(value: Any, where: str) -> np.ndarray:
     if not np.isfinite(array).all():
         raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
     return array.astype(float, copy=False)
-
-
-def _unknown_columns(model: Model, known: Sequence[int], q: list[Any]) -> list[list[Any]]:
-    """Rates of the residual per velocity of each unknown joint."""
-    J = model.collect_rows(closure.jacobian(model, model.expand(q)))
-    return [[row[k] for row in J] for k in range(model.n_leading) if k not in known]
-
-
-def _newton_function(model: Model, known: Sequence[int], steps: int) -> Function:
-    """Native code that takes plain Newton steps from q and judges where they end: the norm of the residual, a number
-    that is zero unless an axis points the wrong way, and the conditioning.
-
-    ||A|| ||A^-1|| is at least the number n of unknowns, and infinite where they are not determined.
-    """
-
-    def run(q: list[Any]) -> Mapping[str, Any]:
-        for _ in range(steps):
-            q = newton_step(model, known, q)
-        tree, columns = model.expand(q), _unknown_columns(model, known, q)
-        solver, n = Orthogonal(columns), len(columns)
-        size = sum((x * x for column in columns for x in column), start=0)
-        inverse: Any = 0
-        for k in range(n):  # rows of R^-1; the inverse is R^-1 D^-1 Q^T with orthogonal columns of Q
-            inverse = inverse + sum(
-                (x * x * d for x, d in zip(solver.inverse_row(k), solver.inverse, strict=True)), start=0
-            )
-        r = closure.residual(model, tree)
-        wrong = sum((1 - sign(value) for value in closure.aligned(model, tree)), start=0)
-        return {
-            "q": q,
-            "residual": [sqrt(dot(r, r))],
-            "wrong": [wrong],
-            "conditioning": [n / sqrt(size * inverse) if n else 1],
-        }
-
-    program = schedule(trace("assembly_newton", run, [Port("q", (model.nq,))]))
-    return Function(program, Label(model.name, "assembly_newton", ""))
-
-
-def newton_step(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
-    """Positions after one of Newton's steps towards closed loops, over any scalar; the known ones stay."""
-    solver = Orthogonal(_unknown_columns(model, known, q))
-    return _moved(model, known, q, solver, closure.residual(model, model.expand(q)))
-
-
-def _moved(model: Model, known: Sequence[int], q: list[Any], solver: Orthogonal, b: Sequence[Any]) -> list[Any]:
-    """Positions after the step that takes the residual ``b`` away."""
-    step: list[Any] = [0] * model.n_leading
-    movable = [k for k in range(model.n_leading) if k not in known]
-    for k, value in zip(movable, solver.solve(b), strict=True):
-        step[k] = -value
-    return model.moved(q, step)
-
-
-def _step_function(model: Model, known: Sequence[int]) -> Function:
-    """Native code for one step: from q and damping to the next q, and the residual at q."""
-
-    def run(q: list[Any], damping: list[Any]) -> Mapping[str, Any]:
-        r, damp = closure.residual(model, model.expand(q)), sqrt(damping[0])
-        columns = _unknown_columns(model, known, q)
-        damped = [[*column, *(damp if i == j else 0 for j in range(len(columns)))] for i, column in enumerate(columns)]
-        return {"q": _moved(model, known, q, Orthogonal(damped), [*r, *(0 for _ in columns)]), "r": r}
-
-    program = schedule(trace("assembly_step", run, [Port("q", (model.nq,)), Port("damping", (1,))]))
-    return Function(program, Label(model.name, "assembly_step", ""))

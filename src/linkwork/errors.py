@@ -54,6 +54,10 @@ class DivergedError(LinkworkError):
         self.q, self.v = state["q"], state["v"]
 
 
+class SimulationWarning(UserWarning):
+    """A motion that is not to be trusted as it is; its trajectory's notes say the same."""
+
+
 class UnknownNameError(LinkworkError, KeyError):
     """A name (joint, frame, method, robot, ...) that does not exist; offers the nearest one of ``known``."""
 

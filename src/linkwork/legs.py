@@ -21,6 +21,7 @@ import numpy as np
 
 from .model import Model
 from .model.parallel import Leg, platform_and_legs
+from .scalar import cos, sin
 from .spatial import Pose, Vector
 
 BLOCK = 8192  # states at a time: enough to keep NumPy busy, few enough for the cache
@@ -58,7 +59,7 @@ class Axis:
 def turned(z: Vector, p: Vector, angle: Any) -> Vector:
     """``p`` turned about the unit vector ``z``."""
     along = z * z.dot(p)
-    return along + (p - along) * np.cos(angle) + z.cross(p) * np.sin(angle)
+    return along + (p - along) * cos(angle) + z.cross(p) * sin(angle)
 
 
 def angle_between(z: Vector, p: Vector, r: Vector) -> Any:
@@ -71,15 +72,20 @@ def turn_with(A: Any, B: Any, C: Any, slope: Any) -> Any:
     return np.arctan2(B, A) - np.where(slope < 0, -1, 1) * np.arctan2(np.sqrt(A * A + B * B - C * C), C)
 
 
-def distance_root(axis: Axis, p: Vector, c: Vector, near: Vector, arm: Vector, guess: Any) -> Any:
-    """Position at which ``axis`` brings ``p`` as far from ``c`` as ``arm`` is long, with the slope that it has
-    at ``guess``, where ``c`` is ``near``."""
+def distance_slope(axis: Axis, p: Vector, c: Vector, position: Any) -> Any:
+    """Whether ``axis`` at ``position`` takes ``p`` away from ``c`` (revolute: towards it), by the sign."""
+    if axis.prismatic:
+        return (p - c).dot(axis.z) + position
+    return (c - axis.o).dot(axis.z.cross(turned(axis.z, p - axis.o, position)))
+
+
+def distance_root(axis: Axis, p: Vector, c: Vector, arm: Vector, slope: Any) -> Any:
+    """Position at which ``axis`` brings ``p`` as far from ``c`` as ``arm`` is long, with this ``distance_slope``."""
     square, z, o = arm.dot(arm), axis.z, axis.o
     if axis.prismatic:
-        b, slope = (p - c).dot(z), (p - near).dot(z) + guess
+        b = (p - c).dot(z)
         return np.where(slope < 0, -1, 1) * np.sqrt(b * b - (p - c).dot(p - c) + square) - b
     a, b = p - o, c - o
-    slope = (near - o).dot(z.cross(turned(z, a, guess)))
     along = z.dot(a) * z.dot(b)
     return turn_with(a.dot(b) - along, z.cross(a).dot(b), 0.5 * (a.dot(a) + b.dot(b) - square) - along, slope)
 
@@ -96,25 +102,43 @@ class LegForm:
     hold: Pose
     places: list[int]
 
+    @property
+    def other(self) -> int:
+        """The joint that decides how far the tip is from the pivot."""
+        (k,) = (k for k in range(len(self.axes)) if k not in self.turns)
+        return k
+
+    @property
+    def before(self) -> bool:
+        return self.other < self.turns[0]
+
+    def slopes(self, positions: Sequence[Any]) -> list[Any]:
+        """Their signs tell the way of assembly: of the distance from the pivot, and for two axes of the second turn."""
+        k, axis = self.other, self.axes[self.other]
+        if self.before:
+            tip = self.tip
+            for each, position in reversed([*zip(self.axes, positions, strict=True)]):
+                tip = each.moved(tip, position)
+            slopes, u = [distance_slope(axis, self.pivot, tip, positions[k])], self.tip - self.pivot
+        else:
+            slopes = [distance_slope(axis, self.tip, self.pivot, positions[k])]
+            u = axis.moved(self.tip, positions[k]) - self.pivot
+        first, *second = (self.axes[m].z for m in self.turns)
+        return slopes + [first.dot(z.cross(turned(z, u, positions[self.turns[1]]))) for z in second]
+
     def solve(self, target: Vector, guess: Any) -> list[Any]:
         """Positions that bring the tip to ``target``, in the way of the guess."""
-        (k,) = (k for k in range(len(self.axes)) if k not in self.turns)  # it decides how far the tip is from the pivot
-        other, before = self.axes[k], k < self.turns[0]
-        if before:
-            near = self.tip
-            for axis, position in reversed([*zip(self.axes, guess, strict=True)]):
-                near = axis.moved(near, position)
-            x = distance_root(other, self.pivot, target, near, self.tip - self.pivot, guess[k])
-            u = at_guess = self.tip - self.pivot
-            y = other.moved(target, -x) - self.pivot
+        k, other, (slope, *slopes) = self.other, self.axes[self.other], self.slopes(guess)
+        if self.before:
+            x = distance_root(other, self.pivot, target, self.tip - self.pivot, slope)
+            u, y = self.tip - self.pivot, other.moved(target, -x) - self.pivot
         else:
-            x = distance_root(other, self.tip, self.pivot, self.pivot, target - self.pivot, guess[k])
-            u, at_guess = (other.moved(self.tip, position) - self.pivot for position in (x, guess[k]))
-            y = target - self.pivot
+            x = distance_root(other, self.tip, self.pivot, target - self.pivot, slope)
+            u, y = other.moved(self.tip, x) - self.pivot, target - self.pivot
         first, *second = (self.axes[m].z for m in self.turns)
         angles = []
-        for z in second:  # the component of y along the first axis is a matter of the second turn alone
-            slope = first.dot(z.cross(turned(z, at_guess, guess[self.turns[1]])))
+        for z, slope in zip(second, slopes, strict=True):
+            # the component of y along the first axis is a matter of the second turn alone
             along = first.dot(z) * z.dot(u)
             angles.append(turn_with(first.dot(u) - along, first.dot(z.cross(u)), first.dot(y) - along, slope))
             u = turned(z, u, angles[0])
@@ -162,6 +186,15 @@ class LegSolver:
             return None
         legs = [form_of(model, leg) for leg in parts.legs]
         return None if None in legs else cls(model, parts.platform, [leg for leg in legs if leg])
+
+    def slopes(self, q: Sequence[Any]) -> list[Any]:
+        """Their signs are the way in which the legs are put together at q, over any scalar."""
+        return [slope for leg in self.legs for slope in leg.slopes([q[k] for k in leg.places])]
+
+    def differ(self, q: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Where the legs are put together in different ways at two positions, both (B, nq)."""
+        pairs = zip(self.slopes(q.T), self.slopes(other.T), strict=True)
+        return np.any([a * b < 0 for a, b in pairs], axis=0)
 
     def __call__(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([self._solve(block) for block in np.array_split(q, len(q) // BLOCK + 1)])

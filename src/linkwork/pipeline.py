@@ -10,7 +10,7 @@ import numpy as np
 
 from .codegen.optimised import optimised
 from .errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
-from .formulations import QUANTITIES, Method, Request, entries, find, methods, sizes
+from .formulations import QUANTITIES, Method, Request, by_inertia_and_bias, entries, find, methods, sizes
 from .function import BACKENDS, DTYPES, Function, Label
 from .model import Model, grouped
 from .parameters import parameter_vector
@@ -224,7 +224,15 @@ def _trace(
 def choose(
     model: Model, quantity: str, method: str = "auto", *, wrenches: Sequence[str] = (), varied: bool = False
 ) -> Method:
-    """The method to take where a quantity is a part of a larger program; ``varied``: inertias are inputs."""
+    """The method to take where a quantity is a part of a larger program; ``varied``: inertias are inputs. Constrained
+    dynamics is by the sum "A+B" of a method of the inertia matrix and one of the bias."""
+    if quantity == "constrained_dynamics":
+        if method not in CHOOSING and "+" not in method:
+            raise UnknownNameError("method for a robot with loops", method, CHOOSING, where="inertia matrix + bias")
+        parts = method.split("+", 1) if "+" in method else (method, method)
+        inertia = choose(model, "inertia_matrix", parts[0].strip(), varied=varied)
+        bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied)
+        return by_inertia_and_bias(inertia, bias, quantity)
     if method in CHOOSING:
         options = {"frame": None, "axes": "world", "parameters": "input" if varied else "minimal", "payload": None}
         candidates = _trace_candidates(model, quantity, "auto", wrenches=tuple(wrenches), **options)

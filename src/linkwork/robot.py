@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -129,9 +130,10 @@ class Robot:
 
         ``positions``: (..., n), or a dict by joint; a floating platform counts seven. ``known``: other joints than the
         independent ones, as many freedoms, such as ``robot.motor_names`` for the forward kinematics of a parallel
-        robot. ``guess``: positions q of all joints near which to look, which decides between the ways the loops can be
-        put together; without it the way of ``home`` is followed. ``tolerance``: of the residual, in metres and radians;
-        1e-12 unless rounded numbers in the file keep the loops from closing so well.
+        robot. Without a ``guess`` the way in which the loops are put together at ``home`` is followed, or the result
+        says that it is lost. ``guess``: positions q of all joints; if they close the loops, their way is followed, and
+        if not, positions near them are looked for. ``tolerance``: of the residual, in metres and radians; 1e-12 unless
+        rounded numbers in the file keep the loops from closing so well.
         """
         key = None if known is None else (known,) if isinstance(known, str) else tuple(known)
         if key not in self._assemblers:
@@ -145,13 +147,13 @@ class Robot:
         q0: Any = None,
         v0: Any = None,
         duration: float = 1.0,
-        dt: float = 1e-3,
+        dt: float | None = None,
         *,
         torque: Any = None,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
-        method: str = "adams-bashforth-4",
+        method: str | None = None,
         every: int = 1,
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
@@ -166,12 +168,16 @@ class Robot:
         robot. ``reference``: what the controller follows. ``gains``: of the controller, by name.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler"; with
-        SciPy "dormand-prince" and, for stiff springs, "implicit", which choose their own steps within ``tolerance``.
-        ``every``: record each so many steps. ``limits``: ``SoftLimits``, or none act. ``friction_width``: velocity
-        below which Coulomb friction goes smoothly through zero. ``dynamics``: method of forward dynamics.
+        SciPy "dormand-prince" and, for stiff springs, "implicit", which choose their own steps within ``tolerance``. If
+        it or ``dt`` is not said: Adams and Bashforth's with 1 ms, or what bears the modes of the motion; notes say it.
+        ``v0`` of a robot with loops may be of all joints. ``every``: record each so many steps. ``limits``:
+        ``SoftLimits``, or none act. ``friction_width``: velocity below which Coulomb friction goes smoothly through
+        zero. ``dynamics``: method of forward dynamics.
 
         The result has t, q, v, a, tau, kinetic_energy, potential_energy, work (done on the robot by all but weight and
         springs), momentum, and loop_residual where loops are closed; ``drift`` sums up what should not have changed.
+        A SimulationWarning tells, and a note, when energy does not balance, joints leave limits that do not act, or
+        loops come close to a singular position.
         """
         from .sim import simulate  # not before it is used: most programs start sooner without
 
@@ -315,6 +321,30 @@ class Robot:
         return compile(self, "joint_accelerations")
 
     @cached_property
+    def constrained_dynamics(self) -> Function:
+        """a_joints, forces = constrained_dynamics(q, v_joints, tau): accelerations of all joints from velocities of all
+        joints, and the forces that hold the loops at the cuts. It exists wherever the mechanism is regular, also where
+        the independent joints do not tell the others."""
+        return compile(self, "constrained_dynamics")
+
+    @cached_property
+    def constraint_forces(self) -> Function:
+        """forces = constraint_forces(q, v_joints, tau): of each cut joint's first frame on its second one, in the axes
+        of the first; the entries are those of ``loop_residual``."""
+        return compile(self, "constraint_forces")
+
+    @cached_property
+    def conditioning(self) -> Function:
+        """c = conditioning(q): how well the independent joints tell the others, from 1 to 0, where forward dynamics in
+        their coordinates does not exist (it gives NaN there)."""
+        return compile(self, "conditioning")
+
+    @cached_property
+    def loop_rates(self) -> Function:
+        """loop_rates(q, v_joints): at which velocities of all joints open the loops; zero for those they allow."""
+        return compile(self, "loop_rates")
+
+    @cached_property
     def loop_residual(self) -> Function:
         """r = loop_residual(q): by how much the loops are open, in metres and radians."""
         return compile(self, "loop_residual")
@@ -397,6 +427,7 @@ def load(
         description = robot if structure is None else io.apply(robot, io.structure_of(structure))
     if elastic is not None:
         description = with_elastic_drives(description, elastic)
-    return Robot(
-        build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
-    )
+    model = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    for finding in model.findings:
+        warnings.warn(str(finding).removeprefix("warning: "), stacklevel=2)
+    return Robot(model)

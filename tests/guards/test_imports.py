@@ -27,7 +27,7 @@ ALLOWED = {
     "label": {"program"},
     "function": {"program", "codegen", "files", "label", "symbolic"},
     "pipeline": {"codegen", "formulations", "function", "model", "parameters", "program", "spatial", "timing"},
-    "assembly": {"formulations", "function", "legs", "model", "program", "scalar"},
+    "assembly": {"function", "legs", "loop_steps", "model"},
     "control": {"formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"files", "scalar", "spatial"},
@@ -37,7 +37,8 @@ ALLOWED = {
     "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
-    "legs": {"model", "spatial"},
+    "legs": {"model", "scalar", "spatial"},
+    "loop_steps": {"formulations", "function", "legs", "model", "program", "scalar", "spatial"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
     | {"control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}

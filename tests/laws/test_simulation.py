@@ -43,6 +43,7 @@ def order(errors):
     return np.log2(np.array(errors[:-1]) / errors[1:])
 
 
+@pytest.mark.filterwarnings("ignore:the energy balance")  # of the longest steps of first order
 @pytest.mark.parametrize("name", ROBOTS)
 def test_orders(name, deviations):
     """Errors and the drift of energy shrink as the methods promise; all meet in the same motion."""
@@ -173,6 +174,7 @@ def test_momentum_of_a_falling_robot():
     assert np.abs(change[:, 3:]).max() < 1e-9 * np.abs(impulse).max()
 
 
+@pytest.mark.filterwarnings("ignore:the energy balance")  # of the longest steps of first order
 def test_energy_balance_of_all_that_acts():
     """Friction, springs, drag, a wrench over time, a controller: what they do on the robot is its change of energy."""
     law = Drag(length=0.4, c_normal=2.0, k_normal=3.0, k_axial=0.5)

@@ -9,6 +9,7 @@ import pytest
 import linkwork
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement
+from support.parallel_robots import with_joints_for_balls
 from support.random_loops import LoopRecipe, four_bar, mechanism, spin
 from support.random_robots import inertia
 
@@ -279,3 +280,113 @@ def test_alone_or_among_others_the_same_bits(bar):
     crank = np.linspace(-3, 3, 40)[:, None]
     found = bar.assemble(crank).q
     np.testing.assert_array_equal(found, [bar.assemble(position).q for position in crank])
+
+
+# -- the way of assembly ----------------------------------------------------------------------------------------------
+
+
+def test_the_way_of_home_is_followed():
+    """The forearm stays parallel to the lever; where arm and lever have been in line on the way, nobody can tell."""
+    robot = linkwork.load("parallelogram")
+    limits = [(joint.lower, joint.upper) for joint in robot.model.leading_joints if joint.role == "active"]
+    lower, upper = np.transpose(limits)
+    asked = np.random.default_rng(0).uniform(lower, upper, (1500, 4))
+    waist, shoulder, wrist, lever = asked.T
+    found = robot.assemble(asked)
+    beyond = shoulder - lever > np.pi
+    np.testing.assert_array_equal(found.lost, beyond)
+    np.testing.assert_array_equal(found.solved, ~beyond)
+    parallel = np.stack([waist, shoulder, lever - shoulder, wrist, lever, shoulder - lever], axis=-1)
+    np.testing.assert_allclose(found.q[~beyond], parallel[~beyond], atol=1e-10)
+    assert 0 < beyond.sum() < 100 and np.isnan(found.q[beyond]).all()
+    np.testing.assert_array_equal(
+        robot.assemble([0, np.pi / 2, 0, -0.5]).q[[2, 5]], [-0.5 - np.pi / 2, 0.5 + np.pi / 2]
+    )
+
+
+def integrated(robot, goal, steps=300):
+    """Positions on the straight ways from home, by Runge and Kutta's steps along the velocities of the closed loops;
+    and the largest of these on each way."""
+    q = np.tile(robot.home, (len(goal), 1))
+    way, fastest = (goal - q[:, list(robot.model.mobility.independent)]) / steps, np.zeros(len(goal))
+    rates = lambda q: (robot.velocity_map(q) @ way[:, :, None])[..., 0]  # noqa: E731
+    for _ in range(steps):
+        k1 = rates(q)
+        k2 = rates(q + k1 / 2)
+        k3 = rates(q + k2 / 2)
+        q = q + (k1 + 2 * k2 + 2 * k3 + rates(q + k3)) / 6
+        fastest = np.maximum(fastest, np.abs(k1).max(axis=-1) / np.abs(way).max(axis=-1))
+    return q, fastest
+
+
+@pytest.mark.parametrize(
+    ("name", "far"), (("five-bar", 2.5), ("hybrid-3rpr", 0.35), ("parallelogram", 0.8), ("spatial-7r", 9.0))
+)
+def test_followed_as_velocities_lead(name, far):
+    """One in 50 of these used to end in another way of assembly."""
+    robot = linkwork.load(name)
+    known = list(robot.model.mobility.independent)
+    goal = np.array(robot.home)[known] + np.random.default_rng(3).uniform(-far, far, (200, len(known)))
+    expected, fastest = integrated(robot, goal)
+    sure = fastest < 20  # where singular positions are far
+    assert sure.sum() > 150
+    np.testing.assert_allclose(robot.assemble(goal[sure]).require(), expected[sure], atol=1e-3)
+
+
+def test_beyond_a_singular_position(parallelogram):
+    """Crossed or not, it could go on either way from where it is flat; a closed guess beyond says which."""
+    found = parallelogram.assemble([[1.0], [-1.0]])
+    assert found.solved.tolist() == [True, False] and found.lost.tolist() == [False, True]
+    assert not found.singular.any() and np.isnan(found.q[1]).all()
+    assert found.residual[1] < 1e-12 and np.abs(parallelogram.loop_residual(found.nearest[1])).max() < 1e-12
+    with pytest.raises(LinkworkError, match=r"0 out of reach(.|\n)*0 singular, 1 beyond a singular position"):
+        found.require()
+    np.testing.assert_allclose(parallelogram.assemble([-1.0], guess=[-2.0, 2.0, -2.0]).require(), [-1.0, 1.0, -1.0])
+
+
+def test_a_closed_guess_is_followed(parallelogram):
+    """Whatever way it is in, and half around; also if it is closed as well as a simulation keeps it."""
+    for guess in ([0.1, -0.1, 0.1], np.array([0.1, -0.1, 0.1 + 1e-7])):
+        q = parallelogram.assemble([3.0], guess=guess).require()
+        np.testing.assert_allclose(q, [3.0, -3.0, 3.0], atol=1e-10)
+    crossed = parallelogram.assemble([1.0], guess=[1.0, -2.3, -1.6]).require()
+    assert abs(crossed[2] - 1.0) > 0.5
+    again = parallelogram.assemble(np.linspace(1.0, 2.8, 9)[:, None], guess=crossed).require()
+    for q in again:  # one step at a time comes to the same
+        crossed = parallelogram.assemble(q[:1], guess=crossed).require()
+        np.testing.assert_allclose(crossed, q, atol=1e-9)
+    assert parallelogram.assemble([-1.0], guess=crossed).lost
+
+
+def test_legs_stay_in_their_way():
+    """A leg of 3rpr that is pulled together almost to its pivot: Newton's steps may come out on the other side."""
+    robot = linkwork.load("3rpr")
+    near = robot.assemble([-0.41625968, -0.17694631, 0.42755881]).require()
+    goal = [-0.48508632, -0.07700217, 0.5071257]
+    found = robot.assemble(goal, guess=near).require()
+    slides = [robot.position_names.index(name) for name in robot.motor_names]
+    assert (found[slides] > 0).all() and (near[slides] > 0).all()
+    np.testing.assert_allclose(np.exp(1j * found), np.exp(1j * robot.assemble(goal).require()), atol=1e-9)
+
+
+def test_a_platform_without_closed_form_is_followed():
+    """Its pose in strides, quaternion and all: as small steps from one guess to the next lead."""
+    robot = linkwork.load(with_joints_for_balls(linkwork.io.read("gough-stewart"), 1))
+    home, way = np.array(robot.home), np.array([0.1, -0.2, 0.1, 0.2, -0.3, 0.2, 0.0])
+    pose = home[:7] + np.linspace(0, 1, 11)[:, None] * way
+    q = home
+    for each in pose[1:]:
+        q = robot.assemble(each, guess=q).require()
+    for sign in (1, -1):
+        found = robot.assemble(pose[-1] * [1, 1, 1, *4 * [sign]])
+        np.testing.assert_allclose(found.require()[7:], q[7:], atol=1e-9)
+        np.testing.assert_allclose(found.q[3:7], sign * q[3:7], atol=1e-12)
+
+
+def test_a_moving_base_may_be_anywhere():
+    """It does not enter the loops, so far away is no longer a way."""
+    robot = linkwork.load(four_bar(floating=True))
+    base = [100.0, -50.0, 3.0, 0.5, -0.5, 0.5, 0.5]
+    found = robot.assemble([*base, 1.0])
+    assert found.iterations <= 8
+    assert_same_angles(found.require()[7:], in_closed_form(np.array([1.0]), 1)[0])

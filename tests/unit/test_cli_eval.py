@@ -289,6 +289,15 @@ class TestLoops:
         assert (code, out) == (1, "")
         assert "1 of 1 positions cannot be assembled" in err and "1 out of reach" in err
 
+    def test_the_way_of_assembly_of_home(self, run):
+        """The forearm hangs as the parallelogram says, not as the crossed one would; what lies beyond is refused."""
+        told = json.loads(run("parallelogram", "gravity", "--q", "0,1.5707963,0,-0.5", "--json")[1])
+        robot = linkwork.load("parallelogram")
+        expected = robot.gravity([0, 1.5707963, -0.5 - 1.5707963, 0, -0.5, 0.5 + 1.5707963])
+        np.testing.assert_allclose(told["output"]["g"], expected, rtol=1e-9, atol=1e-12)
+        code, _, err = run("parallelogram", "gravity", "--q", "0,2.4,0,-0.9")
+        assert code == 1 and "1 beyond a singular position" in err
+
     def test_too_many_or_too_few(self, run):
         code, out, err = run("four-bar", "gravity", "--q", "1,2")
         assert (code, out) == (1, "")

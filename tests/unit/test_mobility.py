@@ -89,6 +89,64 @@ def test_a_frame_that_cannot_move():
     assert robot.assemble([]).solved
 
 
+def chain(lengths, kind="weld", at=None, home=None) -> Description:
+    """Links end to end along x, hinged about z, the tip held at ``at`` or where it is."""
+    rng, links, joints, shift = np.random.default_rng(0), [Link("base")], [], 0.0
+    for k, length in enumerate(lengths):
+        joints.append(JointDescription(f"j{k}", "revolute", links[-1].name, f"l{k}", along_x(shift), role="passive"))
+        links.append(Link(f"l{k}", inertia(rng)))
+        shift = length
+    hold = ("base", along_x(sum(lengths) if at is None else at)), (links[-1].name, along_x(shift))
+    cut = LoopDescription("tip", kind, *hold)
+    return Description("chain", tuple(links), tuple(joints), loops=(cut,), home=home or {})
+
+
+@pytest.mark.parametrize("kind", ("weld", "revolute", "spherical", "universal"))
+@pytest.mark.parametrize("off", (0.0, 1e-6, 1e-3, 0.2))
+def test_a_chain_pulled_straight_cannot_move(kind, off):
+    """Its velocities across are allowed to first order only; so it is from however near home was given."""
+    taut = chain((0.4, 0.4, 0.2), kind, home={"j0": off, "j1": -off, "j2": off})
+    with pytest.raises(ModelError, match=r"hold the robot fast at home(.|\n)*it is rigid(.|\n)*fix: change lengths"):
+        build(taut)
+    assert build(chain((0.4, 0.4, 0.2), "spherical", at=0.9, home={"j0": 0.5, "j1": -1.0})).nv == 1
+
+
+def test_a_rigid_part_is_no_freedom_beside_others():
+    """The same chain on a turntable that can turn: velocities of two kinds, of which one leads nowhere."""
+    taut = chain((0.4, 0.4, 0.2))
+    table = JointDescription("table", "revolute", "floor", "base", role="passive")
+    turning = replace(taut, links=(Link("floor"), *taut.links), joints=(table, *taut.joints))
+    with pytest.raises(ModelError, match=r"singular position of the loops(.|\n)*2 freedoms there, not all of which"):
+        build(turning)
+
+
+def bennett(a=0.3, b=0.5, alpha=0.4) -> Description:
+    """Four hinges in space, skew to each other, that move although counting says they cannot: the first and third
+    link are as long, and as twisted, as each other, and so are the second and fourth; a / sin alpha = b / sin beta."""
+    beta = np.arcsin(b * np.sin(alpha) / a)
+    theta = 1.0
+    phi = 2 * np.arctan(np.sin((alpha + beta) / 2) / np.sin((beta - alpha) / 2) / np.tan(theta / 2))
+    rng, links, joints, at = np.random.default_rng(0), [Link("base")], [], Placement()
+    for k, (length, twist) in enumerate(((a, alpha), (b, beta), (a, alpha))):
+        name = f"l{k}"
+        joints.append(JointDescription(f"j{k}", "revolute", links[-1].name, name, at, role="passive"))
+        links.append(Link(name, inertia(rng)))
+        at = Placement(spin(np.array([1.0, 0.0, 0.0]), twist), np.array([length, 0.0, 0.0]))
+    # the fourth link is the base: its far hinge is b behind, twisted back
+    back = Placement(spin(np.array([1.0, 0.0, 0.0]), -beta), np.zeros(3)) @ along_x(-b)
+    home = {"j0": theta, "j1": phi, "j2": theta}
+    cut = LoopDescription("cut", "revolute", ("l2", at), ("base", back))
+    return Description("bennett", tuple(links), tuple(joints), loops=(cut,), home=home)
+
+
+def test_more_equations_than_joints_and_yet_it_moves():
+    robot = linkwork.load(bennett())
+    assert robot.nv == 1 and robot.nq == 3 and np.abs(robot.home).min() > 0.3
+    name = robot.joint_names[0]
+    here = robot.home[robot.position_names.index(name)]
+    assert robot.assemble({name: here + np.linspace(-0.5, 0.5, 5)}).solved.all()
+
+
 @pytest.mark.parametrize(
     ("description", "words"),
     (

@@ -37,7 +37,7 @@ def small(monkeypatch):
     """Groups of few samples, and looks at the state after few steps."""
     monkeypatch.setattr(module, "GROUP", 5)
     monkeypatch.setattr(module, "BUFFER", 60)
-    monkeypatch.setattr(module, "_first_turns", lambda samples, every: every)
+    monkeypatch.setattr(module, "FIRST", 1)
 
 
 # -- streaming -----------------------------------------------------------------------------------------------------
@@ -162,6 +162,30 @@ def test_ctrl_c_keeps_what_is_done(arm, small, tmp_path, to, calls, samples):
             assert np.array_equal(np.load(tmp_path / to / f"{name}.npy"), full[name][: len(found), :rows])
 
 
+def test_ctrl_c_is_heard_between_two_records(arm, small):
+    """And a run may be cut anywhere: the records are those of one that was not."""
+    q, v = starts(3)
+    options = {"outputs": OUTPUTS, "method": "adams-bashforth-4", "every": 10**6}
+    progress = stopper(4)
+    with pytest.warns(UserWarning, match="stopped from the keyboard"):
+        found = arm.rollout(q, v, None, 1e-3, 10**9, progress=progress, **options)
+    assert progress.seen[-1][0] < 10**6 and found.q.shape == (3, 1, 2)
+
+
+@pytest.mark.parametrize("every", [1, 4, 7, 50])
+def test_pieces_end_anywhere(arm, monkeypatch, every):
+    q, v = starts(3)
+    options = {"outputs": OUTPUTS, "method": "adams-bashforth-4", "every": every}
+    whole = arm.rollout(q, v, None, 1e-3, 100, **options)
+    monkeypatch.setattr(module, "FIRST", 1)
+    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    monkeypatch.setattr(module, "_next_turns", lambda turns, *_: turns % 5 + 1)
+    pieces = arm.rollout(q, v, None, 1e-3, 100, **options)
+    for name in whole:
+        assert np.array_equal(whole[name], pieces[name])
+    assert len(whole.t) == 100 // every + 1
+
+
 def test_progress_counts_steps(arm, small):
     seen = []
     arm.rollout(*starts(7), None, 1e-3, 30, progress=lambda done, total: seen.append((done, total)))
@@ -277,12 +301,14 @@ def test_warns_of_steps_that_are_too_long(what, method):
     if method == "semi-implicit-euler" and "friction" in what:  # it bears any
         assert abs(robot.rollout([0.0], [1e-3], **run).v[-1, 0]) < 1e-3
         return
-    with pytest.warns(UserWarning, match=f"too long for {method}.*try dt = ") as caught:
+    with pytest.warns(UserWarning, match=f"too long for {method}.*; take method=") as caught:
         motion = robot.rollout([0.0], [1e-3], **run)
     assert caught[0].filename == __file__
     assert any("too long" in note for note in motion.notes)
-    advice = float(re.search(r"try dt = (\S+),", str(caught[0].message)).group(1))
-    assert robot.rollout([0.0], [1e-3], **(run | {"dt": advice})).notes == motion.notes[:-1]
+    advice = re.search(r"take method='(\S+)'(?: with dt = (\S+))?", str(caught[0].message))
+    better = {"method": advice.group(1), "dt": float(advice.group(2) or run["dt"])}
+    if better["method"] != "implicit":
+        assert robot.rollout([0.0], [1e-3], **(run | better)).notes == motion.notes[:-1]
     robot, options = STIFF[what](0.05)
     calm = robot.rollout([0.0], [1e-3], **(run | options))
     assert not any("too long" in note for note in calm.notes)
@@ -313,8 +339,8 @@ def test_gains_and_parameters_are_looked_at_each_time():
 
 def test_a_diverged_motion_tells_what_was_wrong_from_the_start():
     robot, options = STIFF["friction"](1.0)
-    with pytest.warns(UserWarning, match="too long"), pytest.raises(DivergedError, match=r"fix: dt = .*try dt = "):
-        robot.simulate([0.0], [1.0], 1.0, 1e-3, **options)
+    with pytest.warns(UserWarning, match="too long"), pytest.raises(DivergedError, match=r"fix: dt = .*take method="):
+        robot.simulate([0.0], [1.0], 1.0, 1e-3, method="rk4", **options)
 
 
 def test_jumping_inputs_and_adams_bashforth(arm):

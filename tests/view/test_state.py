@@ -208,3 +208,11 @@ def test_bars():
     assert "a&lt;b" in text and "-5.0 N m" in text and "20.0 N" in text
     assert "left:37.50%;width:12.50%;background:" + html.GOOD in text
     assert "left:50.00%;width:50.00%;background:" + html.OVER in text
+
+
+def test_it_stops_where_the_way_of_assembly_would_be_lost():
+    """Arm and lever of the parallelogram are in line at a difference of pi."""
+    state = State(linkwork.load("parallelogram"))
+    assert not state.move([0.0, 2.4, 0.0, -0.9])
+    assert "beyond a singular position" in state.message
+    np.testing.assert_allclose(state.q[2], state.q[4] - state.q[1], atol=1e-9)

@@ -42,7 +42,7 @@ def check(
         description = io.read(file, structure)
         findings = find(description)
         if description.loops and not any(finding.level == "error" for finding in findings):
-            build(description)  # whether loops close is a matter of numbers
+            findings += build(description).findings  # whether loops close is a matter of numbers
     except ModelError as error:
         findings = error.findings or (Finding.of(error),)
     errors = sum(finding.level == "error" for finding in findings)

@@ -11,10 +11,10 @@ import numpy as np
 import typer
 
 from ..control import PD, ComputedTorque, PDGravity, Quintic
-from ..errors import LinkworkError, UnknownNameError
+from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
 from ..robot import Robot
-from ..sim import METHODS, STOPPED, Trajectory, rest
+from ..sim import METHODS, STEP, STOPPED, WARNING, Trajectory, rest
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
@@ -37,8 +37,13 @@ def simulate(
     kp: Annotated[float, typer.Option(help="Gain of the controller on positions.")] = 100.0,
     kd: Annotated[float, typer.Option(help="Gain of the controller on velocities.")] = 20.0,
     duration: Annotated[float, typer.Option(metavar="SECONDS", help="How long.")] = 1.0,
-    dt: Annotated[float, typer.Option(metavar="SECONDS", help="Step.")] = 1e-3,
-    method: Annotated[str, typer.Option(metavar="METHOD", help=f"One of {', '.join(METHODS)}.")] = "adams-bashforth-4",
+    dt: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help=f"Step; else {STEP:g}, or what the robot's modes ask for.")
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="METHOD", help=f"One of {', '.join(METHODS)}; else the first that bears the modes."),
+    ] = None,
     every: Annotated[int, typer.Option(min=1, help="Record each so many steps.")] = 1,
     limits: Annotated[
         float | None, typer.Option(metavar="STIFFNESS", help="Soft stops at the joint limits, N m/rad.")
@@ -81,7 +86,7 @@ def simulate(
     if limits is not None:
         options["limits"] = SoftLimits(limits, 0.02 * limits)
     with progress(f"simulating {robot.name}"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the notes say it, too
+        warnings.simplefilter("ignore", SimulationWarning)  # the notes say it, too
         began = time.perf_counter()
         trajectory = robot.simulate(q0, None if v is None else parse(model, "v", v), duration, dt, **options)
         took = time.perf_counter() - began
@@ -94,7 +99,8 @@ def simulate(
     else:
         show_motion(robot, trajectory)
         for note in trajectory.notes:
-            say(f"Note: {note}.", "dim")
+            doubt = note.startswith(WARNING)
+            say(f"{'Warning' if doubt else 'Note'}: {note.removeprefix(WARNING)}.", "yellow" if doubt else "dim")
         say(f"{took:.2f} s, compilation included.", "dim")
         for path in (output, plot):
             if path is not None:

@@ -180,6 +180,9 @@ class _Writer:
         dt = self._splat("%dt")
         f.store_row(dt, "%in", loop.x + 1)
         heads = f.let(f"add i64 {words['steps']}, {words['end']}")  # turns of the inner loop
+        less = f.let(f"sub i64 {words['every']}, 1")
+        before = f.let(f"add i64 {words['first']}, {less}")
+        self.first_row = f.let(f"sdiv i64 {before}, {words['every']}")  # the first record of this run among all
         f.do("br label %start")
         f.label("start")
         with _counted(f, "block", words["samples"], m.lanes, "start") as block:
@@ -217,7 +220,8 @@ class _Writer:
             f.do(f"br i1 {due}, label %record, label %recorded")
             f.label("record")
             self._call("record", "%out")
-            row = f.let(f"sdiv i64 {turn}, {words['every']}")
+            number = f.let(f"sdiv i64 {step}, {words['every']}")
+            row = f.let(f"sub i64 {number}, {self.first_row}")
             base = f.at(self.pointers["records"], f.let(f"mul i64 {block}, {words['records_step']}"))
             base = f.at(base, f.let(f"mul i64 {row}, {words['record_step']}"))
             f.do(f"call void @save(ptr {base}, i64 {words['records_step']}, i64 {last}, ptr %out)")

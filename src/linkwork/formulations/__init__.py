@@ -1,30 +1,40 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
-from .catalog import METHODS, find, methods, references
-from .energy import body_velocities
+from .catalog import METHODS, by_inertia_and_bias, find, methods, references
+from .crba import crba
+from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
 from .khalil import ClosedLoops
 from .method import Method
+from .multipliers import ByMultipliers, Multipliers, drift
 from .orthogonal import Orthogonal, dot
 from .passive import body_wrenches, friction_slopes, passive_forces
-from .quantities import QUANTITIES, Quantity, Request, entries, sizes, vectors
+from .quantities import QUANTITIES, Quantity, Request, entries, joint_forces, sizes, vectors
 
 __all__ = [
     "METHODS",
     "QUANTITIES",
+    "ByMultipliers",
     "ClosedLoops",
     "Method",
+    "Multipliers",
     "Orthogonal",
     "Quantity",
     "Request",
     "body_velocities",
     "body_wrenches",
+    "by_inertia_and_bias",
+    "crba",
     "dot",
+    "drift",
     "entries",
     "executed",
     "find",
     "friction_slopes",
+    "joint_forces",
+    "kinetic_energy",
     "methods",
+    "momentum",
     "passive_forces",
     "references",
     "sizes",

@@ -13,6 +13,7 @@ from .aba import aba
 from .crba import crba
 from .forward import bias_by, solve_inertia_and_bias
 from .method import Method
+from .multipliers import ByMultipliers
 from .quantities import QUANTITIES
 from .rnea import rnea
 
@@ -85,12 +86,13 @@ def find(quantity: str, name: str, model: Model, **needs: bool) -> Method:
     return known[name]
 
 
-def by_inertia_and_bias(inertia: Method, bias: Method) -> Method:
-    """Forward dynamics from any inertia matrix and any bias, by L^T D L."""
+def by_inertia_and_bias(inertia: Method, bias: Method, quantity: str = "forward_dynamics") -> Method:
+    """Forward dynamics, or constrained dynamics, from any inertia matrix and any bias, by L^T D L."""
+    solve = {"forward_dynamics": partial(partial, solve_inertia_and_bias), "constrained_dynamics": ByMultipliers}
     return Method(
         f"{inertia.name}+{bias.name}",
-        "forward_dynamics",
-        partial(solve_inertia_and_bias, inertia.function, bias.function),
+        quantity,
+        solve[quantity](inertia.function, bias.function),
         inertia.reference,
         f"{inertia.name}, {bias.name} and L^T D L",
         serial=inertia.serial or bias.serial,

@@ -31,17 +31,26 @@ def factor(M: Sequence[Sequence[Scalar]]) -> tuple[list[list[Scalar]], list[Scal
     return L, inverse
 
 
-def solve(L: Sequence[Sequence[Scalar]], inverse: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with L^T D L x = b."""
-    n = len(inverse)
+def inward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with L^T x = b."""
     x = list(b)
-    for k in reversed(range(n)):
+    for k in reversed(range(len(x))):
         for i in range(k):
             if not is_zero(L[k][i]):
                 x[i] = x[i] - L[k][i] * x[k]
-    x = [value * d for value, d in zip(x, inverse, strict=True)]
-    for k in range(n):
+    return x
+
+
+def outward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with L x = b."""
+    x = list(b)
+    for k in range(len(x)):
         for i in range(k):
             if not is_zero(L[k][i]):
                 x[k] = x[k] - L[k][i] * x[i]
     return x
+
+
+def solve(L: Sequence[Sequence[Scalar]], inverse: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with L^T D L x = b."""
+    return outward(L, [value * d for value, d in zip(inward(L, b), inverse, strict=True)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, is_zero, sqrt
 
 Column = list[Scalar]
 
@@ -32,6 +32,7 @@ class Orthogonal:
         entries = [sum(not is_zero(x) for x in column) for column in columns]
         self.order = sorted(range(n), key=lambda k: entries[k])  # of the columns of Q among those of A
         self.Q: list[Column] = [list(columns[k]) for k in self.order]
+        self.size = [dot(column, column) for column in self.Q]
         self.R: list[list[Scalar]] = [[0] * n for _ in range(n)]
         self.d: list[Scalar] = [0] * n
         self.inverse: list[Scalar] = [0] * n
@@ -53,6 +54,16 @@ class Orthogonal:
                 x[k] = x[k] - self.R[k][j] * x[j]
         placed = dict(zip(self.order, x, strict=True))
         return [placed[k] for k in range(len(x))]
+
+    def conditioning(self) -> Scalar:
+        """n / (||A|| ||A^-1||), at most 1, and 0 where the columns depend on each other."""
+        if not self.size:
+            return 1
+        inverse: Scalar = 0
+        for k in range(len(self.Q)):  # A^-1 is R^-1 D^-1 Q^T, with orthogonal columns of Q
+            for x, d in zip(self.inverse_row(k), self.inverse, strict=True):
+                inverse = inverse + x * x * d
+        return len(self.Q) / sqrt(sum(self.size, start=0) * inverse)
 
     def inverse_row(self, k: int) -> list[Scalar]:
         """Row k of R^-1."""

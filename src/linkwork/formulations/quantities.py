@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..errors import LinkworkError, UnsupportedError
@@ -15,8 +16,11 @@ from ..model import Frame, Model, closure
 from ..scalar import Scalar, is_zero
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
+from .crba import crba
+from .forward import bias_by
 from .khalil import ClosedLoops, khalil_kleinfinger
-from .orthogonal import Orthogonal
+from .multipliers import ByMultipliers, forces_at_cuts
+from .orthogonal import Orthogonal, dot
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Parameter, regressor, standard_parameters
 
@@ -71,6 +75,7 @@ def vectors(model: Model) -> dict[str, tuple[str, ...]]:
     return {
         "q": model.position_names,
         "v": model.joint_names,
+        "v_joints": model.position_names,
         "a": model.joint_names,
         "tau": model.names_of(mobility.forced),
         "a_known": model.names_of(mobility.driven),
@@ -84,8 +89,9 @@ def sizes(model: Model) -> dict[str, int]:
     """The robot's numbers: of the entries of each kind of vector, and of what else shapes are made of."""
     mobility, nv = model.mobility, model.nv
     known = {"a_known": len(mobility.driven), "tau_known": len(mobility.free), "motors": len(mobility.motors)}
-    others = {"tau": len(mobility.forced), "joints": model.n_leading, "residual": len(closure.row_names(model))}
-    return {"q": model.nq, "v": nv, "a": nv, "parameters": len(standard_parameters(model))} | known | others
+    others = {"tau": len(mobility.forced), "residual": len(closure.row_names(model))}
+    joints = {"joints": model.n_leading, "v_joints": model.n_leading}
+    return {"q": model.nq, "v": nv, "a": nv, "parameters": len(standard_parameters(model))} | known | others | joints
 
 
 def entries(model: Model, quantity: str) -> tuple[dict[str, tuple[str, ...]], str]:
@@ -122,8 +128,36 @@ def forward_dynamics(
             return request.run(model, q, v, tau, applied)
         passive = tree.collect(passive_forces(model, q, qd))
         net = [x - y for x, y in zip(force, passive, strict=True)]
-        how = {"tree": tree} if model.loops else {}
-        return request.run(model, q, qd, net, applied, **how)
+        if not model.loops:
+            return request.run(model, q, qd, net, applied)
+        exists = tree.J_p.exists()
+        return [exists * x for x in request.run(model, q, qd, net, applied, tree=tree)]
+
+
+def constrained_dynamics(
+    model: Model, request: Request, q: Scalars, v_joints: Scalars, tau: Scalars, wrenches: WrenchRows = ()
+) -> tuple[list[Scalar], list[Scalar]]:
+    q, qd = model.expand(q), model.expand_rates(v_joints)
+    applied = body_wrenches(model, q, qd, request.loaded, wrenches)
+    with _Solvable(model):
+        a, multipliers = ByMultipliers(crba, partial(bias_by, khalil_kleinfinger))(
+            model, q, qd, joint_forces(model, q, qd, tau), applied
+        )
+    return a, forces_at_cuts(model, q, multipliers)
+
+
+def joint_forces(model: Model, q: Scalars, qd: Scalars, tau: Scalars) -> list[Scalar]:
+    """Forces of the leading joints: ``tau`` of the forced ones, less friction and springs."""
+    forces = [-x for x in model.collect(passive_forces(model, q, qd))]
+    for k, value in zip(model.mobility.forced, tau, strict=True):
+        forces[k] = forces[k] + value
+    return forces
+
+
+def constraint_forces(
+    model: Model, request: Request, q: Scalars, v_joints: Scalars, tau: Scalars, wrenches: WrenchRows = ()
+) -> list[Scalar]:
+    return constrained_dynamics(model, request, q, v_joints, tau, wrenches)[1]
 
 
 def hybrid_dynamics(
@@ -250,6 +284,15 @@ def _of_leading(model: Model, tree: Scalars) -> list[Scalar]:
 
 def loop_residual(model: Model, request: Request, q: Scalars) -> list[Scalar]:
     return closure.residual(model, model.expand(q))
+
+
+def loop_rates(model: Model, request: Request, q: Scalars, v_joints: Scalars) -> list[Scalar]:
+    return [dot(row, v_joints) for row in model.collect_rows(closure.jacobian(model, model.expand(q)))]
+
+
+def conditioning(model: Model, request: Request, q: Scalars) -> Scalar:
+    J, independent = model.collect_rows(closure.jacobian(model, model.expand(q))), model.mobility.independent
+    return Orthogonal([[row[k] for row in J] for k in range(model.n_leading) if k not in independent]).conditioning()
 
 
 def torque_projector(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
@@ -437,6 +480,32 @@ QUANTITIES = {
             ("joints",),
             joint_accelerations,
             "of all joints, loops closed",
+        ),
+        Quantity(
+            "constrained_dynamics",
+            ("q", "v_joints", "tau"),
+            ("a_joints", "forces"),
+            (("joints",), ("residual",)),
+            constrained_dynamics,
+            "accelerations of all joints and forces at the cuts",
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "constraint_forces",
+            ("q", "v_joints", "tau"),
+            "forces",
+            ("residual",),
+            constraint_forces,
+            "that hold the loops together at the cuts",
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "conditioning", ("q",), "c", (), conditioning, "how well the independent joints tell the others, 0 to 1"
+        ),
+        Quantity(
+            "loop_rates", ("q", "v_joints"), "rates", ("residual",), loop_rates, "at which the joints open the loops"
         ),
         Quantity("loop_residual", ("q",), "r", ("residual",), loop_residual, "by how much the loops are open"),
         Quantity(

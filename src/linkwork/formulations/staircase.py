@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, is_zero, sign, sqrt
 from .orthogonal import Orthogonal, dot
+
+SINGULAR = 1e-18  # of a pivot's square: less of it is left by rounding alone
 
 
 class Staircase:
@@ -31,6 +33,13 @@ class Staircase:
             unknown.remove(k)
         self.rows, self.unknown = rows, unknown
         self.rest = Orthogonal([[self.A[r][k] for r in rows] for k in unknown])
+
+    def exists(self) -> Scalar:
+        """1 where the equations have one solution, not a number where they have many, to rounding."""
+        pivots = [(self.A[r][k] * self.A[r][k], dot(self.A[r], self.A[r])) for r, k, _ in self.steps]
+        pivots += zip(self.rest.d, self.rest.size, strict=True)
+        well = sum((sign(left - SINGULAR * whole) for left, whole in pivots), start=0)
+        return sqrt(2 * (well - len(pivots)) + 1)
 
     def _next(self, rows: Sequence[int], unknown: Sequence[int]) -> tuple[int, int] | None:
         for r in rows:

@@ -18,6 +18,7 @@ from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Vector
 from .checks import check, raise_errors
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
+from .loop_checks import check_home
 from .mobility import with_mobility
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
@@ -64,7 +65,10 @@ def build(
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
     model = _finish(description, tree, Vector(*direction))
-    return with_mobility(model, description.independent, description.redundant) if model.loops else model
+    if not model.loops:
+        return model
+    closed = with_mobility(model, description.independent, description.redundant)
+    return replace(closed, findings=tuple(check_home(description, model, closed)))
 
 
 def _with_options(

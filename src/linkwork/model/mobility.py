@@ -1,57 +1,68 @@
 """How a robot with loops can move: positions that close them, the number of freedoms, and which joints tell the others.
 
 Numbers decide, at the home position and beside it: a rank is counted there and the choice is kept for all positions.
+Where the equations are singular, they allow velocities that lead nowhere (a chain pulled straight between two points),
+so a freedom counts only if the loops close beside home as well, on all ways that the velocities allow.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..errors import ModelError
 from . import closure
+from .loop_rows import independent_rows
 from .model import Mobility, Model
 
 CLOSED = 1e-10  # metres and radians
+OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning
 ALMOST = 1e-3  # open by so little, the equations of a loop contradict each other by rounded numbers
 STEPS = 200
-RANK = 1e-6  # of the largest singular value; loops that close by rounded numbers are open by less
-BESIDE = 0.05  # radians or metres: how far beside home the rank is counted again
+RANK = 1e-5  # of the largest singular value; at a double root, positions, and so the least one, are known to 1e-7
+ALIKE = 1e-6  # relative: columns this alike are equally good, whatever their last bits say
+SLACK = 10  # times the residual that is left at home
+BESIDE = 0.05, 0.006  # radians or metres: how far beside home the loops must close, at one of them
 
 
 def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool = False) -> Model:
     """The robot with its loops closed at ``home`` (a first guess until now) and its freedoms told apart."""
-    q = _settled(model, np.array(model.home))
+    q = _closed_home(model, independent)
     _require_closed(model, q)
     model = replace(model, home=tuple(q.tolist()))
     J = _jacobian(model, q)
     rank = _rank(J)
-    general = max((_rank(_jacobian(model, beside)) for beside in _beside(model, q, J)), default=rank)
-    if general > rank:
-        raise ModelError(
-            "home is a singular position of the loops",
-            where=f"robot {model.name!r}",
-            got=f"{J.shape[1] - rank} freedoms there, {J.shape[1] - general} beside it",
-            fix="choose another home position",
-        )
+    _require_moving(model, q, J, rank)
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
-    return replace(model, closed_mobility=_mobility(model, J, chosen, redundant))
+    mobility = _mobility(model, J, chosen, redundant)
+    return replace(model, closed_mobility=replace(mobility, rows=independent_rows(model, rank)))
 
 
-def _settled(model: Model, q: np.ndarray) -> np.ndarray:
-    """The positions nearest to closed that are found from a guess.
+def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
+    """Closed positions near home: those the independent joints tell, if the others close the loops there."""
+    start, named = np.array(model.home), _freedoms(model, independent)
+    if named:
+        held = _settled(model, start, np.delete(np.eye(model.n_leading), named, axis=0))
+        if _is_closed(model, held):
+            return held
+    return _settled(model, start)
+
+
+def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
+    """The positions nearest to closed that are found from a guess, moving by rows of ``along`` only, if given.
 
     Levenberg and Marquardt's steps: as Newton's near the solution, and downhill far from it.
     """
-    damping, r, n = 1e-3, _residual(model, q), model.n_leading
+    along = np.eye(model.n_leading) if along is None else along
+    damping, r, n = 1e-3, _residual(model, q), len(along)
     for _ in range(STEPS):
         if np.abs(r).max(initial=0.0) < 0.01 * CLOSED:
             break
-        damped = np.vstack([_jacobian(model, q), math.sqrt(damping) * np.eye(n)])
-        step = np.linalg.lstsq(damped, np.append(-r, np.zeros(n)), rcond=None)[0]
+        damped = np.vstack([_jacobian(model, q) @ along.T, math.sqrt(damping) * np.eye(n)])
+        step = np.linalg.lstsq(damped, np.append(-r, np.zeros(n)), rcond=None)[0] @ along
         moved = np.array(model.moved(q.tolist(), step.tolist()))
         there = _residual(model, moved)
         if there @ there < r @ r:
@@ -63,21 +74,21 @@ def _settled(model: Model, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _is_closed(model: Model, q: np.ndarray) -> bool:
+def _is_closed(model: Model, q: np.ndarray, limit: float = CLOSED) -> bool:
     right_way = all(value > 0 for value in closure.aligned(model, model.expand(q.tolist())))
-    return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < CLOSED)
+    return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < limit)
 
 
 def _require_closed(model: Model, q: np.ndarray) -> None:
-    if _is_closed(model, q):
+    if _is_closed(model, q, OPEN):
         return
     gaps, fix = [], "give `home` positions near a closed one, and check the frames of the loops"
     for loop in model.loops:
         alone = replace(model, loops=(loop,))
         gap = np.abs(_residual(alone, q)).max()
-        if CLOSED <= gap < ALMOST:
+        if OPEN <= gap < ALMOST:
             fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
-        if gap >= CLOSED:
+        if gap >= OPEN:
             gaps.append(f"loop {loop.name!r} stays open by {gap:.2g} at best")
         elif closure.aligned(alone, model.expand(q.tolist()))[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
@@ -110,17 +121,38 @@ def _rank(J: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(J, tol=RANK * np.linalg.norm(J, 2))) if J.any() else 0
 
 
-def _beside(model: Model, q: np.ndarray, J: np.ndarray) -> Iterator[np.ndarray]:
-    """Closed positions a little beside ``q``, along directions in which the loops can move."""
-    _, sizes, directions = np.linalg.svd(J)
-    free = directions[int((sizes > RANK * sizes.max(initial=0.0)).sum()) :]
-    random = np.random.default_rng(0)
-    for _ in range(3 if len(free) else 0):
-        direction = random.normal(size=len(free)) @ free
-        step = BESIDE * direction / np.abs(direction).max()
-        beside = _settled(model, np.array(model.moved(q.tolist(), step.tolist())))
-        if _is_closed(model, beside):
-            yield beside
+def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> None:
+    """The loops must close beside home wherever the velocities that they allow there lead."""
+    directions = np.linalg.svd(J)[2]
+    held, free = directions[:rank], directions[rank:]
+    ways = np.random.default_rng(0).normal(size=(3 if len(free) else 0, len(free))) @ free
+    ways /= np.abs(ways).max(axis=-1, keepdims=True)
+
+    def beside(size: float, way: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
+        return _settled(model, np.array(model.moved(q.tolist(), (size * way).tolist())), along)
+
+    limit = max(CLOSED, SLACK * float(np.abs(_residual(model, q)).max(initial=0.0)))
+    if all(any(_is_closed(model, beside(size, way, held), limit) for size in BESIDE) for way in ways):
+        return
+    # nothing held, they may close at home again, or where the equations are in general position
+    size = BESIDE[0]
+    others = [at for at in (beside(size, way) for way in ways) if _is_closed(model, at, limit)]
+    others = [at for at in others if np.abs(at - q).max() > 0.1 * size]
+    general = max((_rank(_jacobian(model, at)) for at in others), default=rank)
+    first = f"{len(free)} freedoms there"
+    if not others:
+        raise ModelError(
+            "the loops hold the robot fast at home, which is a singular position of theirs",
+            where=f"robot {model.name!r}",
+            got=f"{first} by its velocities, but no closed positions beside it: it is rigid, like a chain pulled taut",
+            fix="change lengths or frames of the loops so that they can move, or make the joints fixed",
+        )
+    raise ModelError(
+        "home is a singular position of the loops",
+        where=f"robot {model.name!r}",
+        got=f"{first}, {J.shape[1] - general} beside it" if general > rank else f"{first}, not all of which can move",
+        fix="choose another home position",
+    )
 
 
 def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
@@ -152,22 +184,25 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
         candidates = list(group)
         while candidates and len(dependent) < rank:
             sizes = np.linalg.norm(rest[:, candidates], axis=0)
-            best = candidates.pop(int(sizes.argmax()))
+            best = candidates.pop(int((sizes >= (1 - ALIKE) * sizes.max()).argmax()))
             if sizes.max() <= RANK * np.linalg.norm(J, 2):
                 break
-            direction = rest[:, best] / sizes.max()
+            direction = rest[:, best] / np.linalg.norm(rest[:, best])
             rest -= np.outer(direction, direction @ rest)
             dependent.append(best)
     return tuple(k for k in range(model.n_leading) if k not in dependent)
 
 
-def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
-    """The freedoms the description calls independent, if they are so."""
+def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
+    """Those of the named joints, and of a moving base."""
     floating = {body.joint.name: tuple(range(6)) for body in model.bodies if body.joint.floating}
     given = [k for name in names for k in floating.get(name) or (model.joint_index(name),)]
-    if model.moving_base:
-        given += range(6)
-    independent = tuple(sorted(set(given)))
+    return tuple(sorted({*given, *range(6 if model.moving_base else 0)}))
+
+
+def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
+    """The freedoms the description calls independent, if they are so."""
+    independent = _freedoms(model, names)
     dependent = [k for k in range(model.n_leading) if k not in independent]
     freedoms = J.shape[1] - rank
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):

@@ -20,7 +20,7 @@ from typing import Any
 from ..errors import UnknownNameError
 from ..scalar import Scalar, cos, sin, sqrt
 from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
-from .description import JointValues
+from .description import Finding, JointValues
 from .rotations import cos_sin
 from .soft_limits import SoftLimits
 
@@ -120,6 +120,7 @@ class Mobility:
     motors: tuple[int, ...]  # active joints, independent or not
     driven: tuple[int, ...]  # independent ones the motors can accelerate as they are told
     free: tuple[int, ...]  # the other independent ones: a moving base, elastic and passive joints
+    rows: tuple[int, ...] = ()  # the equations of the loops that do not follow from others
 
     @property
     def forced(self) -> tuple[int, ...]:
@@ -144,6 +145,7 @@ class Model:
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
     friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
     soft_limits: SoftLimits | None = None
+    findings: tuple[Finding, ...] = ()  # what is to be said of home, where closing the loops has led
 
     # -- structure ---------------------------------------------------------------------------------------------
 

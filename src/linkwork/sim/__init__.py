@@ -1,9 +1,23 @@
 """Motion: one simulated trajectory, or batches of them with the time loop in native code."""
 
+from .findings import WARNING
 from .names import UNITS, entry_names
 from .rollout import OUTPUTS, STOPPED, rollout
 from .setup import OPEN, rest
-from .simulate import METHODS, simulate
+from .simulate import METHODS, STEP, simulate
 from .trajectory import Trajectory
 
-__all__ = ["METHODS", "OPEN", "OUTPUTS", "STOPPED", "UNITS", "Trajectory", "entry_names", "rest", "rollout", "simulate"]
+__all__ = [
+    "METHODS",
+    "OPEN",
+    "OUTPUTS",
+    "STEP",
+    "STOPPED",
+    "UNITS",
+    "WARNING",
+    "Trajectory",
+    "entry_names",
+    "rest",
+    "rollout",
+    "simulate",
+]

@@ -90,6 +90,23 @@ def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:
     return array
 
 
+def torques(model: Model, value: Any, where: str) -> np.ndarray:
+    """tau (..., n) of all forced joints. Those that no motor drives (a floating base, springs, free joints) may be left
+    out, as controllers do."""
+    mobility, size = model.mobility, sizes(model)["tau"]
+    if isinstance(value, Mapping):
+        names = vectors(model)["tau"]
+        nothing = {name: 0.0 for name in names if name not in vectors(model)["motors"]}
+        nothing |= {model.floating_name: np.zeros(size - len(names))} if size > len(names) else {}
+        return vector(model, "tau", {**nothing, **value}, where)
+    array = numbers(value, where)
+    if array.ndim == 0 or array.shape[-1] != len(mobility.motors) or array.shape[-1] == size:
+        return array
+    full = np.zeros((*array.shape[:-1], size))
+    full[..., [mobility.forced.index(k) for k in mobility.motors]] = array
+    return full
+
+
 def _names(model: Model, kind: str) -> str:
     joints = vectors(model)[kind]
     floating = [f"{model.floating_name} ({sizes(model)[kind] - len(joints)})"] if model.floating else []

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..codegen.timeloop import build
-from ..errors import DivergedError, LinkworkError, UnknownNameError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnknownNameError
 from ..model import SoftLimits
 from . import stability, storage
+from .findings import WARNING, findings
 from .inputs import positive, whole
-from .plant import REFERENCE
+from .now import REFERENCE
 from .progress import Progress
 from .records import destination
 from .setup import Setup, prepare
@@ -30,6 +31,7 @@ DIVERGED = ("raise", "keep")
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
+FIRST = 4096  # steps of all samples until the first look: about a millisecond's work
 JUMPS = (
     "adams-bashforth-4 takes arrays over time for samples of something smooth, and spreads jumps over four steps;"
     " rk4 holds them over each step"
@@ -103,26 +105,25 @@ def run(
     if case not in checked:
         checked[case] = stability.warning(setup, method, dt)
     if checked[case]:
-        warnings.warn(checked[case], stacklevel=USER)
-        notes.append(checked[case])
+        warnings.warn(checked[case], SimulationWarning, stacklevel=USER)
+        notes.append(WARNING + checked[case])
     if NATIVE[method] == "ab4" and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
         notes.append(JUMPS)
     samples, rows = setup.samples, steps // every + 1
     records = destination(to, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
-    row = 0
+    row, closeness = 0, []
     with Progress(progress, samples * steps) as bar, ThreadPoolExecutor(threads) as pool:  # threads start when used
         try:
             for first in range(0, samples, GROUP):
                 group = slice(first, min(first + GROUP, samples))
                 count = group.stop - group.start
                 state, k, row = runner.start(group), 0, 0
-                turns = _first_turns(count, every)
+                turns = max(1, FIRST // count)
                 while k < steps:
                     n = min(turns, steps - k)
-                    n -= n % every if n < steps - k else 0
                     end = k + n == steps and steps % every == 0
-                    new_rows = -(-n // every) + end
+                    new_rows = -(-(k + n) // every) + end - row
                     block = records.target(first, count, row, new_rows)
                     began = time.perf_counter()
                     runner.advance(state, group, k, n, every, end, block, steps, pool, threads)
@@ -134,6 +135,7 @@ def run(
                         raise runner.story(group, state, steps, checked[case])
                     bar.advance(count * n)
                     turns = _next_turns(turns, took, count * len(runner.loop.record.results), every)
+                closeness.append(runner.closeness(state))
                 done_samples = group.stop
         except BaseException as stop:
             if not done_samples:  # the first group, as far as it came
@@ -147,6 +149,10 @@ def run(
             notes.append(note)
     with _room(to):
         arrays = records.finish(done_samples, done_rows, dt * every)
+    loops = np.concatenate(closeness) if closeness and setup.plant.model.loops else None
+    for finding in findings(setup.plant.model, arrays, loops):
+        warnings.warn(finding, SimulationWarning, stacklevel=USER)
+        notes.append(WARNING + finding)
     if not setup.batched:
         arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     plant = setup.plant
@@ -170,16 +176,10 @@ def _room(to: str | Path | None) -> Iterator[None]:
         ) from error
 
 
-def _first_turns(samples: int, every: int) -> int:
-    """Steps until the first look at the clock: about a millisecond's work."""
-    return max(every, 4096 // samples // every * every)
-
-
 def _next_turns(turns: int, took: float, numbers: int, every: int) -> int:
-    """Steps until the next look: as many as fit into PATIENCE and BUFFER."""
+    """Steps until the next look: as many as fit into PATIENCE and BUFFER, whether something is recorded or not."""
     wanted = turns * min(8.0, PATIENCE / max(took, 1e-6))
-    most = BUFFER // max(numbers, 1) * every
-    return max(every, int(min(wanted, most)) // every * every)
+    return max(1, int(min(wanted, BUFFER // max(numbers, 1) * every)))
 
 
 class Runner:
@@ -201,6 +201,10 @@ class Runner:
         state = np.zeros((group.stop - group.start, self.loop.state))
         state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
         return state
+
+    def closeness(self, state: np.ndarray) -> np.ndarray:
+        """To singular positions: nothing for a robot without loops."""
+        return self.setup.plant.parts(state[:, : self.loop.x]).get("closeness", state[:, :0])
 
     def advance(
         self,
@@ -261,7 +265,7 @@ class Runner:
         nothing = np.empty((1, 1, len(self.loop.record.results)))
         self.advance(before, again, 0, step, step + 1, False, nothing, steps)
         model = self.setup.plant.model
-        q, v = before[0, : model.nq], before[0, model.nq : model.nq + model.nv]
+        q, v = self.setup.plant.reported(before[0, : self.loop.x])
         at = (step + 1) * self.dt
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly import numbers
+from ..assembly import SINGULAR, numbers
 from ..control import Law
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..formulations import sizes
 from ..model import Model, SoftLimits
 from ..pipeline import choose
-from .inputs import Inputs, is_law, positive, vector
-from .plant import REFERENCE, VARIED, Plant
+from .inputs import Inputs, is_law, positive, torques, vector
+from .now import REFERENCE, VARIED
+from .plant import Plant
 
 REMEMBERED = 64  # setups traced before
 FORMS = {
@@ -73,8 +74,7 @@ def prepare(
     # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
     law = Law(torque, replace(seen, soft_limits=None)) if is_law(torque) else None
     if law is None and torque is not None:
-        inputs.add("tau", vector(model, "tau", torque, "torque") if isinstance(torque, Mapping) else torque,
-                   (sizes(model)["tau"],), "torque", over_time=True)  # fmt: skip
+        inputs.add("tau", torques(model, torque, "torque"), (sizes(model)["tau"],), "torque", over_time=True)
     traced = _reference(inputs, reference, law, steps, dt)
     payload = _vary(inputs, model, vary or {})
     for name, value in (gains or {}).items():
@@ -108,14 +108,14 @@ def prepare(
     plant = robot.plants.get(key)
     if plant is None:
         varied = any(name in inputs.shapes for name in ("mass", "parameters", "payload"))
-        method = choose(seen, "forward_dynamics", dynamics, wrenches=tuple(laws), varied=varied)
+        quantity = "constrained_dynamics" if seen.loops else "forward_dynamics"
+        method = choose(seen, quantity, dynamics, wrenches=tuple(laws), varied=varied)
         plant = Plant(model=seen, method=method, law=law, **parts)
         if key is not None:
             if len(robot.plants) >= REMEMBERED:
                 del robot.plants[next(iter(robot.plants))]  # the oldest
             robot.plants[key] = plant
-    x0 = np.concatenate([q, v, np.zeros((len(q), 1))], axis=1)[:, : plant.x]
-    return Setup(plant, inputs, np.ascontiguousarray(x0), batch is not None, outputs, tuple(notes))
+    return Setup(plant, inputs, plant.start(q, v), batch is not None, outputs, tuple(notes))
 
 
 def _content(value: Any) -> Any:
@@ -138,9 +138,10 @@ def _content(value: Any) -> Any:
 
 
 def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+    """q and the velocities of all joints, (samples, n), and the number of samples, None for a single motion."""
     model: Model = robot.model
     q = rest(model) if q0 is None else vector(model, "q", q0, "q0")
-    v = np.zeros(model.nv) if v0 is None else vector(model, "v", v0, "v0")
+    v = np.zeros(model.nv) if v0 is None else _velocities(model, v0)
     batches = {len(x) for x in (q, v) if x.ndim == 2}
     if len(batches) > 1:
         raise ShapeError("q0 and v0 have different numbers of samples", got=f"{q.shape} and {v.shape}")
@@ -148,7 +149,7 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
     if batch == 0:
         raise ShapeError("there are no samples", where="q0", got=q.shape)
     q = np.array(np.broadcast_to(q, (batch or 1, model.nq)))
-    v = np.array(np.broadcast_to(v, (batch or 1, model.nv)))
+    v = np.array(np.broadcast_to(v, (batch or 1, v.shape[-1])))
     if model.floating:
         length = np.linalg.norm(q[:, 3:7], axis=1)
         if not (np.abs(length - 1) < 1e-6).all():
@@ -165,16 +166,57 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
                 got=f"open by {residual:g} (m or rad)",
                 fix="q0 = robot.assemble(positions of the independent joints).q, or robot.home",
             )
+        v = _of_all_joints(robot, q, v)
     return q, v, batch
 
 
+def _velocities(model: Model, v0: Any) -> np.ndarray:
+    """Of the independent joints, or of all where loops are closed."""
+    if not model.loops:
+        return vector(model, "v", v0, "v0")
+    if isinstance(v0, Mapping):
+        return vector(model, "v_joints" if set(model.position_names) <= set(v0) else "v", v0, "v0")
+    array = numbers(v0, "v0")
+    return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, "v0")
+
+
+def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Velocities of all joints that keep the loops closed."""
+    model = robot.model
+    if not v.any():
+        return np.zeros((len(q), model.n_leading))
+    if v.shape[-1] == model.nv:
+        if not (conditioning := robot.conditioning(q)).min() >= SINGULAR:
+            raise LinkworkError(
+                "the velocities of the independent joints do not tell those of the others at q0",
+                where=f"robot {model.name!r}",
+                got=f"conditioning {conditioning.min():.1e}",
+                fix=f"give v0 of all {model.n_leading} joints: {', '.join(model.position_names)}",
+            )
+        return robot.joint_velocities(q, v)
+    rates = np.abs(robot.loop_rates(q, v)).max()
+    if not rates < OPEN * max(1.0, np.abs(v).max()):
+        raise LinkworkError(
+            "these velocities of all joints would open the loops",
+            where="v0",
+            got=f"at a rate of {rates:g} (m/s or rad/s)",
+            fix=f"give those of the independent joints alone: {', '.join(model.joint_names)}",
+        )
+    return v
+
+
 def rest(model: Model) -> np.ndarray:
-    """Where a motion starts if nothing is said: home, or zero."""
+    """Where a motion starts if nothing is said: home; or zero, and the middle of its range for a joint that cannot be
+    there."""
     if model.home:
         return np.array(model.home)
     q = np.zeros(model.nq)
     if model.floating:
         q[6] = 1.0
+    for k, joint in enumerate(model.leading_joints, model.nq - len(model.leading_joints)):
+        if not joint.lower <= 0.0 <= joint.upper:
+            middle = 0.5 * (joint.lower + joint.upper)
+            q[k] = middle if np.isfinite(middle) else np.clip(0.0, joint.lower, joint.upper)
     return q
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, UnknownNameError, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnknownNameError, UnsupportedError
 from ..function import Function, Label
 from ..model import SoftLimits
+from . import stability
+from .findings import WARNING, findings
 from .inputs import positive, whole
-from .rollout import NATIVE, run
+from .rollout import NATIVE, USER, run
 from .setup import Setup, prepare
 from .trajectory import Trajectory
 
 ADAPTIVE = {"dormand-prince": "DOP853", "implicit": "Radau"}  # -> SciPy's names
 METHODS = (*NATIVE, *ADAPTIVE)
+METHOD, STEP = "adams-bashforth-4", 1e-3  # unless another is asked for or needed
 
 
 def simulate(
@@ -24,13 +30,13 @@ def simulate(
     q0: Any,
     v0: Any,
     duration: float,
-    dt: float,
+    dt: float | None,
     *,
     torque: Any,
     reference: Any,
     gains: Mapping[str, Any] | None,
     wrenches: Mapping[str, Any] | None,
-    method: str,
+    method: str | None,
     every: int,
     limits: SoftLimits | None,
     friction_width: float,
@@ -39,8 +45,9 @@ def simulate(
     progress: Any,
 ) -> Trajectory:
     """One motion from one state; see ``Robot.simulate``."""
-    if method not in METHODS:
+    if method is not None and method not in METHODS:
         raise UnknownNameError("method of simulation", method, METHODS)
+    asked, dt = (method, dt), STEP if dt is None else dt
     duration, dt, every = positive(duration, "duration"), positive(dt, "dt"), whole(every, "every")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
@@ -62,9 +69,38 @@ def simulate(
         raise LinkworkError(
             "simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix="robot.rollout takes batches"
         )
+    tolerance = positive(tolerance, "tolerance")
+    method, parts, note = _chosen(setup, *asked, dt)
+    setup = replace(setup, notes=(*setup.notes, *note))
     if method in ADAPTIVE:
-        return _adaptive(setup, method, dt, steps, every, positive(tolerance, "tolerance"))
-    return run(setup, method, dt, steps, every, progress=progress)
+        return _adaptive(setup, method, dt, steps, every, tolerance)
+    return run(setup, method, dt / parts, steps * parts, every * parts, progress=progress)
+
+
+def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[str]]:
+    """The method, into how many each step is parted, and what to say of it: what was asked for; where nothing was, what
+    bears the modes of the motion."""
+    wanted = method or METHOD
+    if wanted in ADAPTIVE or (method is not None and step is not None):
+        return wanted, 1, []
+    rate = stability.too_fast(setup, wanted, dt, *(() if step else (stability.LOSS,)))
+    if not rate:
+        return wanted, 1, []
+    found = stability.bearable(setup, wanted, dt)
+    kept = found and (method in (None, found[0])) and (step is None or found[1] == 1)
+    if not kept:
+        found = _robust(setup, dt) if method is None else None
+    if found is None:
+        return wanted, 1, []  # the run warns
+    taken = f"taken instead: {found[0]}" + (f", dt = {dt / found[1]:g} s" if found[1] > 1 else "")
+    return *found, [f"{stability.story(wanted, dt, rate)}; {taken}"]
+
+
+def _robust(setup: Setup, dt: float) -> tuple[str, int] | None:
+    """What bears friction of any strength, or anything if SciPy is there."""
+    if not stability.too_fast(setup, "semi-implicit-euler", dt):
+        return "semi-implicit-euler", 1
+    return ("implicit", 1) if find_spec("scipy") else None
 
 
 def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tolerance: float) -> Trajectory:
@@ -80,15 +116,11 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
     rates = Function(plant.rates, label)
     finish = Function(plant.finish, label) if plant.finish is not None else None
     record = Function(plant.record(setup.outputs), label)
-    cuts = np.cumsum([port.size for port in plant.ports[: 2 + plant.works]])[:-1]
-    scalars = slice(2, 2 + plant.works)  # work has no axis of its own
     held = [setup.inputs.held[name][0].reshape(-1, *shape) for name, shape in plant.held.items()]
     constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
 
     def given(t: Any, x: np.ndarray, k: int) -> list[Any]:
-        parts = np.split(x, cuts)
-        parts[scalars] = [part[0] for part in parts[scalars]]
-        return [*parts, t, dt, *(rows[min(k, steps - 1)] for rows in held), *constants]
+        return [*plant.parts(x).values(), t, dt, *(rows[min(k, steps - 1)] for rows in held), *constants]
 
     def closed(t: float, x: np.ndarray, k: int) -> np.ndarray:
         return x if finish is None else np.concatenate([np.atleast_1d(part) for part in finish(*given(t, x, k))])
@@ -111,7 +143,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
             )
         evaluations += found.nfev
         if not found.success or not np.isfinite(found.y[:, -1]).all():
-            q, v = x[: model.nq], x[model.nq : model.nq + model.nv]
+            q, v = plant.reported(x)
             raise DivergedError(
                 f"the integrator gave up after t = {t:g} s: {found.message}",
                 where=f"robot {model.name!r}, {method}",
@@ -122,6 +154,11 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
         t, x = end, closed(end, found.y[:, -1], k)
     arrays = {name: np.stack([getattr(row, name) for row in rows]) for name in setup.outputs}
     times = dt * every * np.arange(len(rows))
-    notes = (*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations")
+    notes = [*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations"]
+    closeness = plant.parts(x).get("closeness")
+    batch = {"t": times, **{name: array[None] for name, array in arrays.items()}}
+    for finding in findings(model, batch, None if closeness is None else closeness[None]):
+        warnings.warn(finding, SimulationWarning, stacklevel=USER)
+        notes.append(WARNING + finding)
     about = {"robot": model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
     return Trajectory({"t": times, **arrays}, plant.entries, **about)

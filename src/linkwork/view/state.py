@@ -151,6 +151,7 @@ class State:
             found = self.robot.assemble(now + (goal - now) * (k / strides), guess=self.q, known=known)
             if not found.solved:
                 why = "singular" if found.singular else f"loops open by {float(found.residual):.2g}"
+                why = "beyond a singular position" if found.lost else why
                 self.message = f"Out of reach ({why}): kept at the last positions that fit together."
                 return False
             self.q = found.q

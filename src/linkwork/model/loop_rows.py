@@ -1,0 +1,84 @@
+"""Which equations of the loops count: a planar loop has six, three of them follow from the others.
+
+Those are taken that stay well apart over the positions the robot can reach, not at home alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import closure
+from .model import Model
+
+WALKS, STRIDES, STRIDE = 4, 8, 0.15  # walks from home along the freedoms; radians or metres
+NOTHING = 1e-9  # of the largest row: one that is never larger tells nothing
+BETTER = 1.05  # how many times better a choice must be to be preferred to one found before
+
+
+def independent_rows(model: Model, rank: int) -> tuple[int, ...]:
+    """As many rows of the loops' Jacobian as its rank."""
+    home = np.array(model.home)
+    seen = [_jacobian(model, home)]
+    some = _telling(seen)
+    if len(some) == rank:
+        return some
+    seen += _around(model, home, rank)
+    some = _telling(seen)
+    best, worst = (), 0.0
+    for J in seen:
+        rows = _well_apart(J, some, rank)
+        if (least := min(_apart(other, rows) for other in seen)) > BETTER * worst:
+            best, worst = rows, least
+    return best
+
+
+def _telling(seen: list[np.ndarray]) -> tuple[int, ...]:
+    """Rows that are not zero everywhere."""
+    sizes = np.max([np.abs(J).max(axis=1, initial=0.0) for J in seen], axis=0)
+    return tuple(np.flatnonzero(sizes > NOTHING * sizes.max(initial=0.0)).tolist())
+
+
+def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
+    """Jacobians at positions along walks from home."""
+    random, found = np.random.default_rng(0), []
+    for _ in range(WALKS):
+        q, heading = home, random.normal(size=model.n_leading)
+        for _ in range(STRIDES):
+            free = np.linalg.svd(_jacobian(model, q))[2][rank:]
+            if not len(free):
+                return found
+            step = (heading @ free.T) @ free
+            q = np.array(model.moved(q.tolist(), (STRIDE * step / np.abs(step).max()).tolist()))
+            for _ in range(3):
+                residual = np.array(closure.residual(model, model.expand(q.tolist())), float)
+                back = np.linalg.lstsq(_jacobian(model, q), -residual, rcond=1e-9)[0]
+                q = np.array(model.moved(q.tolist(), back.tolist()))
+            if not np.abs(closure.residual(model, model.expand(q.tolist()))).max() < 1e-3:
+                break  # the end of what can be reached this way
+            found.append(_jacobian(model, q))
+    return found
+
+
+def _well_apart(J: np.ndarray, rows: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Row by row the one with the most that the others do not say."""
+    rest, chosen = J.copy(), []
+    for _ in range(rank):
+        sizes = [np.linalg.norm(rest[r]) if r not in chosen else 0.0 for r in rows]
+        best = rows[int(np.argmax(np.round(np.array(sizes) / max(sizes), 6)))]  # the first of equals
+        direction = rest[best] / np.linalg.norm(rest[best])
+        rest = rest - np.outer(rest @ direction, direction)
+        chosen.append(best)
+    return tuple(sorted(chosen))
+
+
+def _apart(J: np.ndarray, rows: tuple[int, ...]) -> float:
+    """The least singular value of these rows beside the least one of all that is not zero."""
+    own, whole = (np.linalg.svd(part, compute_uv=False) for part in (J[list(rows)], J))
+    return float(own[len(rows) - 1] / max(whole[len(rows) - 1], 1e-300))
+
+
+def _jacobian(model: Model, q: np.ndarray) -> np.ndarray:
+    rows = model.collect_rows(closure.jacobian(model, model.expand(q.tolist())))
+    return np.array(rows, float).reshape(len(rows), model.n_leading)

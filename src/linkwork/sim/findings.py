@@ -1,0 +1,81 @@
+"""What casts doubt on a motion that has been computed: energy that does not balance, joints beyond their limits,
+singular positions of closed loops. Each is said in the trajectory's notes and as a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..model import Model
+
+SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
+ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
+SINGULAR = 0.03  # of the distance from singular positions at home
+LOOKS = 64  # times of each sample of a batch that are looked at
+WARNING = "warning: "  # how a note begins that casts doubt
+
+
+def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | None = None) -> Iterator[str]:
+    """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state."""
+    yield from _energy(model, arrays)
+    if model.soft_limits is None and "q" in arrays:
+        yield from _limits(model, arrays)
+    if closeness is not None:
+        yield from _singular(closeness)
+
+
+def _energy(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
+    if not {"kinetic_energy", "potential_energy", "work"} <= arrays.keys():
+        return
+    kinetic, potential, work = (np.asarray(arrays[name]) for name in ("kinetic_energy", "potential_energy", "work"))
+    balance = kinetic + potential - work
+    with np.errstate(invalid="ignore"):
+        off = np.abs(balance - balance[:, :1]).max(axis=1, initial=0.0)
+        exchanged = np.max([kinetic.max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)
+        noise = ROUNDING * np.max([np.abs(each).max(axis=1) for each in (kinetic, potential, work)], axis=0)
+        share = np.where(off > noise, off / np.maximum(exchanged, 1e-300), 0.0)
+    if (bad := share > SHARE).any():
+        k = int(np.nanargmax(np.where(bad, share, 0.0)))
+        yield (
+            f"the energy balance is off by {off[k]:.2g} J, {share[k]:.0%} of the {exchanged[k]:.2g} J exchanged"
+            f"{_of_samples(bad, k)}: the motion is not to be trusted; take a smaller dt, or method='rk4'"
+        )
+
+
+def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
+    first = model.nq - len(model.leading_joints)
+    lower, upper = (np.array([getattr(j, end) for j in model.leading_joints]) for end in ("lower", "upper"))
+    bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+    q, t = arrays["q"], np.asarray(arrays["t"])
+    if not len(bounded) or not len(t):
+        return
+    every = -(-len(t) // LOOKS) if q.shape[0] > 1 else 1
+    seen = np.asarray(q[:, ::every])[..., first + bounded]
+    beyond = np.fmax(lower[bounded] - seen, seen - upper[bounded])
+    if (out := beyond > 1e-9).any():
+        sample, row, k = np.unravel_index(np.nanargmax(beyond), beyond.shape)
+        joints = [model.leading_joints[bounded[j]].name for j in np.flatnonzero(out.any(axis=(0, 1)))]
+        began = t[::every][out[sample, :, k]][0]
+        yield (
+            f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
+            f" {model.leading_joints[bounded[k]].name} by up to {beyond[sample, row, k]:.2g}, from t = {began:g} s on"
+            f"{_of_samples(out.any(axis=(1, 2)), int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
+        )
+
+
+def _singular(closeness: np.ndarray) -> Iterator[str]:
+    """Of each sample: the largest pivot, and its time."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        distance = 1 / np.sqrt(closeness[:, 0])
+    if (bad := distance < SINGULAR).any():
+        k = int(np.nanargmin(distance))
+        yield (
+            f"the loops come close to a singular position, at t = {closeness[k, 1]:g} s to {distance[k]:.1e} of the"
+            f" distance at home{_of_samples(bad, k)}: the motion after it may be another one"
+        )
+
+
+def _of_samples(bad: Any, k: int) -> str:
+    return "" if len(bad) == 1 else f" (sample {k}; {int(bad.sum())} of {len(bad)} samples)"

@@ -1,0 +1,195 @@
+"""A plant at one instant, on traced numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..control import Point
+from ..control.law import TRACED
+from ..errors import ShapeError, UnsupportedError
+from ..formulations import QUANTITIES, Request, body_velocities, body_wrenches, friction_slopes, passive_forces, sizes
+from ..model import Model, grouped, quaternion_product
+from ..pipeline import carrying
+from ..scalar import Scalar, cos, is_zero, sin, sqrt
+from ..spatial import Force, Inertia, Vector
+
+if TYPE_CHECKING:
+    from .plant import Plant
+
+TINY = 1e-300  # beside a squared angle: nothing in the value, and sin(x) / x is 1 at rest
+VARIED = ("mass", "parameters", "payload", "viscous", "coulomb", "gravity")
+REFERENCE = "reference"  # samples of the reference: a Point in rows
+
+
+class Now:
+    """``q``, and ``rates``: the velocities of all joints that have one of their own; ``v`` are those that are reported
+    and that a controller sees."""
+
+    def __init__(self, plant: Plant, values: Mapping[str, Any]):
+        self.plant, self.values = plant, values
+        self.q, self.rates, self.t, self.dt = (values[name] for name in ("q", "v", "t", "dt"))
+        self.v = [self.rates[k] for k in plant.model.mobility.independent]
+        self.work = values.get("work", 0)
+
+    @cached_property
+    def model(self) -> Model:
+        """With the parameters of this sample."""
+        model, values = self.plant.model, self.values
+        if "parameters" in values:
+            model = model.with_parameters(values["parameters"])
+        if "mass" in values:
+            own = zip(model.bodies, values["mass"], strict=True)
+            model = model.with_inertias([_with_mass(body.inertia, mass) for body, mass in own])
+        if "payload" in values:
+            model = carrying(model, self.plant.payload, values["payload"])
+        if "gravity" in values:
+            model = replace(model, gravity=Vector(*values["gravity"]))
+        for name in ("viscous", "coulomb"):
+            if name in values:
+                own = dict(zip(model.position_names, values[name], strict=True))
+                bodies = [
+                    replace(b, joint=replace(b.joint, **{name: own[b.joint.name]})) if b.joint.name in own else b
+                    for b in model.bodies
+                ]
+                model = replace(model, bodies=tuple(bodies))
+        return model
+
+    @cached_property
+    def tree(self) -> tuple[list[Scalar], list[Scalar]]:
+        """Positions and velocities of the tree."""
+        return self.model.expand(self.q), self.model.expand_rates(self.rates)
+
+    @cached_property
+    def applied(self) -> dict[int, Force]:
+        """Forces on bodies."""
+        return body_wrenches(
+            self.model, *self.tree, [self.model.frame(name) for name in self.plant.wrenches], self.rows
+        )
+
+    @cached_property
+    def point(self) -> Point | None:
+        if REFERENCE in self.values:
+            return Point(*(np.array(row, dtype=object) for row in self.values[REFERENCE]))
+        return _over_time("reference", self.plant.reference, self.t) if self.plant.reference is not None else None
+
+    @cached_property
+    def tau(self) -> list[Scalar]:
+        law = self.plant.law
+        if law is not None:
+            gains = {name.removeprefix("gain "): x for name, x in self.values.items() if name.startswith("gain ")}
+            return law(self.t, self.q, self.v, self.point, gains)
+        return self.values.get("tau", [0] * sizes(self.model)["tau"])
+
+    @cached_property
+    def rows(self) -> list[Sequence[Scalar]]:
+        """Wrenches, frame by frame."""
+        rows = []
+        for frame, law in self.plant.wrenches.items():
+            what = f"wrench on {frame!r}"
+            row = self.values[f"wrench {frame}"] if law is None else np.array(_over_time(what, law, self.t)).tolist()
+            if np.shape(row) != (6,):
+                raise ShapeError("wrong shape", where=what, got=np.shape(row), expected="(6,): force, moment")
+            rows.append(row)
+        return rows
+
+    @cached_property
+    def with_friction_ahead(self) -> Model:
+        """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
+        (M + dt D) a = f, where D is the slope of friction. That is as if each rotor had dt D more inertia."""
+        model = self.model
+        slopes = friction_slopes(model, self.tree[1])
+        bodies = []
+        for i, body in enumerate(model.bodies, 1):
+            joint = body.joint
+            if not joint.floating:
+                more = self.dt * slopes[model.freedoms(i).start]
+                joint = replace(joint, rotor_inertia=joint.rotor_inertia + more)
+            bodies.append(replace(body, joint=joint))
+        return replace(model, bodies=tuple(bodies))
+
+    @cached_property
+    def accelerations(self) -> list[Scalar]:
+        return self._accelerated(self.model)
+
+    def _accelerated(self, model: Model) -> list[Scalar]:
+        """Accelerations of a variant of the robot."""
+        method = self.plant.method
+        loaded = tuple(model.frame(name) for name in self.plant.wrenches)
+        request = Request(method=method.function, loaded=loaded, closed=method.closed)
+        seen = self.for_method(model)
+        return QUANTITIES["forward_dynamics"].function(seen, request, self.q, self.v, self.tau, self.rows)
+
+    def for_method(self, model: Model) -> Model:
+        return grouped(model) if self.plant.method.grouped else model
+
+    @cached_property
+    def stepped(self) -> dict[str, Any]:
+        """The state after dt, by semi-implicit Euler."""
+        return self._moved(self._accelerated(self.with_friction_ahead))
+
+    def _moved(self, a: Sequence[Scalar]) -> dict[str, Any]:
+        v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
+        return {"q": _advanced(self.model, self.q, v, self.dt), "v": v}
+
+    @cached_property
+    def finished(self) -> dict[str, Any]:
+        """The state with unit quaternions."""
+        return {"q": self.model.normalised(self.q), "v": self.rates}
+
+    def power(self, tau: Sequence[Scalar]) -> Scalar:
+        """Of all forces but weight and springs, which have their potential energy."""
+        model, (q, v) = self.model, self.tree
+        slack = [replace(b, joint=replace(b.joint, stiffness=0.0)) for b in model.bodies]
+        lost = passive_forces(replace(model, bodies=tuple(slack)), q, v)
+        velocities = body_velocities(model, q, v) if self.applied else {}
+        total: Scalar = 0
+        for x, k in zip(tau, model.mobility.forced, strict=True):
+            total = total + x * self.rates[k]
+        for x, y in zip(lost, v, strict=True):
+            total = total - x * y
+        for body, force in self.applied.items():
+            total = total + velocities[body].dot(force)
+        return total
+
+    def output(self, name: str) -> Any:
+        if name in ("q", "v", "tau", "work"):
+            return getattr(self, name)
+        if name == "a":
+            return [self.accelerations[k] for k in self.model.mobility.independent]
+        asked = QUANTITIES[name]
+        return asked.function(self.model, Request(), *(getattr(self, vector) for vector in asked.inputs))
+
+
+def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
+    try:
+        return function(t)
+    except (TypeError, AttributeError) as error:
+        raise UnsupportedError("this cannot be traced over time", where=what, got=str(error), fix=TRACED) from error
+
+
+def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
+    """Of a body of the same shape and another density; one without mass stays so."""
+    if is_zero(inertia.mass):
+        return inertia
+    share = mass / inertia.mass
+    return Inertia.of(share * value for value in inertia)
+
+
+def _advanced(model: Model, q: Sequence[Scalar], rates: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+    """q after dt at constant velocities of the leading joints; a floating body turns about a fixed axis."""
+    joints = [
+        x + dt * y for x, y in zip(q[7 if model.floating else 0 :], rates[6 if model.floating else 0 :], strict=True)
+    ]
+    if not model.floating:
+        return joints
+    origin = Vector(*q[:3]) + model.transform(1, q).outward(Vector(*rates[:3])) * dt
+    half = [0.5 * dt * value for value in rates[3:6]]
+    angle = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2] + TINY)
+    share = sin(angle) / angle
+    turned = quaternion_product(q[3:7], [*(share * value for value in half), cos(angle)])
+    return model.normalised([*origin, *turned, *joints])

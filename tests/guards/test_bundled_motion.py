@@ -1,0 +1,29 @@
+"""Every bundled robot moves for two seconds with default settings, and its energy balances."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import linkwork
+
+
+@pytest.mark.parametrize("name", linkwork.bundled_robots())
+def test_two_seconds_by_default(name):
+    robot = linkwork.load(name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        motion = robot.simulate(duration=2.0)
+    assert not [str(each.message) for each in caught if "balance is off" in str(each.message)]
+    exchanged = max(motion.kinetic_energy.max(), np.ptp(motion.potential_energy), np.ptp(motion.work))
+    assert motion.drift["energy"] <= 0.005 * exchanged
+    assert np.isfinite(motion.q).all() and motion.t[-1] == pytest.approx(2.0)
+    assert motion.drift.get("loop_residual", 0.0) < 1e-9
+
+
+@pytest.mark.parametrize("name", linkwork.bundled_robots())
+def test_motions_start_within_limits(name):
+    robot = linkwork.load(name)
+    start = robot.simulate(duration=1e-3).q[0]
+    for joint, position in zip(robot.model.leading_joints, start[-len(robot.model.leading_joints) :], strict=True):
+        assert joint.lower <= position <= joint.upper, joint.name

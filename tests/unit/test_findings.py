@@ -1,0 +1,124 @@
+"""What a simulation says of itself: energy, limits, steps; and which method it takes where none is asked for."""
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork import SoftLimits
+from linkwork.control import PD, Quintic
+from linkwork.errors import SimulationWarning
+from linkwork.model import Description, JointDescription, Link, LinkInertia
+
+
+def pendulum(**more):
+    bob = LinkInertia(1.0, np.array([0.5, 0.0, 0.0]), 0.01 * np.eye(3))
+    joint = JointDescription("joint", "revolute", "base", "bob", axis=np.array([0.0, 1.0, 0.0]), **more)
+    return linkwork.load(Description("pendulum", (Link("base"), Link("bob", bob)), (joint,), gravity=(0, 0, -9.81)))
+
+
+def said(motion):
+    return [note for note in motion.notes if note.startswith("warning: ")]
+
+
+def test_energy_that_does_not_balance():
+    robot = pendulum()
+    with pytest.warns(
+        SimulationWarning, match=r"energy balance is off by \S+ J, \d+% of the \S+ J exchanged"
+    ) as caught:
+        motion = robot.simulate([0.0], [0.0], 2.0, 0.1, method="semi-implicit-euler")
+    assert caught[0].filename == __file__
+    assert said(motion) == [f"warning: {caught[0].message}"]
+    off = float(str(caught[0].message).split("off by ")[1].split()[0])
+    assert off == pytest.approx(motion.drift["energy"], rel=0.05)
+    assert not said(robot.simulate([0.0], [0.0], 2.0, 1e-3, method="semi-implicit-euler"))
+    assert not said(robot.simulate([np.pi / 2], [0.0], 2.0))  # it hangs, and nothing is exchanged
+
+
+def test_energy_of_batches_names_the_sample():
+    outputs = ("q", "kinetic_energy", "potential_energy", "work")
+    q = np.array([[np.pi / 2], [0.0]])
+    with pytest.warns(SimulationWarning, match=r"\(sample 1; 1 of 2 samples\)"):
+        pendulum().rollout(q, np.zeros((2, 1)), None, 0.1, 20, outputs=outputs)
+
+
+@pytest.mark.filterwarnings("default:no limits act")
+def test_joints_beyond_limits_that_do_not_act():
+    robot = pendulum(lower=-0.5, upper=0.5)
+    with pytest.warns(SimulationWarning, match=r"joint go beyond theirs: joint by up to 2\.6, from t = 0\.\d+ s on;"):
+        motion = robot.simulate(duration=1.0)
+    assert len(said(motion)) == 1
+    assert not said(robot.simulate(duration=1.0, limits=SoftLimits(1000.0, 10.0)))
+    assert not said(robot.simulate(duration=0.1))
+    with pytest.warns(SimulationWarning, match=r"\(sample 0; 1 of 2 samples\)"):
+        robot.rollout([[0.0], [0.0]], [[5.0], [0.0]], None, 1e-3, 150)
+
+
+# -- steps and methods ---------------------------------------------------------------------------------------------
+
+
+def stiff(**more):
+    return pendulum(role="elastic", **more)
+
+
+def test_a_method_is_taken_that_bears_the_modes():
+    slow, fast = pendulum(), stiff(stiffness=5e5)
+    assert slow.simulate(duration=0.1).method == "adams-bashforth-4"
+    motion = fast.simulate([0.01], duration=0.1)
+    assert motion.method in ("adams-bashforth-4", "rk4") and motion.dt < 1e-3
+    assert len(motion.t) == 101 and motion.t[1] == pytest.approx(1e-3)  # records as they were asked for
+    assert any("too long for adams-bashforth-4" in note and "taken instead" in note for note in motion.notes)
+    assert not said(motion) and motion.drift["energy"] < 1e-3 * motion.kinetic_energy.max()
+
+
+def test_what_is_asked_for_is_kept():
+    fast = stiff(stiffness=5e5)
+    assert fast.simulate([0.01], duration=0.1, method="rk4").method == "rk4"
+    with pytest.warns(SimulationWarning, match="energy balance"):  # which the step asked for cannot keep
+        assert fast.simulate([0.01], duration=0.1, dt=1e-3).dt == 1e-3
+    with pytest.warns(SimulationWarning, match=r"too long for rk4.*; take method='rk4' with dt = 2e-05"):
+        stiff(stiffness=5e6).rollout([0.01], [0.0], None, 1e-3, 10, method="rk4", diverged="keep")
+
+
+def test_friction_that_no_explicit_method_bears():
+    """With a step that is asked for, semi-implicit Euler; without one, the step is parted or the same."""
+    rough = pendulum(viscous=2000.0)
+    assert rough.simulate(duration=0.1, dt=1e-3).method == "semi-implicit-euler"
+    assert not said(rough.simulate(duration=0.1))
+
+
+# -- torques -------------------------------------------------------------------------------------------------------
+
+
+def test_torques_of_the_motors_alone():
+    """Arrays and dicts may leave out what no motor drives, as controllers do."""
+    robot = linkwork.load("space-arm")
+    motors = len(robot.motor_names)
+    tau = np.linspace(0.1, 0.3, motors)
+    full = np.concatenate([np.zeros(6), tau])
+    q = np.concatenate([np.zeros(6), [1], 0.1 * np.ones(robot.nq - 7)])
+    run = {"duration": 0.02, "method": "rk4"}
+    expected = robot.simulate(q, torque=full, **run)
+    for given in (tau, dict(zip(robot.motor_names, tau, strict=True)), np.tile(tau, (20, 1))):
+        assert np.array_equal(robot.simulate(q, torque=given, **run).q, expected.q)
+    assert np.array_equal(robot.simulate(q, torque=lambda t, q, v, reference: tau, **run).q, expected.q)
+    with pytest.raises(linkwork.ShapeError, match="torque"):
+        robot.simulate(q, torque=tau[:-1], **run)
+
+
+# -- the command line ----------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_warns(tmp_path, run_linkwork):
+    path = tmp_path / "robot.yaml"
+    pendulum(lower=-0.5, upper=0.5).write(path)
+    code, out, _ = run_linkwork("simulate", path)
+    assert code == 0 and "Warning: no limits act" in " ".join(out.split())
+    code, out, _ = run_linkwork("simulate", path, "--dt", 0.05, "--method", "semi-implicit-euler")
+    assert code == 0 and "Warning: the energy balance is off by" in " ".join(out.split())
+
+
+def test_controlled_motions_are_silent():
+    robot = linkwork.load("puma560")
+    way = Quintic(np.zeros(6), [0.3, -0.2, 0.1, 0.2, 0.1, 0.0], 1.0)
+    motion = robot.simulate(duration=1.0, torque=PD(1000.0, 100.0), reference=way)
+    assert not [note for note in said(motion) if "energy" in note]
