@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+LONGEST, LONGEST_PART = 2000, 400  # characters of all, and of each thing said beside the message
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
 
 class LinkworkError(Exception):
-    """Base of all linkwork errors. ``str(error)`` is a message a user can act on."""
+    """Base of all linkwork errors. ``str(error)`` is a message a user can act on.
+
+    What comes from files may be of any length and hold anything, so it is cut and made printable here.
+    """
 
     def __init__(self, message: str, *, where: str = "", got: object = None, expected: str = "", fix: str = ""):
+        where = short(where)
         self.where, self.got, self.expected, self.fix = where, got, expected, fix
-        parts = [f"{where}: {message}" if where else message]
-        if got is not None:
-            parts.append(f"got: {got}")
-        if expected:
-            parts.append(f"expected: {expected}")
-        if fix:
-            parts.append(f"fix: {fix}")
-        super().__init__("\n  ".join(parts))
+        told = {"got": got, "expected": expected or None, "fix": fix or None}
+        parts = [f"\n  {name}: {short(value)}" for name, value in told.items() if value is not None]
+        before, after = f"{where}: " if where else "", "".join(parts)
+        super().__init__(before + short(message, LONGEST - len(before) - len(after)) + after)
 
     def __reduce__(self):  # errors travel between processes
         return _restore, (type(self), self.args, self.__dict__)
 
 
 class ModelError(LinkworkError):
-    """A robot description that cannot be trusted: bad file, bad tree, bad inertia."""
+    """A robot description that cannot be trusted: bad file, bad tree, bad inertia. ``findings``: each of its mistakes,
+    where there are several."""
+
+    findings: tuple[Any, ...] = ()
 
 
 class ShapeError(LinkworkError, ValueError):
@@ -52,20 +59,40 @@ class SimulationWarning(UserWarning):
 
 
 class UnknownNameError(LinkworkError, KeyError):
-    """A name (joint, frame, method, robot, ...) that does not exist; offers the nearest one."""
+    """A name (joint, frame, method, robot, ...) that does not exist; offers the nearest one of ``known``."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = ""):
-        known = sorted(known)
-        near = get_close_matches(str(name), known, n=1, cutoff=0.5)
-        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        self.known = sorted(known)
         super().__init__(
-            f"there is no {kind} {name!r}",
+            f"there is no {kind} {short(name)!r}",
             where=where,
-            expected=f"one of: {listed}" if known else f"there are no {kind}s here",
-            fix=f"did you mean {near[0]!r}?" if near else "",
+            expected=one_of(str(name), self.known, kind, "; `known` of this error has all"),
+            fix=perhaps(str(name), self.known),
         )
 
     __str__ = Exception.__str__  # KeyError would print the repr of its message
+
+
+def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:
+    """The known names; if they are too many for a message, those most like ``name`` and where the ``others`` are."""
+    listed = ", ".join(known[:100])
+    if len(known) <= 100 and len(listed) <= LONGEST_PART - 20:
+        return f"one of: {listed}" if known else f"there are no {kind}s here"
+    close = _close(name, known, 10, 0.0) or known[:10]
+    return f"one of {len(known)}, such as: {short(', '.join(close), 200)}{others}"
+
+
+def perhaps(name: str, known: Sequence[str]) -> str:
+    """A question about the name that may have been meant, if any is near."""
+    near = _close(name, known, 1, 0.5)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def _close(name: str, known: Sequence[str], count: int, cutoff: float) -> list[str]:
+    """Each is compared letter by letter, so long lists and long names are not compared at all."""
+    if len(name) > 200 or len(known) > 2000:
+        return []
+    return get_close_matches(name, [each for each in known if len(each) <= 200], n=count, cutoff=cutoff)
 
 
 def _restore(kind: type[LinkworkError], args: tuple[str], state: dict) -> LinkworkError:
@@ -73,3 +100,10 @@ def _restore(kind: type[LinkworkError], args: tuple[str], state: dict) -> Linkwo
     error.args = args
     error.__dict__.update(state)
     return error
+
+
+def short(value: object, longest: int = LONGEST_PART) -> str:
+    """As text that can be printed; of what is too long the beginning and the end."""
+    text = UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], str(value))
+    half = longest // 2 - 3
+    return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"

@@ -1,13 +1,54 @@
-"""Writing files so that a failure leaves nothing half written."""
+"""Reading files without trust, and writing them so that a failure leaves nothing half written."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import stat
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from .errors import LinkworkError
+
+LARGEST = 2**28  # bytes of a file that is read as a whole
+
+
+def read_bytes(
+    path: str | Path, *, longest: int = LARGEST, kind: type[LinkworkError] = LinkworkError, fix: str = ""
+) -> bytes:
+    """What a file holds; not a device or a pipe, which may never end."""
+    try:
+        status = os.stat(path)
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise OSError(None, "it is a device or a pipe")
+        with open(path, "rb") as file:
+            data = file.read() if status.st_size <= longest else None
+    except (OSError, ValueError) as error:  # ValueError: a name that no system has, such as with a zero
+        reason = getattr(error, "strerror", None) or str(error)
+        raise kind(f"the file cannot be read: {reason}", where=str(path), fix=fix) from error
+    if data is None:
+        got = f"{status.st_size:,} bytes"
+        raise kind("the file is too long", where=str(path), got=got, expected=f"at most {longest:,} bytes")
+    return data
+
+
+def read_text(
+    path: str | Path, *, longest: int = LARGEST, kind: type[LinkworkError] = LinkworkError, fix: str = ""
+) -> str:
+    try:
+        return read_bytes(path, longest=longest, kind=kind, fix=fix).decode()
+    except UnicodeDecodeError as error:
+        raise kind(f"the file is not UTF-8 text: {error}", where=str(path)) from error
+
+
+def parse_json(text: str) -> Any:
+    """What JSON says, or a ValueError, however it is nested."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from inspect import signature
 from itertools import pairwise
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .errors import LinkworkError, ShapeError, UnknownNameError
-from .files import write_text
+from .files import parse_json, read_text, write_text
+from .label import Label, read_label, read_name
 from .program import Operations, Port, Program, count, interpret
+from .program.program import entry
 
 FORMAT = "linkwork-function-1"
-
-
-@dataclass(frozen=True)
-class Label:
-    """What a function computes, of which robot and how; travels with it."""
-
-    robot: str
-    quantity: str
-    method: str
-    frame: str = ""
-    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # joint vectors -> joints they hold
-    floating: str = ""  # name of what stands before the joints in a vector that holds more
-    wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
-    axes: str = ""  # "world" or "local", of quantities that have the choice
-    payload: str = ""  # frame that carries the input ``payload``
+DTYPES = ("float64", "float32")
+BACKENDS = ("native", "interpreter")
+PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
+PROCESSORS = os.cpu_count() or 1  # more threads than these gain nothing
 
 
 class Function:
@@ -55,12 +47,18 @@ class Function:
         self.program, self.label, self.dtype, self.backend = program, label, dtype, backend
         self.__name__ = program.name
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
+        self._ufunc: Callable[..., Any] | None = None
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def ufunc(self) -> Callable[..., Any]:
         """The NumPy generalised ufunc, compiled (or taken from the cache) when first used."""
+        if self._ufunc is None:  # no cached_property: before Python 3.12 it has a lock, and a fork might copy it locked
+            self._ufunc = self._build()
+        return self._ufunc
+
+    def _build(self) -> Callable[..., Any]:
         if self.backend == "interpreter":
             return partial(_interpreted, self.program)
         from .codegen.native import build, build_direct
@@ -101,8 +99,9 @@ class Function:
         """Evaluate: ``f(q, v, ..., out=None, threads=1, wrenches=None)``, inputs by position or name.
 
         A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result.
-        ``threads`` splits a large batch; it pays from tens of thousands of states on. ``wrenches`` is a dict
-        frame -> (..., 6) of applied force and moment at the frame's origin, in its axes.
+        ``threads`` splits a large batch, among no more threads than there are processors; it pays from tens of
+        thousands of states on. ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the frame's
+        origin, in its axes.
 
         From the second call on, one state in plain arrays goes past this method and past NumPy: the same bits sooner,
         but no floating point warnings.
@@ -257,13 +256,13 @@ class Function:
             # a slice of the output must not be written before another slice of an input is read
             arrays = [x.copy() if any(np.may_share_memory(x, o) for o in outs) else x for x in arrays]
             wide = [np.broadcast_to(x, batch + p.shape) for x, p in zip(arrays, ports, strict=True)]
-            edges = np.linspace(0, batch[axis], min(threads, batch[axis]) + 1).astype(int)
+            edges = np.linspace(0, batch[axis], min(threads, batch[axis], PROCESSORS) + 1).astype(int)
             parts = [(slice(None),) * axis + (slice(start, end),) for start, end in pairwise(edges)]
 
             def run(part: tuple[slice, ...]) -> None:
                 self.ufunc(*(x[part] for x in wide), out=tuple(o[part] for o in outs))
 
-            jobs = [_pool(threads).submit(run, part) for part in parts[1:]]
+            jobs = [_pool().submit(run, part) for part in parts[1:]]
             run(parts[0])  # this thread has a share too
             for job in jobs:
                 job.result()
@@ -337,30 +336,23 @@ class Function:
     @staticmethod
     def load(path: str | Path) -> Function:
         """The function that ``save`` wrote."""
+        text = read_text(path, fix="give a file that Function.save wrote")
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-            if document["format"] != FORMAT:
-                raise ValueError(f"unknown format {document['format']!r}")
-            return _restore(document, document["program"])
-        except OSError as error:
-            raise LinkworkError(
-                f"the file cannot be read: {error.strerror}",
-                where=str(path),
-                fix="give a file that Function.save wrote",
-            ) from error
-        except (ValueError, KeyError, TypeError) as error:
+            document = parse_json(text)
+            return _restore(document, entry(document, "program", str))
+        except (ValueError, LinkworkError) as error:
             raise LinkworkError(
                 f"this is not a saved function: {error}", where=str(path), expected="a file written by Function.save"
             ) from error
 
     def __reduce__(self):
-        return _restore, (self._document(), self.program.to_json())
+        return Function, (self.program, self.label, self.dtype, self.backend)
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Kept from call to call: starting threads takes longer than many batches."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="linkwork")
+def _pool() -> ThreadPoolExecutor:
+    """For all functions and calls: starting threads takes longer than many batches."""
+    return ThreadPoolExecutor(PROCESSORS, thread_name_prefix="linkwork")
 
 
 if hasattr(os, "register_at_fork"):
@@ -378,11 +370,24 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
         ) from error
 
 
-def _restore(document: Mapping[str, Any], program: str) -> Function:
-    label = dict(document["label"])
-    label |= {"wrenches": tuple(label["wrenches"])}
-    label |= {"entries": {name: tuple(joints) for name, joints in label["entries"].items()}}
-    return Function(Program.from_json(program), Label(**label), document["dtype"], document["backend"])
+def _restore(document: Any, program: str) -> Function:
+    """The function that a document tells of. It may come from anywhere: a ValueError says what is wrong with it."""
+    if (found := entry(document, "format", str)) != FORMAT:
+        raise ValueError(f"unknown format {found!r}")
+    for name, known in (("dtype", DTYPES), ("backend", BACKENDS)):
+        if entry(document, name, str) not in known:
+            raise ValueError(f"{name!r} is {document[name]!r}, not one of: {', '.join(known)}")
+    read = Program.from_json(program)
+    read_name(read.name, "the program's name")
+    for ports in (read.inputs, read.outputs):
+        names = [port.name for port in ports]
+        if len(set(names)) < len(names):
+            raise ValueError("two inputs or two outputs have the same name")
+        for name in names:
+            if not PORT_NAME.fullmatch(name) or iskeyword(name):
+                raise ValueError(f"{name!r} cannot be the name of an input or output")
+    label = read_label(entry(document, "label", dict), {port.name: port for port in (*read.inputs, *read.outputs)})
+    return Function(read, label, document["dtype"], document["backend"])
 
 
 def _named_call(direct: Callable[..., Any], result: type, *args: Any, **options: Any) -> Any:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .codegen.optimised import optimised
-from .errors import LinkworkError, UnknownNameError, UnsupportedError
+from .errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
 from .formulations import QUANTITIES, Method, Request, by_inertia_and_bias, entries, find, methods, sizes
-from .function import Function, Label
+from .function import BACKENDS, DTYPES, Function, Label
 from .model import Model, grouped
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace
@@ -20,8 +19,6 @@ from .program.passes import absorb_signs, fuse_multiply_add
 from .spatial import Inertia, Symmetric, Vector
 from .timing import least_seconds
 
-DTYPES = ("float64", "float32")
-BACKENDS = ("native", "interpreter")
 AXES = ("world", "local")
 PARAMETERS = ("minimal", "standard", "input")
 COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values
@@ -61,8 +58,19 @@ def compile(
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
     if isinstance(wrenches, str):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=f"wrenches=[{wrenches!r}]")
-    with suppress(TypeError):  # what NumPy does not know either is told below
+    if not isinstance(wrenches, Sequence) or not all(isinstance(name, str) for name in wrenches):
+        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
+    try:
         dtype = np.dtype(dtype).name
+    except (TypeError, ValueError):
+        dtype = repr(dtype)  # told below
+    names = {"quantity": quantity, "method": method, "axes": axes, "parameters": parameters, "backend": backend}
+    names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
+    for name, value in names.items():
+        if not isinstance(value, str):
+            raise UnsupportedError(
+                f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
+            )
     for value, allowed, what in (
         (dtype, DTYPES, "dtype"),
         (backend, BACKENDS, "backend"),
@@ -161,7 +169,8 @@ def _trace(
 ) -> Program:
     asked = QUANTITIES[quantity]
     if asked.of_frame and frame is None:
-        raise LinkworkError(f"{quantity} needs a frame", where=model.name, expected="frame=" + _some(model.frames))
+        expected = "frame=, " + one_of("", list(model.frames))
+        raise LinkworkError(f"{quantity} needs a frame", where=model.name, expected=expected)
     if frame is not None and not asked.of_frame:
         raise LinkworkError(f"{quantity} has no frame", where=model.name, got=f"frame={frame!r}")
     if axes != "world" and not asked.has_axes:
@@ -238,7 +247,3 @@ def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
     return model.with_inertias(
         [own.inertia + body if i == carrier.body else own.inertia for i, own in enumerate(model.bodies, 1)]
     )
-
-
-def _some(names: Mapping[str, Any]) -> str:
-    return ", ".join(repr(name) for name in list(names)[:8]) + (", ..." if len(names) > 8 else "")

@@ -421,8 +421,11 @@ def load(
     -> ElasticDrive that moves it through a spring. ``structure``: a YAML file with the loops and roles that a URDF
     cannot tell.
     """
-    description = robot if isinstance(robot, Description) else io.read(robot, structure)
-    if elastic:
+    if not isinstance(robot, Description):
+        description = io.read(robot, structure)
+    else:
+        description = robot if structure is None else io.apply(robot, io.structure_of(structure))
+    if elastic is not None:
         description = with_elastic_drives(description, elastic)
     model = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
     for finding in model.findings:

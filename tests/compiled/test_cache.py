@@ -1,10 +1,13 @@
 """Object code on disk: found again, never trusted when damaged or foreign, never in the way."""
 
+import hashlib
 import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,8 @@ import pytest
 from straightline import random_program
 
 from linkwork.codegen import cache, native
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="owners, permissions and links of POSIX")
 
 
 @pytest.fixture
@@ -98,7 +103,7 @@ def test_entry_under_another_key_is_refused(directory):
     assert cache.get("b" * 64) is None
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@POSIX
 def test_entry_others_can_write_is_refused(directory):
     cache.put("a" * 64, b"code")
     assert cache.get("a" * 64) == b"code"
@@ -106,12 +111,96 @@ def test_entry_others_can_write_is_refused(directory):
     assert cache.get("a" * 64) is None
 
 
-@pytest.mark.skipif(os.name != "posix", reason="owners of POSIX")
-def test_entry_of_another_user_is_refused(directory, monkeypatch):
+@POSIX
+@pytest.mark.parametrize("what", [".", "a" * 64], ids=["directory", "entry"])
+def test_what_another_user_owns_is_refused(directory, what, monkeypatch):
     cache.put("a" * 64, b"code")
-    user = os.geteuid()
-    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    if os.geteuid() == 0:  # whose files are trusted, but who may give them away
+        os.chown(directory / what, 12345, -1)
+    else:
+        user = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: user + 1)
     assert cache.get("a" * 64) is None
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("owner", "mode", "safe"),
+    [(1000, 0o600, True), (0, 0o644, True), (1001, 0o644, False), (1000, 0o620, False), (0, 0o602, False)],
+)
+def test_whom_to_trust(monkeypatch, owner, mode, safe):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert cache._safe(os.stat_result((stat.S_IFREG | mode, 0, 0, 1, owner, 0, 0, 0, 0, 0))) == safe
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o770, 0o707])
+def test_directory_others_can_write_is_left_alone(directory, mode):
+    cache.put("a" * 64, b"code")
+    directory.chmod(mode)
+    assert cache.get("a" * 64) is None
+    cache.put("b" * 64, b"code")
+    assert [entry.name for entry in directory.iterdir()] == ["a" * 64]
+
+
+@POSIX
+def test_links_are_not_followed(directory, tmp_path):
+    cache.put("a" * 64, b"code")
+    (directory / ("a" * 64)).rename(tmp_path / "elsewhere" / "planted")
+    (directory / ("a" * 64)).symlink_to(tmp_path / "elsewhere" / "planted")
+    assert cache.get("a" * 64) is None
+    cache.put("a" * 64, b"other")
+    assert cache.get("a" * 64) == b"other" and not (directory / ("a" * 64)).is_symlink()
+    assert (tmp_path / "elsewhere" / "planted").read_bytes()[cache.CHECKSUM :] == b"code"
+
+
+@POSIX
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir] if os.name == "posix" else [])
+def test_what_is_no_file_is_not_opened(directory, make):
+    """A pipe nobody writes to would be waited for."""
+    directory.mkdir(0o700, parents=True)
+    make(directory / ("a" * 64))
+    assert cache.get("a" * 64) is None
+
+
+def test_cache_that_cannot_be_written_serves(directory, monkeypatch):
+    """As in an image of a container; root may write anywhere, so the failure is made."""
+    cache.put("a" * 64, b"code")
+    os.utime(directory / ("a" * 64), (0, 0))
+
+    def read_only(*_, **__):
+        raise OSError("read-only file system")
+
+    monkeypatch.setattr(os, "utime", read_only)
+    monkeypatch.setattr(tempfile, "mkstemp", read_only)
+    assert cache.get("a" * 64) == b"code"
+    cache.put("b" * 64, b"code")
+    assert cache.get("b" * 64) is None
+
+
+def test_use_is_noted(directory):
+    """What is used stays longest."""
+    cache.put("a" * 64, b"code")
+    os.utime(directory / ("a" * 64), (0, 0))
+    cache.get("a" * 64)
+    assert time.time() - (directory / ("a" * 64)).stat().st_mtime < 60
+
+
+def test_killed_writers_are_cleaned_up_after(directory):
+    cache.put("a" * 64, b"code")
+    for name in ("new-old", "new-young"):
+        (directory / name).write_bytes(b"half")
+    os.utime(directory / "new-old", (0, 0))
+    cache.put("0" * 64, b"code")
+    assert {entry.name for entry in directory.iterdir()} == {"a" * 64, "0" * 64, "new-young"}
+
+
+def test_few_new_entries_look_through_all(directory, monkeypatch):
+    looked = []
+    monkeypatch.setattr(cache, "_sweep", looked.append)
+    for k in range(512):
+        cache.put(hashlib.sha256(bytes([k % 256, k // 256])).hexdigest(), b"")
+    assert 1 <= len(looked) <= 24
 
 
 @pytest.mark.parametrize("value", ["off", ""])
@@ -164,16 +253,18 @@ def test_default_directories(monkeypatch, tmp_path):
 
 def test_size_is_bounded(directory, monkeypatch):
     monkeypatch.setattr(cache, "LIMIT", 10_000)
+    monkeypatch.setattr(cache, "SWEEP", 1)
     for k in range(10):
         cache.put(f"{k:064}", bytes(3000))
         os.utime(directory / f"{k:064}", (k, k))
     foreign = directory / "thesis.tex"
     foreign.write_bytes(bytes(20_000))
     os.utime(foreign, (0, 0))
-    cache.put("f" * 64, bytes(3000))
+    newest = "f0" * 32
+    cache.put(newest, bytes(3000))
     assert foreign.exists()
     left = {entry.name for entry in directory.iterdir()} - {foreign.name}
-    assert len(left) == 3 and "f" * 64 in left and f"{9:064}" in left
+    assert len(left) == 3 and newest in left and f"{9:064}" in left
 
 
 def test_many_writers_at_once(directory):
@@ -203,3 +294,29 @@ def test_other_process_finds_it_and_import_is_light(directory):
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     for word in ("first", "again"):
         subprocess.run([sys.executable, "-c", script, word], check=True, env={**os.environ, "PYTHONPATH": path})
+
+
+FORK = """
+import os, sys, threading, time
+from straightline import random_program
+from linkwork.codegen import native
+asked = threading.Event()
+original = native.ir_text
+native.ir_text = lambda *args: (original(*args), asked.set())[0]
+thread = threading.Thread(target=native.build, args=(random_program(1, 8000),))
+thread.start()
+asked.wait()
+time.sleep(0.05)  # LLVM is at it
+child = os.fork()
+if not child:
+    native.build(random_program(2, 50))
+    os._exit(0)
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX copies processes")
+def test_fork_while_another_thread_compiles(directory):
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    subprocess.run([sys.executable, "-c", FORK], check=True, timeout=30, env=os.environ | {"PYTHONPATH": path})

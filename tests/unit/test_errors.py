@@ -1,6 +1,7 @@
 """Errors say where, what was got, what was expected and how to fix it."""
 
 import pickle
+import time
 
 import pytest
 
@@ -28,11 +29,37 @@ def test_unknown_names_offer_the_nearest():
     )
     assert "fix" not in str(UnknownNameError("joint", "zzz", ["wrist"]))
     assert str(UnknownNameError("joint", "a", [])) == "there is no joint 'a'\n  expected: there are no joints here"
-    many = str(UnknownNameError("joint", "a", [f"joint{k:02}" for k in range(30)]))
-    assert "joint19, ..." in many and "joint20" not in many
+    some = [f"joint{k}" for k in range(30)]
+    assert all(f"{name}," in f"{UnknownNameError('joint', 'a', some)}," for name in some)
+    many = UnknownNameError("joint", "joint57x", [f"joint{k}" for k in range(100)])
+    assert "one of 100, such as: joint57, " in str(many) and "did you mean 'joint57'?" in str(many)
+    assert "joint8," not in str(many) and "`known` of this error has all" in str(many) and len(many.known) == 100
+
+
+def test_comparing_names_takes_no_longer_for_many_or_long_ones():
+    before = time.process_time()
+    many = str(UnknownNameError("joint", "joint", [f"joint{k}" for k in range(10**5)]))
+    assert "one of 100000, such as: joint0, joint1, joint10, " in many
+    assert "fix" not in str(UnknownNameError("joint", "a" * 10**6, ["a" * (10**6 - 1)]))
+    assert time.process_time() - before < 1
 
 
 @pytest.mark.parametrize("error", [LinkworkError("m", where="w", fix="f"), UnknownNameError("joint", "a", ["b"])])
 def test_errors_travel_between_processes(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error) and str(again) == str(error)
+
+
+def test_length_is_bounded_and_everything_can_be_printed():
+    long = "\x1b[2J\udc80" + "x" * 100_000 + "end"
+    errors = [
+        LinkworkError(long, where=long, got=long, expected=long, fix=long),
+        LinkworkError("short", where=long),
+        UnknownNameError(long, long, [long, long + "y"], where=long),
+    ]
+    for error in errors:
+        text = str(error)
+        assert len(text) < 2100 and text.encode() and "\x1b" not in text
+        assert text.startswith("\\x1b[2J\\udc80xxx") and "xxx ... xxx" in text and "end" in text
+    listing = "\n- ".join(f"finding {k}" for k in range(100))
+    assert str(LinkworkError(listing)) == listing  # what can be told in full is

@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -99,6 +100,18 @@ def test_threads_give_the_same_bits(inverse):
     assert np.array_equal(inverse(q, V[0], a, threads=2), inverse(q, V[0], a))
     assert np.array_equal(inverse(q[None], v, a, threads=2), expected[None])
     assert np.array_equal(inverse(Q[0], V[0], A[0], threads=4), inverse(Q[0], V[0], A[0]))
+
+
+def test_threads_are_shared_and_few(inverse, monkeypatch):
+    monkeypatch.setattr(linkwork.function, "PROCESSORS", 3)
+    linkwork.function._pool.cache_clear()
+    before = threading.active_count()
+    q, v, a = (np.tile(x, (20, 1)) for x in (Q, V, A))
+    for threads in range(2, 20):
+        inverse(q, v, a, threads=threads)
+    assert 1 <= threading.active_count() - before <= 3
+    linkwork.function._pool().shutdown()
+    linkwork.function._pool.cache_clear()
 
 
 @pytest.mark.parametrize("threads", [0, -1])

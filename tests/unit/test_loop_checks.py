@@ -94,9 +94,9 @@ def test_massless_links_inside_loops_are_no_finding():
     ("changes", "parts"),
     [
         ({"kind": "revolut"}, ("no kind of loop 'revolut'", "did you mean 'revolute'?")),
-        ({"kind": "screw"}, ("no kind of loop 'screw'", "use one of revolute, prismatic")),
+        ({"kind": "screw"}, ("no kind of loop 'screw'", "use one of: revolute, prismatic")),
         ({"first": ("l4", Placement())}, ("first side is on link 'l4', which does not exist", "did you mean")),
-        ({"second": ("x", Placement())}, ("second side is on link 'x'", "use one of base, l1, l2, l3")),
+        ({"second": ("x", Placement())}, ("second side is on link 'x'", "use one of: base, l1, l2, l3")),
         ({"second": ("l2", Placement())}, ("both of its sides are on link 'l2'",)),
         (
             {"first": ("l2", Placement(np.eye(3), np.array([0, math.nan, 0])))},

@@ -33,6 +33,13 @@ BAD = [
     (ShapeError, r"dt: out of range\n  got: nan", {"dt": np.nan}),
     (ShapeError, r"dt: out of range\n  got: inf", {"dt": np.inf}),
     (ShapeError, r"dt: out of range\n  got: fast", {"dt": "fast"}),
+    (ShapeError, r"dt: out of range\n  got: 1e-320\n  expected: a positive number, 1e-100 to 1e\+100", {"dt": 1e-320}),
+    (ShapeError, r"dt: out of range\n  got: 1e\+300", {"dt": 1e300}),
+    (ShapeError, r"dt: out of range\n  got: 1000", {"dt": 10**400}),
+    (ShapeError, r"dt: out of range\n  got: True", {"dt": True}),
+    (ShapeError, r"dt: out of range\n  got: \(1\+0j\)", {"dt": np.complex128(1)}),
+    (ShapeError, r"steps: out of range\n  got: 18446744073709551616", {"steps": 2**64}),
+    (ShapeError, r"every: out of range\n  got: 18446744073709551616", {"every": 2**64}),
     (ShapeError, r"steps: out of range\n  got: 0\n  expected: a whole number, 1 or more", {"steps": 0}),
     (ShapeError, r"steps: out of range\n  got: 2.5", {"steps": 2.5}),
     (ShapeError, r"every: out of range\n  got: 0", {"every": 0}),
@@ -105,6 +112,8 @@ def test_bad_input_of_simulate(arm):
         arm.simulate(duration=0.1, dt=1.0)
     with pytest.raises(ShapeError, match="duration: out of range"):
         arm.simulate(duration=-1.0)
+    with pytest.raises(ShapeError, match="steps: out of range"):
+        arm.simulate(duration=1.0, dt=1e-90)
     with pytest.raises(LinkworkError, match=r"q0: simulate makes one motion\n  got: 2 samples\n  fix: robot.rollout"):
         arm.simulate(np.zeros((2, 2)))
     with pytest.raises(ShapeError, match="tolerance: out of range"):

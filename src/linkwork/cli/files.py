@@ -22,6 +22,7 @@ from .measure import deviation
 from .robots import JOINT_VALUES
 from .states import random_states
 
+MOST_ROWS = 100  # findings shown in a table
 AGREEMENT = 1e-9  # largest relative deviation of inverse dynamics that a conversion may cause
 
 
@@ -43,30 +44,22 @@ def check(
         if description.loops and not any(finding.level == "error" for finding in findings):
             findings += build(description).findings  # whether loops close is a matter of numbers
     except ModelError as error:
-        findings = (_finding(error),)
+        findings = error.findings or (Finding.of(error),)
     errors = sum(finding.level == "error" for finding in findings)
     warnings = len(findings) - errors
     if json:
         listed = [asdict(finding) for finding in findings]
         print_json({"file": file, "errors": errors, "warnings": warnings, "findings": listed})
     elif findings:
-        rows = [[f.level, f.where.removeprefix(f"{file}: "), f.message, f.fix or None] for f in findings]
+        rows = [[f.level, f.where.removeprefix(f"{file}: "), f.message, f.fix or None] for f in findings[:MOST_ROWS]]
         show(file, ["level", "where", "what", "fix"], rows)
+        if len(findings) > MOST_ROWS:
+            say(f"and {len(findings) - MOST_ROWS} more: --json has all of them")
         say(f"{_some(errors, 'error')}, {_some(warnings, 'warning')}: it {'does not load' if errors else 'loads'}.")
     else:
         say(f"{file} is clean: no errors, no warnings.")
     if errors:
         raise typer.Exit(1)
-
-
-def _finding(error: ModelError) -> Finding:
-    """A file that cannot even be read, told like any other finding."""
-    message = str(error).split("\n")[0].removeprefix(f"{error.where}: ")
-    if error.got is not None:
-        message += f"; got: {error.got}"
-    if error.expected:
-        message += f"; expected: {error.expected}"
-    return Finding("error", error.where, message, error.fix)
 
 
 def _some(number: int, what: str) -> str:

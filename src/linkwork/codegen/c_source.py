@@ -14,7 +14,7 @@ from math import isfinite, isnan, pi
 import numpy as np
 
 from ..program import Op, Port, Program
-from .listing import Exported, description, expression, title, value_names, wrapped
+from .listing import LOCAL, Exported, description, expression, title, value_names, wrapped
 from .sincos import COSINE, SINE, SPLIT_PARTS
 
 PART = 8000  # instructions
@@ -111,7 +111,6 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
 
 
 Statement = tuple[tuple[str, ...], str]  # the locals it makes (two: sine and cosine of an angle), and from what
-LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+)\b")
 
 
 def _statements(program: Program, names: Sequence[str]) -> Iterator[Statement]:

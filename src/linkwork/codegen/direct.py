@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..program.program import Port, Program
+from .blocks import emit_blocks, on_stack
 from .emit import Function, Module
 from .kernel import Kernel
 from .layout import ELEMENTS, TILES
@@ -45,9 +46,9 @@ PYTHON_FUNCTIONS = ("PyTuple_New", "PyTuple_SetItem", "Py_DecRef", "PyObject_Vec
 NDARRAY, NEW_SCALAR, NEW_ARRAY = 2, 60, 93  # slots of PyArray_Type, PyArray_Scalar and PyArray_New in _ARRAY_API
 
 
-def suits(program: Program) -> bool:
+def suits(program: Program, kernel: Kernel) -> bool:
     """Whether a direct call of ``program`` is worth its code."""
-    return len(program.instructions) <= LONGEST
+    return len(program.instructions) <= LONGEST and on_stack(kernel.blocks)
 
 
 # Emitting -------------------------------------------------------------------------------------------------------------
@@ -59,9 +60,7 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
     m.functions.append(f"@context = dso_local global [{len(ENTRIES)} x ptr] zeroinitializer")
     _emit_fits(m)
     with Function(m, "define dso_local ptr @direct(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind") as f:
-        blocks = {"in": program.n_inputs, "out": len(program.results), "scratch": kernel.scratch_rows}
-        for name, count in blocks.items():
-            f.do(f"%{name} = alloca [{count} x {m.vector}], align 64")
+        emit_blocks(f, kernel.blocks)
         _require(f, f"icmp eq i64 %count, {len(program.inputs)}", "other")
         _require(f, "icmp eq ptr %names, null", "other")
         for k, (port, shape, rows) in enumerate(_places(f, program.inputs, "in")):
@@ -187,14 +186,13 @@ class Definition(ctypes.Structure):
 
 def define(engine: Any, program: Program, dtype: str) -> Definition | None:
     """Make the loaded ``@direct`` ready for :func:`make_builtin`, if there is one and it can work here."""
-    addresses = _addresses(dtype) if suits(program) else None
-    if addresses is None:
+    addresses, address = _addresses(dtype), engine.get_function_address("direct")
+    if addresses is None or not address:
         return None
     context = (ctypes.c_void_p * len(ENTRIES)).from_address(engine.get_global_value_address("context"))
     context[:] = addresses
     kind = f"{signature(program.inputs, program.outputs)}, compiled by linkwork for {dtype}."
     document = f"{program.name}(*arguments, **options)\n--\n\n{kind}"  # Python takes the signature from the first line
-    address = engine.get_function_address("direct")
     return Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
 
 

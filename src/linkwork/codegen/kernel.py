@@ -9,25 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
 
 from ..program.program import Op, Program
 from .emit import Function, Module
 from .sincos import HUGE, declare_sincos
 
 SEGMENT = 2000  # instructions per function
+STORE_COST = 8  # instructions that take LLVM as long as a store in a long row of stores
 
 SINCOS = -1  # pseudo operation: sine and cosine of its arguments at once
 TOGETHER = 2  # arguments of one SINCOS: independent work fills the waits of one long chain of operations
+STORE = -2  # pseudo operation: put its argument into rows of the output block
+ROWS = 100  # at most, of one STORE
 
 
 @dataclass(frozen=True)
 class Step:
-    """One instruction and the values it makes: one, but SINCOS any number."""
+    """One instruction and the values it makes: one, but SINCOS any number and STORE none."""
 
     op: int
     args: tuple[int, ...]
     makes: tuple[int, ...]
     parts: tuple[tuple[int, int], ...] = ()  # SINCOS: of which argument each made value is the sine (0) or cosine (1)
+    rows: tuple[int, ...] = ()  # STORE: of the output block
+
+    @property
+    def cost(self) -> int:
+        """Instructions that take LLVM as long."""
+        return STORE_COST * len(self.rows) if self.op == STORE else 1
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,7 @@ class Kernel:
 
     functions: tuple[str, ...]
     scratch_rows: int
+    blocks: dict[str, int]  # what the functions take, and how many bytes
 
 
 def emit_kernel(module: Module, program: Program, segment: int = SEGMENT, name: str = "kernel") -> Kernel:
@@ -47,28 +58,49 @@ def emit_kernel(module: Module, program: Program, segment: int = SEGMENT, name: 
     for width in widths:
         if module.once(f"sincos{width}"):
             declare_sincos(module, width)
-    segments = [steps[k : k + segment] for k in range(0, len(steps), segment)] or [[]]
-    rows, scratch_rows = _scratch(program, segments)
-    places: dict[int, list[int]] = {}  # value -> its rows of the output block
-    for row, value in enumerate(program.results):
-        places.setdefault(value, []).append(row)
+    segments = _segments(steps, segment)
+    rows, scratch_rows = _scratch(segments)
     names = []
     for k, part in enumerate(segments):
         names.append(f"{name}{k}")
         blocks = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
         with Function(module, f"define internal void @{name}{k}({blocks}) noinline nounwind") as f:
             body = Body(f, program, rows)
-            if k == 0:  # results that no step makes
-                for value in sorted(v for v in places if v < program.first_instruction):
-                    body.put(value, body.get(value), places)
             for step in part:
-                body.run(step, places)
+                body.run(step)
             f.do("ret void")
-    return Kernel(tuple(names), scratch_rows)
+    counts = {"in": program.n_inputs, "out": len(program.results), "scratch": scratch_rows}
+    return Kernel(tuple(names), scratch_rows, {name: count * module.row for name, count in counts.items()})
+
+
+def _segments(steps: list[Step], limit: int) -> list[list[Step]]:
+    """The steps of each function."""
+    ends = accumulate(step.cost for step in steps)
+    whole = (group for _, group in groupby(zip(ends, steps, strict=True), lambda each: (each[0] - 1) // limit))
+    return [[step for _, step in group] for group in whole] or [[]]
 
 
 def _steps(program: Program) -> Iterator[Step]:
-    """The program's steps in order, sine and cosine of one argument joined.
+    """The program's steps in order, results stored as soon as they are there: first those that no step makes."""
+    places: dict[int, list[int]] = {}  # value -> its rows of the output block
+    for row, value in enumerate(program.results):
+        places.setdefault(value, []).append(row)
+
+    def stores(value: int) -> Iterator[Step]:
+        rows = places.get(value, ())
+        for k in range(0, len(rows), ROWS):
+            yield Step(STORE, (value,), (), rows=tuple(rows[k : k + ROWS]))
+
+    for value in sorted(v for v in places if v < program.first_instruction):
+        yield from stores(value)
+    for step in _computed(program):
+        yield step
+        for value in step.makes:
+            yield from stores(value)
+
+
+def _computed(program: Program) -> Iterator[Step]:
+    """The program's instructions in order, sine and cosine of one argument joined.
 
     Those of input scalars come first, where no register holds anything that the call would spill.
     """
@@ -91,7 +123,7 @@ def _steps(program: Program) -> Iterator[Step]:
             yield sincos(args[0])
 
 
-def _scratch(program: Program, segments: list[list[Step]]) -> tuple[dict[int, int], int]:
+def _scratch(segments: list[list[Step]]) -> tuple[dict[int, int], int]:
     """Rows of the scratch block for values used after the segment that makes them; rows are used again."""
     made = {value: k for k, part in enumerate(segments) for step in part for value in step.makes}
     last = {a: k for k, part in enumerate(segments) for step in part for a in step.args if a in made}
@@ -132,20 +164,21 @@ class Body:
             self.names[value] = name
         return name
 
-    def put(self, value: int, name: str, places: dict[int, list[int]]):
+    def put(self, value: int, name: str):
         self.names[value] = name
         if value in self.rows:
             self.f.store_row(name, "%scratch", self.rows[value])
-        for row in places.get(value, ()):
-            self.f.store_row(name, "%out", row)
 
-    def run(self, step: Step, places: dict[int, list[int]]):
+    def run(self, step: Step):
         args = [self.get(a) for a in step.args]
-        if step.op == SINCOS:
+        if step.op == STORE:
+            for row in step.rows:
+                self.f.store_row(args[0], "%out", row)
+        elif step.op == SINCOS:
             for value, name in zip(step.makes, _sincos(self.f, args, step.parts), strict=True):
-                self.put(value, name, places)
+                self.put(value, name)
         else:
-            self.put(step.makes[0], _operate(self.f, Op(step.op), args), places)
+            self.put(step.makes[0], _operate(self.f, Op(step.op), args))
 
 
 def _sincos(f: Function, args: list[str], parts: Sequence[tuple[int, int]]) -> Iterator[str]:

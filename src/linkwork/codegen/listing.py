@@ -55,8 +55,11 @@ auto bool break case catch char class const default delete do double enum explic
 inline int long mutable namespace new operator private protected public register restrict short signed sizeof static
 struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
 all clean help install test
-main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL
+main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL w batch
 """  # of C and C++, of CMake, and those that the files use themselves: no names of functions
+
+
+LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+)\b")  # names that value_names and the C code make
 
 
 # -- names -------------------------------------------------------------------------------------------------------
@@ -71,10 +74,14 @@ def identifier(text: str) -> str:
 def name_of(function: Exported, name: str | None = None) -> str:
     """The name asked for, or one made of robot, quantity and frame."""
     label = function.label
+    ports = [port.name for port in (*function.program.inputs, *function.program.outputs)]
+    taken = {*keyword.kwlist, *WORDS.split()}
+    for port in ports:
+        if port != identifier(port) or port in taken or LOCAL.fullmatch(port) or ports.count(port) > 1:
+            raise LinkworkError("an input or output of this name cannot be exported", where=label.quantity, got=port)
+    taken |= {*ports}
     if name is None:
         return identifier("_".join(part for part in (label.robot, label.quantity, label.frame) if part))
-    ports = (*function.program.inputs, *function.program.outputs)
-    taken = {*keyword.kwlist, *WORDS.split(), *(port.name for port in ports)}
     if name != identifier(name) or name in taken:
         better = f"robot_{name}" if name in taken else identifier(name)
         raise LinkworkError("this cannot be the name of a function", got=repr(name), fix=f"name={better!r}")
@@ -85,9 +92,12 @@ def value_names(program: Program, literal: Callable[[float], str]) -> list[str]:
     """How each value is written: ``q[1]``, a number, ``sin_q1`` or ``t12``."""
     names = [f"{port.name}[{k}]" for port in program.inputs for k in range(port.size)]
     names += map(literal, program.constants)
+    made: dict[str, tuple[int, ...]] = {}
     for k, (op, *args) in enumerate(program.instructions, 1):
         own = op in (Op.SIN, Op.COS)
-        names.append(f"{Op(op).name.lower()}_{re.sub(r'[^0-9a-z_]', '', names[args[0]])}" if own else f"t{k}")
+        names.append(f"{Op(op).name.lower()}_{re.sub(r'[^0-9A-Za-z_]', '', names[args[0]])}" if own else f"t{k}")
+        if made.setdefault(names[-1], (op, *args)) != (op, *args):  # of ``q1[2]`` and ``q[12]``, say
+            raise LinkworkError("two values would have the same name", where=program.name, got=names[-1])
     return names
 
 

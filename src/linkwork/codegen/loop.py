@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..program.program import Port, Program
+from .blocks import emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel
 from .layout import ELEMENTS, NOT_AGAIN, TILES, VECTORS, emit_pack, emit_unpack, tiles_in, tiles_out
@@ -53,14 +54,12 @@ def emit_loop(module: Module, program: Program, kernel: Kernel):
     for size in sorted({port.size for port in outputs}):
         emit_unpack(m, size)
     with Function(m, "define dso_local void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) nounwind") as f:
-        rows = {"in": program.n_inputs, "out": len(program.results), "scratch": kernel.scratch_rows}
-        for name, count in rows.items():
-            f.do(f"%{name} = alloca [{count} x {m.vector}], align 64")
-        tables = [f.let(f"alloca [{port.size} x i64]") for port in ports]
+        blocks = kernel.blocks | {f"offsets{k}": 8 * port.size for k, port in enumerate(ports)}
+        emit_blocks(f, blocks)
         count = _word(f, "%dimensions", 0)
         f.do(f"br i1 {f.let(f'icmp sgt i64 {count}, 0')}, label %some, label %end")
         f.label("some")
-        arguments = list(_arguments(f, ports, len(inputs), tables))
+        arguments = list(_arguments(f, ports, len(inputs)))
         full = f.let(f"and i64 {count}, {-m.lanes}")
         f.do("br label %enter")
         f.label("enter")
@@ -79,10 +78,11 @@ def emit_loop(module: Module, program: Program, kernel: Kernel):
         _block(f, kernel, arguments, full, f.let(f"sub i64 {rest}, 1"), "partial")
         f.do("br label %end")
         f.label("end")
+        emit_free(f, blocks)
         f.do("ret void")
 
 
-def _arguments(f: Function, ports: Sequence[Port], n_inputs: int, tables: list[str]) -> Iterator[Argument]:
+def _arguments(f: Function, ports: Sequence[Port], n_inputs: int) -> Iterator[Argument]:
     """Read what NumPy says; pack the inputs that are the same for all states."""
     stride, row = len(ports), 0
     for k, port in enumerate(ports):
@@ -93,7 +93,8 @@ def _arguments(f: Function, ports: Sequence[Port], n_inputs: int, tables: list[s
         if k == n_inputs:
             row = 0
         label, output = f"argument{k}", k >= n_inputs
-        argument = Argument(port, label, output, row, base, step, *_plan(f, port, step, strides, tables[k], label))
+        plan = _plan(f, port, step, strides, f"%offsets{k}", label)
+        argument = Argument(port, label, output, row, base, step, *plan)
         yield argument if output else _pack_once(f, argument)
         row += port.size
 

@@ -7,7 +7,6 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache as once
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,12 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..program.program import Program
 from . import cache
+from .blocks import connect
 from .direct import HEADER, Definition, define, emit_direct, make_builtin, suits
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
-from .target import ITEM_SIZE, Target, host
+from .target import ITEM_SIZE, LOCK, Target, host
 from .ufunc import make_ufunc
 
 
@@ -33,7 +33,6 @@ class Loaded:
 
 
 _loaded: dict[str, Loaded] = {}  # never freed, it may be running
-_lock = Lock()
 
 
 def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = SEGMENT):
@@ -63,7 +62,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
     target = target or host()
     parts = (program.digest, dtype, target.identity, str(segment), str(HEADER), emitter())
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    with _lock:
+    with LOCK:
         if key not in _loaded:
             code = cache.get(key)
             if code is None:
@@ -80,23 +79,27 @@ def ir_text(program: Program, dtype: str = "float64", target: Target | None = No
     module = Module(target or host(), dtype)
     kernel = emit_kernel(module, program, segment)
     emit_loop(module, program, kernel)
-    if suits(program):
+    if suits(program, kernel):
         emit_direct(module, program, kernel)
     return module.text()
 
 
 def object_code(program: Program, dtype: str, target: Target, segment: int = SEGMENT) -> bytes:
+    return assemble(ir_text(program, dtype, target, segment), target)
+
+
+def assemble(text: str, target: Target) -> bytes:
+    """IR -> object code, without optimisation passes: programs arrive folded, shared and in a good order."""
     from llvmlite import binding
 
-    text = ir_text(program, dtype, target, segment)
-    # No optimisation passes over the IR: programs arrive folded, shared and in a good order.
-    return target.machine().emit_object(binding.parse_assembly(text, binding.create_context()))
+    with LOCK:
+        return target.machine().emit_object(binding.parse_assembly(text, binding.create_context()))
 
 
 @once
 def emitter(*more: str) -> str:
     """A hash of the sources that shape object code, so that other code never comes out of the cache."""
-    names = ("target", "emit", "sincos", "kernel", "layout", "loop", "direct", *more)
+    names = ("target", "emit", "sincos", "kernel", "layout", "blocks", "loop", "direct", *more)
     sources = (pkgutil.get_data(__name__, f"{name}.py") or b"" for name in names)  # finds them beside this module
     return hashlib.sha256(b"".join(sources)).hexdigest()
 
@@ -105,9 +108,11 @@ def load(code: bytes, target: Target) -> Any:
     """Make object code callable: the engine that owns it."""
     from llvmlite import binding
 
-    empty = binding.parse_assembly(f'target triple = "{target.triple}"', binding.create_context())
-    # llvmlite's memory manager keeps code and tables of an object within reach of each other.
-    engine = binding.create_mcjit_compiler(empty, target.machine(), use_lmm=True)
-    engine.add_object_file(binding.ObjectFileRef.from_data(code))
-    engine.finalize_object()
+    with LOCK:
+        empty = binding.parse_assembly(f'target triple = "{target.triple}"', binding.create_context())
+        # llvmlite's memory manager keeps code and tables of an object within reach of each other.
+        engine = binding.create_mcjit_compiler(empty, target.machine(), use_lmm=True)
+        engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+    connect(engine)
     return engine

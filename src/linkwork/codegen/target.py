@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import dataclass
 from functools import cache
+from threading import RLock
 
 ITEM_SIZE = {"float64": 8, "float32": 4}
 OPTIMISATION = 1  # of LLVM's code generator; programs arrive folded and shared, and levels 2 and 3 gave the same speed
+
+LOCK = RLock()  # of whoever asks LLVM for something
+if hasattr(os, "register_at_fork"):
+    # A process is copied while LLVM rests: in the copy nobody would finish what other threads had asked for.
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
 @dataclass(frozen=True)
@@ -47,13 +54,15 @@ def host() -> Target:
     """The machine that runs this Python."""
     from llvmlite import binding
 
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    features = binding.get_host_cpu_features()
+    with LOCK:
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        features = binding.get_host_cpu_features()
+        triple, cpu = binding.get_process_triple(), binding.get_host_cpu_name()
     arm = platform.machine().lower() in ("arm64", "aarch64")
     return Target(
-        triple=binding.get_process_triple(),
-        cpu=binding.get_host_cpu_name(),
+        triple=triple,
+        cpu=cpu,
         features=features.flatten(),
         vector_bytes=64 if features.get("avx512f") else 32 if features.get("avx") else 16,
         fused=arm or bool(features.get("fma")),

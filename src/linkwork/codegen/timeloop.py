@@ -27,7 +27,7 @@ from . import cache
 from .emit import Function, Module
 from .kernel import SEGMENT, Kernel, emit_kernel
 from .layout import ELEMENTS, TILES, emit_pack, emit_unpack, tiles_out
-from .native import emitter, load
+from .native import assemble, emitter, load
 from .target import Target, host
 
 SCHEMES = ("step", "rk4", "ab4")
@@ -88,14 +88,12 @@ def build(loop: TimeLoop) -> Callable[[Sequence[int], float, float], None]:
 
     It lets go of Python's lock while it runs.
     """
-    from llvmlite import binding
-
     key = loop.key
     if key not in _loaded:
         target = host()
         code = cache.get(key)
         if code is None:
-            code = target.machine().emit_object(binding.parse_assembly(loop.ir_text(target), binding.create_context()))
+            code = assemble(loop.ir_text(target), target)
             cache.put(key, code)
         engine = load(code, target)
         native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double, ctypes.c_double)(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import ModelError, UnknownNameError
-from ..files import write_text
+from ..files import read_bytes, read_text, write_text
 from ..model import Description
 from ..model.description import Finding
 from .mdh import read_mdh
@@ -19,6 +21,7 @@ from .xml import parse_xml
 
 READERS = {".urdf": read_urdf, ".xml": read_urdf, ".yaml": read_mdh, ".yml": read_mdh}
 WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
+LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of the files that are read
 BUNDLED = Path(__file__).parent.parent / "robots"
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "read_structure",
     "read_urdf",
     "side_file",
+    "structure_of",
     "texts",
     "write",
     "write_mdh",
@@ -54,20 +58,30 @@ def side_file(path: str | Path) -> Path:
 def read(robot: str | Path, structure: str | Path | None = None) -> Description:
     """The description in a file, or of a bundled robot by name, with the loops, roles and home of the side file
     ``structure``. Nothing is judged yet: see ``linkwork check``."""
-    path = Path(robot)
-    if not path.suffix and not path.exists():
+    try:
+        path = Path(robot)
+    except TypeError as error:
+        expected = "the path of a robot file, a name of `linkwork robots`, or a Description"
+        raise ModelError("this is not a robot", got=repr(robot), expected=expected) from error
+    if not path.suffix and not os.path.exists(path):
         if str(robot) not in bundled_robots():
             raise UnknownNameError("bundled robot", str(robot), bundled_robots())
         path = BUNDLED / f"{robot}.yaml"
     description = _read(path)
     if structure is not None:
-        side = Path(structure)
-        return apply(description, read_structure(_text(side, "give the path of a side file"), str(side)))
-    if path.suffix.lower() == ".urdf" and (side := side_file(path)).is_file():
+        return apply(description, structure_of(structure))
+    if path.suffix.lower() == ".urdf" and os.path.isfile(side := side_file(path)):
         message = f"{side.name} is beside it, but was not read"
         unread = Finding("warning", str(path), message, f'to have its loops, load with structure="{side}"')
         return replace(description, findings=(*description.findings, unread))
     return description
+
+
+def structure_of(path: str | Path) -> Structure:
+    """The structure in a side file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ModelError("structure is a file", got=repr(path), expected="the path of a side file")
+    return read_structure(read_text(path, **LIMITS, fix="give the path of a side file"), str(path))
 
 
 def _read(path: Path) -> Description:
@@ -81,25 +95,12 @@ def _read(path: Path) -> Description:
             expected="one of: " + ", ".join(READERS),
         )
     if reader is read_mdh:
-        return read_mdh(_text(path, fix), path.name if path.parent == BUNDLED else str(path))
-    data = _bytes(path, fix)
+        name = path.name if path.parent == BUNDLED else str(path)
+        return read_mdh(read_text(path, **LIMITS, fix=fix), name)
+    data = read_bytes(path, **LIMITS, fix=fix)
     if suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
         return read_mjcf(data, str(path), path.parent)
     return read_urdf(data, str(path))
-
-
-def _bytes(path: Path, fix: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", where=str(path), fix=fix) from error
-
-
-def _text(path: Path, fix: str) -> str:
-    try:
-        return _bytes(path, fix).decode()
-    except UnicodeDecodeError as error:
-        raise ModelError(f"the file is not UTF-8 text: {error}", where=str(path)) from error
 
 
 def texts(description: Description, path: str | Path) -> dict[Path, str]:

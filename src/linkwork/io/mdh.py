@@ -60,31 +60,36 @@ class _Reader(Tables):
     """One file being read: its tables, top to bottom."""
 
     def robot(self, text: str) -> Description:
-        root = self.root(text)
-        top = self.mapping(root, KEYS)
-        modules = modules_of(self, top, root)
-        self.need(root, top, "name", "...")
-        if not modules:
-            self.need(root, top, "joints", "...")
-        standard = "convention" in top and self.name(top["convention"], "convention", ("modified", "standard"))
-        if modules and standard == "standard":
-            self.fail(top["convention"], "legs are read in the modified convention alone", fix="write modified rows")
-        self.read_sources(top)
-        self.read_base(top.get("base"))
-        whole = Scope(self.root_link)
-        while modules and stands_on(self, modules[0]) in ("base", *self.links):
-            read_module(self, modules.pop(0))  # before the joints: its platform may be floating
-        self.read_joints(top, whole, standard == "standard")
-        for module in modules:
-            read_module(self, module)
-        self.read_links(top, whole)
-        frames = self.read_frames(top)
-        self.read_drives(top, whole)
-        read_loops(self, top, frames)
-        read_home(self, top, whole)
-        read_independent(self, top)
-        forces = read_forces(self, top, frames)
-        gravity = self.numbers(top["gravity"], 3) if "gravity" in top else STANDARD_GRAVITY
+        with self.collecting():
+            root = self.root(text)
+            top = self.mapping(root, KEYS)
+            modules = modules_of(self, top, root)
+            name, summary = (self.text(top[key]) if key in top else "" for key in ("name", "description"))
+            with self.going_on():
+                self.need(root, top, "name", "...")
+            if not modules:
+                self.need(root, top, "joints", "...")
+            standard = "convention" in top and self.name(top["convention"], "convention", ("modified", "standard"))
+            if modules and standard == "standard":
+                fix = "write modified rows"
+                self.fail(top["convention"], "legs are read in the modified convention alone", fix=fix)
+            redundant = "actuation" in top and bool(self.name(top["actuation"], "actuation", ("redundant",)))
+            gravity = self.numbers(top["gravity"], 3) if "gravity" in top else STANDARD_GRAVITY
+            self.read_sources(top)
+            self.read_base(top.get("base"))
+            whole = Scope(self.root_link)
+            while modules and ((link := stands_on(self, modules[0])) == "base" or link in self.links):
+                read_module(self, modules.pop(0))  # before the joints: its platform may be floating
+            self.read_joints(top, whole, standard == "standard")
+            for module in modules:
+                read_module(self, module)
+            self.read_links(top, whole)
+            frames = self.read_frames(top)
+            self.read_drives(top, whole)
+            read_loops(self, top, frames)
+            read_home(self, top, whole)
+            read_independent(self, top)
+            forces = read_forces(self, top, frames)
 
         # The file is in the joints' frames or the distal ones, the Description in the links' own.
         given = {name: self.distal.get(name, Placement()) for name in self.links}
@@ -98,7 +103,7 @@ class _Reader(Tables):
             return side[0], seen[side[0]] @ side[1]
 
         return Description(
-            name=self.text(top["name"]),
+            name=name,
             links=tuple(Link(name, inertia and inertia.placed(seen[name])) for name, inertia in self.links.items()),
             joints=tuple(JointDescription(**joint) for joint in self.joints.values()),
             gravity=(gravity[0], gravity[1], gravity[2]),
@@ -110,9 +115,9 @@ class _Reader(Tables):
             ),
             home=self.home,
             independent=tuple(self.independent),
-            redundant="actuation" in top and self.name(top["actuation"], "actuation", ("redundant",)) == "redundant",
+            redundant=redundant,
             forces=tuple(forces),
-            summary=self.text(top["description"]) if "description" in top else "",
+            summary=summary,
             sources=self.sources,
             source=self.source,
         )

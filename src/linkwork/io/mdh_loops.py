@@ -39,15 +39,16 @@ from .mdh_tables import PLACED, Row, Scope, Side, Tables
 
 def read_loops(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:
     for node, row in tables.rows(top, "loops", ("name", "kind", "first", "second", "source")):
-        name = tables.text(row.pop("name")) if "name" in row else f"loop{len(tables.loops) + 1}"
-        tables.label = f"loop {name!r}"
-        if name in tables.loops:
-            tables.fail(node, "the name of the loop is used twice")
-        tables.note_source(row, f"loops.{name}")
-        tables.need(node, row, "kind", f"one of {', '.join(CLOSURES)}")
-        kind = tables.name(row["kind"], "kind of loop", CLOSURES)
-        first, second = (_side(tables, node, row, key, frames) for key in ("first", "second"))
-        tables.loops[name] = kind, first, second
+        with tables.going_on():
+            name = tables.text(row.pop("name")) if "name" in row else f"loop{len(tables.loops) + 1}"
+            tables.label = f"loop {name!r}"
+            if name in tables.loops:
+                tables.fail(node, "the name of the loop is used twice")
+            tables.note_source(row, f"loops.{name}")
+            tables.need(node, row, "kind", f"one of {', '.join(CLOSURES)}")
+            kind = tables.name(row["kind"], "kind of loop", CLOSURES)
+            first, second = (_side(tables, node, row, key, frames) for key in ("first", "second"))
+            tables.loops[name] = kind, first, second
 
 
 def _side(tables: Tables, node: yaml.Node, row: Row, key: str, frames: Mapping[str, Side]) -> Side:
@@ -64,9 +65,14 @@ def _side(tables: Tables, node: yaml.Node, row: Row, key: str, frames: Mapping[s
 def read_home(tables: Tables, top: Row, scope: Scope) -> None:
     if "home" in top:
         tables.label = f"{tables.within}home"
-        names = {name: full for name, full in scope.of(tables.joints).items() if _has_position(tables.joints[full])}
-        rows = tables.mapping(top["home"], list(names))
-        tables.home |= {names[name]: tables.number(node) for name, node in rows.items()}
+        with tables.going_on():
+            joints = scope.of(tables.joints)
+            for name, node in tables.mapping(top["home"]).items():
+                if name in joints and _has_position(tables.joints[joints[name]]):
+                    tables.home[joints[name]] = tables.number(node)
+                else:
+                    known = [each for each in joints if _has_position(tables.joints[joints[each]])]
+                    tables.note(tables.unknown(node, "key", name, known))
         tables.label = tables.within.removesuffix(": ")
 
 
@@ -77,8 +83,9 @@ def _has_position(joint: Mapping[str, Any]) -> bool:
 def read_independent(tables: Tables, top: Row) -> None:
     if "independent" in top:
         tables.label = "independent"
-        names = [name for name, joint in tables.joints.items() if joint["kind"] != "fixed"]
-        tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
+        with tables.going_on():
+            names = {name: None for name, joint in tables.joints.items() if joint["kind"] != "fixed"}
+            tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
         tables.label = ""
 
 
@@ -86,15 +93,19 @@ def read_forces(tables: Tables, top: Row, frames: Mapping[str, Side]) -> list[tu
     """Each law with the name of the link or frame it acts at."""
     forces: list[tuple[str, Any]] = []
     every = {each.name: None for law in LAWS.values() for each in fields(law)}
+    places = dict.fromkeys((*tables.links, *frames))
     for node, row in tables.rows(top, "forces", ("frame", "law", "source", *every)):
-        tables.need(node, row, "frame", "the link or frame it acts at")
-        tables.need(node, row, "law", f"one of {', '.join(LAWS)}")
-        frame = tables.name(row["frame"], "link or frame", (*tables.links, *frames))
-        law = LAWS[tables.name(row["law"], "law", LAWS)]
-        row = tables.mapping(node, ("frame", "law", "source", *(each.name for each in fields(law))))
-        del row["frame"], row["law"]
-        tables.note_source(row, f"forces.{len(forces) + 1}")
-        forces.append((frame, _law(tables, node, row, law)))
+        with tables.going_on():
+            tables.need(node, row, "frame", "the link or frame it acts at")
+            tables.need(node, row, "law", f"one of {', '.join(LAWS)}")
+            frame = tables.name(row.pop("frame"), "link or frame", places)
+            law = LAWS[tables.name(row.pop("law"), "law", LAWS)]
+            tables.note_source(row, f"forces.{len(forces) + 1}")
+            own = [each.name for each in fields(law)]
+            for key in row:
+                if key not in own:
+                    tables.note(tables.unknown(row[key], "key", key, own))
+            forces.append((frame, _law(tables, node, row, law)))
     return forces
 
 

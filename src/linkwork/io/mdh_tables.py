@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import yaml
 
-from ..model.description import ROLES, LinkInertia, Mimic, Placement
+from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
 from .dh import from_standard_dh
@@ -48,9 +48,28 @@ class Scope:
     prefix: str = ""
     at: Placement = field(default_factory=Placement)  # where the rows' base frame sits in that link
 
-    def of(self, names: Iterable[str]) -> dict[str, str]:
+    def of(self, names: Mapping[str, Any]) -> Mapping[str, str]:
         """Names as the rows write them -> names as the robot has them."""
-        return {name.removeprefix(self.prefix): name for name in names if name.startswith(self.prefix)}
+        return _Own(names, self.prefix)
+
+
+@dataclass(frozen=True)
+class _Own(Mapping[str, str]):
+    """Nothing is copied, for there may be many legs."""
+
+    names: Mapping[str, Any]
+    prefix: str
+
+    def __getitem__(self, name: str) -> str:
+        if self.prefix + name not in self.names:
+            raise KeyError(name)
+        return self.prefix + name
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.removeprefix(self.prefix) for name in self.names if name.startswith(self.prefix))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class Tables(Nodes):
@@ -63,7 +82,8 @@ class Tables(Nodes):
     def __init__(self, source: str):
         super().__init__(source)
         self.within = ""  # the leg that is read, for messages
-        self.root_link, self.floating = "", False
+        self.root_link, self.floating = "base", False
+        self.references: dict[str, str] = {ILLUSTRATIVE: ""}
         self.sources: dict[str, str] = {}
         self.joints: dict[str, dict[str, Any]] = {}
         self.links: dict[str, LinkInertia | None] = {}
@@ -77,12 +97,13 @@ class Tables(Nodes):
 
     def read_sources(self, top: Row) -> None:
         self.label = "sources"
-        rows = self.mapping(top["sources"]) if "sources" in top else {}
-        for key in rows:
-            if key in TABLES or key == ILLUSTRATIVE or "." in key:
-                self.fail(rows[key], f"{key!r} cannot be the key of a source", fix="choose another key")
-        self.references = {key: self.text(node) for key, node in rows.items()}
-        self.sources = dict(self.references)
+        with self.going_on():
+            for key, node in (self.mapping(top["sources"]) if "sources" in top else {}).items():
+                with self.going_on():
+                    if key in TABLES or key == ILLUSTRATIVE or "." in key:
+                        self.fail(node, f"{key!r} cannot be the key of a source", fix="choose another key")
+                    self.sources[key] = self.text(node)
+        self.references |= self.sources
         self.label = "source"
         if "source" in top:
             given = {*top, *(EXPANDED if any(key in top for key in PARALLEL) else ())}
@@ -93,7 +114,7 @@ class Tables(Nodes):
         self.label = ""
 
     def reference(self, node: yaml.Node) -> str:
-        return self.name(node, "source", (*self.references, ILLUSTRATIVE))
+        return self.name(node, "source", self.references)
 
     def note_source(self, row: Row, path: str) -> None:
         """Take a row's `source`, one key or {value: key, ...}, out of the row."""
@@ -107,18 +128,27 @@ class Tables(Nodes):
     # --- rows
 
     def rows(self, top: Row, table: str, known: Iterable[str]) -> Iterable[tuple[yaml.Node, Row]]:
-        nodes = self.sequence(top[table]) if table in top else []
+        nodes, known = [], tuple(known)
+        with self.going_on():
+            nodes = self.sequence(top[table]) if table in top else []
         for j, node in enumerate(nodes, 1):
             self.label = f"{self.within}{table} row {j}"
-            yield node, self.mapping(node, tuple(known))
+            row = None
+            with self.going_on():
+                row = self.mapping(node, known)
+            if row is not None:
+                yield node, row
         self.label = self.within.removesuffix(": ")
 
     def name_of(self, node: yaml.Node, row: Row, key: str, names: Mapping[str, str]) -> str:
         """Which link or joint the row is about."""
         self.need(node, row, key, "its name")
-        name = names[self.name(row.pop(key), key, names)]
-        self.label = f"{key} {name!r}"
-        return name
+        name = self.text(row[key])
+        if name not in names:
+            raise self.unknown(row[key], key, name, names)
+        del row[key]
+        self.label = f"{key} {names[name]!r}"
+        return names[name]
 
     def need(self, node: yaml.Node | None, row: Row, key: str, what: str) -> None:
         if key not in row:
@@ -156,52 +186,65 @@ class Tables(Nodes):
 
     def read_base(self, node: yaml.Node | None) -> None:
         self.label = "base"
-        row = self.mapping(node, ("kind", "link", *INERTIA)) if isinstance(node, yaml.MappingNode) else {}
-        kind = row.pop("kind", None) if row else node
-        self.floating = kind is not None and self.name(kind, "kind of base", ("fixed", "floating")) == "floating"
-        self.root_link = self.text(row.pop("link")) if "link" in row else "base"
-        self.note_source(row, "base")
-        self.links[self.root_link] = self.inertia(row, node) if row and node is not None else None
+        with self.going_on():
+            row = self.mapping(node, ("kind", "link", *INERTIA)) if isinstance(node, yaml.MappingNode) else {}
+            kind = row.pop("kind", None) if row else node
+            self.floating = kind is not None and self.name(kind, "kind of base", ("fixed", "floating")) == "floating"
+            self.root_link = self.text(row.pop("link")) if "link" in row else "base"
+            self.links[self.root_link] = None
+            self.note_source(row, "base")
+            self.links[self.root_link] = self.inertia(row, node) if row and node is not None else None
         self.label = ""
 
     def read_joints(self, top: Row, scope: Scope, standard: bool = False) -> str:
         """Add a joint and its link per row; the link of the last row."""
+        if "joints" in top:
+            self.sequence(top["joints"])  # without them, nothing that follows makes sense
         carried: list[str] = [scope.base]  # links by number
+        numbers = {"base": scope.base, "0": scope.base}
         added: list[dict[str, Any]] = []
         columns: list[list[float]] = [[], [], [], []]
         known = ("name", "link", "parent", "sigma", "source", *(STANDARD if standard else PLACED))
         for node, row in self.rows(top, "joints", known):
-            j = len(carried)
-            name = scope.prefix + (self.text(row.pop("name")) if "name" in row else f"joint{j}")
-            self.label = f"joint {name!r}"
-            link = scope.prefix + (self.text(row.pop("link")) if "link" in row else f"link{j}")
-            sigma = self.name(row.pop("sigma"), "sigma", KINDS) if "sigma" in row else "0"
-            parent = carried[-1]
-            if "parent" in row:
-                numbers = {str(k): link_k for k, link_k in enumerate(carried)}
-                earlier = {"base": scope.base, **numbers, **scope.of(self.links)}
-                parent = earlier[self.name(row.pop("parent"), "earlier link", earlier)]
-            self.note_source(row, f"joints.{name}")
-            joint = self.add_joint(node, name, KINDS[sigma], parent, link)
-            if standard:
-                for column, key in zip(columns, STANDARD, strict=True):
-                    column.append(self.number(row[key]) if key in row else 0.0)
-            else:
-                placed = self.placement(row, node)
-                joint["origin"] = scope.at @ placed if parent == scope.base else placed
-            added.append(joint)
-            carried.append(link)
+            with self.going_on():
+                j = len(carried)
+                name = scope.prefix + (self.text(row.pop("name")) if "name" in row else f"joint{j}")
+                self.label = f"joint {name!r}"
+                link = scope.prefix + (self.text(row.pop("link")) if "link" in row else f"link{j}")
+                sigma = self.name(row.pop("sigma"), "sigma", KINDS) if "sigma" in row else "0"
+                parent = self.parent(row.pop("parent"), scope, numbers) if "parent" in row else carried[-1]
+                self.note_source(row, f"joints.{name}")
+                joint = self.add_joint(node, name, KINDS[sigma], parent, link)
+                added.append(joint)
+                carried.append(link)
+                numbers[str(j)] = link
+                if standard:
+                    for column, key in zip(columns, STANDARD, strict=True):
+                        column.append(self.number(row[key]) if key in row else 0.0)
+                else:
+                    joint["origin"] = scope.at if parent == scope.base else Placement()
+                    joint["origin"] @= self.placement(row, node)
         if standard:
-            before = [carried.index(joint["parent"]) - 1 for joint in added]
-            modified, ends = from_standard_dh(*columns, parent=before)
+            number = {link: k - 1 for k, link in enumerate(carried)}
+            modified, ends = from_standard_dh(*columns, parent=[number[joint["parent"]] for joint in added])
             self.distal = dict(zip(carried[1:], ends, strict=True))
             for joint, parameters in zip(added, modified, strict=True):
                 joint["origin"] = parameters.placement()
         return carried[-1]
 
+    def parent(self, node: yaml.Node, scope: Scope, numbers: Mapping[str, str]) -> str:
+        """The link that a row names, or gives the number of."""
+        name = self.text(node)
+        if scope.prefix + name in self.links:
+            return scope.prefix + name
+        known = numbers if name in numbers else {**numbers, **scope.of(self.links)}
+        return known[self.name(node, "earlier link", known)]
+
     def add_joint(self, node: yaml.Node, name: str, kind: str, parent: str, link: str) -> dict[str, Any]:
         if name in self.joints or link in self.links:
             self.fail(node, "the name of a joint or link is used twice", got=f"{name!r}, {link!r}")
+        if len(self.links) >= MOST_LINKS:
+            self.give_up(node, "too many links", expected=f"at most {MOST_LINKS:,}")
         joint = {"name": name, "kind": kind, "parent": parent, "child": link}
         if kind == "floating":
             joint["role"] = "passive"
@@ -212,56 +255,63 @@ class Tables(Nodes):
         return joint
 
     def read_links(self, top: Row, scope: Scope) -> None:
+        names = scope.of(self.links)
         for node, row in self.rows(top, "links", ("link", *INERTIA)):
-            link = self.name_of(node, row, "link", scope.of(self.links))
-            if link == self.root_link:
-                self.fail(node, "the base's inertia stands under `base`", fix="base: {kind: fixed, M: ...}")
-            if self.links[link] is not None:
-                self.fail(node, "the link has two rows", fix="keep one of them")
-            self.note_source(row, f"links.{link}")
-            self.links[link] = self.inertia(row, node)
+            with self.going_on():
+                link = self.name_of(node, row, "link", names)
+                if link == self.root_link:
+                    self.fail(node, "the base's inertia stands under `base`", fix="base: {kind: fixed, M: ...}")
+                if self.links[link] is not None:
+                    self.fail(node, "the link has two rows", fix="keep one of them")
+                self.note_source(row, f"links.{link}")
+                self.links[link] = self.inertia(row, node)
 
     def read_frames(self, top: Row) -> dict[str, Side]:
         frames: dict[str, Side] = {}
         for node, row in self.rows(top, "frames", ("name", "link", "source", *PLACED)):
-            self.need(node, row, "name", "its name")
-            name = self.text(row.pop("name"))
-            self.label = f"frame {name!r}"
-            self.need(node, row, "link", "the link that carries the frame")
-            link = self.name(row.pop("link"), "link", self.links)
-            if name in frames or (name in self.links and name != link):
-                self.fail(node, "the name of the frame is used twice")
-            self.note_source(row, f"frames.{name}")
-            frames[name] = link, self.placement(row, node)
+            with self.going_on():
+                self.need(node, row, "name", "its name")
+                name = self.text(row.pop("name"))
+                self.label = f"frame {name!r}"
+                self.need(node, row, "link", "the link that carries the frame")
+                link = self.name(row.pop("link"), "link", self.links)
+                if name in frames or (name in self.links and name != link):
+                    self.fail(node, "the name of the frame is used twice")
+                frames[name] = link, Placement()
+                self.note_source(row, f"frames.{name}")
+                frames[name] = link, self.placement(row, node)
         return frames
 
     def read_drives(self, top: Row, scope: Scope) -> None:
         names = scope.of(self.joints)
         for node, row in self.rows(top, "drives", ("joint", "role", *DRIVES, "limits", "mimic", "source")):
-            name = self.name_of(node, row, "joint", names)
-            joint = self.joints[name]
-            if name in self.driven:
-                self.fail(node, "the joint has two rows", fix="keep one of them")
-            if joint["kind"] in ("fixed", "floating"):
-                fix = "remove the row, or set sigma to 0 or 1"
-                self.fail(node, f"a {joint['kind']} joint has no drive", fix=fix)
-            self.driven.add(name)
-            self.note_source(row, f"drives.{name}")
-            if "role" in row:
-                joint["role"] = self.name(row["role"], "role", ROLES)
-            for key, attribute in DRIVES.items():
-                if key in row:
-                    joint[attribute] = self.number(row[key], finite=key not in ("velocity", "effort"))
-            if joint.get("weight", 1.0) <= 0:
-                self.fail(row["weight"], "not positive", got=joint["weight"], expected="a weight above zero")
-            if "limits" in row:
-                joint["lower"], joint["upper"] = self.numbers(row["limits"], 2, finite=False)
-            if "mimic" in row:
-                mimic = self.mapping(row["mimic"], ("joint", "multiplier", "offset"))
-                if "joint" not in mimic:
-                    self.fail(row["mimic"], "'joint' is missing", expected="mimic: {joint: its name, ...}")
-                leader = names[self.name(mimic.pop("joint"), "joint", names)]
-                joint["mimic"] = Mimic(leader, **{key: self.number(value) for key, value in mimic.items()})
+            with self.going_on():
+                name = self.name_of(node, row, "joint", names)
+                if name in self.driven:
+                    self.fail(node, "the joint has two rows", fix="keep one of them")
+                self.driven.add(name)
+                self.note_source(row, f"drives.{name}")
+                self.read_drive(self.joints[name], node, row, names)
+
+    def read_drive(self, joint: dict[str, Any], node: yaml.Node, row: Row, names: Mapping[str, str]) -> None:
+        if joint["kind"] in ("fixed", "floating"):
+            fix = "remove the row, or set sigma to 0 or 1"
+            self.fail(node, f"a {joint['kind']} joint has no drive", fix=fix)
+        if "role" in row:
+            joint["role"] = self.name(row["role"], "role", ROLES)
+        for key, attribute in DRIVES.items():
+            if key in row:
+                joint[attribute] = self.number(row[key], finite=key not in ("velocity", "effort"))
+        if joint.get("weight", 1.0) <= 0:
+            self.fail(row["weight"], "not positive", got=joint["weight"], expected="a weight above zero")
+        if "limits" in row:
+            joint["lower"], joint["upper"] = self.numbers(row["limits"], 2, finite=False)
+        if "mimic" in row:
+            mimic = self.mapping(row["mimic"], ("joint", "multiplier", "offset"))
+            if "joint" not in mimic:
+                self.fail(row["mimic"], "'joint' is missing", expected="mimic: {joint: its name, ...}")
+            leader = names[self.name(mimic.pop("joint"), "joint", names)]
+            joint["mimic"] = Mimic(leader, **{key: self.number(value) for key, value in mimic.items()})
 
 
 def _matrix(elements: list[float]) -> np.ndarray:

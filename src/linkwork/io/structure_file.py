@@ -17,7 +17,7 @@ The side file may stand beside any robot file, and what it says goes before what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -53,30 +53,29 @@ def apply(description: Description, structure: Structure) -> Description:
 
 
 class _Reader(Tables):
-    references: dict[str, str] = {}  # noqa: RUF012  rows may say `source: illustrative` and no more
-
     def top(self, text: str) -> Row:
         return self.mapping(self.root(text), KEYS)
 
-    def mapping(self, node: yaml.Node, known: Sequence[str] | None = None) -> Row:
+    def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> Row:
         """A plain name in place of a side of a loop is that of a frame."""
         if isinstance(node, yaml.ScalarNode) and {"link", "frame"} <= set(known or ()):
             return {"frame": node}
         return super().mapping(node, known)
 
     def applied(self, description: Description, text: str) -> Description:
-        top = self.top(text)
-        self.links = {link.name: link.inertia for link in description.links}
-        self.joints = {joint.name: {"kind": joint.kind} for joint in description.joints}
-        frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
-        read_loops(self, top, frames)
-        read_home(self, top, Scope(""))
-        read_independent(self, top)
-        forces = read_forces(self, top, description.frames)
-        roles, weights = self.read_roles(top), self.read_weights(top)
-        if "actuation" in top:
-            self.label = "actuation"
-            self.name(top["actuation"], "actuation", ("redundant",))
+        with self.collecting():
+            top = self.top(text)
+            self.links = {link.name: link.inertia for link in description.links}
+            self.joints = {joint.name: {"kind": joint.kind} for joint in description.joints}
+            frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
+            read_loops(self, top, frames)
+            read_home(self, top, Scope(""))
+            read_independent(self, top)
+            forces = read_forces(self, top, description.frames)
+            roles, weights = self.read_roles(top), self.read_weights(top)
+            if "actuation" in top:
+                self.label = "actuation"
+                self.name(top["actuation"], "actuation", ("redundant",))
         changed = (
             replace(joint, role=roles.get(joint.name, joint.role), weight=weights.get(joint.name, joint.weight))
             for joint in description.joints
@@ -92,24 +91,30 @@ class _Reader(Tables):
             forces=(*description.forces, *forces),
         )
 
-    def driven_names(self) -> list[str]:
-        return [name for name, joint in self.joints.items() if joint["kind"] in DRIVEN]
+    def driven_names(self) -> dict[str, None]:
+        return {name: None for name, joint in self.joints.items() if joint["kind"] in DRIVEN}
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"
         roles: dict[str, str] = {}
-        for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
-            for node in self.sequence(names):
-                name = self.name(node, "joint", self.driven_names())
-                if name in roles:
-                    self.fail(node, f"joint {name!r} is named twice", fix="give it one role")
-                roles[name] = role
+        with self.going_on():
+            joints = self.driven_names()
+            for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
+                for node in self.sequence(names):
+                    name = self.text(node)
+                    if name not in joints:
+                        self.note(self.unknown(node, "joint", name, joints))
+                    elif name in roles:
+                        self.note(self.mistake(node, f"joint {name!r} is named twice", fix="give it one role"))
+                    roles[name] = role
         return roles
 
     def read_weights(self, top: Row) -> dict[str, float]:
         self.label = "weights"
-        rows = self.mapping(top["weights"], self.driven_names()) if "weights" in top else {}
-        return {name: self.number(node) for name, node in rows.items()}
+        with self.going_on():
+            rows = self.mapping(top["weights"], self.driven_names()) if "weights" in top else {}
+            return {name: self.number(node) for name, node in rows.items()}
+        return {}
 
 
 def write_structure(description: Description) -> str:

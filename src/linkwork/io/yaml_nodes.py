@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
-from typing import NoReturn
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 import yaml
+from yaml.composer import Composer
 
-from ..errors import ModelError
+from ..errors import ModelError, one_of, perhaps, short
+from ..model.checks import raise_errors
+from ..model.description import Finding
 
 _TOKEN = re.compile(r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z]+|.))")
 _DEEPEST = 10  # levels; hostile files nest until the stack is gone
+_MOST = 500_000  # values of a file
 _LONGEST = 100  # characters of an expression
+_MISTAKES = 50  # after which a file is not read on
 
 
 def number(text: str) -> float:
@@ -50,12 +56,16 @@ def number(text: str) -> float:
     return value
 
 
-class _PlainLoader(yaml.SafeLoader):
+# LibYAML, where it is there, is several times as fast; but only the composer in Python can be asked at every node.
+_LOADER: tuple[Any, ...] = (Composer, yaml.CBaseLoader) if yaml.__with_libyaml__ else (yaml.BaseLoader,)
+
+
+class _PlainLoader(*_LOADER):
     """Refuses what could run code, grow without bound or hide a value: tags, anchors, aliases, deep nesting."""
 
     def __init__(self, text: str, nodes: Nodes):
-        super().__init__(text)
-        self.nodes, self.depth = nodes, 0
+        _LOADER[-1].__init__(self, text)
+        self.nodes, self.depth, self.count = nodes, 0, 0
 
     def compose_node(self, parent, index):
         event = self.peek_event()
@@ -64,49 +74,98 @@ class _PlainLoader(yaml.SafeLoader):
         if tag := getattr(event, "tag", None):
             self.nodes.fail(event, "YAML tags are not read", got=tag, fix="remove the tag")
         self.depth += 1
+        self.count += 1
         if self.depth > _DEEPEST:
             self.nodes.fail(event, "lists or mappings are nested too deep", expected=f"at most {_DEEPEST} levels")
+        if self.count > _MOST:
+            self.nodes.fail(event, "too many values", expected=f"at most {_MOST:,} in a file")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
 
 class Nodes:
-    """The nodes of one file, turned into values. ``label`` says whose values they are, for messages."""
+    """The nodes of one file, turned into values. ``label`` says whose values they are, for messages.
+
+    A mistake raises a ModelError, unless mistakes are collected: then something that may stand for the value is given,
+    and all mistakes are raised together.
+    """
 
     def __init__(self, source: str):
         self.source = source
         self.label = ""
+        self.mistakes: list[ModelError] | None = None
 
-    def fail(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
-        """Raise an error at the line of a node, event or mark (None: the file)."""
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """At the end, all mistakes made inside are raised as one error."""
+        self.mistakes = mistakes = []
+        try:
+            yield
+        except ModelError as error:
+            mistakes.append(error)
+        finally:
+            self.mistakes = None
+        if len(mistakes) == 1:
+            raise mistakes[0]
+        raise_errors(map(Finding.of, mistakes), self.source)
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """A mistake inside leaves out the rest of it, such as of a row, but not what follows."""
+        label = self.label
+        try:
+            yield
+        except ModelError as error:
+            self.note(error)
+            self.label = label
+
+    def note(self, error: ModelError) -> None:
+        """A mistake with which one can read on."""
+        if self.mistakes is None or len(self.mistakes) >= _MISTAKES - 1:
+            raise error
+        self.mistakes.append(error)
+
+    def mistake(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> ModelError:
+        """At the line of a node, event or mark (None: the file)."""
         mark = getattr(node, "start_mark", node)
         parts = (self.source, "" if mark is None else f"line {mark.line + 1}", self.label)
-        raise ModelError(message, where=": ".join(filter(None, parts)), got=got, expected=expected, fix=fix)
+        return ModelError(message, where=": ".join(filter(None, parts)), got=got, expected=expected, fix=fix)
+
+    def fail(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
+        raise self.mistake(node, message, got, expected, fix)
+
+    def give_up(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
+        """A mistake after which nothing more is read."""
+        self.mistakes = None
+        self.fail(node, message, got, expected, fix)
 
     def root(self, text: str) -> yaml.Node:
         try:
             node = _PlainLoader(text, self).get_single_node()
         except yaml.YAMLError as error:
             problem = getattr(error, "problem", None) or str(error)
-            mark = getattr(error, "problem_mark", None)
+            mark: Any = getattr(error, "problem_mark", None)
+            if mark is not None:  # the end of the file is on its last line
+                mark = SimpleNamespace(line=min(mark.line, len(text.splitlines()) - 1))
             self.fail(mark, f"not readable as YAML: {problem}", expected="one YAML document")
         if node is None:
             self.fail(None, "the file is empty", expected="a YAML document")
         return node
 
-    def mapping(self, node: yaml.Node, known: Sequence[str] | None = None) -> dict[str, yaml.Node]:
+    def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> dict[str, yaml.Node]:
         """Keys and their nodes; none twice, and only ``known`` ones where those are listed."""
         if not isinstance(node, yaml.MappingNode):
             self.fail(node, "wrong type", got=_shown(node), expected="a mapping, {key: value, ...}")
         result: dict[str, yaml.Node] = {}
         for key_node, value in node.value:
-            key = self.text(key_node)
-            if key in result:
-                self.fail(key_node, f"key {key!r} is given twice", fix="keep one of them")
-            if known is not None:
-                self._among(key_node, "key", key, known)
-            result[key] = value
+            with self.going_on():
+                key = self.text(key_node)
+                if key in result:
+                    self.fail(key_node, f"key {key!r} is given twice", fix="keep one of them")
+                if known is not None and key not in known:
+                    raise self.unknown(key_node, "key", key, known)
+                result[key] = value
         return result
 
     def sequence(self, node: yaml.Node) -> list[yaml.Node]:
@@ -126,28 +185,35 @@ class Nodes:
             value = math.nan
         if math.isnan(value) or (finite and math.isinf(value)):
             expected = "a finite number, or an expression such as -pi/4 or 90 deg"
-            self.fail(node, "not a number" if math.isnan(value) else "not finite", got=_shown(node), expected=expected)
+            message = "not a number" if math.isnan(value) else "not finite"
+            self.note(self.mistake(node, message, got=_shown(node), expected=expected))
+            return 1.0
         return value
 
     def numbers(self, node: yaml.Node, *sizes: int, finite: bool = True) -> list[float]:
-        values = [self.number(item, finite) for item in self.sequence(node)]
-        if len(values) not in sizes:
+        with self.going_on():
+            values = [self.number(item, finite) for item in self.sequence(node)]
+            if len(values) in sizes:
+                return values
             expected = " or ".join(map(str, sizes)) + " numbers"
             self.fail(node, "wrong length", got=f"{len(values)} numbers", expected=expected)
-        return values
+        return [1.0] * sizes[0]
 
-    def name(self, node: yaml.Node, kind: str, names: Iterable[str]) -> str:
+    def name(self, node: yaml.Node, kind: str, names: Collection[str]) -> str:
         """A name that must be one of ``names``."""
         name = self.text(node)
-        self._among(node, kind, name, list(names))
+        if name not in names:
+            error = self.unknown(node, kind, name, names)
+            if not names:
+                raise error
+            self.note(error)
+            return next(iter(names))
         return name
 
-    def _among(self, node: yaml.Node, kind: str, name: str, names: Sequence[str]) -> None:
-        if name in names:
-            return
-        near = get_close_matches(name, names, n=1, cutoff=0.5)
-        fix = f"did you mean {near[0]!r}?" if near else ""
-        self.fail(node, f"there is no {kind} {name!r}", expected=f"one of: {', '.join(names)}", fix=fix)
+    def unknown(self, node: yaml.Node, kind: str, name: str, names: Iterable[str]) -> ModelError:
+        known = list(names)
+        message, expected = f"there is no {kind} {short(name)!r}", one_of(name, known, kind)
+        return self.mistake(node, message, expected=expected, fix=perhaps(name, known))
 
 
 def _shown(node: yaml.Node) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 
 import numpy as np
 
@@ -24,6 +25,11 @@ from .placement import joined, placement_of, screws, snapped
 from .rotations import cos_sin, frame_of_axis, quaternion_from_rotation
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
+OTHERWISE = {  # what may have been meant
+    "friction": "other values stand in the file (Fs, Fv; <dynamics>), or go to rollout(vary={'coulomb': ...})",
+    "rotors": "other values stand in the file (Ia; rotorInertia in a <transmission>)",
+    "mimic": "which joint follows which stands in the file (mimic; <mimic>)",
+}
 FLOATING_BASE = "floating_base"  # name of the joint between the ground and a floating base
 INERTIA_NOISE = 1e-15  # relative to the largest entry
 
@@ -40,8 +46,14 @@ def build(
 ) -> Model:
     """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says)."""
     raise_errors(check(description))
-    joints = _with_options(description, friction, rotors, mimic, lock or {})
-    if base not in (None, "fixed", "floating"):
+    for name, value in (("friction", friction), ("rotors", rotors), ("mimic", mimic)):
+        if not isinstance(value, (bool, np.bool_)):
+            message, expected = f"{name} is kept or left out", "True (as the file has it) or False"
+            raise ModelError(
+                message, where=f"load({name}=...)", got=repr(value), expected=expected, fix=OTHERWISE[name]
+            )
+    joints = _with_options(description, friction, rotors, mimic, {} if lock is None else lock)
+    if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise UnknownNameError("kind of base", str(base), ("fixed", "floating"), where=description.name)
     floating = description.floating if base is None else base == "floating"
     direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity")
@@ -85,8 +97,9 @@ def _with_options(
 
 def _finite(values: Sequence[float], robot: str, what: str) -> tuple[float, ...]:
     try:
-        numbers = tuple(float(x) for x in values)
-    except (TypeError, ValueError):
+        values = tuple(values)
+        numbers = tuple(float(x) if isinstance(x, Real) and not isinstance(x, bool) else math.nan for x in values)
+    except (TypeError, OverflowError):
         numbers = (math.nan,)
     if not all(abs(x) < 1e100 for x in numbers):  # squares of larger ones overflow
         expected = VECTOR if what == "gravity" else "a position in rad or m"

@@ -10,22 +10,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ModelError
-from .description import Description, Finding, JointDescription, LinkInertia
+from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .loop_checks import HUGE, check_drives, check_structure, place
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
+LONGEST_CHAIN = 100  # joints, each following the next
+LONGEST_LIST = 1400  # characters that tell errors in one message
 DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
 
 
 def check(description: Description) -> tuple[Finding, ...]:
     """All findings of the reader and of the rules here, in that order."""
+    if sizes := [*_sizes(description)]:  # the other rules would take long
+        return (*description.findings, *sizes)
     structure = [*_names(description), *_tree(description), *_mimics(description), *check_structure(description)]
     numbers = [*_finite(description), *_joint_values(description), *_inertias(description), *_units(description)]
     findings = [*description.findings, *structure, *numbers]
@@ -34,13 +39,32 @@ def check(description: Description) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def raise_errors(findings: Iterable[Finding]) -> None:
-    """One ModelError that lists every error, if there are any."""
+def raise_errors(findings: Iterable[Finding], where: str = "") -> None:
+    """One ModelError that lists the errors, if there are any."""
     errors = [finding for finding in findings if finding.level == "error"]
     if errors:
         count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
-        listed = "".join(f"\n- {finding}".replace("\n  ", "\n    ") for finding in errors)
-        raise ModelError(f"this robot cannot be loaded because of {count}{listed}")
+        told = [f"\n- {finding}".replace("\n  ", "\n    ") for finding in errors]
+        lengths = accumulate(map(len, told))
+        shown = max(1, sum(length <= LONGEST_LIST for length in lengths))
+        more = f"\n- and {len(told) - shown} more: `linkwork check` lists them" if len(told) > shown else ""
+        message = f"this robot cannot be loaded because of {count}{''.join(told[:shown])}{more}"
+        error = ModelError(message, where=where)
+        error.findings = tuple(errors)
+        raise error
+
+
+def _sizes(description: Description) -> Iterator[Finding]:
+    where = f"{description.source}: robot".removeprefix(": ")
+    for what, count in (("links", len(description.links)), ("joints", len(description.joints))):
+        if count > MOST_LINKS:
+            message = f"it has {count:,} {what}, more than {MOST_LINKS:,}"
+            yield Finding("error", where, message, "describe a part of it")
+    named = (*description.links, *description.joints, *description.loops)
+    for name in (description.name, *(each.name for each in named), *description.frames):
+        if len(name) > LONGEST_NAME:
+            message = f"a name has {len(name):,} characters, more than {LONGEST_NAME}: {name[:20]}..."
+            yield Finding("error", where, message, "choose a shorter one")
 
 
 def _names(description: Description) -> Iterator[Finding]:
@@ -77,14 +101,13 @@ def _tree(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"its link {link!r} does not exist", "add the link or correct it")
     for link, joints in parents.items():
         if len(joints) > 1:
-            listed = ", ".join(repr(joint.name) for joint in joints)
+            listed = _some([joint.name for joint in joints])
             where, fix = place(description, "link", link), "keep one: make a tree, and close it again by `loops`"
             yield Finding("error", where, f"it is the child of {len(joints)} joints: {listed}", fix)
 
     roots = [link.name for link in description.links if link.name not in parents]
     if len(roots) > 1:
-        listed = ", ".join(map(repr, roots[:10])) + (", ..." if len(roots) > 10 else "")
-        message = f"{len(roots)} links have no parent: {listed}"
+        message = f"{len(roots)} links have no parent: {_some(roots)}"
         yield Finding("error", place(description), message, "join them by fixed joints, or remove them")
     checked: set[str] = set()
     for start in description.links:
@@ -95,9 +118,13 @@ def _tree(description: Description) -> Iterator[Finding]:
             link = parents[link][0].parent
         if link in path:
             loop = list(path)[list(path).index(link) :]
-            names, fix = " <- ".join(map(repr, [*loop, link])), "make a tree, and close it again by `loops`"
+            names, fix = _some([*loop, link], " <- "), "make a tree, and close it again by `loops`"
             yield Finding("error", place(description, "link", link), f"it is its own ancestor: {names}", fix)
         checked.update(path)
+
+
+def _some(names: Sequence[str], between: str = ", ") -> str:
+    return between.join(map(repr, names[:10])) + (f"{between}..." if len(names) > 10 else "")
 
 
 def _mimics(description: Description) -> Iterator[Finding]:
@@ -111,12 +138,15 @@ def _mimics(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"it follows joint {name!r}, which does not exist", "correct the name")
             continue
         followed = {joint.name: None}  # an ordered set
-        while leader is not None and leader.name not in followed:
+        while leader is not None and leader.name not in followed and len(followed) <= LONGEST_CHAIN:
             followed[leader.name] = None
             leader = joints.get(leader.mimic.joint) if leader.mimic else None
         chain = list(followed)
-        listed = " -> ".join(map(repr, chain))
-        if leader is not None:
+        listed = _some(chain, " -> ")
+        if len(chain) > LONGEST_CHAIN:
+            message = f"it follows a joint that follows another, and so on, more than {LONGEST_CHAIN} times: {listed}"
+            yield Finding("error", where, message, "follow the first of them directly")
+        elif leader is not None:
             message = "it follows itself" if len(chain) == 1 else f"it follows in a circle: {listed} -> {leader.name!r}"
             yield Finding("error", where, message, "let one joint of them move on its own")
         elif len(chain) > 2:

@@ -12,10 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError, short
+
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
 ROLES = ("active", "passive", "elastic")
 CLOSURES = ("revolute", "prismatic", "universal", "spherical", "weld")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+MOST_LINKS = 10_000  # and joints
+LONGEST_NAME = 1000  # characters
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,16 @@ class Finding:
     where: str  # e.g. "panda.urdf: link 'hand'"
     message: str
     fix: str = ""
+
+    def __post_init__(self):
+        for name in ("where", "message", "fix"):  # what comes from files may be of any length
+            object.__setattr__(self, name, short(getattr(self, name)))
+
+    @staticmethod
+    def of(error: ModelError) -> Finding:
+        """An error that was raised, told like the others."""
+        message, _, _ = str(error).removeprefix(f"{error.where}: ").partition("\n  fix: ")
+        return Finding("error", error.where, message.replace("\n  ", "; "), error.fix)
 
     def __str__(self) -> str:
         return f"{self.level}: {self.where}: {self.message}" + (f"\n  fix: {self.fix}" if self.fix else "")

@@ -46,6 +46,10 @@ def with_elastic_drives(description: Description, drives: Mapping[str, ElasticDr
     NAME_rotor.
     """
     known = {joint.name: joint for joint in description.joints}
+    if not isinstance(drives, Mapping):
+        raise ModelError(
+            "elastic says which joints have drives", got=repr(drives), expected="{joint: ElasticDrive(...)}"
+        )
     for name, drive in drives.items():
         if name not in known:
             raise UnknownNameError("joint", name, known, where=description.name)

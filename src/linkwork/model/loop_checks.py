@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 import numpy as np
 
+from ..errors import one_of, perhaps
 from . import closure
 from .description import CLOSURES, ROLES, Description, Finding, JointDescription, Placement
 from .model import Model
@@ -70,14 +70,14 @@ def check_drives(description: Description) -> Iterator[Finding]:
     """Elastic drives without a motor's inertia. Needs a sound tree."""
     inner = {joint.child: joint for joint in description.joints}
     inertia = {link.name: link.inertia for link in description.links}
-    held = [joint.parent for joint in description.joints]
-    held += [link for loop in description.loops for link, _ in (loop.first, loop.second)]
+    held = Counter(joint.parent for joint in description.joints)
+    held.update(link for loop in description.loops for link, _ in (loop.first, loop.second))
     for spring in description.joints:
         motor, own = inner.get(spring.parent), inertia[spring.parent]
         if spring.role != "elastic" or motor is None or motor.kind in ("fixed", "floating") or motor.rotor_inertia:
             continue
         massless = own is None or not (own.mass or own.central.any())
-        if massless and held.count(spring.parent) == 1 and _one_axis(motor, spring):
+        if massless and held[spring.parent] == 1 and _one_axis(motor, spring):
             message = f"it turns nothing but the elastic joint {spring.name!r}, so its acceleration is undefined"
             yield Finding(
                 "warning", place(description, "joint", motor.name), message, "give it the motor's rotor inertia (Ia)"
@@ -94,7 +94,7 @@ def _one_axis(motor: JointDescription, spring: JointDescription) -> bool:
 
 
 def _loops(description: Description) -> Iterator[Finding]:
-    links = [link.name for link in description.links]
+    links = {link.name: None for link in description.links}
     for name, count in Counter(loop.name for loop in description.loops).items():
         if count > 1:
             where = place(description, "loop", name)
@@ -146,13 +146,14 @@ def _home(description: Description) -> Iterator[Finding]:
 
 
 def _independent(description: Description) -> Iterator[Finding]:
-    for name, joint in _named(description, dict.fromkeys(description.independent), "independent"):
+    counts = Counter(description.independent)
+    for name, joint in _named(description, counts, "independent"):
         where = place(description, "joint", name)
         if isinstance(joint, Finding):
             yield joint
         elif reason := _has_no_coordinate(joint):
             yield Finding("error", where, f"`independent` names it, but {reason}", "leave it out of `independent`")
-        elif description.independent.count(name) > 1:
+        elif counts[name] > 1:
             yield Finding("error", where, "`independent` names it twice", "name it once")
     if description.independent and not description.loops:
         message = "`independent` says nothing without loops: every joint is independent"
@@ -203,8 +204,7 @@ def _has_no_coordinate(joint: JointDescription) -> str:
 
 def _nearest(name: str, names: Iterable[str]) -> str:
     names = list(names)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(names[:20])}"
+    return perhaps(name, names) or f"use {one_of(name, names)}"
 
 
 def _is_finite(placement: Placement) -> bool:

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from math import prod
+from typing import Any
 
 from ..errors import LinkworkError
+from ..files import parse_json
 
 
 class Op(IntEnum):
@@ -38,6 +40,7 @@ class Op(IntEnum):
 ARITY = {op: 3 if op >= Op.FMA else 1 if op in (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN) else 2 for op in Op}
 
 STATE, PARAMETER = "state", "parameter"
+FORMAT = "linkwork-program-1"
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Program:
         port = lambda p: [p.name, list(p.shape), p.stage]  # noqa: E731
         return json.dumps(
             {
-                "format": "linkwork-program-1",
+                "format": FORMAT,
                 "name": self.name,
                 "inputs": [port(p) for p in self.inputs],
                 "outputs": [port(p) for p in self.outputs],
@@ -124,20 +127,63 @@ class Program:
 
     @staticmethod
     def from_json(text: str) -> Program:
+        """The program that :meth:`to_json` wrote. The text may come from anywhere: what it says is checked first."""
         try:
-            data = json.loads(text)
-            if data["format"] != "linkwork-program-1":
-                raise ValueError(f"unknown format {data['format']!r}")
-            ports = lambda rows: tuple(Port(n, tuple(shape), stage) for n, shape, stage in rows)  # noqa: E731
-            return Program(
-                data["name"],
-                ports(data["inputs"]),
-                ports(data["outputs"]),
-                tuple(float.fromhex(c) for c in data["constants"]),
-                tuple(tuple(int(k) for k in row) for row in data["instructions"]),
-                tuple(int(k) for k in data["results"]),
-            ).check()
-        except (ValueError, KeyError, TypeError) as error:
+            return _read(parse_json(text)).check()
+        except ValueError as error:
             raise LinkworkError(
                 f"this is not a linkwork program: {error}", expected="text written by Function.save or Program.to_json"
             ) from error
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+MOST_PORTS, MOST_AXES = 1000, 16
+MOST_SCALARS = 1_000_000  # of all inputs together; the outputs are told one by one
+
+
+def entry(document: Any, name: str, kind: type) -> Any:
+    """An entry of a JSON object, or a ValueError that says what is wrong with it."""
+    if not isinstance(document, dict):
+        raise ValueError(f"{name!r} is looked for in {type(document).__name__}")
+    if name not in document:
+        raise ValueError(f"{name!r} is missing")
+    if type(document[name]) is not kind:
+        raise ValueError(f"{name!r} is {type(document[name]).__name__}, not {kind.__name__}")
+    return document[name]
+
+
+def _read(data: Any) -> Program:
+    if (found := entry(data, "format", str)) != FORMAT:
+        raise ValueError(f"unknown format {found!r}")
+    inputs, outputs = (_ports(entry(data, name, list), name) for name in ("inputs", "outputs"))
+    if (scalars := sum(port.size for port in inputs)) > MOST_SCALARS:
+        raise ValueError(f"its inputs hold {scalars} numbers, more than {MOST_SCALARS}")
+    instructions, results = entry(data, "instructions", list), entry(data, "results", list)
+    if not all(type(row) is list and row and all([type(k) is int for k in row]) for row in instructions):
+        raise ValueError("an instruction is not a list of whole numbers")
+    if not all(type(k) is int for k in results):
+        raise ValueError("a result is not a whole number")
+    constants = tuple(map(_constant, entry(data, "constants", list)))
+    return Program(
+        entry(data, "name", str), inputs, outputs, constants, tuple(map(tuple, instructions)), tuple(results)
+    )
+
+
+def _ports(rows: list, what: str) -> tuple[Port, ...]:
+    if len(rows) > MOST_PORTS:
+        raise ValueError(f"{len(rows)} {what}, more than {MOST_PORTS}")
+    for row in rows:
+        match row:
+            case [str(), [*sizes], "state" | "parameter"] if len(sizes) <= MOST_AXES:
+                if all(type(size) is int and 0 <= size <= MOST_SCALARS for size in sizes):
+                    continue
+        raise ValueError(f"{row!r} among its {what} is not a name, a shape and a stage")
+    return tuple(Port(name, tuple(shape), stage) for name, shape, stage in rows)
+
+
+def _constant(text: Any) -> float:
+    try:
+        return float.fromhex(text)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{text!r} is not a hexadecimal number") from None

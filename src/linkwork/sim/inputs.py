@@ -15,6 +15,8 @@ from ..formulations import sizes, vectors
 from ..model import Model
 
 Shape = tuple[int, ...]
+SMALLEST = 1e-100
+MOST = 2**62  # native code counts in 64 bits
 
 
 @dataclass
@@ -26,6 +28,9 @@ class Inputs:
     held: dict[str, np.ndarray] = field(default_factory=dict)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+
+    def __post_init__(self):
+        whole(self.steps, "steps")
 
     def add(self, name: str, value: Any, shape: Shape, where: str, over_time: bool = False) -> None:
         """An input with its own ``shape``, with an axis of samples or steps (or both, in this order) before it."""
@@ -105,7 +110,7 @@ def torques(model: Model, value: Any, where: str) -> np.ndarray:
 def _names(model: Model, kind: str) -> str:
     joints = vectors(model)[kind]
     floating = [f"{model.floating_name} ({sizes(model)[kind] - len(joints)})"] if model.floating else []
-    return ", ".join([*floating, *joints][:8]) + (", ..." if len(joints) > 8 else "")
+    return ", ".join([*floating, *joints])
 
 
 def is_law(value: Any) -> bool:
@@ -114,12 +119,20 @@ def is_law(value: Any) -> bool:
 
 
 def positive(value: Any, where: str) -> float:
-    if isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0:
+    """A number of which also the square and the reciprocal are numbers."""
+    if _is_number(value, int | float | np.integer | np.floating) and SMALLEST <= value <= 1 / SMALLEST:
         return float(value)
-    raise ShapeError("out of range", where=where, got=value, expected="a positive number")
+    expected = f"a positive number, {SMALLEST:g} to {1 / SMALLEST:g}"
+    raise ShapeError("out of range", where=where, got=value, expected=expected)
 
 
 def whole(value: Any, where: str, least: int = 1) -> int:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+    if _is_number(value, int | np.integer) and least <= value <= MOST:
         return int(value)
-    raise ShapeError("out of range", where=where, got=value, expected=f"a whole number, {least} or more")
+    raise ShapeError(
+        "out of range", where=where, got=value, expected=f"a whole number, {least} or more, up to {MOST:,}"
+    )
+
+
+def _is_number(value: Any, kinds: Any) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)

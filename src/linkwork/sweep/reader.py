@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from .. import control
+from .. import control, io
 from ..errors import LinkworkError
+from ..files import read_bytes, read_text
 from ..robot import Robot, load
 from ..sim import rest
 from ..sim.names import entries
@@ -56,7 +58,7 @@ REFERENCES = {
 }
 VARIED = ("mass", "viscous", "coulomb", "gravity", "payload")
 PAYLOAD = ("mass", "center.x", "center.y", "center.z", *(f"inertia.{k}" for k in ("xx", "xy", "xz", "yy", "yz", "zz")))
-LONGEST = 2**20  # characters of a file
+LONGEST = 2**20  # bytes of a file
 
 Row = dict[str, yaml.Node]
 
@@ -64,16 +66,8 @@ Row = dict[str, yaml.Node]
 def read_study(path: str | Path) -> Study:
     """The study in a file; its robots are loaded, and everything is checked."""
     path = Path(path)
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(LONGEST + 1)
-    except OSError as error:
-        fix = "give the path of a study, see `linkwork sweep --help`"
-        raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(path), fix=fix) from error
-    except UnicodeDecodeError as error:
-        raise LinkworkError(f"the file is not UTF-8 text: {error}", where=str(path)) from error
-    if len(text) > LONGEST:
-        raise LinkworkError("the file is too long", where=str(path), expected=f"at most {LONGEST} characters")
+    fix = "give the path of a study, see `linkwork sweep --help`"
+    text = read_text(path, longest=LONGEST, fix=fix)
     return _Reader(path).study(text)
 
 
@@ -189,8 +183,8 @@ class _Reader(Values):
     def file(self, name: str) -> Path:
         """A file beside the study. What it holds is remembered, so that a study is not resumed with another."""
         path = self.folder / name
-        if path.is_file():
-            self.robots[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        if os.path.isfile(path):
+            self.robots[name] = hashlib.sha256(read_bytes(path, **io.LIMITS)).hexdigest()
         return path
 
     def read_case(

@@ -1,0 +1,61 @@
+"""Memory for the blocks of one call: on the stack while they are small, else on the heap, so that no program, however
+large, can run over a thread's stack."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+from .emit import Function
+
+STACK = 128 * 1024  # bytes; the smallest stacks of threads are four times as large (macOS)
+LINE = 64  # blocks begin on a cache line
+# Entries of @memory. The first two need no interpreter lock, the others take it to say that memory is short.
+PYTHON_FUNCTIONS = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
+MALLOC, FREE, LOCK, NO_MEMORY, UNLOCK = range(len(PYTHON_FUNCTIONS))
+
+
+def on_stack(sizes: Mapping[str, int]) -> bool:
+    return sum(sizes.values()) <= STACK
+
+
+def emit_blocks(f: Function, sizes: Mapping[str, int]):
+    """Make ``%name`` of so many bytes, for each name; at the beginning of a function that returns nothing."""
+    if on_stack(sizes):
+        for name, size in sizes.items():
+            f.do(f"%{name} = alloca [{size} x i8], align {LINE}")
+        return
+    rounded = {name: -(-size // LINE) * LINE for name, size in sizes.items()}
+    f.do(f"%memory = call ptr {_entry(f, MALLOC)}(i64 {sum(rounded.values()) + LINE})")
+    f.do(f"br i1 {f.let('icmp eq ptr %memory, null')}, label %failed, label %ready")
+    f.label("failed")
+    lock = f.let(f"call i32 {_entry(f, LOCK)}()")
+    f.do(f"call ptr {_entry(f, NO_MEMORY)}()")
+    f.do(f"call void {_entry(f, UNLOCK)}(i32 {lock})")
+    f.do("ret void")
+    f.label("ready")
+    past = f.let(f"and i64 {f.let('ptrtoint ptr %memory to i64')}, {LINE - 1}")
+    place = f.at("%memory", f.let(f"sub i64 {LINE}, {past}"))
+    for name, size in rounded.items():
+        f.do(f"%{name} = getelementptr i8, ptr {place}, i64 0")
+        place = f.at(place, size)
+
+
+def emit_free(f: Function, sizes: Mapping[str, int]):
+    """At the end of that function."""
+    if not on_stack(sizes):
+        f.do(f"call void {_entry(f, FREE)}(ptr %memory)")
+
+
+def connect(engine: Any):
+    """Fill ``@memory`` of loaded code that has one; addresses differ from process to process and code is cached."""
+    if address := engine.get_global_value_address("memory"):
+        entries = (ctypes.c_void_p * len(PYTHON_FUNCTIONS)).from_address(address)
+        entries[:] = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in PYTHON_FUNCTIONS]
+
+
+def _entry(f: Function, number: int) -> str:
+    if f.module.once("memory"):
+        f.module.functions.append(f"@memory = dso_local global [{len(PYTHON_FUNCTIONS)} x ptr] zeroinitializer")
+    return f.let(f"load ptr, ptr {f.at('@memory', 8 * number)}")

@@ -1,0 +1,100 @@
+"""Large programs: a bounded stack, functions of bounded length, the same bits."""
+
+import ctypes
+import re
+import threading
+
+import numpy as np
+import pytest
+from straightline import random_program
+
+from linkwork.codegen import blocks, native
+from linkwork.codegen.native import build, build_direct, ir_text, load, object_code
+from linkwork.codegen.target import host
+from linkwork.codegen.ufunc import make_ufunc
+from linkwork.program.program import Op, Port, Program
+
+MANY = 200_000
+
+
+def wide_program() -> Program:
+    """Its blocks would be larger than a thread's stack."""
+    ports = (Port("x", (MANY,)),), (Port("y", (3,)),)
+    return Program("wide", *ports, (), ((int(Op.SUB), 0, MANY - 1),), (MANY, MANY - 1, 0))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_blocks_larger_than_the_stack(order):
+    x = np.random.default_rng(0).normal(size=(11, MANY)).copy(order)
+    expected = np.stack([x[:, 0] - x[:, -1], x[:, -1], x[:, 0]], axis=1)
+    assert np.array_equal(build(wide_program())(x), expected)
+    assert build_direct(wide_program(), "float64", print) is None
+
+
+def test_threads_have_blocks_of_their_own():
+    ufunc, x = build(wide_program()), np.random.default_rng(1).normal(size=(4, MANY))
+    answers: list = [None] * 4
+
+    def work(k: int):
+        for _ in range(10):
+            answers[k] = ufunc(x[k : k + 1])
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(np.concatenate(answers), ufunc(x))
+
+
+@pytest.mark.parametrize("program", [wide_program(), random_program(3, 3000)], ids=["ports", "instructions"])
+def test_stack_is_bounded(program, monkeypatch):
+    monkeypatch.setattr(blocks, "STACK", 1024)
+    (loop,) = re.findall(r"^define [^\n]*@loop\(.*?^}", ir_text(program, segment=500), re.M | re.S)
+    assert "alloca" not in loop
+
+
+def test_heap_gives_the_bits_of_the_stack(monkeypatch):
+    program = random_program(5, 3000)
+    states = [np.random.default_rng(k).normal(size=(13, *p.shape)) for k, p in enumerate(program.inputs)]
+    expected = build(program, segment=100)(*states)
+    monkeypatch.setattr(blocks, "STACK", 0)
+    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setenv("LINKWORK_CACHE", "off")
+    for made, wanted in zip(build(program, segment=100)(*states), expected, strict=True):
+        assert made.tobytes() == wanted.tobytes()
+
+
+def test_no_memory_is_an_error():
+    program, target = wide_program(), host()
+    engine = load(object_code(program, "float64", target), target)
+    ufunc, keep = make_ufunc(program, "float64", engine.get_function_address("loop"))
+    nothing = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda size: None)
+    entries = (ctypes.c_void_p * len(blocks.PYTHON_FUNCTIONS)).from_address(engine.get_global_value_address("memory"))
+    entries[blocks.MALLOC] = ctypes.cast(nothing, ctypes.c_void_p).value
+    with pytest.raises((MemoryError, SystemError)):  # which of them is up to NumPy's version
+        ufunc(np.zeros(MANY))
+    assert keep
+
+
+def outputs(count: int, results: tuple[int, ...], constants=()) -> Program:
+    return Program("outputs", (Port("x", (1,)),), (Port("y", (count,)),), constants, ((int(Op.SIN), 0),), results)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        outputs(3000, tuple(range(1, 3001)), tuple(float(k) for k in range(3000))),
+        outputs(3000, (0,) * 3000),
+        outputs(3000, (1,) * 3000),
+        outputs(3000, (3,) * 3000, (1.0, 2.0)),
+    ],
+    ids=["constants", "input", "one constant", "one instruction"],
+)
+def test_functions_are_short_however_many_outputs(program):
+    """LLVM's time grows with the square of the stores in one function."""
+    for function in re.findall(r"^define .*?^}", ir_text(program), re.M | re.S):
+        assert len(re.findall("^ *store ", function, re.M)) <= 300
+    x = np.array([[0.25], [0.5]])
+    values = np.stack([x[:, 0], *(np.full(2, c) for c in program.constants), np.sin(x[:, 0])], axis=1)
+    assert np.array_equal(build(program)(x), values[:, list(program.results)])

@@ -1,0 +1,185 @@
+"""Every kind of file that linkwork reads: good examples to start from, and how each is opened."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+from mutations import mutated_bytes, mutated_tree, parsed, written
+
+import linkwork
+from linkwork.io import BUNDLED
+from linkwork.sweep import read_study
+
+Files = dict[str, bytes]  # by path in a folder of their own
+
+STANDARD = b"""
+name: standard
+convention: standard
+joints:
+  - {name: waist, link: column, d: 0.4, alpha: pi/2}
+  - {name: slide, sigma: 1, a: 0.2, theta: 90 deg}
+  - {name: flange, sigma: 2, parent: column, alpha: -pi/2}
+links: [{link: column, M: 3, center: [0, 0.1, 0], central: [0.1, 0.2, 0.1]}]
+frames: [{name: tool, link: link2, xyz: [0, 0, 0.1], rpy: [0, 0.3, 0]}]
+"""
+MJCF = b"""<mujoco model="arm"><compiler angle="radian"/><option gravity="0 0 -9.81"/>
+<default><joint damping="0.1"/></default>
+<worldbody><body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 1 0" range="-1 1"/><geom type="capsule"
+size=".05" fromto="0 0 0 0 0 .4"/><body name="fore" pos="0 0 .4"><joint name="elbow" axis="0 1 0" armature="0.2"/>
+<inertial pos="0 0 .1" mass="2" diaginertia=".1 .1 .02"/><site name="tip" pos="0 0 .3"/></body></body></worldbody>
+<equality><joint joint1="elbow" joint2="shoulder" polycoef="0 1 0 0 0"/></equality>
+<actuator><motor joint="shoulder"/></actuator></mujoco>"""
+STUDY = b"""
+seed: 7
+samples: 5
+robot: {load: arm.yaml, friction: false, lock: {}}
+simulation: {dt: 0.01, duration: 0.2}
+initial: {q: {elbow: {uniform: [-1, 1]}}, v: {normal: [0, 0.1]}}
+controller: {kind: PDGravity, kp: {grid: [100, 300]}, kd: [60, {log_uniform: [10, 40]}]}
+reference: {kind: Quintic, goal: {shoulder: 0.5}, duration: 0.15}
+vary:
+  mass: {forearm: {times: {uniform: [0.8, 1.2]}}}
+  payload: {frame: tip, mass: {choice: [1, 2, 5]}, center: [0.1, 0, 0]}
+  viscous: {elbow: {grid: {from: 0, to: 4, count: 3}}}
+outputs: [final.q, peak.tau, rms.error]
+chunk: 4
+"""
+
+
+class Kind(NamedTuple):
+    examples: Callable[[Path], list[Files]]  # made in a folder that may be used
+    open: Callable[[Path], Any]  # of the folder with the files of a case
+
+
+def case(kind: str, examples: list[Files], number: int) -> Files:
+    """Hostile files, the same for the same number."""
+    random = Random(f"{kind} {number}")
+    files = dict(random.choice(examples))
+    name = random.choice(list(files))
+    data, others = files[name], [data for other in examples for data in other.values()]
+    files[name] = _packed(random, data, others) if name.endswith(".npz") else _mutated(random, name, data, others)
+    return files
+
+
+def _mutated(random: Random, name: str, data: bytes, others: list[bytes]) -> bytes:
+    if not name.endswith((".json", ".yaml", ".urdf", ".xml", ".csv")) or random.random() < 0.4:
+        return mutated_bytes(random, data, others)
+    first, line, rest = data.partition(b"\n") if name.endswith(".csv") else (b"", b"", b"")
+    text = first[2:] if line else data  # of a table: its metadata
+    tree = mutated_tree(random, parsed(".json" if line else name, text.decode()))
+    text = written(tree).encode(errors="replace")
+    return b"# " + text + line + rest if line else text
+
+
+def _packed(random: Random, data: bytes, others: list[bytes]) -> bytes:
+    """A zip file changed as it is, or one of its members."""
+    if random.random() < 0.3:
+        return mutated_bytes(random, data, others)
+    with zipfile.ZipFile(io.BytesIO(data)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    name = random.choice(list(members))
+    if name == "linkwork.npy":
+        about = str(np.load(io.BytesIO(members[name])))
+        buffer = io.BytesIO()
+        np.save(buffer, np.array(_mutated(random, ".json", about.encode(), others).decode(errors="replace")))
+        members[name] = buffer.getvalue()
+    else:
+        members[name] = mutated_bytes(random, members[name], others)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as new:
+        for name, content in members.items():
+            new.writestr(name, content)
+    return packed.getvalue()
+
+
+# -- examples ------------------------------------------------------------------------------------------------------
+
+
+def bundled(*names: str) -> Callable[[Path], list[Files]]:
+    return lambda _: [{"robot.yaml": (BUNDLED / f"{name}.yaml").read_bytes()} for name in names]
+
+
+def urdf(folder: Path) -> list[Files]:
+    linkwork.load("puma560").write(folder / "robot.urdf")
+    every = Path(__file__).parent.parent / "unit" / "urdf" / "every_element.urdf"
+    return [{"robot.urdf": path.read_bytes()} for path in (folder / "robot.urdf", every)]
+
+
+def with_structure(folder: Path) -> list[Files]:
+    examples = []
+    for name in ("four-bar", "parallelogram"):
+        linkwork.load(name).write(folder / "robot.urdf")
+        examples.append({name: (folder / name).read_bytes() for name in ("robot.urdf", "robot.loops.yaml")})
+    return examples
+
+
+def function(folder: Path) -> list[Files]:
+    """Run in NumPy, so that a case takes milliseconds."""
+    robot = linkwork.load("planar2r")
+    made = [robot.compile("inverse_dynamics", backend="interpreter", **how) for how in ({}, {"parameters": "input"})]
+    for each in made:
+        each.save(folder / str(id(each)))
+    return [{"function.json": (folder / str(id(each))).read_bytes()} for each in made]
+
+
+def open_function(folder: Path) -> None:
+    function = linkwork.Function.load(folder / "function.json")
+    function(*(np.ones(port.shape) for port in function.program.inputs))
+
+
+def trajectory(suffix: str) -> Callable[[Path], list[Files]]:
+    """Of one motion and of a batch, in a file or, without a suffix or as .zarr, in a folder."""
+
+    def examples(folder: Path) -> list[Files]:
+        robot, made = linkwork.load("planar2r"), []
+        for batch in ((), (3,)):
+            path = folder / f"{len(batch)}{suffix}"
+            streamed = suffix in ("", ".zarr")
+            options = {"dt": 0.01, "steps": 4, "outputs": ("q", "tau", "work"), "to": path if streamed else None}
+            motion = robot.rollout(np.zeros((*batch, 2)), np.zeros((*batch, 2)), **options)
+            if streamed:
+                parts = [part for part in sorted(path.rglob("*")) if part.is_file()]
+                made.append({f"motion{suffix}/{part.relative_to(path)}": part.read_bytes() for part in parts})
+            else:
+                motion.save(path)
+                made.append({f"motion{suffix}": path.read_bytes()})
+        return made
+
+    return examples
+
+
+def opened_trajectory(suffix: str) -> Callable[[Path], Any]:
+    return lambda folder: linkwork.Trajectory.load(folder / f"motion{suffix}")
+
+
+def yaml_robot(folder: Path) -> Any:
+    return linkwork.load(folder / "robot.yaml")
+
+
+KINDS = {
+    "urdf": Kind(urdf, lambda folder: linkwork.load(folder / "robot.urdf")),
+    "structure": Kind(
+        with_structure, lambda folder: linkwork.load(folder / "robot.urdf", structure=folder / "robot.loops.yaml")
+    ),
+    "mjcf": Kind(lambda _: [{"robot.xml": MJCF}], lambda folder: linkwork.load(folder / "robot.xml")),
+    "tree": Kind(bundled("planar2r", "puma560", "flexible-arm", "eel"), yaml_robot),
+    "standard": Kind(lambda _: [{"robot.yaml": STANDARD}], yaml_robot),
+    "loops": Kind(bundled("four-bar", "slider-crank", "parallelogram", "spatial-7r"), yaml_robot),
+    "parallel": Kind(bundled("3rpr", "delta", "hybrid-3rpr", "gough-stewart"), yaml_robot),
+    "study": Kind(
+        lambda _: [{"study.yaml": STUDY, "arm.yaml": (BUNDLED / "planar2r.yaml").read_bytes()}],
+        lambda folder: read_study(folder / "study.yaml"),
+    ),
+    "function": Kind(function, open_function),
+    "npz": Kind(trajectory(".npz"), opened_trajectory(".npz")),
+    "csv": Kind(trajectory(".csv"), opened_trajectory(".csv")),
+    "parquet": Kind(trajectory(".parquet"), opened_trajectory(".parquet")),
+    "npy folder": Kind(trajectory(""), opened_trajectory("")),
+    "zarr": Kind(trajectory(".zarr"), opened_trajectory(".zarr")),
+}
