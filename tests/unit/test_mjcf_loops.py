@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import linkwork
 from linkwork.io.mjcf import read_mjcf
 from linkwork.model.checks import check
 from linkwork.model.description import Placement
@@ -97,6 +98,34 @@ def test_what_is_left_out(equality: str, words: str):
     (warning,) = messages(pair(equality), "warning")
     assert words in warning
     assert read_mjcf(pair(equality)).loops == ()
+
+
+MOCAP = '<body name="hand" mocap="true" pos="0 0 1"><site name="grip"/><body name="glove"/></body>'
+
+
+@pytest.mark.parametrize(
+    "equality",
+    [
+        '<weld body1="hand" body2="b"/>',
+        '<weld body1="b" body2="glove"/>',
+        '<connect body1="a" body2="hand" anchor="0 0 0"/>',
+        '<weld site1="t" site2="grip"/>',
+    ],
+)
+def test_a_mocap_body_holds_nothing(equality: str):
+    """The user moves it, so what is tied to it follows softly and keeps its freedoms."""
+    text = pair(equality).replace("<worldbody>", "<worldbody>" + MOCAP)
+    d = read_mjcf(text, "m.xml")
+    assert (d.loops, d.home, d.floating) == ((), {}, False)
+    assert "it pulls at a mocap body, which the user moves: left out" in "\n".join(map(str, d.findings))
+    assert linkwork.load(d).joint_names == ("j", "k")
+    np.testing.assert_allclose(linkwork.load(d).pose("grip", [0.3, 0.4])[:3, 3], [0, 0, 1])
+
+
+def test_a_free_body_tied_to_a_mocap_body_floats():
+    text = f"""<mujoco><worldbody>{MOCAP}<body name="top" pos="0 0 1"><freejoint name="free"/>{GEOM}</body></worldbody>
+    <equality><weld body1="hand" body2="top"/></equality></mujoco>"""
+    assert read_mjcf(text).floating
 
 
 @pytest.mark.parametrize("flag", ["constraint", "equality"])

@@ -70,12 +70,15 @@ def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
         bodies, sides = list(ids), [Placement(translation=data[:3].copy()), Placement(translation=data[3:6].copy())]
         if is_weld:
             sides = [placement_of(data[3:6], data[6:10]), sides[0]]
-    welded = [int(model.body_weldid[b]) for b in bodies]
-    if welded[0] == welded[1]:
+    carriers = [reader.carriers[b] for b in bodies]
+    if any(not c and model.body_mocapid[model.body_rootid[b]] >= 0 for b, c in zip(bodies, carriers, strict=True)):
+        reader.tell("warning", "equality", name, "it pulls at a mocap body, which the user moves: left out")
+        return
+    if carriers[0] == carriers[1]:
         reader.tell("warning", "equality", name, "it joins what does not move against each other: left out")
         return
     message = "this loop is rigid here: how softly MuJoCo closes it (solref, solimp) is not taken over"
     reader.tell("warning", "equality", name, message)
     first, second = ((reader.bodies[b], side) for b, side in zip(bodies, sides, strict=True))
     found.loops.append(LoopDescription(name, kind, first, second))
-    found.grounded |= 0 in welded
+    found.grounded |= 0 in carriers

@@ -31,19 +31,22 @@ class TreeReader:
         self.joint_names = set(given)
         owners = [self.bodies[body] for body in model.jnt_bodyid]
         self.names = [name or fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
+        self.carriers: list[int] = []  # by body: itself or the nearest before it that has joints; 0: it stands still
+        for b, parent in enumerate(model.body_parentid):
+            self.carriers.append(b if model.body_jntnum[b] else self.carriers[parent] if b else 0)
 
     def description(self, name: str) -> Description:
         model, kinds = self.model, self.mujoco.mjtJoint
         free = [j for j in range(model.njnt) if model.jnt_type[j] == kinds.mjJNT_FREE]
-        welded = model.body_weldid
-        trees = [b for b in range(1, model.nbody) if welded[b] and not welded[model.body_parentid[b]]]
+        carriers = self.carriers
+        trees = [b for b in range(1, model.nbody) if carriers[b] and not carriers[model.body_parentid[b]]]
         found = read_equalities(self)
         self.followers, self.held, self.loops = found.followers, found.held, found.loops
         self.floating = len(free) == len(trees) == 1 and not found.grounded
         self.platform = free[0] if self.loops and len(free) == 1 and not self.floating else None
         self.read_actuators()
         for b in range(model.nbody):
-            if welded[b] or not self.floating:
+            if carriers[b] or not self.floating:
                 self.read_body(b)
             elif b:
                 self.tell("warning", "body", self.bodies[b], "it stands still beside a floating base: left out")
@@ -229,7 +232,7 @@ class TreeReader:
         model, frames = self.model, {}
         for s in range(model.nsite):
             name, b = model.site(s).name, model.site_bodyid[s]
-            if name and (model.body_weldid[b] or not self.floating):
+            if name and (self.carriers[b] or not self.floating):
                 name = fresh(f"{name}_site", self.link_names) if name in self.link_names else name
                 frames[name] = self.bodies[b], placement_of(model.site_pos[s], model.site_quat[s])
         return frames
