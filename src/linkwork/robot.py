@@ -382,6 +382,7 @@ def load(
     lock: Mapping[str, float] | None = None,
     elastic: Mapping[str, ElasticDrive] | None = None,
     structure: str | Path | None = None,
+    outside: bool = False,
 ) -> Robot:
     """A robot from a URDF or YAML file, a bundled robot by name, or a Description.
 
@@ -389,9 +390,9 @@ def load(
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
     mimic joints as joints of their own. ``lock``: joint name -> position at which it is fixed. ``elastic``: joint name
     -> ElasticDrive that moves it through a spring. ``structure``: a YAML file with the loops and roles that a URDF
-    cannot tell.
+    cannot tell. ``outside=True``: an MJCF file may include files and take meshes from outside its folder.
     """
-    description = robot if isinstance(robot, Description) else io.read(robot, structure)
+    description = robot if isinstance(robot, Description) else io.read(robot, structure, outside=outside)
     if elastic:
         description = with_elastic_drives(description, elastic)
     return Robot(

@@ -51,15 +51,16 @@ def side_file(path: str | Path) -> Path:
     return Path(path).with_suffix(".loops.yaml")
 
 
-def read(robot: str | Path, structure: str | Path | None = None) -> Description:
+def read(robot: str | Path, structure: str | Path | None = None, *, outside: bool = False) -> Description:
     """The description in a file, or of a bundled robot by name, with the loops, roles and home of the side file
-    ``structure``. Nothing is judged yet: see ``linkwork check``."""
+    ``structure``. ``outside``: an MJCF file may take files from outside its folder. Nothing is judged yet: see
+    ``linkwork check``."""
     path = Path(robot)
     if not path.suffix and not path.exists():
         if str(robot) not in bundled_robots():
             raise UnknownNameError("bundled robot", str(robot), bundled_robots())
         path = BUNDLED / f"{robot}.yaml"
-    description = _read(path)
+    description = _read(path, outside)
     if structure is not None:
         side = Path(structure)
         return apply(description, read_structure(_text(side, "give the path of a side file"), str(side)))
@@ -70,7 +71,7 @@ def read(robot: str | Path, structure: str | Path | None = None) -> Description:
     return description
 
 
-def _read(path: Path) -> Description:
+def _read(path: Path, outside: bool) -> Description:
     suffix, fix = path.suffix.lower(), "give the path of a robot file, or a name of `linkwork robots`"
     reader = READERS.get(suffix)
     if reader is None:
@@ -84,7 +85,7 @@ def _read(path: Path) -> Description:
         return read_mdh(_text(path, fix), path.name if path.parent == BUNDLED else str(path))
     data = _bytes(path, fix)
     if suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
-        return read_mjcf(data, str(path), path.parent)
+        return read_mjcf(data, str(path), path.parent, outside=outside)
     return read_urdf(data, str(path))
 
 

@@ -27,7 +27,7 @@ from ..model.description import (
 )
 from ..model.rotations import rotation_from_rpy
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
-from .xml import Element, before_declaration, parse_xml
+from .xml import BLANK, Element, before_declaration, parse_xml
 
 ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
 REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gearRatio", "gear_ratio")
@@ -85,7 +85,7 @@ def read_urdf(text: str | bytes, source: str = "") -> Description:
             )
     reader = _Reader(robot)
     if before_declaration(text):
-        reader.warn(robot, "white space stands before <?xml ...?>, where XML allows none", "remove it")
+        reader.warn(robot, BLANK, "remove it")
     return reader.description()
 
 

@@ -21,6 +21,7 @@ LONGEST_TEXT = 1000  # of an attribute that is read: a name, or a few numbers
 BEFORE_DECLARATION = re.compile("\ufeff?[ \t\r\n]+\ufeff?(?=<[?]xml)")
 # float() would also take "nan", "1_000" and digits of other alphabets.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+BLANK = "white space stands before <?xml ...?>, where XML allows none"
 INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -101,7 +102,7 @@ class Element:
                 expected=f"{size} numbers parted by spaces",
                 fix="write decimal points, not commas, and every number" if size > 1 else "write one number",
             )
-        return tuple(self._number(word, f"attribute {name!r}") for word in words)
+        return tuple(self.parsed(word, f"attribute {name!r}") for word in words)
 
     def number(self, name: str, default: float | None = None, *, infinite: bool = False) -> float:
         """An attribute of one number, which may be infinite only on request."""
@@ -113,9 +114,10 @@ class Element:
         """A number given as ``<tag value="1"/>`` or as ``<tag>1</tag>``."""
         if "value" in self.attributes:
             return self.number("value")
-        return self._number("".join(self.texts).strip(), "the text")
+        return self.parsed("".join(self.texts).strip(), "the text")
 
-    def _number(self, word: str, what: str) -> float:
+    def parsed(self, word: str, what: str) -> float:
+        """A word as a finite number; ``what`` names it in messages."""
         number = float(word) if NUMBER.fullmatch(word) else math.nan
         if not math.isfinite(number):
             raise ModelError(
