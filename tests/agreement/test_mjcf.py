@@ -200,22 +200,23 @@ TENDONS = """<mujoco><worldbody><body>
     <body pos=".3 0 0"><joint name="b" axis="1 0 0" ref="-30" damping=".1"/><geom type="box" size=".1 .2 .1"/>
     <body pos=".3 0 0"><joint name="c" axis="0 0 1" ref="10" stiffness="7" springref="25" frictionloss=".3"/>
     <geom type="box" size=".1 .3 .2"/>
-    <body pos=".3 0 0"><joint name="d" axis="0 1 1" armature=".2"/><geom type="box" size=".1 .3 .2"/></body></body></body>
-    </body></worldbody>
+    <body pos=".3 0 0"><joint name="d" axis="0 1 1" armature=".2"/><geom type="box" size=".1 .3 .2"/></body>
+    </body></body></body></worldbody>
     <tendon>
-      <fixed name="ab" stiffness="9" damping="2" frictionloss="3"><joint joint="a" coef=".5"/><joint joint="b" coef="2"/>
-      </fixed>
+      <fixed name="ab" stiffness="9" damping="2" frictionloss="3">
+        <joint joint="a" coef=".5"/><joint joint="b" coef="2"/></fixed>
       <fixed name="c" stiffness="40" damping="3" springlength=".3" armature=".4" frictionloss=".6">
         <joint joint="c" coef="-1.5"/></fixed>
       <fixed name="c again" stiffness="11"><joint joint="c" coef="2"/></fixed>
-      <fixed name="b alone" stiffness="30" damping="4" armature=".7" springlength=".1"><joint joint="b" coef="3"/></fixed>
+      <fixed name="b alone" stiffness="30" damping="4" armature=".7" springlength=".1">
+        <joint joint="b" coef="3"/></fixed>
       <fixed name="d" damping="1"><joint joint="d" coef="3"/></fixed>
     </tendon>
     <equality><tendon tendon1="ab" polycoef=".2 0 0 0 0"/></equality></mujoco>"""
 
 
 def test_fixed_tendons_couple_and_pull():
-    """MuJoCo's own equation holds where ours do, and the forces are the same along it, springs and armature included."""
+    """MuJoCo's own equation holds where ours does, and the forces along it are the same, springs and armature too."""
     description = read_mjcf(TENDONS)
     robot = linkwork.load(description)
     assert robot.joint_names == ("a", "c", "d")
