@@ -259,7 +259,7 @@ def test_armature_of_an_actuator_that_drives_no_single_joint():
         (arm(world="<replicate/>"), "attribute 'count' is missing"),
         ('<mujoco><body name="a"/></mujoco>', "body 'a': this body is outside <worldbody>"),
         (arm(body='<geom type="mesh" mesh="m"/>', more='<asset><mesh name="m" file="m.obj"/></asset>'),
-         r"cannot be had: without a folder there are no files\n  got: m.obj \(body 'a'\)\n  expected: a folder"),
+         r"come cannot be had: without a folder there are no files\n  got: m.obj \(body 'a'\)\n  expected: a folder"),
     ],
 )  # fmt: skip
 def test_refusals(text, words):

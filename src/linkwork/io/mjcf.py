@@ -39,25 +39,9 @@ def read_mjcf(
     root = parse_xml(text, source)
     if root.tag != "mujoco":
         raise ModelError("this is not an MJCF file", where=root.where, got=f"<{root.tag}>", expected="<mujoco>")
-    files = Files(root, folder, outside=outside)
-    files.include()
-    _refuse(root)
-    _bound(root, 1, dict.fromkeys(MOST, 0))
-    try:
-        mujoco: Any = import_module("mujoco")
-    except ImportError as error:
-        message = "MJCF is read by the package mujoco, which is not installed"
-        raise LinkworkError(message, where=source, fix="pip install 'mujoco>=3.2'") from error
-    try:
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            spec = mujoco.MjSpec.from_string(_text(root))
-            lacking = files.settle_meshes(mujoco, spec)
-            spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # lengths of muscles, found by simulation
-            model = spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        message = " ".join(str(error).split())[:500]
-        raise ModelError(f"MuJoCo cannot compile this model: {message}", where=source, fix="correct the file") from None
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        mujoco, model, lacking = _compile(Files(root, folder, outside=outside))
     name = root.attributes.get("model") or (Path(source).stem if source else "robot")
     reader = TreeReader(mujoco, model, source)
     for warning in heard:
@@ -67,6 +51,33 @@ def read_mjcf(
     for body in lacking:
         reader.tell("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
     return reader.description(name)
+
+
+def compile_to_draw(path: Path) -> tuple[Any, Any]:
+    """The package ``mujoco`` and its model of a file that was read before, with all meshes and colours."""
+    mujoco, model, _ = _compile(Files(parse_xml(path.read_bytes(), str(path)), path.parent, outside=True, drawn=True))
+    return mujoco, model
+
+
+def _compile(files: Files) -> tuple[Any, Any, list[str]]:
+    """The package, its model, and bodies that stand still and whose meshes are not there."""
+    root = files.root
+    files.include()
+    _refuse(root)
+    _bound(root, 1, dict.fromkeys(MOST, 0))
+    try:
+        mujoco: Any = import_module("mujoco")
+    except ImportError as error:
+        message = "MJCF is read by the package mujoco, which is not installed"
+        raise LinkworkError(message, where=root.source, fix="pip install 'mujoco>=3.2'") from error
+    try:
+        spec = mujoco.MjSpec.from_string(_text(root))
+        lacking = files.settle_meshes(mujoco, spec)
+        spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # lengths of muscles, found by simulation
+        return mujoco, spec.compile(), lacking
+    except (ValueError, mujoco.FatalError) as error:
+        message = f"MuJoCo cannot compile this model: {' '.join(str(error).split())[:500]}"
+        raise ModelError(message, where=root.source, fix="correct the file") from None
 
 
 def _refuse(root: Element) -> None:

@@ -16,7 +16,7 @@ from ..errors import ModelError
 from .xml import MAXIMUM_DEPTH, Element, parse_xml
 
 # Appearance, measurement and bookkeeping, and what only costs memory: taken out, so that no file of theirs is opened.
-UNUSED = {"texture", "material", "skin", "sensor", "keyframe", "visual", "statistic", "custom", "size"}
+UNUSED = {"texture", "material", "layer", "skin", "sensor", "keyframe", "visual", "statistic", "custom", "size"}
 UNUSED_ATTRIBUTES = {"texture", "material", "actdim", "delay", "interp", "nsample"}
 MOST_BYTES = 64 * 2**20  # of a file
 TETRAHEDRON = [0.0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]  # stands for a mesh that no inertia needs
@@ -26,8 +26,11 @@ ALLOW = "allow it by load(FILE, outside=True), or --outside"
 class Files:
     """What a model may open."""
 
-    def __init__(self, root: Element, folder: str | Path | None, *, outside: bool):
-        self.root, self.outside = root, outside
+    def __init__(self, root: Element, folder: str | Path | None, *, outside: bool, drawn: bool = False):
+        """``drawn``: with all meshes and colours, not only what forces depend on."""
+        self.root, self.outside, self.drawn = root, outside, drawn
+        colours = {"material"} if drawn else set()
+        self.unused, self.unused_attributes = UNUSED - colours, UNUSED_ATTRIBUTES - colours
         self.folder = None if folder is None else Path(os.path.realpath(folder))
         self.included: set[Path] = set()
         self.beside: dict[str, Path] = {}  # mesh -> folder of the included file in which it stands
@@ -42,7 +45,7 @@ class Files:
         if depth > MAXIMUM_DEPTH:
             message = f"with what is included, elements nest deeper than {MAXIMUM_DEPTH} levels"
             raise ModelError(message, where=element.where, fix="check how the file was made")
-        for name in UNUSED_ATTRIBUTES & element.attributes.keys():
+        for name in self.unused_attributes & element.attributes.keys():
             del element.attributes[name]
         if element.tag == "mesh" and beside is not None and "file" in element.attributes:
             self.beside[mesh_name(element.attributes.get("name"), element.attributes["file"])] = beside
@@ -50,7 +53,7 @@ class Files:
         for child in element.children:
             if child.tag == "include":
                 children += self._included(child, beside, depth)
-            elif child.tag not in UNUSED:
+            elif child.tag not in self.unused:
                 self._include(child, beside, depth + 1)
                 children.append(child)
         for child in children:
@@ -107,6 +110,8 @@ class Files:
         """Find the meshes that MuJoCo needs, and let it open no others. The names of bodies that stand still and lack
         theirs, which count without them."""
         needed, wished = _users(mujoco, spec)
+        if self.drawn:
+            needed |= {mesh_name(mesh.name, mesh.file): "drawn" for mesh in spec.meshes}
         refused: dict[str, list[str]] = {}
         remedy, lacking = "", []
         for mesh in spec.meshes:
@@ -130,7 +135,7 @@ class Files:
         for reason, meshes in refused.items():
             more = f" and {len(meshes) - 5} more" if len(meshes) > 5 else ""
             raise ModelError(
-                f"inertias come from meshes that cannot be had: {reason}",
+                f"{'meshes' if self.drawn else 'meshes from which inertias come'} cannot be had: {reason}",
                 where=self.root.source,
                 got=", ".join(meshes[:5]) + more,
                 expected=f"files in {self.folder / spec.meshdir}" if self.folder else "a folder to look for them",
