@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pinocchio import buildModelFromUrdf, buildModelFromXML  # pyright: ignore[reportAttributeAccessIssue]
 
-from linkwork.errors import ModelError
+from linkwork.errors import ModelError, UnsupportedError
 from linkwork.io.rpy import EXACT, is_rounded_quarter_turn, rpy_from_rotation
 from linkwork.io.urdf import read_urdf
 from linkwork.io.urdf_writer import write_urdf
@@ -478,6 +478,22 @@ def test_random_rotations_round_trip():
     )
     d = Description("chain", links, joints)
     assert_same(d, read_urdf(write_urdf(d)))
+
+
+@pytest.mark.parametrize("name", ["", "a\x01", "\0", "\ud800", "\ufffe", "n" * 1001])
+def test_writer_refuses_names_that_xml_cannot_hold(name: str):
+    links = Link("base"), Link(name, LinkInertia(1.0, np.zeros(3), np.eye(3)))
+    with pytest.raises(UnsupportedError, match="URDF cannot hold this name") as caught:
+        write_urdf(Description("r", links, (JointDescription("j", "continuous", "base", name),)))
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ['"<&>"', " a\tb\nc\rd ", "é😀", "n" * 1000])
+def test_odd_names_round_trip(name: str):
+    links = Link("base"), Link(name, LinkInertia(1.0, np.zeros(3), np.eye(3)))
+    text = write_urdf(Description(name, links, (JointDescription(name, "continuous", "base", name),)))
+    d = read_urdf(text)
+    assert (d.name, d.links[1].name, d.joints[0].name, d.joints[0].child) == (name,) * 4
 
 
 def test_writer_refuses_what_is_wrong():
