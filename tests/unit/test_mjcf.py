@@ -203,7 +203,9 @@ TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s"
     [
         (arm(joint='<joint name="j" type="ball"/>'), "joint 'j': ball joints are not supported\n  fix: write three"),
         (arm(joint='<freejoint name="j"/>', world=f"<body><joint/>{GEOM}</body>"), "joint 'j': a free joint is only"),
-        (arm(joint='<freejoint name="j"/>', world=f"<body><freejoint/>{GEOM}</body>"), "joint 'j': a free joint is"),
+        (arm(joint='<freejoint name="j"/>', world=f'<body name="b"><freejoint/>{GEOM}</body>'),
+         "joint 'j': a free joint is only supported where nothing else moves in the world, or loops hold the body;"
+         " beside it moves 'b'\n"),
         (TWO % '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', "by a straight line"),
         (TWO % '<equality><joint joint1="j"/><joint joint1="j" polycoef="1 0 0 0 0"/></equality>', "contradict"),
         (TWO % '<tendon><fixed stiffness="1"><joint joint="j" coef="1"/><joint joint="k" coef="2"/></fixed></tendon>',

@@ -41,12 +41,12 @@ class TreeReader:
         model, kinds = self.model, self.mujoco.mjtJoint
         free = [j for j in range(model.njnt) if model.jnt_type[j] == kinds.mjJNT_FREE]
         carriers = self.carriers
-        trees = [b for b in range(1, model.nbody) if carriers[b] and not carriers[model.body_parentid[b]]]
+        self.trees = [b for b in range(1, model.nbody) if carriers[b] and not carriers[model.body_parentid[b]]]
         self.read_actuators()
         found = read_equalities(self)
         read_tendons(self, found)
         self.followers, self.held, self.loops = found.followers, found.held, found.loops
-        self.floating = len(free) == len(trees) == 1 and not found.grounded
+        self.floating = len(free) == len(self.trees) == 1 and not found.grounded
         self.platform = free[0] if self.loops and len(free) == 1 and not self.floating else None
         for b in range(model.nbody):
             if carriers[b] or not self.floating:
@@ -164,8 +164,10 @@ class TreeReader:
             fix = "write three <joint type='hinge'> with axes at right angles in its place"
             self.tell("error", "joint", name, "ball joints are not supported", fix)
         elif not self.floating and j != self.platform:
+            others = [self.bodies[b] for b in self.trees if b != model.jnt_bodyid[j]]
+            beside = f"; beside it moves {others[0]!r}" if others else ""
             message = "a free joint is only supported where nothing else moves in the world, or loops hold the body"
-            self.tell("error", "joint", name, message, "keep one robot in the file, without loose objects")
+            self.tell("error", "joint", name, message + beside, "keep one robot in the file, without loose objects")
         elif model.jnt_stiffness[j] or any(
             array[dof : dof + 6].any() for array in (model.dof_armature, model.dof_damping, model.dof_frictionloss)
         ):

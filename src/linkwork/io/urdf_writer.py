@@ -43,10 +43,12 @@ def write_urdf(description: Description) -> str:
     joint_names = {joint.name for joint in description.joints}
     for name in (description.name, *sorted(link_names | joint_names)):
         if not NAME.fullmatch(name):
-            message = "URDF cannot hold this name"
-            expected = f"1 to {LONGEST_TEXT} characters, no control characters"
             raise UnsupportedError(
-                message, where=description.source, got=brief(name), expected=expected, fix="rename it"
+                "URDF cannot hold this name",
+                where=f"robot {brief(description.name)}",
+                got=brief(name),
+                expected=f"1 to {LONGEST_TEXT} characters, no control characters",
+                fix="rename it",
             )
 
     if description.floating:
