@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import LinkworkError, ModelError
 from ..model.description import Description
@@ -39,28 +39,32 @@ def read_mjcf(
     root = parse_xml(text, source)
     if root.tag != "mujoco":
         raise ModelError("this is not an MJCF file", where=root.where, got=f"<{root.tag}>", expected="<mujoco>")
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        mujoco, model, lacking = _compile(Files(root, folder, outside=outside))
+    done = _compile(Files(root, folder, outside=outside))
     name = root.attributes.get("model") or (Path(source).stem if source else "robot")
-    reader = TreeReader(mujoco, model, source)
-    for warning in heard:
-        reader.tell("warning", "<mujoco>", "", f"MuJoCo says: {warning.message}")
+    reader = TreeReader(done.mujoco, done.model, source)
+    for words in done.heard:
+        reader.tell("warning", "<mujoco>", "", f"MuJoCo says: {words[:500]}")
     if before_declaration(text):
         reader.tell("warning", "<mujoco>", "", BLANK)
-    for body in lacking:
+    for body in done.lacking:
         reader.tell("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
     return reader.description(name)
 
 
 def compile_to_draw(path: Path) -> tuple[Any, Any]:
     """The package ``mujoco`` and its model of a file that was read before, with all meshes and colours."""
-    mujoco, model, _ = _compile(Files(parse_xml(path.read_bytes(), str(path)), path.parent, outside=True, drawn=True))
-    return mujoco, model
+    done = _compile(Files(parse_xml(path.read_bytes(), str(path)), path.parent, outside=True, drawn=True))
+    return done.mujoco, done.model
 
 
-def _compile(files: Files) -> tuple[Any, Any, list[str]]:
-    """The package, its model, and bodies that stand still and whose meshes are not there."""
+class _Compiled(NamedTuple):
+    mujoco: Any  # the package
+    model: Any
+    lacking: list[str]  # bodies that stand still and whose meshes are not there
+    heard: list[str]  # what MuJoCo warns of
+
+
+def _compile(files: Files) -> _Compiled:
     root = files.root
     files.include()
     _refuse(root)
@@ -70,14 +74,22 @@ def _compile(files: Files) -> tuple[Any, Any, list[str]]:
     except ImportError as error:
         message = "MJCF is read by the package mujoco, which is not installed"
         raise LinkworkError(message, where=root.source, fix="pip install 'mujoco>=3.2'") from error
+    heard: list[str] = []
+    listener = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(heard.append)  # it would write a file MUJOCO_LOG.TXT
     try:
-        spec = mujoco.MjSpec.from_string(_text(root))
-        lacking = files.settle_meshes(mujoco, spec)
-        spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # lengths of muscles, found by simulation
-        return mujoco, spec.compile(), lacking
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_string(_text(root))
+            lacking = files.settle_meshes(mujoco, spec)
+            spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # lengths of muscles, found by simulation
+            model = spec.compile()
+        return _Compiled(mujoco, model, lacking, heard + [str(warning.message) for warning in caught])
     except (ValueError, mujoco.FatalError) as error:
         message = f"MuJoCo cannot compile this model: {' '.join(str(error).split())[:500]}"
         raise ModelError(message, where=root.source, fix="correct the file") from None
+    finally:
+        mujoco.set_mju_user_warning(listener)
 
 
 def _refuse(root: Element) -> None:
