@@ -12,7 +12,8 @@ import numpy as np
 from .codegen.optimised import optimised
 from .errors import LinkworkError, UnknownNameError, UnsupportedError
 from .formulations import QUANTITIES, Method, Request, entries, find, methods, sizes
-from .function import BACKENDS, DTYPES, Function, Label
+from .function import Function
+from .label import BACKENDS, DTYPES, Label
 from .model import Model, grouped
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace
