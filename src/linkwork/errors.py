@@ -59,7 +59,7 @@ class UnknownNameError(LinkworkError, KeyError):
         near = get_close_matches(str(name)[:LONGEST_PART], known, n=1, cutoff=0.5)
         listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
         super().__init__(
-            f"there is no {kind} {_short(name, LONGEST_PART)!r}",
+            f"there is no {kind} {_short(repr(name), LONGEST_PART)}",
             where=where,
             expected=f"one of: {listed}" if known else f"there are no {kind}s here",
             fix=f"did you mean {near[0]!r}?" if near else "",

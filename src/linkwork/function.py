@@ -122,7 +122,7 @@ class Function:
             return True
         out, ports = options.get("out"), self.program.outputs
         outs: tuple[Any, ...] = out if type(out) is tuple else (out,)
-        if len(options) > 1 or len(outs) != len(ports):
+        if len(options) > 1 or not outs or len(outs) != len(ports):
             return False
         for x in outs:
             if type(x) is not np.ndarray or x.dtype != self._dtype:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -58,8 +58,14 @@ def compile(
     model = getattr(robot, "model", robot)
     if not isinstance(model, Model):
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
-    if isinstance(wrenches, str):
-        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=f"wrenches=[{wrenches!r}]")
+    if isinstance(wrenches, (str, Mapping)) or not isinstance(wrenches, Iterable):
+        fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
+        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
+    wrenches = tuple(wrenches)
+    names = {"quantity": quantity, "method": method, "frame": frame, "payload": payload}
+    for what, name in (*names.items(), *(("an entry of wrenches", name) for name in wrenches)):
+        if not isinstance(name, str) and not (name is None and what in ("frame", "payload")):
+            raise UnsupportedError(f"{what} is one name", got=repr(name), expected="text")
     with suppress(TypeError):  # what NumPy does not know either is told below
         dtype = np.dtype(dtype).name
     for value, allowed, what in (
@@ -71,7 +77,7 @@ def compile(
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
-    candidates = _trace_candidates(model, quantity, method, wrenches=tuple(wrenches), **options)
+    candidates = _trace_candidates(model, quantity, method, wrenches=wrenches, **options)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
         return compile(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
@@ -86,7 +92,7 @@ def compile(
     functions = []
     for name, program in chosen:
         joints = entries(model, quantity)
-        label = Label(model.name, quantity, name, frame or "", *joints, tuple(wrenches), own_axes, payload or "")
+        label = Label(model.name, quantity, name, frame or "", *joints, wrenches, own_axes, payload or "")
         functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
