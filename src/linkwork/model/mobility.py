@@ -19,6 +19,7 @@ CLOSED = 1e-10  # metres and radians
 ALMOST = 1e-3  # open by so little, the equations of a loop contradict each other by rounded numbers
 STEPS = 200
 RANK = 1e-6  # of the largest singular value; loops that close by rounded numbers are open by less
+TIE = 1e-6  # freedoms determined as well but for this are taken in their order, whatever rounding makes of them
 BESIDE = 0.05  # radians or metres: how far beside home the rank is counted again
 
 
@@ -152,10 +153,11 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
         candidates = list(group)
         while candidates and len(dependent) < rank:
             sizes = np.linalg.norm(rest[:, candidates], axis=0)
-            best = candidates.pop(int(sizes.argmax()))
-            if sizes.max() <= RANK * np.linalg.norm(J, 2):
+            first = int((sizes >= (1 - TIE) * sizes.max()).argmax())
+            best = candidates.pop(first)
+            if sizes[first] <= RANK * np.linalg.norm(J, 2):
                 break
-            direction = rest[:, best] / sizes.max()
+            direction = rest[:, best] / sizes[first]
             rest -= np.outer(direction, direction @ rest)
             dependent.append(best)
     return tuple(k for k in range(model.n_leading) if k not in dependent)
