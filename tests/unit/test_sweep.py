@@ -513,7 +513,7 @@ def test_another_study_is_told_by_what_differs(write, tmp_path, cluster):
     refused(read_study(write(text)), r"another study(.|\n)*the robot file arm\.urdf")
     about = json.loads((folder / "study.json").read_text())
     (folder / "study.json").write_text(json.dumps({**about, "linkwork": "0.0.9"}))
-    refused(study, rf"linkwork 0\.0\.9(.|\n)*{linkwork.__version__}(.|\n)*pip install linkwork==0\.0\.9")
+    refused(study, rf"linkwork 0\.0\.9(.|\n)*{linkwork.__version__}(.|\n)*or use linkwork 0\.0\.9")
     (folder / "study.json").write_bytes(files.pop(folder / "study.json"))
     assert all(path.read_bytes() == data for path, data in files.items())
 

@@ -3,7 +3,7 @@
 import http.client
 import math
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 
 import linkwork
 from linkwork.view import show
+from linkwork.view.door import Door
 
 viser = pytest.importorskip("viser")
 msgpack = pytest.importorskip("msgspec.msgpack")
@@ -204,3 +205,10 @@ def test_noise_ends_only_the_connection_it_came_by(page, data):
         until(lambda: page.state.q[1] == 0.5)
         send(other, page.controls.sliders[1], value=0.0)
         until(lambda: page.state.q[1] == 0.0)
+
+
+def test_a_viser_that_passes_the_door_by_is_stopped(monkeypatch):
+    """As one would whose server is started in another way."""
+    monkeypatch.setattr(Door, "_guarding", lambda self: nullcontext([]))
+    with pytest.raises(linkwork.UnsupportedError, match=r"cannot be guarded(.|\n)*pip install"):
+        show(linkwork.load("planar2r"), port=0)

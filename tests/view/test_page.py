@@ -218,8 +218,8 @@ def test_missing_meshes_are_one_line(tmp_path):
 
 def test_a_divergence_is_told_calmly(page):
     c = page.controls
-    enter(c.velocities[0], 1e9)
-    enter(c.velocities[1], 1e9)
+    enter(c.velocities[0], 1e155)
+    enter(c.velocities[1], 1e155)
     press(c.simulate)
     told = c.notice.content
     assert "left the finite numbers at t = " in told and "shorter step" in told
@@ -245,6 +245,17 @@ def test_what_breaks_is_told_and_the_page_goes_on(page, monkeypatch, capfd):
     enter(c.sliders[0], 0.7)
     assert not c.notice.content and page.state.q[0] == 0.7
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_doubts_about_a_simulation_are_shown():
+    """The Panda falls beyond its limits."""
+    page = show(linkwork.load("panda"), port=0)
+    try:
+        press(page.controls.simulate)
+        page.player.playing = False
+        assert "go beyond theirs" in page.controls.motion_notes.content and page.player.motion.notes
+    finally:
+        page.stop()
 
 
 def test_notes_of_trajectories_are_shown(robot):

@@ -49,8 +49,7 @@ class Folder:
                 where=str(self.path),
                 got="; ".join(others),
                 expected="the study as it is in study.yaml there, the same robot files and the same linkwork",
-                fix="choose another folder"
-                + (f", or pip install linkwork=={version}" if version != __version__ else ""),
+                fix="choose another folder" + (f", or use linkwork {version}" if version != __version__ else ""),
             )
         if not resume:
             fix = "go on with it by --resume, or choose another folder"

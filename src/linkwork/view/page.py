@@ -6,6 +6,7 @@ import math
 import socket
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..robot import Robot
 from . import html
 from .controls import NO_TORQUE, Controls
@@ -286,7 +287,9 @@ class Page:
             torque = None if c.torque.value == NO_TORQUE else state.motor_torques()
             duration = max(round(c.duration.value / RECORD), 1) * RECORD
             how = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
-            result = state.robot.simulate(state.q, state.v, duration, STEP, **how)
+            with warnings.catch_warnings():  # its notes, which are shown, say the same
+                warnings.simplefilter("ignore", SimulationWarning)
+                result = state.robot.simulate(state.q, state.v, duration, STEP, **how)
             runs = sum(motion.name.startswith("simulated") for motion in self.player.motions)
             self.player.add(motions(state.robot, result, f"simulated {runs + 1}"))
             self.player.playing = True
