@@ -102,6 +102,7 @@ def test_a_frame_that_cannot_move():
     assert robot.inverse_dynamics(robot.home, [], []).shape == (0,)
     assert robot.inertia_matrix(robot.home).shape == (0, 0)
     assert robot.assemble([]).solved
+    assert len(robot.base_parameters()) == robot.base_parameters().rank == 0
 
 
 def chain(lengths, kind="weld", at=None, home=None) -> Description:

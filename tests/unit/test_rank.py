@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.errors import LinkworkError
 from linkwork.model import Description, JointDescription, Link, Mimic, Placement, build
-from linkwork.parameters import BaseParameters, base_parameters
+from linkwork.parameters import BaseParameters, base_parameters, states
 from linkwork.parameters.double_double import DoubleDouble
 from linkwork.parameters.precise import precise_rows
 from linkwork.parameters.rank import independent, stacked
@@ -158,6 +159,12 @@ def test_loops_that_contradict_each_other():
     base = base_parameters(build(replace(four_bar(), loops=(replace(loop, second=(link, turned)),))))
     assert base.names == upright.names and base.rank == len(base) and not base.ambiguity
     assert_close(base.matrix, upright.matrix, tolerance=1e-8)
+
+
+def test_loops_that_do_not_close_beside_home(monkeypatch):
+    monkeypatch.setattr(states, "CLOSED", 0.0)
+    with pytest.raises(LinkworkError, match=r"too few positions close the loops(.|\n)*got: 0 on .* ways from home"):
+        linkwork.load("four-bar").base_parameters()
 
 
 def test_signs_of_friction_are_assumed():

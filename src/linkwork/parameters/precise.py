@@ -23,7 +23,7 @@ from .states import jacobian, nearer, of_freedoms, open_by, states
 
 ROUNDING = 1e-27  # of rows of length one, with much to spare: the largest seen was 5e-29
 REFINED = 3  # Newton's steps, of which two are enough
-SHARE = 100.0  # by how much less than the loops contradict each other columns are told apart
+SHARE = 100.0  # times the gap that contradicting loops leave: what adds less than that to other columns is rounding
 
 
 @dataclass(frozen=True, eq=False)

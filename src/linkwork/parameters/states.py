@@ -58,6 +58,8 @@ def of_freedoms(model: Model) -> Model:
 
 def _closed_positions(model: Model, count: int, rng: np.random.Generator) -> np.ndarray:
     """Those on short walks from home as the loops allow, so that they stay put together as they are there."""
+    if not model.nv:
+        return np.tile(model.home, (count, 1))
     found = np.zeros((0, model.nq))
     walks = -(-count // STRIDES)
     for _ in range(TRIES):
