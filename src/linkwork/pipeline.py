@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,10 +57,9 @@ def compile(
     model = getattr(robot, "model", robot)
     if not isinstance(model, Model):
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
-    if isinstance(wrenches, (str, Mapping)) or not isinstance(wrenches, Iterable):
+    if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):
         fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
-    wrenches = tuple(wrenches)
     if not all(isinstance(name, str) for name in wrenches):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
     try:
