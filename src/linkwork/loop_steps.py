@@ -27,24 +27,14 @@ def _unknown_columns(model: Model, known: Sequence[int], J: Sequence[Sequence[An
 
 
 def _judged(model: Model, known: Sequence[int], q: list[Any]) -> dict[str, Any]:
-    """The norm of the residual, a number that is zero unless an axis points the wrong way, and the conditioning.
-
-    ||A|| ||A^-1|| is at least the number n of unknowns, and infinite where they are not determined.
-    """
+    """The norm of the residual, a number that is zero unless an axis points the wrong way, and the conditioning."""
     tree, columns = model.expand(q), _unknown_columns(model, known, _jacobian(model, q))
-    solver, n = Orthogonal(columns), len(columns)
-    size = sum((x * x for column in columns for x in column), start=0)
-    inverse: Any = 0
-    for k in range(n):  # rows of R^-1; the inverse is R^-1 D^-1 Q^T with orthogonal columns of Q
-        inverse = inverse + sum(
-            (x * x * d for x, d in zip(solver.inverse_row(k), solver.inverse, strict=True)), start=0
-        )
     r = closure.residual(model, tree)
     wrong = sum((1 - sign(value) for value in closure.aligned(model, tree)), start=0)
     return {
         "residual": [sqrt(dot(r, r))],
         "wrong": [wrong],
-        "conditioning": [n / sqrt(size * inverse) if n else 1],
+        "conditioning": [Orthogonal(columns).conditioning()],
     }
 
 

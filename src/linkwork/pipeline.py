@@ -60,6 +60,7 @@ def compile(
     if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):
         fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
+    wrenches = tuple(wrenches)
     if not all(isinstance(name, str) for name in wrenches):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
     try:

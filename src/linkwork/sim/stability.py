@@ -25,17 +25,17 @@ def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
         if not np.isfinite(slopes).all():
             return 0.0
         modes = np.linalg.eigvals(slopes)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # of modes beyond all numbers
             exact = np.abs(np.exp(modes * dt))
-        own = np.maximum(1.0, exact)
-        if method in AMPLIFICATION:
-            growth = AMPLIFICATION[method](modes * dt)
-            swings = np.abs(modes.real) < 0.1 * np.abs(modes.imag)
-            growth = np.where(swings & (growth < (1 - loss) * exact), np.inf, growth / own)
-            rate = abs(modes[np.argmax(growth)])
-        else:  # friction is taken otherwise than the rest, so only the step itself tells
-            growth = np.abs(np.linalg.eigvals(_jacobian(setup, plant.step, state, dt))) / own.max()
-            rate = np.abs(modes).max()
+            own = np.maximum(1.0, exact)
+            if method in AMPLIFICATION:
+                growth = AMPLIFICATION[method](modes * dt)
+                swings = np.abs(modes.real) < 0.1 * np.abs(modes.imag)
+                growth = np.where(swings & (growth < (1 - loss) * exact), np.inf, growth / own)
+                rate = abs(modes[np.argmax(growth)])
+            else:  # friction is taken otherwise than the rest, so only the step itself tells
+                growth = np.abs(np.linalg.eigvals(_jacobian(setup, plant.step, state, dt))) / own.max()
+                rate = np.abs(modes).max()
         if growth.max() > 1 + GROWTH:
             return float(rate)
     return 0.0
