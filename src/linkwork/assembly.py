@@ -22,7 +22,7 @@ SINGULAR = 1e-5  # of the conditioning
 LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another way of assembly
 SLACK = 10  # times the residual that is left at home
 STRIDE = 0.5  # radians or metres: the most that known joints go at once on the way from home
-SHORTEST = 1e-6  # of the way: shorter strides are not tried
+SHORTEST = 1e-6  # of the longest stride: shorter ones are not tried
 TURN = 0.5  # of the Jacobian, relative: from one on it may have been singular in between
 
 
@@ -233,7 +233,7 @@ class Assembler:
             for values, value in zip(told, found, strict=True):
                 values[on] = value[good]
             steps[todo] += NEWTON
-            todo = todo[(done[todo] < 1) & (length[todo] > SHORTEST)]
+            todo = todo[(done[todo] < 1) & (length[todo] > SHORTEST * longest[todo])]
         q[:, self.places] = goal
         lost = done < 1
         if lost.any():

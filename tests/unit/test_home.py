@@ -44,6 +44,8 @@ def test_a_leg_that_is_put_together_otherwise(tmp_path, run_linkwork):
     code, out, _ = run_linkwork("check", str(path), "--json")
     told = json.loads(out)
     assert code == 0 and told["warnings"] == 1 and "outside its limits" in told["findings"][0]["message"]
+    code, out, err = run_linkwork("eval", str(path), "gravity")
+    assert code == 0 and out and err.startswith(f"warning: {path}: joint 'leg2_slide': with the loops closed")
 
 
 def test_a_platform_out_of_reach_is_told():

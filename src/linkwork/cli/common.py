@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -30,7 +32,12 @@ class Source:
     options: Mapping[str, Any]
 
     def load(self, **changes: Any) -> Robot:
-        return load(self.name, **{**self.options, **changes})
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            robot = load(self.name, **{**self.options, **changes})
+        for warning in told:
+            print(f"warning: {warning.message}", file=sys.stderr)
+        return robot
 
 
 def _source(
