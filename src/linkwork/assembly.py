@@ -13,7 +13,6 @@ from .errors import LinkworkError, ShapeError, UnsupportedError
 from .function import Function
 from .legs import LegSolver
 from .loop_steps import NEWTON, newton_function, step_function, stride_function
-from .loop_steps import newton_step as newton_step  # for the simulation
 from .model import Model, closure, determines
 
 CLOSE = 1e-2  # below this residual, plain Newton steps
