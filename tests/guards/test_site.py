@@ -73,6 +73,13 @@ def test_examples_become_pages():
     assert 'robot = linkwork.load("four-bar")' in text and text.count("```") == 2
 
 
+def test_notebook_becomes_a_page_with_what_it_shows():
+    notebook_page = runpy.run_path(str(DOCS / "site_hooks.py"))["notebook_page"]
+    text = notebook_page(ROOT / "examples" / "tour.ipynb")
+    assert text.startswith("# A tour of linkwork\n\n")
+    assert "$$\n\\begin{aligned}" in text and text.count('<img alt="" src="data:image/png') >= 2
+
+
 def test_site_builds_without_warnings(tmp_path):
     """All is there, and a page asks for nothing from the network."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
