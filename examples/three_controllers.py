@@ -43,9 +43,10 @@ for name, motion in motions.items():
     print(f"{name:30} largest error {worst:.1e} rad, at the end {last:.1e} rad, torque {torque:.0f} N m")
     axes.semilogy(motion.t, np.degrees(error), label=name)
 axes.set(xlabel="time (s)", ylabel="largest joint error (degrees)", title="Panda on a quintic path of one second")
-axes.set_ylim(1e-3, 100)  # below, computed torque without a load: rounding alone
+axes.set_ylim(1e-3, 100)
+axes.text(0.05, 1.3e-3, "computed torque: rounding alone, below 1e-9 degrees", color="C2", fontsize=9)
 name_lines(axes)
 figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "three_controllers.png"))
 
 error = {name: np.abs(motion.q[-1] - goal).max() for name, motion in motions.items()}
-assert error["computed torque"] < 1e-6 < error["PD + gravity"] < error["PD"]
+assert error["computed torque"] < 1e-11 < error["PD + gravity"] < error["PD"]

@@ -27,7 +27,8 @@ def styled() -> AbstractContextManager[None]:
 
 def name_lines(axes: Axes, size: float = 9.0) -> None:
     """The label of each line beside its last point, in its colour, moved up or down so that none hides another."""
-    axes.figure.draw_without_rendering()  # limits and sizes are known from here on
+    figure = axes.figure.canvas.figure
+    figure.draw_without_rendering()  # limits and sizes are known from here on
     names, ends = [], []
     for line in axes.get_lines():
         x, y = np.broadcast_arrays(*map(np.asarray, line.get_data()))
@@ -37,8 +38,8 @@ def name_lines(axes: Axes, size: float = 9.0) -> None:
             if 0 <= end[1] <= 1:  # else it leaves the picture
                 names.append(line)
                 ends.append(end)
-    point = axes.figure.dpi / 72 / np.array(axes.get_window_extent().size)  # in axes
-    height = size * 1.25 * point[1]  # of a line of words
+    point = figure.dpi / 72 / np.array(axes.get_window_extent().size)  # in axes
+    height = size * 1.3 * point[1]  # of a line of words
     heights = _apart([end[1] for end in ends], height)
     moved = any(abs(y - end[1]) > height / 4 for y, end in zip(heights, ends, strict=True))
     for line, end, y in zip(names, ends, heights, strict=True):
@@ -46,7 +47,7 @@ def name_lines(axes: Axes, size: float = 9.0) -> None:
         axes.annotate(
             str(line.get_label()),
             xy=(end[0] + 2 * point[0], end[1]),
-            xytext=(end[0] + (14 if moved else 4) * point[0], y),
+            xytext=(end[0] + (14 if moved else 6) * point[0], y),
             xycoords="axes fraction",
             textcoords="axes fraction",
             color=line.get_color(),
@@ -58,7 +59,8 @@ def name_lines(axes: Axes, size: float = 9.0) -> None:
 
 
 def _apart(places: list[float], height: float) -> list[float]:
-    """Places at least ``height`` apart, in the same order, moved as little as their crowd allows."""
+    """Places at least ``height`` apart, in the same order, moved as little as their crowd allows, between 0 and 1 if
+    there is room."""
     order = np.argsort(places, kind="stable")
     groups: list[list[float]] = []  # middle and number of those that touch
     for place in np.asarray(places)[order]:
@@ -67,6 +69,13 @@ def _apart(places: list[float], height: float) -> list[float]:
             (b, m), (a, n) = groups.pop(), groups.pop()
             groups.append([(a * n + b * m) / (n + m), n + m])
     spread = [middle + height * (k - (count - 1) / 2) for middle, count in groups for k in range(int(count))]
+    top, bottom = 1.0, 0.0
+    for k in reversed(range(len(spread))):
+        spread[k] = min(spread[k], top)
+        top = spread[k] - height
+    for k in range(len(spread)):
+        spread[k] = max(spread[k], bottom)
+        bottom = spread[k] + height
     result = np.empty(len(places))
     result[order] = spread
     return result.tolist()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+
 from ..drawing import name_lines, styled
 from ..errors import LinkworkError
 from ..formulations import METHODS, Method, executed
@@ -71,5 +73,5 @@ def draw(path: Path) -> None:
             raise LinkworkError(f"the picture cannot be written: {error}", where=str(path)) from error
 
 
-def _points(values: dict[int, float]) -> tuple[list[int], list[float]]:
+def _points(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
     return list(values.keys()), list(values.values())
