@@ -29,6 +29,7 @@ docs-tables: $(VENV)/test
 	$(RUN)/python docs/update_tables.py
 	$(RUN)/python docs/update_passes.py
 	$(RUN)/python docs/update_integrators.py
+	$(RUN)/python docs/update_notebook.py
 
 clean:
 	rm -rf $(VENV)

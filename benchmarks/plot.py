@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from growth import ABA, BLOCK, LONG, RECURSION
+from matplotlib.figure import Figure
 from targets import SPEEDUP
 
-SHIFT = {RECURSION: 0, BLOCK: -6, ABA: 7}  # points, up, of the exponents beside the curves
-COLORS = {"inverse_dynamics": "#1f5fa8", "forward_dynamics": "#e0862a"}
+from linkwork.drawing import name_lines, styled
+
+COLORS = {"inverse_dynamics": "C0", "forward_dynamics": "C1"}
 LABELS = {
     "inverse_dynamics": "inverse dynamics, against rneaInParallel",
     "forward_dynamics": "forward dynamics, against abaInParallel",
@@ -21,9 +19,22 @@ LABELS = {
 
 
 def plot(results: dict[str, Any], path: Path):
+    """Bars of both quantities for each robot."""
+    with styled():
+        _speed(results).savefig(path, dpi=160)
+
+
+def plot_growth(results: dict[str, Any], path: Path):
+    """Operations and time of an eel against its links, with the exponents fitted."""
+    with styled():
+        _growth(results).savefig(path, dpi=160)
+
+
+def _speed(results: dict[str, Any]) -> Figure:
     speedups = {(r["robot"], r["quantity"]): r for r in results["dynamics"]}
     robots = list(dict.fromkeys(robot for robot, _ in speedups))
-    figure, axes = plt.subplots(figsize=(8.4, 4.3), dpi=160)
+    figure = Figure((8.4, 4.3))
+    axes = figure.subplots()
     width = 0.38
     for side, quantity in ((-0.5, "inverse_dynamics"), (0.5, "forward_dynamics")):
         places = [k + side * (width + 0.02) for k in range(len(robots))]
@@ -48,30 +59,28 @@ def plot(results: dict[str, Any], path: Path):
     joints = results["joints"]
     axes.set_xticks(range(len(robots)), [f"{robot}\n{joints[robot]}" for robot in robots], fontsize=11)
     axes.tick_params(length=0)
-    axes.grid(axis="y", color="#d8d8d8", lw=0.8, zorder=0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.set_title("Times faster than Pinocchio: batches of 4096 states, one core", loc="left", fontsize=13, pad=10)
-    axes.legend(frameon=False, loc="upper center", ncols=3, fontsize=9.5, columnspacing=1.4, handlelength=1.4)
+    axes.grid(axis="x", visible=False)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlim(-0.5, len(robots) - 0.5)
+    axes.set_title("Times faster than Pinocchio: batches of 4096 states, one core", fontsize=12, pad=10)
+    axes.legend(loc="upper center", ncols=3, fontsize=9.5, columnspacing=1.4, handlelength=1.4)
     machine, versions = results["machine"], results["versions"]
     foot = f"{machine['processor']}, {machine['lanes']} doubles per vector; Pinocchio {versions['Pinocchio']}"
     foot += "; logarithmic scale; ns per state in the bars"
-    figure.text(0.99, 0.01, foot, ha="right", va="bottom", fontsize=8, color="#606060")
-    figure.tight_layout(rect=(0, 0.03, 1, 1))
-    figure.savefig(path)
-    plt.close(figure)
+    figure.supxlabel(foot, x=0.99, ha="right", fontsize=8, color="#606060")
+    return figure
 
 
-def plot_growth(results: dict[str, Any], path: Path):
-    """Operations and time of an eel against its links, with the exponents fitted."""
+def _growth(results: dict[str, Any]) -> Figure:
     rows, powers = results["growth"]["rows"], results["growth"]["exponents"]
     links = [row["links"] for row in rows]
     lines = {
-        RECURSION: ("#1f5fa8", "o", "recursion (khalil-moving)"),
-        BLOCK: ("#e0862a", "s", "inertia matrix and LDLᵀ (crba-ldl)"),
-        ABA: ("#808080", "^", "Pinocchio, aba, one call per state"),
+        RECURSION: ("C0", "o", "recursion (khalil-moving)"),
+        BLOCK: ("C1", "s", "inertia matrix, LDLᵀ (crba-ldl)"),
+        ABA: ("C6", "^", "Pinocchio, aba, one by one"),
     }
-    figure, panels = plt.subplots(1, 2, figsize=(8.4, 4.1), dpi=160)
+    figure = Figure((10.5, 4.1))
+    panels = figure.subplots(1, 2)
     for axes, what, title in (
         (panels[0], "operations", "mul + add per state"),
         (panels[1], "times", "ns per state, one core"),
@@ -79,30 +88,14 @@ def plot_growth(results: dict[str, Any], path: Path):
         for name, power in powers[what].items():
             values = [row["times"][name]["ns"] if what == "times" else row["operations"][name] for row in rows]
             color, marker, label = lines[name]
-            axes.plot(links, values, color=color, marker=marker, ms=4.5, lw=1.6, label=label)
-            axes.annotate(
-                f"$n^{{{power:.2f}}}$",
-                (links[-1], values[-1]),
-                (6, SHIFT[name]),
-                textcoords="offset points",
-                va="center",
-                color=color,
-            )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(links[0] * 0.9, links[-1] * 1.6)
+            axes.plot(links, values, color=color, marker=marker, ms=4, label=f"$n^{{{power:.2f}}}$ {label}")
+        axes.set(xscale="log", yscale="log", xlim=(links[0] * 0.92, links[-1] * 1.05))
         axes.set_xticks(links, [str(n) for n in links])
         axes.minorticks_off()
         axes.set_xlabel("links of the eel")
-        axes.set_title(title, loc="left", fontsize=11)
-        axes.grid(color="#e0e0e0", lw=0.8)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-    figure.suptitle("Forward dynamics on a floating base, against the number of links", x=0.01, ha="left", fontsize=13)
-    handles, labels = panels[1].get_legend_handles_labels()
-    figure.legend(handles, labels, frameon=False, loc="lower center", ncols=3, fontsize=9, bbox_to_anchor=(0.5, 0.035))
+        axes.set_title(title)
+        name_lines(axes)
+    figure.suptitle("Forward dynamics on a floating base, against the number of links", x=0.01, ha="left", fontsize=12)
     foot = f"exponents fitted from {LONG} links on; batches of 4096 states; {results['machine']['processor']}"
-    figure.text(0.99, 0.01, foot, ha="right", va="bottom", fontsize=8, color="#606060")
-    figure.tight_layout(rect=(0, 0.09, 1, 0.98))
-    figure.savefig(path)
-    plt.close(figure)
+    figure.supxlabel(foot, x=0.99, ha="right", fontsize=8, color="#606060")
+    return figure

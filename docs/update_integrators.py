@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.drawing import styled
 
 DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "simulation.md", DOCS / "pictures" / "integrators.png"
@@ -61,17 +62,17 @@ def table(results: dict[str, dict[str, list[tuple[float, int, float]]]]) -> str:
 
 
 def draw(results: dict[str, dict[str, list[tuple[float, int, float]]]]) -> None:
-    figure = Figure((9, 3.8), layout="constrained")
-    for axes, (name, found) in zip(figure.subplots(1, 2, sharey=True), results.items(), strict=True):
-        for method, points in found.items():
-            _, cost, error = np.array(points).T
-            axes.loglog(cost, error, "o-", markersize=3, linewidth=1, label=method)
-        axes.set(title=f"{name}, {DURATION:g} s of free fall", xlabel="evaluations of forward dynamics")
-        axes.set_ylim(1e-14, 3)
-        axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel("error of the positions at the end, rad or m")
-    figure.axes[1].legend(fontsize=8)
-    figure.savefig(PICTURE, dpi=110)
+    with styled():
+        figure = Figure((10, 4))
+        for axes, (name, found) in zip(figure.subplots(1, 2, sharey=True), results.items(), strict=True):
+            for method, points in found.items():
+                _, cost, error = np.array(points).T
+                axes.loglog(cost, error, "o-", markersize=3, label=method)
+            axes.set(title=f"{name}, {DURATION:g} s of free fall", xlabel="evaluations of forward dynamics")
+            axes.set(ylim=(1e-14, 3), xlim=(40, 6e4))
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), labelcolor="linecolor", fontsize="medium")
+        figure.axes[0].set_ylabel("error of the positions at the end, rad or m")
+        figure.savefig(PICTURE)
 
 
 if __name__ == "__main__":

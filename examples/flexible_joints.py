@@ -5,10 +5,12 @@ python examples/flexible_joints.py [PICTURE.png]
 
 import sys
 
+import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.drawing import STYLE, name_lines
 from linkwork.model import ElasticDrive
 
 joints = linkwork.load("planar2r").joint_names
@@ -50,7 +52,8 @@ def simulate(robot, stiffness):
     return np.array(history), np.array(forces)
 
 
-figure = Figure(figsize=(8, 5), layout="constrained")
+matplotlib.style.use(STYLE)
+figure = Figure(figsize=(8, 5))
 upper, lower = figure.subplots(2, sharex=True)
 largest = []
 for stiffness in (3e4, 12e4, 48e4):
@@ -65,12 +68,12 @@ for stiffness in (3e4, 12e4, 48e4):
         f"K = {stiffness:6.0f} N m/rad: the springs give way by {np.degrees(largest[-1]):.2f} degrees, and the motors'"
     )
     print(f"    forces differ from those of the rigid arm by {off:.0f} of {most:.0f} N m")
-    upper.plot(times, np.degrees(springs[:, 0]), label=f"K = {stiffness:.0f} N m/rad")
-    lower.plot(times, forces[:, 0])
+    for axes, curve in ((upper, np.degrees(springs[:, 0])), (lower, forces[:, 0])):
+        axes.plot(times, curve, label=f"{stiffness / 1e3:.0f} kN m/rad")
 lower.plot(times, needed[:, 0], "k--", linewidth=1, label="rigid arm")
 upper.set(ylabel="spring of joint 1 (degrees)", title="A swing of 1 s on elastic drives")
 lower.set(ylabel="motor of joint 1 (N m)", xlabel="time (s)")
-upper.legend()
-lower.legend()
-figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "flexible_joints.png"), dpi=110)
+for axes in (upper, lower):
+    name_lines(axes)
+figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "flexible_joints.png"))
 assert largest[0] > 3 * largest[1] > 9 * largest[2]  # four times as stiff, a quarter of the deflection

@@ -5,10 +5,12 @@ python examples/four_bar.py [PICTURE.png]
 
 import sys
 
+import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.drawing import STYLE, name_lines
 
 robot = linkwork.load("four-bar")
 crank = np.linspace(0, 2 * np.pi, 720, endpoint=False)[:, None]
@@ -45,18 +47,19 @@ def outline(q):
     return np.array(points).T, at["coupler_point"][:2, 3]
 
 
-figure = Figure(figsize=(9, 3.6), layout="constrained")
+matplotlib.style.use(STYLE)
+figure = Figure(figsize=(9, 3.6))
 drawing, curve = figure.subplots(1, 2, width_ratios=(1.15, 1))
-for (name, torque), q, color in zip(torques.items(), (up, down), ("tab:blue", "tab:orange"), strict=True):
+for (name, torque), q, color in zip(torques.items(), (up, down), ("C0", "C1"), strict=True):
     for k in range(0, 720, 120):
         bars, _ = outline(q[k])
         drawing.plot(*bars, "o-", color=color, alpha=0.9 if k == 120 else 0.2, markersize=3, linewidth=2)
     path = np.array([outline(each)[1] for each in q[::8]])
     drawing.plot(*path.T, color=color, linewidth=0.8, linestyle="--")
     curve.plot(np.degrees(crank[:, 0]), torque, color=color, label=name)
-drawing.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title="every 60 degrees, and a point of the coupler")
+drawing.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title="Every 60 degrees, and a point of the coupler")
 curve.axhline(0, color="gray", linewidth=0.5)
-curve.set(xlabel="crank (degrees)", ylabel="torque (N m)", title="torque of the crank at 90 turns a minute")
+curve.set(xlabel="crank (degrees)", ylabel="torque (N m)", title="Torque of the crank at 90 turns a minute")
 curve.set_xticks(range(0, 361, 60))
-curve.legend()
-figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "four-bar.png"), dpi=110)
+name_lines(curve)
+figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "four-bar.png"))

@@ -5,10 +5,12 @@ python examples/free_flyer.py [PICTURE.png]
 
 import sys
 
+import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.drawing import STYLE, name_lines
 
 robot = linkwork.load("space-arm")
 n, period, rounds, step = len(robot.joint_names), 10.0, 3, 0.02
@@ -58,13 +60,14 @@ for k in range(1, rounds + 1):
     print(f"after round {k} the arm is back where it was, and the satellite is turned by {angle:.1f} degrees")
 print(f"momentum never exceeds {momentum:.0e} N m s, the centre of mass stays within {moved:.0e} m")
 
-figure = Figure(figsize=(8, 5), layout="constrained")
+matplotlib.style.use(STYLE)
+figure = Figure(figsize=(8, 5))
 upper, lower = figure.subplots(2, sharex=True)
 moments = np.append(times, rounds * period)
 upper.plot(moments, np.degrees(joints[:, 0, :2]), label=robot.joint_names[:2])
-lower.plot(moments, turned, color="tab:green")
+lower.plot(moments, turned, color="C2")
 upper.set(ylabel="arm (degrees)", title="Round a closed path of the joints, the satellite turns")
 lower.set(ylabel="satellite, turned by (degrees)", xlabel="time (s)")
-upper.legend()
-figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "free_flyer.png"), dpi=110)
+name_lines(upper)
+figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "free_flyer.png"))
 assert momentum < 1e-4 and moved < 1e-5 and turned[-1] > 5

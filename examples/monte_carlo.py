@@ -6,11 +6,13 @@ python examples/monte_carlo.py [PICTURE.png]
 import sys
 import time
 
+import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
 from linkwork.control import ComputedTorque, Quintic
+from linkwork.drawing import STYLE, name_lines
 
 robot = linkwork.load("puma560")
 samples, steps, dt = 2000, 1500, 1e-3
@@ -38,16 +40,18 @@ error = np.degrees(np.abs(motions.q - path.sample(motions.t).q).max(axis=-1))  #
 half = gains < np.median(gains)
 print(f"largest error: median {np.median(error.max(1)):.2f} degrees, 95 % below {np.quantile(error.max(1), 0.95):.2f}")
 
-figure = Figure(figsize=(9, 3.8), layout="constrained")
+matplotlib.style.use(STYLE)
+figure = Figure(figsize=(9, 3.8))
 left, right = figure.subplots(1, 2)
 low, middle, high = np.quantile(error, [0.05, 0.5, 0.95], axis=0)
-left.fill_between(motions.t, low, high, alpha=0.3, label="5 to 95 %")
-left.plot(motions.t, middle, label="median")
-left.set(xlabel="time (s)", ylabel="largest joint error (degrees)", title="masses ±20 %, friction ±50 %")
-left.legend()
-right.plot(gains, error.max(1), ".", markersize=2)
+left.fill_between(motions.t, low, high, alpha=0.2, linewidth=0)
+for curve, name in ((low, "5 %"), (middle, "median"), (high, "95 %")):
+    left.plot(motions.t, curve, color="C0", linewidth=2 if curve is middle else 0.7, label=name)
+left.set(xlabel="time (s)", ylabel="largest joint error (degrees)", title="Masses ±20 %, friction ±50 %")
+name_lines(left)
+right.plot(gains, error.max(1), ".", color="C0", markersize=3, alpha=0.5, markeredgewidth=0)
 right.set(
-    xlabel="bandwidth of the controller (rad/s)", ylabel="largest error (degrees)", title="higher gains forgive more"
+    xlabel="bandwidth of the controller (rad/s)", ylabel="largest error (degrees)", title="Higher gains forgive more"
 )
-figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "monte_carlo.png"), dpi=110)
+figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "monte_carlo.png"))
 assert np.median(error.max(1)[half]) > np.median(error.max(1)[~half])

@@ -5,10 +5,12 @@ python examples/stewart_platform.py [PICTURE.png]
 
 import sys
 
+import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.drawing import STYLE, name_lines
 
 robot = linkwork.load("gough-stewart")
 period, radius, height, heave, lean = 2.0, 0.12, 1.05, 0.05, 0.15
@@ -54,21 +56,21 @@ assert np.allclose(again, a)
 measured = robot.assemble(lengths[::50], known=robot.motor_names)  # forward kinematics: the pose from the lengths
 assert measured.solved.all() and np.allclose(measured.q[:, :3], p[::50])
 
-figure = Figure(figsize=(10, 4.2), layout="constrained")
+matplotlib.style.use(STYLE)
+figure = Figure(figsize=(10, 4.2))
 space = figure.add_subplot(1, 2, 1, projection="3d")
 feet = np.stack([robot.pose(f"leg{k}_cross", q)[:, :3, 3] for k in range(1, 7)], axis=1)
 balls = np.stack([robot.pose(f"leg{k}_rod", q)[:, :3, 3] for k in range(1, 7)], axis=1)
 ring = [0, 1, 2, 3, 4, 5, 0]
 space.plot(*feet[0, ring].T, color="black")
 for k, alpha in ((0, 1.0), (133, 0.25), (266, 0.25)):
-    space.plot(*balls[k, ring].T, color="tab:blue", alpha=alpha, linewidth=2)
+    space.plot(*balls[k, ring].T, color="C0", alpha=alpha, linewidth=2)
     for foot, ball in zip(feet[k], balls[k], strict=True):
-        space.plot(*np.array([foot, ball]).T, color="tab:gray", alpha=alpha, linewidth=2)
-space.plot(*p.T, color="tab:orange")
-space.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)", aspect="equal")
+        space.plot(*np.array([foot, ball]).T, color="C6", alpha=alpha, linewidth=2)
+space.plot(*p.T, color="C1")
+space.set(title="Round a circle, leaning inward", xlabel="x (m)", ylabel="y (m)", zlabel="z (m)", aspect="equal")
 forces = figure.add_subplot(1, 2, 2)
 forces.plot(t, tau, label=[name.removesuffix("_slide") for name in robot.motor_names])
-forces.set(xlabel="time (s)", ylabel="force of the cylinder (N)", xlim=(0, period))
-forces.legend(ncols=3, loc="upper center")
-forces.margins(y=0.2)
-figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "gough-stewart.png"), dpi=110)
+forces.set(title="Forces of the cylinders", xlabel="time (s)", ylabel="force (N)", xlim=(0, period))
+name_lines(forces)
+figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "gough-stewart.png"))

@@ -5,10 +5,12 @@ python examples/swimming_eel.py [PICTURE.png]
 
 import sys
 
+import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.drawing import STYLE
 
 robot = linkwork.load("eel")
 yaw = np.array([name.startswith("yaw") for name in robot.joint_names])
@@ -60,15 +62,16 @@ print(f"after {seconds:g} s it swims {speed:.2f} m/s and spends {work / seconds:
 frames = [robot.pose(link, q) for link in robot.link_names]
 tail = frames[-1][:, :3, 3] + frames[-1][:, :3, 0] * robot.model.forces[-1][1].length
 body = np.stack([*(frame[:, :3, 3] for frame in frames), tail], axis=1)
-figure = Figure(figsize=(9, 2.6), layout="constrained")
+matplotlib.style.use(STYLE)
+figure = Figure(figsize=(9, 2.6))
 axes = figure.subplots()
 for k, alpha in zip(np.linspace(0, len(q) - 1, 4).astype(int), (0.25, 0.4, 0.65, 1), strict=True):
-    axes.plot(*body[k, :, :2].T, color="tab:blue", alpha=alpha, linewidth=4, solid_capstyle="round")
+    axes.plot(*body[k, :, :2].T, color="C0", alpha=alpha, linewidth=4, solid_capstyle="round")
     axes.annotate(f"{k * step:.0f} s", body[k, 0, :2], xytext=(0, -18), textcoords="offset points")
-axes.plot(*body[:, 0, :2].T, color="tab:orange", linewidth=1, label="head")
+axes.plot(*body[:, 0, :2].T, color="C1", linewidth=1, label="head")
 axes.plot(*center[:, :2].T, color="black", linewidth=1, label="centre of mass")
 axes.margins(0.03, 0.15)
 axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal")
 axes.legend(loc="upper right")
-figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "eel.png"), dpi=110)
+figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "eel.png"))
 assert speed > 0.1

@@ -73,15 +73,65 @@ def test_examples_become_pages():
     assert 'robot = linkwork.load("four-bar")' in text and text.count("```") == 2
 
 
-def test_site_builds_without_warnings(tmp_path):
-    """All is there, and a page asks for nothing from the network."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+def test_notebook_becomes_a_page_with_what_it_shows():
+    notebook_page = runpy.run_path(str(DOCS / "site_hooks.py"))["notebook_page"]
+    text = notebook_page(ROOT / "examples" / "tour.ipynb")
+    assert text.startswith("# A tour of linkwork\n\n")
+    assert "$$\n\\begin{aligned}" in text and text.count('<img alt="" src="data:image/png') >= 2
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     run = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=False
     )
     assert run.returncode == 0, run.stderr
-    for page in ("index.html", "api.html", "papers/lin-1991.html", "examples/four_bar.html", "benchmarks/RESULTS.html"):
-        text = (tmp_path / page).read_text()
-        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]*?(?:src|href)="([^"]+)"', text)
-        assert loaded and not [each for each in loaded if each.startswith(("http", "//"))]
-    assert "inverse_dynamics" in (tmp_path / "api.html").read_text()
+    return folder
+
+
+def test_site_builds_without_warnings_and_asks_for_nothing_from_the_network(site):
+    pages = sorted(site.rglob("*.html"))
+    assert {"index.html", "api.html", "lin-1991.html", "four_bar.html", "tour.html", "RESULTS.html"} <= {
+        page.name for page in pages
+    }
+    for page in pages:
+        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]*?(?:src|href)="([^"]+)"', page.read_text())
+        assert loaded and not [each for each in loaded if each.startswith(("http", "//"))], page
+    assert "inverse_dynamics" in (site / "api.html").read_text()
+
+
+def test_formulas_are_typeset(site):
+    """Every formula of a page reaches MathJax, which the page loads from the site; other pages do without."""
+    for page in PAGES:
+        text = (site / page.relative_to(DOCS).with_suffix(".html")).read_text()
+        prose = without_code(page.read_text())
+        formulas = len(re.findall(r"^\$\$$", prose, re.M)) // 2 + len(re.findall(r"(?<!\$)\$(?!\$)", prose)) // 2
+        assert text.count('class="arithmatex"') == formulas, page.name
+        scripts = [
+            (site / page.relative_to(DOCS)).parent / each for each in re.findall(r'src="([^"]*mathjax[^"]*)"', text)
+        ]
+        assert [script.exists() for script in scripts] == ([True] if formulas else []), page.name
+        if page.parent.name == "papers":
+            assert formulas >= 10, page.name
+
+
+def test_mathematics_in_a_browser(site, browser):
+    """All is set, without an error, from the files of the site alone; no box of code or formula hides a part."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url))
+    for page in (each for each in PAGES if each.parent.name in ("papers", "structures")):
+        tab.goto((site / page.relative_to(DOCS).with_suffix(".html")).as_uri())
+        tab.evaluate("window.MathJax && MathJax.startup.promise")
+        formulas, typeset, errors, cut = tab.evaluate(
+            """() => {
+                const all = selector => [...document.querySelectorAll(selector)];
+                const wide = each => each.scrollWidth > each.clientWidth + 1;
+                return [all(".arithmatex"), all(".arithmatex mjx-container"), all("[data-mml-node=merror]"),
+                        all("pre > code, div.arithmatex").filter(wide)].map(each => each.length);
+            }"""
+        )
+        assert (typeset, errors, cut) == (formulas, 0, 0), page.name
+    assert asked and all(url.startswith(("file:", "data:")) for url in asked)

@@ -1,4 +1,4 @@
-"""Every snippet of the README and the docs runs, file by file from top to bottom; so does every example."""
+"""Every snippet of the README and the docs runs, file by file from top to bottom; so do examples and notebook."""
 
 import re
 import runpy
@@ -6,6 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from typer.testing import CliRunner
 
@@ -52,3 +53,12 @@ def test_examples(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(example)])
     runpy.run_path(str(example), run_name="__main__")
+
+
+def test_notebook():
+    """It runs, and shows what it showed when it was kept."""
+    tools = runpy.run_path(str(ROOT / "docs" / "update_notebook.py"))
+    kept = nbformat.read(tools["NOTEBOOK"], as_version=4)
+    assert tools["words"](tools["executed"]()) == tools["words"](kept), "run `make docs-tables`"
+    assert len(tools["words"](kept)) >= 9
+    assert tools["NOTEBOOK"].stat().st_size < 200_000, "pictures in a notebook stay small"

@@ -248,6 +248,7 @@ class TestLatex:
         parser = mathtext.MathTextParser("path")
         for k, line in enumerate(lines):
             assert line.endswith(r" \\") == (k < len(lines) - 1) and line.count(" &= ") == 1
+        for line in {re.sub(r"\d", "1", line) for line in lines}:  # which digits they are is no matter of setting
             parser.parse("$" + line.removesuffix(r" \\").replace("&=", "=") + "$")
 
     def test_names(self):

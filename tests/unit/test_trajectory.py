@@ -582,7 +582,7 @@ def test_plot_of_one_motion(tmp_path):
     q, v, tau, energies, drift, phase = figure.axes
     np.testing.assert_array_equal(q.lines[1].get_ydata(), motion.q[:, 1])
     assert q.get_ylabel() == "position [rad, m]" and v.get_ylabel() == "velocity [rad/s or m/s]"
-    assert [text.get_text() for text in q.get_legend().get_texts()] == ["shoulder [rad]", 'odd, "name" [m]']
+    assert [text.get_text() for text in q.texts] == ["shoulder [rad]", 'odd, "name" [m]']
     np.testing.assert_array_equal(tau.lines[0].get_ydata(), motion.tau[:, 0])
     labels = [text.get_text() for text in energies.get_legend().get_texts()]
     assert labels == ["kinetic", "potential", "total - work", "change of total - work"]

@@ -1,9 +1,7 @@
 """The page itself, in headless Chromium: it loads, a slider moves the arm and the torques, a trajectory plays."""
 
-import shutil
 import socket
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,21 +12,6 @@ from linkwork.cli import app
 from linkwork.view import show
 
 pytest.importorskip("viser")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SOFTWARE = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-    with playwright.sync_playwright() as driver:
-        own = driver.chromium.executable_path
-        found = next(filter(None, map(shutil.which, BROWSERS)), own if Path(own).exists() else None)
-        if found is None:
-            pytest.skip("no Chromium: apt-get install chromium, or playwright install chromium")
-        browser = driver.chromium.launch(executable_path=found, args=list(SOFTWARE))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
+from ..drawing import name_lines, styled
 from ..errors import LinkworkError
 from ..formulations import METHODS, Method, executed
 from .chains import generic_chain
 
 JOINTS = range(2, 13)
 QUARTIC = {"uicker-kahn": range(2, 9)}  # n^4 operations: enough is seen with fewer joints
+LINEAR = 1.3  # slopes up to here are those of recursions, between 2 and 12 joints
+RATIOS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 2.5, 3, 4)  # ticks
 
 
 def measure(method: Method) -> dict[int, int]:
@@ -29,30 +33,45 @@ def slope(counts: dict[int, int]) -> float:
 
 
 def draw(path: Path) -> None:
-    """Two panels, inverse dynamics and inertia matrix; measured points, slopes written."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise LinkworkError("drawing needs matplotlib", fix="pip install matplotlib") from error
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    """Inverse dynamics by the number of operations; inertia matrices, which lie closer together, against ``crba``."""
+    able = [method for method in METHODS if not method.refusal(generic_chain(2))]
+    inverse = {method.name: measure(method) for method in able if method.quantity == "inverse_dynamics"}
+    matrices = {method: measure(method) for method in able if method.quantity == "inertia_matrix"}
+    crba = next(counts for method, counts in matrices.items() if method.name == "crba")
+    ratios = {method: {n: count / crba[n] for n, count in counts.items()} for method, counts in matrices.items()}
+    with styled():
+        from matplotlib.figure import Figure
 
-    figure, panels = pyplot.subplots(1, 2, figsize=(13, 7), layout="constrained")
-    for panel, quantity in zip(panels, ("inverse_dynamics", "inertia_matrix"), strict=True):
-        able = [m for m in METHODS if m.quantity == quantity and not m.refusal(generic_chain(2))]
-        series = {m.name: measure(m) for m in able}
-        ranked = sorted(series.items(), key=lambda item: -max(item[1].values()))
-        for k, (name, counts) in enumerate(ranked):
-            style = {"marker": "osD^v<>pPX*h"[k % 12], "markersize": 4, "linewidth": 1}
-            panel.loglog(counts.keys(), counts.values(), label=f"{name}: n^{slope(counts):.1f}", **style)
-        panel.set(title=quantity.replace("_", " "), xlabel="joints n", ylabel="multiplications and additions executed")
-        panel.set_xticks(ticks := list(JOINTS)[::2], [str(t) for t in ticks])
-        panel.minorticks_off()
-        panel.grid(True, which="major", alpha=0.3)
-        panel.legend(fontsize=8, title="slope at the largest n")
-    try:
-        figure.savefig(path, dpi=130)
-    except (OSError, ValueError) as error:
-        raise LinkworkError(f"the picture cannot be written: {error}", where=str(path)) from error
-    finally:
-        pyplot.close(figure)
+        figure = Figure((11.5, 4.6))
+        first, *others = figure.subplots(1, 3, width_ratios=(1.1, 1, 1))
+        for name, counts in inverse.items():
+            color = "C0" if slope(counts) < LINEAR else "C1"
+            first.plot(*_points(counts), "o-", ms=3, color=color, label=f"{name}  $n^{{{slope(counts):.1f}}}$")
+        first.set(title="Inverse dynamics", ylabel="multiplications and additions executed", yscale="log")
+        for panel, lin_fang in zip(others, (True, False), strict=True):
+            panel.plot(JOINTS, [1] * len(JOINTS), color="black", label="crba")
+            shown = [m for m in ratios if m.name.startswith("lin-fang") == lin_fang and m.name != "crba"]
+            for k, method in enumerate(sorted(shown, key=lambda m: -ratios[m][JOINTS[-1]])):
+                label = f"{method.name}  $n^{{{slope(matrices[method]):.1f}}}$"
+                panel.plot(*_points(ratios[method]), "o-", ms=3, color=f"C{k}", label=label)
+            panel.set(yscale="log", xlim=(JOINTS[0] - 0.2, JOINTS[-1] + 0.1))
+            low, high = panel.get_ylim()
+            ticks = [ratio for ratio in RATIOS if low < ratio < high]
+            panel.set_yticks(ticks, [f"{ratio:g}" for ratio in ticks])
+        first.set(xscale="log", xlim=(JOINTS[0] * 0.95, JOINTS[-1] * 1.02))
+        others[0].set(title="Inertia matrix: forms of Lin and Fang", ylabel="times the operations of crba")
+        others[1].set_title("Inertia matrix: others")
+        for panel in figure.axes:
+            panel.set_xlabel("joints n")
+            ticks = [n for n in JOINTS if n in ((2, 3, 4, 6, 8, 12) if panel is first else JOINTS[::2])]
+            panel.set_xticks(ticks, map(str, ticks))
+            panel.minorticks_off()
+            name_lines(panel)
+        try:
+            figure.savefig(path)
+        except (OSError, ValueError) as error:
+            raise LinkworkError(f"the picture cannot be written: {error}", where=str(path)) from error
+
+
+def _points(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
+    return list(values.keys()), list(values.values())

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnknownNameError, UnsupportedError
+from ..drawing import name_lines, styled
+from ..errors import LinkworkError, UnknownNameError
 from ..files import write_bytes
 
 if TYPE_CHECKING:
@@ -30,10 +31,16 @@ Panel = Callable[["Axes"], None]
 
 
 def plot(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None, path: str | Path | None) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UnsupportedError("matplotlib is not installed", fix="pip install 'linkwork[plot]'") from None
+    with styled():
+        figure = _figure(trajectory, what, joints)
+        if path is not None:
+            _write(figure, Path(path))
+    return figure
+
+
+def _figure(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None) -> Figure:
+    from matplotlib.figure import Figure
+
     kinds = {"joints": _joints, "torques": _torques, "energies": _energies, "phase": _phase}
     for kind in what:
         if kind not in kinds:
@@ -47,16 +54,13 @@ def plot(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None, 
             f"plot {', '.join(what) or 'of nothing'}, joints: {'all' if names is None else ', '.join(names) or 'none'}"
         )
         raise LinkworkError("there is nothing to draw", where="plot", got=got)
-    figure = Figure(figsize=(11, 3.2 * len(rows) + 0.5), layout="constrained")
+    figure = Figure(figsize=(11, 3 * len(rows) + 0.5))
     grid = figure.add_gridspec(len(rows), 2)
     for k, row in enumerate(rows):
         for j, panel in enumerate(row):
             axes = figure.add_subplot(grid[k, j] if len(row) == 2 else grid[k, :])
-            axes.grid(alpha=0.3)
             panel(axes)
-    figure.suptitle(_title(trajectory, what), fontsize="medium")
-    if path is not None:
-        _write(figure, Path(path))
+    figure.suptitle(_title(trajectory, what))
     return figure
 
 
@@ -76,7 +80,7 @@ def _write(figure: Figure, path: Path) -> None:
         got, expected = path.suffix or "no suffix", ", ".join(f".{name}" for name in sorted(known))
         raise LinkworkError("the suffix tells no format of pictures", where=str(path), got=got, expected=expected)
     picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:], dpi=120)
+    figure.savefig(picture, format=path.suffix[1:])
     write_bytes(path, picture.getvalue())
 
 
@@ -136,7 +140,7 @@ def _draw_entries(trajectory: Trajectory, array: str, names: list[str], axes: Ax
         _draw_series(axes, trajectory, _entry(trajectory, array, name), f"C{k}", _label(trajectory, array, name))
     axes.set_xlabel("t [s]")
     axes.set_ylabel(f"{WORDS[array]} [{_unit(trajectory, array, names)}]")
-    _legend(axes)
+    name_lines(axes)
 
 
 def _draw_energies(trajectory: Trajectory, kinetic: Any, potential: Any, axes: Axes) -> None:
@@ -148,12 +152,14 @@ def _draw_energies(trajectory: Trajectory, kinetic: Any, potential: Any, axes: A
     axes.set_xlabel("t [s]")
     axes.set_ylabel("energy [J]")
     drift = axes.twinx()
+    drift.grid(False)
+    drift.spines["right"].set_visible(True)
     _draw_series(drift, trajectory, balance - balance[..., :1], "0.45", f"change of {total}", linestyle=":")
     drift.set_ylabel(f"change of {total} [J]", color="0.45")
     drift.tick_params(axis="y", colors="0.45")
     drift.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
     lines = [*axes.get_legend_handles_labels()[0], *drift.get_legend_handles_labels()[0]]
-    axes.legend(handles=lines, fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+    axes.legend(handles=lines, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
 
 
 def _draw_phase(trajectory: Trajectory, names: list[str], axes: Axes) -> None:
@@ -185,7 +191,7 @@ def _draw_series(axes: Axes, trajectory: Trajectory, series: Any, color: str, la
 
 
 def _width(lines: int) -> float:
-    return 1.5 if lines == 1 else 0.6
+    return 1.7 if lines == 1 else 0.6
 
 
 def _rows(trajectory: Trajectory, series: Any) -> np.ndarray:
@@ -214,6 +220,6 @@ def _label(trajectory: Trajectory, array: str, name: str) -> str:
 
 def _legend(axes: Axes) -> None:
     """Beside the panel, where it hides nothing."""
-    legend = axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    legend = axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     for line in legend.get_lines():
-        line.set_linewidth(1.5)
+        line.set_linewidth(1.7)

@@ -121,7 +121,9 @@ def rescale(program: Program) -> Program:
 
     factors = [of[y].times(of[x], -1).times(Scale(Fraction(c))) for y, x, c in multiplied if 1 / MOST <= c <= MOST]
     _make_ones(unknowns, factors)
-    return _scaled(program, [Fraction(unknowns.now(scale).factor) for scale in of])
+    settled = {id(scale): scale for scale in of}  # few, and shared by many values
+    final = {key: Fraction(unknowns.now(scale).factor) for key, scale in settled.items()}
+    return _scaled(program, [final[id(scale)] for scale in of])
 
 
 def _make_ones(unknowns: Unknowns, scales: Sequence[Scale]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 
 from ..program import Instruction, Program
 
@@ -43,10 +45,6 @@ def rebuild(program: Program, numbered: Iterable[tuple[int, Instruction]], resul
 
 def use_counts(program: Program) -> list[int]:
     """How often each value is used, results included."""
-    uses = [0] * program.n_values
-    for _, (_, *args) in program.numbered():
-        for a in args:
-            uses[a] += 1
-    for r in program.results:
-        uses[r] += 1
-    return uses
+    uses = Counter(program.results)
+    uses.update(chain.from_iterable([code[1:] for code in program.instructions]))
+    return [uses[value] for value in range(program.n_values)]

@@ -11,7 +11,7 @@ import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import wraps
+from functools import lru_cache, wraps
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import Any
@@ -30,7 +30,7 @@ LONGEST = 40  # items of a sum in which pairs are looked for; they grow with the
 
 SINE_AND_COSINE, DIVISION = 20, 4  # what the dear ones weigh in native code, in multiplications
 SIGNS = {int(Op.ADD): 1, int(Op.SUB): -1, int(Op.MUL): 1}  # of the second operand
-MUL = int(Op.MUL)
+MUL, FMA = int(Op.MUL), int(Op.FMA)
 
 
 def work(done: Operations) -> int:
@@ -38,15 +38,20 @@ def work(done: Operations) -> int:
     return done.mul + done.add + done.neg + DIVISION * (done.div + done.sqrt) + SINE_AND_COSINE * done.sincos
 
 
+@lru_cache(maxsize=1)  # most passes find nothing, and the next one starts from the same program
+def _work_of(program: Program) -> int:
+    return work(count(program))
+
+
 def if_it_helps(rewrite: Pass) -> Pass:
     """The pass, if it lowers the work on line. A program that is fused already is left alone."""
 
     @wraps(rewrite)
     def kept(program: Program) -> Program:
-        if any(code[0] >= Op.FMA for code in program.instructions):
+        if any([code[0] >= FMA for code in program.instructions]):
             return program
         made = rewrite(program)
-        return made if made is not program and work(count(made)) < work(count(program)) else program
+        return made if made is not program and work(count(made)) < _work_of(program) else program
 
     return kept
 
@@ -69,26 +74,13 @@ class Flat:
     is used once, and in a sum, belongs to that one; the same for products."""
 
     def __init__(self, program: Program):
-        self.program, self.code, self.uses = program, dict(program.numbered()), use_counts(program)
-        self.sums: dict[int, Items] = {}
-        self.products: dict[int, Items] = {}
+        self.program = program
+        self.code, self.uses, sums, products, self._within = _laid_flat(program)  # values swallow those within them
+        self.sums, self.products = dict(sums), dict(products)
         self._constants = dict(enumerate(program.constants, program.n_inputs))
         self._number_of = {constant: value for value, constant in self._constants.items()}
-        self._within: dict[int, list[int]] = {}  # what a flat value swallowed
         self._new: dict[int, tuple[Op, Items]] = {}
         self._next = program.n_values
-        for number, instruction in self.code.items():
-            if instruction[0] in SIGNS:
-                op, a, b = instruction
-                flat = self.products if op == MUL else self.sums
-                items, within = [], []
-                for sign, x in ((1, a), (SIGNS[op], b)):
-                    if x in flat and self.uses[x] == 1:
-                        items += flat.pop(x) if sign > 0 else [(-s, y) for s, y in flat.pop(x)]
-                        within += [x, *self._within.pop(x)]
-                    else:
-                        items.append((sign, x))
-                flat[number], self._within[number] = items, within
 
     def unchanged(self) -> Flat:
         """Another of the same program, without what was defined and made; ``sums`` and ``products`` are shared."""
@@ -142,6 +134,29 @@ class Flat:
             if number not in skipped:
                 of(number)
         return linearize(program.name, program.inputs, program.outputs, [of(r) for r in program.results])
+
+
+@lru_cache(maxsize=1)
+def _laid_flat(program: Program) -> tuple[dict, list[int], dict[int, Items], dict[int, Items], dict[int, list[int]]]:
+    """Instructions by value, their uses, the items of sums and of products, and what each of these swallowed. It is the
+    same for all passes over a program: they copy what they change."""
+    code, uses = dict(program.numbered()), use_counts(program)
+    sums: dict[int, Items] = {}
+    products: dict[int, Items] = {}
+    swallowed: dict[int, list[int]] = {}
+    for number, instruction in code.items():
+        if instruction[0] in SIGNS:
+            op, a, b = instruction
+            flat = products if op == MUL else sums
+            items, within = [], []
+            for sign, x in ((1, a), (SIGNS[op], b)):
+                if x in flat and uses[x] == 1:
+                    items += flat.pop(x) if sign > 0 else [(-s, y) for s, y in flat.pop(x)]
+                    within += [x, *swallowed.pop(x)]
+                else:
+                    items.append((sign, x))
+            flat[number], swallowed[number] = items, within
+    return code, uses, sums, products, swallowed
 
 
 def share(flat: Flat, op: Op, found: dict[int, Items]) -> None:

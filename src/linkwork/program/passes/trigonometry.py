@@ -24,10 +24,10 @@ def squares_of_sine_and_cosine(program: Program) -> Program:
     for value, items in list(flat.sums.items()):
         for (s, x), (t, y) in combinations(items, 2):
             if (x in waves.squared or y in waves.squared) and (one := waves.squares(s, x, t, y)) is not None:
-                items.remove((s, x))
-                items.remove((t, y))
-                items.append(one)
-                flat.define(value, Op.ADD, items)
+                left = list(items)
+                left.remove((s, x))
+                left.remove((t, y))
+                flat.define(value, Op.ADD, [*left, one])
                 break
     return flat.rewritten()
 
