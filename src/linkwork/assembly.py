@@ -210,7 +210,7 @@ class Assembler:
                 begin[:, :7] = q[:, :7] = end[:, :7]
         way = end - begin
         size = np.abs(way).max(axis=-1, initial=0.0)
-        if begun is True and (size <= STRIDE).all():  # most often one stride does for all
+        if np.all(begun) and (size <= STRIDE).all():  # most often one stride does for all
             near, told, _, good = self._strode(q, end, tolerance)
             if good.all():
                 near[:, self.places] = goal

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, partial
 from inspect import signature
 from itertools import pairwise
-from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,10 @@ import numpy as np
 
 from .errors import LinkworkError, ShapeError, UnknownNameError
 from .files import parse_json, read_text, write_text
-from .label import Label, read_label, read_name
+from .label import FORMAT, Label, read_document
 from .program import Operations, Port, Program, count, interpret
-from .program.program import entry
 
-FORMAT = "linkwork-function-1"
-DTYPES = ("float64", "float32")
-BACKENDS = ("native", "interpreter")
-PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
+PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
 PROCESSORS = os.cpu_count() or 1  # more threads than these gain nothing
 
 
@@ -48,6 +42,7 @@ class Function:
         self.__name__ = program.name
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
         self._ufunc: Callable[..., Any] | None = None
+        self._dtype = np.dtype(dtype)
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -95,10 +90,11 @@ class Function:
 
     # -- calling -------------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, /, *args: Any, **options: Any) -> Any:
         """Evaluate: ``f(q, v, ..., out=None, threads=1, wrenches=None)``, inputs by position or name.
 
-        A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result.
+        A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result:
+        an array just as large and of the function's dtype.
         ``threads`` splits a large batch, among no more threads than there are processors; it pays from tens of
         thousands of states on. ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the frame's
         origin, in its axes.
@@ -106,9 +102,7 @@ class Function:
         From the second call on, one state in plain arrays goes past this method and past NumPy: the same bits sooner,
         but no floating point warnings.
         """
-        # an argument too many would be taken for ``out`` by the ufunc
-        plain = not options or options.keys() == {"out"}
-        if plain and self.backend == "native" and len(args) == len(self.program.inputs):
+        if self._suits_ufunc(args, options):
             try:
                 result = self.ufunc(*args, **options)
                 return self._result(*result) if len(self.program.outputs) > 1 else result
@@ -116,7 +110,27 @@ class Function:
                 pass  # the careful way takes dicts, and finds the words for what is wrong
         return self._call(args, **options)
 
-    def _call(self, args: Sequence[Any], out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any) -> Any:
+    def _suits_ufunc(self, args: Sequence[Any], options: Mapping[str, Any]) -> bool:
+        """Whether the ufunc would do with these what the careful way does: plain arrays, and ``out`` just as large as
+        the result. To NumPy an argument too many is an ``out``, and an ``out`` of fewer digits is good enough."""
+        if len(args) != len(self.program.inputs) or self.backend != "native":
+            return False
+        for x in args:
+            if type(x) is not np.ndarray and not (type(x) is list and {*map(type, x)} <= NUMBERS):
+                return False
+        if not options:
+            return True
+        out, ports = options.get("out"), self.program.outputs
+        outs: tuple[Any, ...] = out if type(out) is tuple else (out,)
+        if len(options) > 1 or not outs or len(outs) != len(ports):
+            return False
+        for x in outs:
+            if type(x) is not np.ndarray or x.dtype != self._dtype:
+                return False
+        batch = outs[0].shape[: outs[0].ndim - len(ports[0].shape)]  # NumPy sees to it that the others are as large
+        return not batch or (bool(args) and np.shape(args[0]) == batch + self.program.inputs[0].shape)
+
+    def _call(self, args: Sequence[Any], /, out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any):
         if isinstance(wrenches, Mapping) and not wrenches:
             wrenches = None
         if wrenches is not None and self.label.wrenches:
@@ -170,6 +184,9 @@ class Function:
             array = np.asarray(value)
         except ValueError as error:
             raise ShapeError("this is not a rectangular array", where=where, got=error) from error
+        if fix := _fix_of_more_than_numbers(value):
+            kind = type(value).__name__
+            raise ShapeError("this is more than an array of numbers", where=where, got=kind, expected="array", fix=fix)
         if array.dtype.kind not in "fiub":
             raise ShapeError(
                 "this is not an array of real numbers", where=where, got=f"dtype {array.dtype}", expected=self.dtype
@@ -279,8 +296,9 @@ class Function:
             expected = f"{len(ports)} arrays: {', '.join(port.name for port in ports)}"
             raise ShapeError("out does not fit", where=self.__name__, got=f"{len(outs)} arrays", expected=expected)
         for array, port in zip(outs, ports, strict=True):
-            if not isinstance(array, np.ndarray) or array.shape != batch + port.shape or array.dtype != self.dtype:
-                got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+            plain = type(array) in PLAIN
+            if not plain or array.shape != batch + port.shape or array.dtype != self.dtype:
+                got = f"{array.dtype} {array.shape}" if plain else type(array).__name__
                 raise ShapeError(
                     "out does not fit", where=self.__name__, got=got, expected=f"{self.dtype} {batch + port.shape}"
                 )
@@ -338,8 +356,7 @@ class Function:
         """The function that ``save`` wrote."""
         text = read_text(path, fix="give a file that Function.save wrote")
         try:
-            document = parse_json(text)
-            return _restore(document, entry(document, "program", str))
+            return Function(*read_document(parse_json(text)))
         except (ValueError, LinkworkError) as error:
             raise LinkworkError(
                 f"this is not a saved function: {error}", where=str(path), expected="a file written by Function.save"
@@ -359,6 +376,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads stay behind in the parent
 
 
+def _fix_of_more_than_numbers(value: Any) -> str:
+    """How to make numbers of what would lose its meaning as an array: masks, labels, units."""
+    if isinstance(value, (list, tuple)):
+        plain = {*map(type, value)} <= NUMBERS
+        return "" if plain else next(filter(None, map(_fix_of_more_than_numbers, value)), "")
+    if isinstance(value, np.ma.MaskedArray):
+        return "give numbers for what is masked: x.filled(0.0), or leave these states out"
+    if hasattr(value, "to_numpy"):  # pandas, polars, xarray
+        return "give x.to_numpy(), its columns in the order of the joints"
+    return "np.asarray(x)" if isinstance(value, np.ndarray) and type(value) not in PLAIN else ""
+
+
 def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]:
     """The common batch axes."""
     try:
@@ -370,27 +399,7 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
         ) from error
 
 
-def _restore(document: Any, program: str) -> Function:
-    """The function that a document tells of. It may come from anywhere: a ValueError says what is wrong with it."""
-    if (found := entry(document, "format", str)) != FORMAT:
-        raise ValueError(f"unknown format {found!r}")
-    for name, known in (("dtype", DTYPES), ("backend", BACKENDS)):
-        if entry(document, name, str) not in known:
-            raise ValueError(f"{name!r} is {document[name]!r}, not one of: {', '.join(known)}")
-    read = Program.from_json(program)
-    read_name(read.name, "the program's name")
-    for ports in (read.inputs, read.outputs):
-        names = [port.name for port in ports]
-        if len(set(names)) < len(names):
-            raise ValueError("two inputs or two outputs have the same name")
-        for name in names:
-            if not PORT_NAME.fullmatch(name) or iskeyword(name):
-                raise ValueError(f"{name!r} cannot be the name of an input or output")
-    label = read_label(entry(document, "label", dict), {port.name: port for port in (*read.inputs, *read.outputs)})
-    return Function(read, label, document["dtype"], document["backend"])
-
-
-def _named_call(direct: Callable[..., Any], result: type, *args: Any, **options: Any) -> Any:
+def _named_call(direct: Callable[..., Any], result: type, /, *args: Any, **options: Any) -> Any:
     return result(*direct(*args, **options))
 
 

@@ -1,14 +1,19 @@
-"""Label: what a function says of itself beside its program."""
+"""Label: what a function says of itself beside its program; and reading both from a file that may hold anything."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any
 
-from .program.program import Port, entry
+from .program.program import Port, Program, entry
 
+FORMAT = "linkwork-function-1"
+DTYPES = ("float64", "float32")
+BACKENDS = ("native", "interpreter")
+PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
 LONGEST_NAME = 1000  # characters
 SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold halves of characters, which no file can
 BEFORE_JOINTS = (0, 6, 7)  # entries of a joint vector that are of a floating body
@@ -29,8 +34,28 @@ class Label:
     payload: str = ""  # frame that carries the input ``payload``
 
 
-def read_label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
-    """The label that a JSON object tells of, if it fits the ports; a ValueError says what does not."""
+def read_document(document: Any) -> tuple[Program, Label, str, str]:
+    """What ``Function.save`` wrote: program, label, dtype and backend. An error (ValueError or LinkworkError) says what
+    is wrong."""
+    if (found := entry(document, "format", str)) != FORMAT:
+        raise ValueError(f"unknown format {found!r}")
+    for name, known in (("dtype", DTYPES), ("backend", BACKENDS)):
+        if entry(document, name, str) not in known:
+            raise ValueError(f"{name!r} is {document[name]!r}, not one of: {', '.join(known)}")
+    program = Program.from_json(entry(document, "program", str))
+    _name(program.name, "the program's name")
+    for ports in (program.inputs, program.outputs):
+        names = [port.name for port in ports]
+        if len(set(names)) < len(names):
+            raise ValueError("two inputs or two outputs have the same name")
+        for name in names:
+            if not PORT_NAME.fullmatch(name) or iskeyword(name):
+                raise ValueError(f"{name!r} cannot be the name of an input or output")
+    label = _label(entry(document, "label", dict), {port.name: port for port in (*program.inputs, *program.outputs)})
+    return program, label, document["dtype"], document["backend"]
+
+
+def _label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
     if unknown := [name for name in data if name not in Label.__dataclass_fields__]:
         raise ValueError(f"its label has an entry {unknown[0]!r}")
     for name in ("robot", "quantity", "method"):
@@ -47,17 +72,17 @@ def read_label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
     wrenches = _names(data.get("wrenches", ()), "wrenches")
     if wrenches and ("wrenches" not in ports or ports["wrenches"].shape != (len(wrenches), 6)):
         raise ValueError(f"{len(wrenches)} frames do not fit its input 'wrenches'")
-    texts = {name: read_name(value, name) for name, value in data.items() if name not in ("entries", "wrenches")}
+    texts = {name: _name(value, name) for name, value in data.items() if name not in ("entries", "wrenches")}
     return Label(**texts, entries=entries, wrenches=wrenches)
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"{what} are not a list of names")
-    return tuple(read_name(name, what) for name in value)
+    return tuple(_name(name, what) for name in value)
 
 
-def read_name(value: Any, what: str) -> str:
+def _name(value: Any, what: str) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_NAME or SURROGATE.search(value):
         raise ValueError(f"{what}: {value!r} is not a name of at most {LONGEST_NAME} characters")
     return value

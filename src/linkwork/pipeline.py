@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 from .codegen.optimised import optimised
 from .errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
 from .formulations import QUANTITIES, Method, Request, by_inertia_and_bias, entries, find, methods, sizes
-from .function import BACKENDS, DTYPES, Function, Label
+from .function import Function
+from .label import BACKENDS, DTYPES, Label
 from .model import Model, grouped
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace
@@ -56,9 +57,11 @@ def compile(
     model = getattr(robot, "model", robot)
     if not isinstance(model, Model):
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
-    if isinstance(wrenches, str):
-        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=f"wrenches=[{wrenches!r}]")
-    if not isinstance(wrenches, Sequence) or not all(isinstance(name, str) for name in wrenches):
+    if isinstance(wrenches, (str, Mapping)) or not isinstance(wrenches, Iterable):
+        fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
+        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
+    wrenches = tuple(wrenches)
+    if not all(isinstance(name, str) for name in wrenches):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
     try:
         dtype = np.dtype(dtype).name
@@ -80,7 +83,7 @@ def compile(
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
-    candidates = _trace_candidates(model, quantity, method, wrenches=tuple(wrenches), **options)
+    candidates = _trace_candidates(model, quantity, method, wrenches=wrenches, **options)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
         return compile(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
@@ -95,7 +98,7 @@ def compile(
     functions = []
     for name, program in chosen:
         joints = entries(model, quantity)
-        label = Label(model.name, quantity, name, frame or "", *joints, tuple(wrenches), own_axes, payload or "")
+        label = Label(model.name, quantity, name, frame or "", *joints, wrenches, own_axes, payload or "")
         functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 

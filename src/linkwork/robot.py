@@ -412,6 +412,7 @@ def load(
     lock: Mapping[str, float] | None = None,
     elastic: Mapping[str, ElasticDrive] | None = None,
     structure: str | Path | None = None,
+    outside: bool = False,
 ) -> Robot:
     """A robot from a URDF or YAML file, a bundled robot by name, or a Description.
 
@@ -419,10 +420,10 @@ def load(
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
     mimic joints as joints of their own. ``lock``: joint name -> position at which it is fixed. ``elastic``: joint name
     -> ElasticDrive that moves it through a spring. ``structure``: a YAML file with the loops and roles that a URDF
-    cannot tell.
+    cannot tell. ``outside=True``: an MJCF file may include files and take meshes from outside its folder.
     """
     if not isinstance(robot, Description):
-        description = io.read(robot, structure)
+        description = io.read(robot, structure, outside=outside)
     else:
         description = robot if structure is None else io.apply(robot, io.structure_of(structure))
     if elastic is not None:

@@ -193,3 +193,53 @@ def test_joint_equalities_couple_and_hold():
         mujoco.mj_inverse(theirs, data)
         ours = evaluate(robot.model, "inverse_dynamics", np.array([q]), np.array([v]), np.array([a]))
         assert_close(ours, [coupling @ data.qfrc_inverse], tolerance=1e-9)
+
+
+TENDONS = """<mujoco><worldbody><body>
+    <joint name="a" axis="0 1 0" ref="20"/><geom type="box" size=".1 .2 .3" pos=".2 0 .1"/>
+    <body pos=".3 0 0"><joint name="b" axis="1 0 0" ref="-30" damping=".1"/><geom type="box" size=".1 .2 .1"/>
+    <body pos=".3 0 0"><joint name="c" axis="0 0 1" ref="10" stiffness="7" springref="25" frictionloss=".3"/>
+    <geom type="box" size=".1 .3 .2"/>
+    <body pos=".3 0 0"><joint name="d" axis="0 1 1" armature=".2"/><geom type="box" size=".1 .3 .2"/></body>
+    </body></body></body></worldbody>
+    <tendon>
+      <fixed name="ab" stiffness="9" damping="2" frictionloss="3">
+        <joint joint="a" coef=".5"/><joint joint="b" coef="2"/></fixed>
+      <fixed name="c" stiffness="40" damping="3" springlength=".3" armature=".4" frictionloss=".6">
+        <joint joint="c" coef="-1.5"/></fixed>
+      <fixed name="c again" stiffness="11"><joint joint="c" coef="2"/></fixed>
+      <fixed name="b alone" stiffness="30" damping="4" armature=".7" springlength=".1">
+        <joint joint="b" coef="3"/></fixed>
+      <fixed name="d" damping="1"><joint joint="d" coef="3"/></fixed>
+    </tendon>
+    <equality><tendon tendon1="ab" polycoef=".2 0 0 0 0"/></equality></mujoco>"""
+
+
+def test_fixed_tendons_couple_and_pull():
+    """MuJoCo's own equation holds where ours does, and the forces along it are the same, springs and armature too."""
+    description = read_mjcf(TENDONS)
+    robot = linkwork.load(description)
+    assert robot.joint_names == ("a", "c", "d")
+    assert any("not for mimic=False" in finding.message for finding in description.findings)
+    theirs = mujoco.MjModel.from_xml_string(TENDONS)
+    data = mujoco.MjData(theirs)
+    coupling = np.array([[1, 0, 0], [-0.25, 0, 0], [0, 1, 0], [0, 0, 1]])
+    home = theirs.qpos0
+    mass = np.zeros((4, 4))
+    for q, v, a in np.random.default_rng(3).normal(size=(3, 3, 3)):
+        data.qpos[:] = coupling @ q + [0, 0.1 + home[1] + 0.25 * home[0], 0, 0]
+        data.qvel[:], data.qacc[:] = coupling @ v, coupling @ a
+        theirs.opt.disableflags = 0
+        mujoco.mj_forward(theirs, data)
+        assert np.abs(data.efc_pos[: data.ne]).max() < 1e-12
+        theirs.opt.disableflags = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        data.qacc[:] = coupling @ a
+        mujoco.mj_inverse(theirs, data)
+        friction = np.array([0, (0.3 + 1.5 * 0.6) * np.sign(v[1]), 0])
+        assert_close(
+            evaluate(robot.model, "inverse_dynamics", q, v, a),
+            coupling.T @ data.qfrc_inverse + friction,
+            tolerance=1e-12,
+        )
+        mujoco.mj_fullM(theirs, data, mass)
+        assert_close(evaluate(robot.model, "inertia_matrix", q), coupling.T @ mass @ coupling, tolerance=1e-12)

@@ -297,18 +297,26 @@ def test_other_process_finds_it_and_import_is_light(directory):
 
 
 FORK = """
-import os, sys, threading, time
+import os, signal, sys, threading, time
 from straightline import random_program
 from linkwork.codegen import native
+from linkwork.program import Program
 asked = threading.Event()
-original = native.ir_text
-native.ir_text = lambda *args: (original(*args), asked.set())[0]
-thread = threading.Thread(target=native.build, args=(random_program(1, 8000),))
+where, name = {"llvm": (native, "ir_text"), "digest": (Program, "to_json")}[sys.argv[1]]
+original = getattr(where, name)
+def told(*args):
+    asked.set()
+    time.sleep(0.05 * (name == "to_json"))
+    return original(*args)
+setattr(where, name, told)
+thread = threading.Thread(target=native.build, args=(random_program(1, 4000),))
 thread.start()
 asked.wait()
-time.sleep(0.05)  # LLVM is at it
+if name == "ir_text":
+    time.sleep(0.1)  # LLVM is at it
 child = os.fork()
 if not child:
+    signal.alarm(10)
     native.build(random_program(2, 50))
     os._exit(0)
 thread.join()
@@ -317,6 +325,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX copies processes")
-def test_fork_while_another_thread_compiles(directory):
+@pytest.mark.parametrize("at", ["llvm", "digest"])
+def test_fork_while_another_thread_compiles(directory, at):
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    subprocess.run([sys.executable, "-c", FORK], check=True, timeout=30, env=os.environ | {"PYTHONPATH": path})
+    command = [sys.executable, "-c", FORK, at]
+    subprocess.run(command, check=True, timeout=60, env=os.environ | {"PYTHONPATH": path})

@@ -319,6 +319,8 @@ def test_own_states(gravity, tmp_path):
     with pytest.raises(ShapeError, match="a row for each state"):
         write_c(gravity, tmp_path, states={"q": [0, 0]}, overwrite=True)
     with pytest.raises(ShapeError, match="not an array of numbers"):
+        write_c(gravity, tmp_path, states={"q": np.ones((2, 2)) * 1j}, overwrite=True)
+    with pytest.raises(ShapeError, match="not an array of numbers"):
         write_c(gravity, tmp_path, states={"q": ["a", "b"]}, overwrite=True)
     with pytest.raises(LinkworkError, match="no state was found"):
         write_c(gravity, tmp_path, states={"q": [[np.inf, 0]]}, overwrite=True)

@@ -123,6 +123,13 @@ def test_numpy_broadcasts_and_takes_lists():
         exported([0] * 7, [0] * 6, [0] * 7)
 
 
+@pytest.mark.parametrize("wrong", [np.ones(7) * 1j, np.ma.masked_less(np.ones(7), 2), np.array(["x"] * 7), [None] * 7])
+def test_numpy_takes_real_numbers_alone(wrong):
+    exported = load_source(write_numpy(make("inverse")[0]))
+    with pytest.raises(TypeError, match=r"v: got .* expected an array of real numbers"):
+        exported([0] * 7, wrong, [0] * 7)
+
+
 def test_numpy_docstring_tells_all():
     function, *_ = make("wrenches")
     exported = load_source(write_numpy(function))

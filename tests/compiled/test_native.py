@@ -266,6 +266,8 @@ def test_empty_ports():
     assert y.tolist() == [[2.0, 1.0]] * 5 and jacobian.shape == (5, 6, 0)
     target = np.empty((5, 2)), np.empty((5, 6, 0))
     assert some(np.zeros((5, 0)), [1.0, 2.0], out=target)[0] is target[0] and (target[0] == [2, 1]).all()
+    with pytest.raises(TypeError, match="same_kind"):
+        some(np.zeros((5, 0)), np.ones(2) * 1j)
     constant = build(Program("constant", ports[0][:1], (Port("y", ()),), (2.5,), (), (0,)))
     assert constant(np.zeros((2, 0))).tolist() == [2.5, 2.5]
     with pytest.raises(LinkworkError, match="q does not fit"):

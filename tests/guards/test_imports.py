@@ -26,7 +26,7 @@ ALLOWED = {
     "codegen": {"files", "program"},
     "label": {"program"},
     "function": {"program", "codegen", "files", "label", "symbolic"},
-    "pipeline": {"codegen", "formulations", "function", "model", "parameters", "program", "spatial", "timing"},
+    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "spatial", "timing"},
     "assembly": {"function", "legs", "loop_steps", "model"},
     "control": {"formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}

@@ -428,3 +428,23 @@ class TestTwoOutputs:
     def test_what_it_does_not_depend_on(self, run):
         code, out, err = run("flexible-arm", "inverse_dynamics", "--a-known", "1,2")
         assert (code, out) == (1, "") and "got: --a-known" in err
+
+
+@pytest.mark.parametrize("quantity", sorted(set(linkwork.formulations.QUANTITIES) - {"coriolis_matrix"}))
+def test_every_quantity_has_units(run, quantity):
+    frame = ("--frame", "tip") if linkwork.formulations.QUANTITIES[quantity].of_frame else ()
+    code, out, err = run("five-bar", quantity, *frame)
+    assert (code, err) == (0, "") and f"five-bar: {quantity}" in out
+
+
+def test_velocities_of_all_joints(run):
+    robot = linkwork.load("five-bar")
+    q = np.array(robot.home)
+    v = robot.joint_velocities(q, [0.5, -0.2])
+    text = ",".join(f"{x:.17g}" for x in v)
+    code, out, err = run("five-bar", "constrained_dynamics", "--v-joints", text, "--tau", "1,2", "--json")
+    a, forces = robot.constrained_dynamics(q, v, [1.0, 2.0])
+    found = json.loads(out)["output"]
+    assert (code, err) == (0, "")
+    np.testing.assert_allclose(found["a_joints"], a, rtol=1e-12)
+    np.testing.assert_allclose(found["forces"], forces, rtol=1e-12)

@@ -26,6 +26,13 @@ URDF = {
     if (path := Path(str(file.locate()))).suffix == ".urdf"
 }
 
+TILTED = """
+name: tilted
+joints: [{name: j1, link: a}, {name: j2, link: b, alpha: 1e-9, d: 1}, {name: j3, link: c, alpha: 1e-9, d: 1}]
+links: [{link: a, M: 1}, {link: b, M: 1}, {link: c, M: 1}]
+drives: [{joint: j3, mimic: {joint: j1, multiplier: 0.7}}]
+"""
+
 
 def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "160"})
@@ -51,6 +58,16 @@ def test_params():
 def test_params_of_loops():
     text = run("params", "four-bar")
     assert "MX1 + 0.12 M2 - 0.307692 MX2" in text and "other combinations may do as well" in text
+
+
+def test_params_tell_what_is_assumed(tmp_path):
+    path = tmp_path / "tilted.yaml"
+    path.write_text(TILTED)
+    told = "8 of the base parameters add no more than 1e-15 to what the others do near home, which may be rounding"
+    assert f"Ambiguous: {told}: they are taken to act." in " ".join(run("params", str(path)).split())
+    assert told in json.loads(run("params", str(path), "--json"))["ambiguity"]
+    assert json.loads(run("params", "four-bar", "--json"))["ambiguity"] == ""
+    assert "Ambiguous" not in run("params", "four-bar")
 
 
 def test_params_as_json():

@@ -23,6 +23,20 @@ INVERSE = EVERY["native"]
 TAU = INVERSE(Q, V, A)
 
 
+class Units(np.ndarray):
+    """Numbers that mean more, as np.matrix and the arrays of astropy and pint do."""
+
+
+class Labelled:
+    """A column for each joint, in any order, as a table of pandas has."""
+
+    def to_numpy(self):
+        return Q
+
+    def __array__(self, dtype=None, copy=None):
+        return Q
+
+
 @pytest.fixture(params=BACKENDS)
 def inverse(request) -> Function:
     return EVERY[request.param]
@@ -100,6 +114,19 @@ def test_threads_give_the_same_bits(inverse):
     assert np.array_equal(inverse(q, V[0], a, threads=2), inverse(q, V[0], a))
     assert np.array_equal(inverse(q[None], v, a, threads=2), expected[None])
     assert np.array_equal(inverse(Q[0], V[0], A[0], threads=4), inverse(Q[0], V[0], A[0]))
+
+
+def test_float32_function_and_an_out_of_more_digits(inverse):
+    single = linkwork.compile(ARM, "inverse_dynamics", dtype="float32", backend=inverse.backend)
+    for _ in range(2):
+        with pytest.raises(ShapeError, match=r"got: float64 \(3,\)\n  expected: float32 \(3,\)"):
+            single(Q[0], V[0], A[0], out=np.empty(3))
+
+
+def test_whole_numbers_and_mapped_files_are_numbers(inverse, tmp_path):
+    np.save(tmp_path / "q.npy", Q)
+    assert np.array_equal(inverse(np.load(tmp_path / "q.npy", mmap_mode="r"), V, A), inverse(Q, V, A))
+    assert np.array_equal(inverse(np.ones(3, int), [1, 1, 1], (1, 1, 1)), inverse(*np.ones((3, 3))))
 
 
 def test_threads_are_shared_and_few(inverse, monkeypatch):
@@ -210,6 +237,34 @@ REFUSED = {
     "unknown input": (lambda f: f(Q, V, acc=A), UnknownNameError, "there is no input 'acc'"),
     "out shape": (lambda f: f(Q, V, A, out=np.empty((4, 3))), ShapeError, r"out does not fit\n  got: float64 \(4, 3\)"),
     "out dtype": (lambda f: f(Q, V, A, out=np.empty((5, 3), int)), ShapeError, r"expected: float64 \(5, 3\)"),
+    "out of fewer digits": (
+        lambda f: f(Q, V, A, out=np.empty((5, 3), "f4")),
+        ShapeError,
+        r"out does not fit\n  got: float32 \(5, 3\)\n  expected: float64 \(5, 3\)",
+    ),
+    "out of one state and fewer digits": (
+        lambda f: f(Q[0], V[0], A[0], out=np.empty(3, "f4")),
+        ShapeError,
+        "out does not fit\n  got: float32",
+    ),
+    "out larger than the result": (
+        lambda f: f(Q[0], V[0], A[0], out=np.empty((3, 3))),
+        ShapeError,
+        r"got: float64 \(3, 3\)\n  expected: float64 \(3,\)",
+    ),
+    "masked out": (lambda f: f(Q, V, A, out=np.ma.zeros((5, 3))), ShapeError, "out does not fit\n  got: MaskedArray"),
+    "masked": (lambda f: f(np.ma.masked_less(Q, 0), V, A), ShapeError, r"more than an array(.|\n)*fix: .*x\.filled\("),
+    "one masked": (lambda f: f(Q[0], V[0], np.ma.masked_less(A[0], 0)), ShapeError, "'a': .*\n  got: MaskedArray"),
+    "masked in a list": (lambda f: f([*np.ma.masked_less(Q, 0)], V, A), ShapeError, r"fix: .*x\.filled\("),
+    "masked in a dict": (
+        lambda f: f(dict.fromkeys(JOINTS.split(", "), np.ma.masked_less(Q[:, 0], 0)), V, A),
+        ShapeError,
+        r"fix: .*x\.filled\(",
+    ),
+    "labelled": (lambda f: f(Labelled(), V, A), ShapeError, r"got: Labelled(.|\n)*fix: give x\.to_numpy\(\)"),
+    "subclass": (lambda f: f(Q.view(Units), V, A), ShapeError, r"got: Units(.|\n)*fix: np\.asarray\(x\)"),
+    "objects": (lambda f: f(Q.astype(object), V, A), ShapeError, "got: dtype object"),
+    "name of nothing": (lambda f: f(Q, V, A, args=A), UnknownNameError, "there is no input 'args'"),
     "out kind": (lambda f: f(Q, V, A, out=[0]), ShapeError, "out does not fit\n  got: list"),
     "unknown joint": (
         lambda f: f({"to_lin1": 0.0}, V, A),

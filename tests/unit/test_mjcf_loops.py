@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
+import linkwork
 from linkwork.io.mjcf import read_mjcf
 from linkwork.model.checks import check
 from linkwork.model.description import Placement
@@ -99,16 +101,98 @@ def test_what_is_left_out(equality: str, words: str):
     assert read_mjcf(pair(equality)).loops == ()
 
 
+MOCAP = '<body name="hand" mocap="true" pos="0 0 1"><site name="grip"/><body name="glove"/></body>'
+
+
+@pytest.mark.parametrize(
+    "equality",
+    [
+        '<weld body1="hand" body2="b"/>',
+        '<weld body1="b" body2="glove"/>',
+        '<connect body1="a" body2="hand" anchor="0 0 0"/>',
+        '<weld site1="t" site2="grip"/>',
+    ],
+)
+def test_a_mocap_body_holds_nothing(equality: str):
+    """The user moves it, so what is tied to it follows softly and keeps its freedoms."""
+    text = pair(equality).replace("<worldbody>", "<worldbody>" + MOCAP)
+    d = read_mjcf(text, "m.xml")
+    assert (d.loops, d.home, d.floating) == ((), {}, False)
+    assert "it pulls at a mocap body, which the user moves: left out" in "\n".join(map(str, d.findings))
+    assert linkwork.load(d).joint_names == ("j", "k")
+    np.testing.assert_allclose(linkwork.load(d).pose("grip", [0.3, 0.4])[:3, 3], [0, 0, 1])
+
+
+def test_a_free_body_tied_to_a_mocap_body_floats():
+    text = f"""<mujoco><worldbody>{MOCAP}<body name="top" pos="0 0 1"><freejoint name="free"/>{GEOM}</body></worldbody>
+    <equality><weld body1="hand" body2="top"/></equality></mujoco>"""
+    assert read_mjcf(text).floating
+
+
 @pytest.mark.parametrize("flag", ["constraint", "equality"])
 def test_switched_off(flag: str):
     d = read_mjcf(pair(LOOP, option=f'<option><flag {flag}="disable"/></option>'))
     assert (d.loops, d.findings, d.home) == ((), (), {})
 
 
-def test_other_equalities_are_refused():
-    tendons = '<tendon><fixed name="t1"><joint joint="j" coef="1"/></fixed></tendon>'
-    (error,) = messages(pair('<tendon name="e" tendon1="t1"/>', more=tendons), "error")
-    assert "equality 'e': only joints, `connect` and `weld` are read" in error
+TENDONS = """<tendon><fixed name="both"><joint joint="j" coef="2"/><joint joint="k" coef="-1"/></fixed>
+<fixed name="j"><joint joint="j" coef="2"/></fixed><fixed name="k"><joint joint="k" coef="4"/></fixed>
+<fixed name="three"><joint joint="j" coef="1"/><joint joint="k" coef="1"/><joint joint="l" coef="1"/></fixed>
+<spatial name="space"><site site="s"/><site site="t"/></spatial></tendon>"""
+THIRD = f'<body name="c"><joint name="l"/>{GEOM}</body>'
+
+
+@pytest.mark.parametrize(
+    ("equality", "words"),
+    [
+        ('<tendon name="e" tendon1="three"/>', "equality 'e': it couples 3 joints that move on their own: l, k, j\n"),
+        ('<tendon name="e" tendon1="space"/>', "equality 'e': only joints and fixed tendons can be coupled"),
+        ('<tendon name="e" tendon1="j" tendon2="k" polycoef="0 1 1 0 0"/>', "equality 'e': only joints and fixed tend"),
+    ],
+)
+def test_couplings_that_are_refused(equality: str, words: str):
+    text = pair(equality, more=TENDONS).replace("</worldbody>", THIRD + "</worldbody>")
+    (error,) = messages(text, "error")
+    assert words in error
+
+
+def followers(equality: str, more: str = "") -> dict[str, tuple[str, float, float]]:
+    text = pair(equality, more=TENDONS + more).replace("</worldbody>", THIRD + "</worldbody>")
+    assert messages(text, "error") == []
+    found = {joint.name: joint.mimic for joint in read_mjcf(text).joints if joint.kind != "fixed"}
+    return {name: (mimic.joint, mimic.multiplier, mimic.offset) for name, mimic in found.items() if mimic}
+
+
+AT = np.radians(20)  # qpos0 of j
+
+
+def test_couplings_by_tendons():
+    assert followers('<tendon tendon1="both"/>') == {"k": ("j", 2, -2 * AT)}
+    motor = '<actuator><motor joint="k"/></actuator>'
+    assert followers('<tendon tendon1="both" polycoef=".5 0 0 0 0"/>', motor) == {"j": ("k", 0.5, AT + 0.25)}
+    assert followers('<tendon tendon1="j" tendon2="k" polycoef="1 3 0 0 0"/>') == {"j": ("k", 6, AT + 0.5)}
+
+
+def test_couplings_that_share_joints():
+    """Each takes away one freedom; those that say the same again take none."""
+    pairs = '<joint joint1="j" joint2="k" polycoef="0 2 0 0 0"/><joint joint1="j" joint2="l" polycoef="0 4 0 0 0"/>'
+    assert followers(pairs) == {"j": ("k", 2, pytest.approx(AT)), "l": ("k", 0.5, pytest.approx(0))}
+    assert followers(pairs + '<joint joint1="l" joint2="k" polycoef="0 .5 0 0 0"/>') == followers(pairs)
+    cycle = '<joint joint1="j" joint2="k"/><joint joint1="k" joint2="j"/>'
+    assert followers(cycle) == {"j": ("k", 1, AT)}
+
+
+def test_what_follows_a_held_joint_is_held_too():
+    equality = '<joint joint1="j" joint2="k" polycoef="0 2 0 0 0"/><joint joint1="k" polycoef=".3 0 0 0 0"/>'
+    text = pair(equality)
+    d = read_mjcf(text)
+    assert [joint.kind for joint in d.joints].count("continuous") == 0
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(theirs)
+    data.qpos[:] = [AT + 0.6, 0.3]
+    mujoco.mj_forward(theirs, data)
+    assert np.abs(data.efc_pos[: data.ne]).max() < 1e-12
+    np.testing.assert_allclose(linkwork.load(d).pose("s", [])[:3, 3], data.site("s").xpos, atol=1e-12)
 
 
 def roles(text: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ import pytest
 
 import linkwork
 from linkwork.errors import ModelError, UnsupportedError
-from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement, build
+from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement, build, mobility
 from support.random_loops import LoopRecipe, along_x, four_bar, mechanism, spin
 from support.random_robots import inertia
 
@@ -33,6 +33,21 @@ def test_active_joints_are_independent(roles, independent, motors, driven, free)
     springs = tuple(replace(joint, stiffness=5.0) if joint.role == "elastic" else joint for joint in joints)
     found = build(replace(four_bar(), joints=springs)).mobility
     assert (found.independent, found.motors, found.driven, found.free) == (independent, motors, driven, free)
+
+
+@pytest.mark.parametrize("roles", (("passive",) * 3, ("active", "passive", "active")))
+def test_last_bits_do_not_choose_the_independent_joint(roles, monkeypatch):
+    """Crank and rocker of a parallelogram tell the other joints equally well."""
+    home = {"crank": 1.0, "coupler": -1.0, "rocker": 1.0}
+    described = replace(four_bar(**PARALLELOGRAM, home=home, roles=roles), redundant=True)
+    chosen, jacobian, rng = build(described).mobility, mobility._jacobian, np.random.default_rng(0)
+
+    def noisy(model, q):
+        J = jacobian(model, q)
+        return J * (1 + rng.integers(-8, 9, J.shape) * 2.0**-52)
+
+    monkeypatch.setattr(mobility, "_jacobian", noisy)
+    assert [build(described).mobility for _ in range(10)] == [chosen] * 10
 
 
 def test_named_independent_joint_need_not_have_the_motor():
@@ -87,6 +102,7 @@ def test_a_frame_that_cannot_move():
     assert robot.inverse_dynamics(robot.home, [], []).shape == (0,)
     assert robot.inertia_matrix(robot.home).shape == (0, 0)
     assert robot.assemble([]).solved
+    assert len(robot.base_parameters()) == robot.base_parameters().rank == 0
 
 
 def chain(lengths, kind="weld", at=None, home=None) -> Description:

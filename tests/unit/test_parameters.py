@@ -1,6 +1,8 @@
 """Base parameters: as many as the regressor's rank, in symbols and in numbers; what is said of the standard ones."""
 
+import math
 import re
+import time
 from dataclasses import replace
 from importlib.metadata import files
 from itertools import product
@@ -19,12 +21,11 @@ from linkwork.model import JointDescription, build
 from linkwork.parameters import base_parameters, parameter_vector
 from linkwork.parameters.excitation import excitations
 from linkwork.parameters.khalil import khalil_parameters, with_rotors_absorbed
-from linkwork.parameters.rank import independent, rank, stacked
-from linkwork.parameters.symbolic import with_symbols
-from linkwork.parameters.symbols import Expression, cosine_and_sine, symbol
+from linkwork.parameters.rank import rank, stacked
+from linkwork.parameters.symbolic import with_symbols, with_values
+from linkwork.parameters.symbols import LONGEST, Expression, Unwritten, cosine_and_sine, symbol
 from linkwork.spatial import Inertia
 from support.evaluate import assert_close, evaluate
-from support.random_loops import LoopRecipe, mechanism
 from support.random_robots import Recipe, describe, random_state
 
 RELATIONS = ("skew", "coordinate", "parallel", "antiparallel", "coaxial", "right angle")
@@ -116,15 +117,6 @@ def test_rank_sees_a_missing_parameter():
     assert rank(model, columns[1:]) == 35
 
 
-def test_independent_columns():
-    rng = np.random.default_rng(0)
-    parts = rng.normal(size=(30, 3)) * (1, 1e-2, 10)
-    Y = parts @ rng.normal(size=(3, 7))
-    columns, matrix = independent(Y)
-    assert len(columns) == 3
-    assert_close(Y[:, columns] @ matrix, Y)
-
-
 # -- what they are ----------------------------------------------------------------------------------------------------
 
 
@@ -146,8 +138,10 @@ def test_symbols_and_numbers_tell_the_same(seed: int):
     """Formulas with named lengths and angles, evaluated, are the combinations made with numbers; and the text, too."""
     model = build(describe(Recipe(seed=seed, joints=4, branches=seed > 1, extras=True)))
     base, excited = base_parameters(model), excitations(model)
-    symbolic = with_rotors_absorbed(with_symbols(model, base.standard, geometry=True), excited)
     names = [str(each) for each in base.standard]
+    values = zip(names, base.standard_values.tolist(), strict=True)
+    named = dict(zip(base.standard, (symbol(name, value, parameter=True) for name, value in values), strict=True))
+    symbolic = with_rotors_absorbed(with_values(with_symbols(model), named), excited)
     for parameter, expression in khalil_parameters(symbolic, excited).items():
         row = base.matrix[base.columns.index(parameter)]
         found = expression.coefficients()
@@ -205,6 +199,19 @@ def test_loops_keep_formulas_that_they_leave_alone():
     assert set(base.numeric_formulas) == set(base.names)
 
 
+def test_shown_in_notebooks():
+    robot = linkwork.load("planar2r", friction=False)
+    base = base_parameters(replace(robot.model, name="<two & a half>"))
+    html = base._repr_html_()
+    assert "<caption>7 base parameters of &lt;two &amp; a half&gt; (khalil)</caption>" in html
+    assert "<tr><th>parameter</th><th>value (SI)</th><th>combination</th></tr>" in html
+    value = base.values[base.names.index("MXR1")]
+    assert f"<tr><th>MXR1</th><td>{value:.6g}</td><td>MX1 + d2 M2</td></tr>" in html
+    assert html.count("<tr>") == 1 + len(base)
+    doubted = replace(base, ambiguity="a < b is assumed")._repr_html_()
+    assert "(khalil). Ambiguous: a &lt; b is assumed</caption>" in doubted
+
+
 def test_names_of_standard_parameters():
     vector = parameter_vector(linkwork.load("puma560").model)
     assert vector.names[:3] == ("link1.M", "link1.MX", "link1.MY")
@@ -246,6 +253,23 @@ def test_regressor_of_lin(pattern: str):
             standard = np.linalg.pinv(base_parameters(model, "lin").matrix) @ others
             moved = model.with_inertias([Inertia.of(row) for row in standard[: 10 * model.n_bodies].reshape(-1, 10)])
             assert_close(Y @ others, evaluate(moved, "inverse_dynamics", *state))
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("RPPPRR", 26), ("RPPRPPRR", 38)])
+def test_lin_of_many_prismatic_joints(pattern: str, count: int):
+    """Formulas of general geometry would have thousands of terms: nothing waits for them, and they are left out."""
+    model, start = chain(pattern, 2, ("skew",), None), time.process_time()
+    base, state = base_parameters(model, "lin"), random_state(model, 1)
+    Y = linkwork.compile(model, "regressor", parameters="lin", backend="interpreter")(*state)
+    assert "formulas" not in vars(base) and len(base) == count
+    assert_close(Y @ base.values, evaluate(model, "inverse_dynamics", *state))
+    named = base.formulas
+    assert time.process_time() - start < 10  # before, minutes to hours
+    assert base.formulas is named and count > len(named) > count / 2
+    assert max(map(len, base.written.values())) < 20_000 and set(base.written) == set(base.names)
+    values = dict(zip(map(str, base.standard), base.standard_values.tolist(), strict=True))
+    name = next(name for name in base.names if name not in named)  # in numbers of six digits
+    assert math.isclose(read(base.written[name], values), base.values[base.names.index(name)], rel_tol=1e-4)
 
 
 def test_columns_of_lin_are_for_regressors():
@@ -290,24 +314,23 @@ def test_expressions():
         M + "M"
 
 
+def test_sums_too_long_to_be_read_are_numbers():
+    parts = [symbol(f"d{k}", 0.5 + k) for k in range(LONGEST)]
+    long = sum(parts, start=0)
+    assert isinstance(long, Expression) and len(long.terms) == LONGEST
+    for longer in (long + symbol("M1", 2.0), long * long, 3 - (long + 2.0) * (parts[0] + 1), 1 / (long + 1) + long):
+        assert isinstance(longer, Unwritten)
+    x = float(long)
+    assert float(2 * (long + 1) - parts[0]) == pytest.approx(2 * (x + 1) - 0.5, rel=1e-14)
+    assert abs(1 / (long * -long)) == pytest.approx(x**-2, rel=1e-14)
+    assert (long + 1) * 0 == 0
+    with pytest.raises(TypeError):
+        (long + 1) + "M"
+
+
 def test_parameters_have_khalils_names():
     assert str(Parameter(12, "XX")) == "XX12"
     assert stacked(linkwork.load("planar2r").model, [Parameter(1, "ZZ")]).shape[1] == 1
-
-
-def test_loops_that_tell_parameters_badly_apart():
-    """One freedom and nearly fifty parameters, singular values down to 1e-12: as many as the rank all the same."""
-    base = base_parameters(build(mechanism(LoopRecipe(seed=262494))))
-    assert len(base) == base.rank
-
-
-def test_combinations_of_loops_keep_the_forces():
-    """Small coefficients count, too."""
-    model = build(mechanism(LoopRecipe(seed=719909)))
-    base = base_parameters(model)
-    Y = stacked(model, base.standard, seed=9)
-    chosen = [base.standard.index(each) for each in base.columns]
-    assert_close(Y[:, chosen] @ base.values, Y @ base.standard_values, tolerance=1e-11)
 
 
 def test_what_cancels_is_left_out():

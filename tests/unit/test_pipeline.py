@@ -257,6 +257,14 @@ def test_large_robots_are_left_to_articulated_bodies():
 MISTAKES = {
     "not a robot": (lambda: linkwork.compile("panda", "gravity"), r"fix: linkwork.load\('panda'\)"),
     "one frame": (lambda: ARM.compile("bias", wrenches="tool"), r"fix: wrenches=\['tool'\]"),
+    "no frames": (lambda: ARM.compile("bias", wrenches=None), "wrenches is a list of frames\n  got: None"),
+    "values": (lambda: ARM.compile("bias", wrenches={"tool": 0}), "fix: give their names; values go into the call"),
+    "list in a list": (lambda: ARM.compile("bias", wrenches=[["tool"]]), "an entry of wrenches is one name"),
+    "list as payload": (lambda: ARM.compile("bias", payload=["tool"]), r"payload is one name\n  got: \['tool'\]"),
+    "nothing as payload": (lambda: ARM.compile("bias", payload=[]), r"payload is one name\n  got: \[\]"),
+    "list as frame": (lambda: ARM.compile("pose", frame=["tool"]), "frame is one name"),
+    "list as method": (lambda: ARM.compile("bias", method=["auto"]), "method is one name"),
+    "list as quantity": (lambda: ARM.compile(["bias"]), "quantity is one name"),
     "part": (lambda: ARM.compile("forward_dynamics", method="auto+newton-euler"), "no method of inertia_matrix 'auto'"),
     "locked": (lambda: linkwork.load("panda", lock="panda_joint1"), "expected: {joint: position}"),
 }

@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -394,6 +395,133 @@ def test_killed_worker_loses_nothing(write, tmp_path, cluster):
     assert killed and summary.done == study.rows == 240 and set(table(folder)["case"].to_pylist()) == {0, 1}
     assert_rows(table(folder), study)
     assert pids[0] not in [worker.pid for worker in cluster.workers.values()]  # it did die
+
+
+def test_a_sweep_without_workers_ends(write, tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("linkwork.sweep.cluster.PATIENCE", 1.0)
+    study, folder = read_study(write(STUDY.replace("samples: 5", "samples: 40"))), tmp_path / "results"
+    own = {"n_workers": 1, "processes": False, "protocol": "tcp", "host": "127.0.0.1", "silence_logs": 50}
+    with LocalCluster(**own, dashboard_address="127.0.0.1:0") as cluster:
+
+        def dismiss(done, total):
+            if done == 4:
+                cluster.scale(0)
+
+        with pytest.raises(LinkworkError, match=r"no worker is left(.|\n)*rows are kept(.|\n)*--resume") as told:
+            run(study, folder, scheduler=cluster.scheduler_address, progress=dismiss)
+    kept = len(table(folder))
+    assert 4 <= kept < study.rows and f"{kept} of {study.rows} rows" in str(told.value)
+
+
+def test_a_sweep_without_its_scheduler_ends(write, tmp_path):
+    study, folder = read_study(write(STUDY.replace("samples: 5", "samples: 40"))), tmp_path / "results"
+    command = [sys.executable, "-c", SCHEDULER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().strip()
+
+        def kill(done, total):
+            if done == 4:
+                process.kill()
+
+        with pytest.raises(LinkworkError, match=r"the scheduler is gone(.|\n)*rows are kept(.|\n)*--resume"):
+            run(study, folder, scheduler=address, progress=kill)
+    assert 4 <= len(table(folder)) < study.rows
+
+
+SCHEDULER = """
+import sys
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, host="127.0.0.1", protocol="tcp",
+                      dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_all_listen_on_this_machine_only(study, tmp_path):
+    import psutil
+
+    found = []
+
+    def look(done, total):
+        for process in (psutil.Process(), *psutil.Process().children(recursive=True)) if not found else ():
+            connections = getattr(process, "net_connections", None) or process.connections  # its name before psutil 6
+            found.extend(each.laddr.ip for each in connections("inet") if each.status == psutil.CONN_LISTEN)
+
+    run(study, tmp_path / "results", workers=1, progress=look)
+    assert len(found) >= 3 and set(found) == {"127.0.0.1"}
+
+
+def flipped(path, at):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def swapped(path):
+    path.write_bytes((path.parent / "000000012-000000016.parquet").read_bytes())
+
+
+def other_columns(path):
+    parquet.write_table(parquet.read_table(path).drop_columns(["diverged"]), path)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [cut, swapped, other_columns, lambda path: flipped(path, 60), lambda path: path.write_bytes(b"")],
+    ids=["cut", "swapped", "columns", "flipped", "empty"],
+)
+def test_damaged_chunks_are_computed_anew(study, tmp_path, cluster, harm):
+    folder = tmp_path / "results"
+    run(study, folder, scheduler=cluster.scheduler_address)
+    harm(folder / "rows" / "000000004-000000008.parquet")
+    summary = run(study, folder, scheduler=cluster.scheduler_address, resume=True)
+    assert (summary.found, summary.done) == (26, 4)
+    assert any("rows 4 to 7" in note and "damaged" in note for note in summary.notes)
+    assert_rows(table(folder), study)
+
+
+def test_files_of_others_among_the_rows(study, tmp_path, cluster):
+    folder = tmp_path / "results"
+    run(study, folder, scheduler=cluster.scheduler_address)
+    (folder / "rows" / "notes.parquet").write_bytes(b"mine")
+    with pytest.raises(LinkworkError, match=r"notes\.parquet(.|\n)*move"):
+        run(study, folder, scheduler=cluster.scheduler_address, resume=True)
+    assert (folder / "rows" / "notes.parquet").read_bytes() == b"mine"
+
+
+def test_another_study_is_told_by_what_differs(write, tmp_path, cluster):
+    linkwork.load("planar2r").write(tmp_path / "arm.urdf")
+    text = STUDY.replace("robot: planar2r", "robot: arm.urdf").replace("frame: tip", "frame: forearm")
+    study, folder, address = read_study(write(text)), tmp_path / "results", cluster.scheduler_address
+    run(study, folder, scheduler=address)
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    def refused(other, message):
+        with pytest.raises(LinkworkError, match=message):
+            run(other, folder, scheduler=address, resume=True)
+
+    refused(read_study(write(text.replace("seed: 7", "seed: 8"))), r"another study(.|\n)*study\.yaml")
+    write((tmp_path / "arm.urdf").read_text().replace("</robot>", "<!-- --></robot>"), "arm.urdf")
+    refused(read_study(write(text)), r"another study(.|\n)*the robot file arm\.urdf")
+    about = json.loads((folder / "study.json").read_text())
+    (folder / "study.json").write_text(json.dumps({**about, "linkwork": "0.0.9"}))
+    refused(study, rf"linkwork 0\.0\.9(.|\n)*{linkwork.__version__}(.|\n)*or use linkwork 0\.0\.9")
+    (folder / "study.json").write_bytes(files.pop(folder / "study.json"))
+    assert all(path.read_bytes() == data for path, data in files.items())
+
+
+def test_workers_of_another_version(study, tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr("linkwork.sweep.cluster.__version__", "0.0.9")
+    with pytest.raises(LinkworkError, match=rf"linkwork {linkwork.__version__}(.|\n)*0\.0\.9"):
+        run(study, tmp_path / "results", scheduler=cluster.scheduler_address)
 
 
 def test_rows_that_cannot_be_computed(write, tmp_path, cluster):

@@ -1,13 +1,25 @@
 """Trajectories: named arrays, what they keep, plots, files."""
 
+import contextlib
+import errno
+import io
 import json
+import math
+import os
 import pickle
+import shutil
 import sys
+import tracemalloc
+from xml.etree import ElementTree
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
+import linkwork
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from linkwork.sim import records
 from linkwork.sim.trajectory import Trajectory
 
 NAMES = ("shoulder", 'odd, "name"')
@@ -41,6 +53,31 @@ def test_arrays_by_name():
         motion["kinetic"]
     assert repr(motion).startswith("<Trajectory of arm: 7 times from 0 to 0.6 s, rk4, dt 0.1 s; t, q")
     assert repr(motion).endswith("note: friction is smoothed")
+
+
+def test_in_a_notebook():
+    page = make(robot="<b>arm</b>", notes=("a < b",), units={"q": ("rad", "m")})._repr_html_()
+    root = ElementTree.fromstring(page)  # well formed, so nothing of others gets in
+    rows = {row[0].text: "".join(row[1].itertext()) for row in root.iter("tr")}
+    assert root.find("caption/b").text == "Trajectory of <b>arm</b>" and rows["note"] == "a < b"
+    assert rows["method"] == "rk4, dt 0.1 s" and rows["times"] == "7 times, 0 to 0.6 s"
+    assert "q (7, 2)" in rows["arrays"] and float(rows["energy drift [J]"]) < 1e-12
+    assert rows["q shoulder"].endswith("rad") and 'q odd, "name"' in rows
+    assert len(root.findall(".//polyline")) == 2
+
+
+def test_in_a_notebook_whatever_it_holds():
+    bad = make((3,))
+    bad.q[0, 2:, 0] = np.inf
+    bad.q[0, :, 1] = np.nan
+    empty = [make(times=0), make((0,)), make((2, 3)), make(names=()), make(names=tuple("abcdefghijkl"))]
+    for motion in (bad, floating(), *empty):
+        page = motion._repr_html_()
+        ElementTree.fromstring(page)
+        assert len(page) < 20_000
+    assert "not finite" in bad._repr_html_() and "3" in bad._repr_html_()
+    long = Trajectory({"t": np.arange(1e6), "q": np.zeros((10**6, 7))}, {"q": "abcdefg"}, robot="r", method="m", dt=1)
+    assert len(long._repr_html_()) < 20_000
 
 
 def test_samples_of_a_batch():
@@ -166,16 +203,6 @@ def test_csv_is_plain(tmp_path):
     assert float(rows[3].split(",")[2]) == motion.q[1, 1, 0]
 
 
-def test_npz_is_read_without_pickle(tmp_path):
-    motion, path = make(), tmp_path / "motion.npz"
-    motion.save(path)
-    with np.load(path) as file:
-        held = dict(file)
-    np.savez(path, **{**held, "q": np.array([{}], object)})
-    with pytest.raises(LinkworkError, match=r"motion.npz: not a trajectory(.|\n)*allow_pickle"):
-        Trajectory.load(path)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -225,6 +252,292 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(UnsupportedError, match=r"save it as \.npz"):
         make((0,)).save(tmp_path / "motion.csv")
     assert not list(tmp_path.iterdir())
+
+
+# -- files of others -----------------------------------------------------------------------------------------------
+
+
+class Trap:
+    """Makes a folder when unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    """The same rollout in every form."""
+    folder, arm = tmp_path_factory.mktemp("streams"), linkwork.load("planar2r")
+    q = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    for name in ("run", "run.zarr"):
+        arm.rollout(q, q, None, 1e-3, 20, outputs=("q", "v"), to=folder / name)
+    for suffix in ("npz", "csv", "parquet"):
+        arm.rollout(q, q, None, 1e-3, 20, outputs=("q", "v")).save(folder / f"run.{suffix}")
+    return folder
+
+
+@pytest.fixture
+def copied(streams, tmp_path):
+    def copy(name):
+        source = streams / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
+        return tmp_path / name
+
+    return copy
+
+
+def refused(path, message):
+    tracemalloc.start()
+    try:
+        with pytest.raises(LinkworkError, match=message):
+            Trajectory.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 5e7
+    finally:
+        tracemalloc.stop()
+
+
+def changed(path, **changes):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def npy(shape, descr="<f8", data=b"\0" * 16):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": shape})
+    return file.getvalue() + data
+
+
+def zipped(path, **members):
+    """The file with other members."""
+    with ZipFile(path) as file:
+        held = {name: file.read(name) for name in file.namelist()}
+    with ZipFile(path, "w") as file:
+        for name, data in {**held, **{f"{name}.npy": data for name, data in members.items()}}.items():
+            file.writestr(name, data)
+
+
+def test_nothing_is_unpickled(copied, tmp_path):
+    path, trap = copied("run.npz"), tmp_path / "sprung"
+    array = np.array([Trap(trap)], object)
+    with np.load(path) as file:
+        held = dict(file)
+    np.savez(path, **{**held, "q": array})
+    refused(path, "type object")
+    np.save(copied("run") / "q.npy", array)
+    refused(tmp_path / "run", "type object")
+    (tmp_path / "run" / "q.npy").write_bytes(pickle.dumps(Trap(trap)))
+    refused(tmp_path / "run", "magic")
+    (tmp_path / "run.npz").write_bytes(pickle.dumps(Trap(trap)))
+    refused(tmp_path / "run.npz", "no zip file")
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"codecs": [{"name": "numcodecs.pickle", "configuration": {}}]}, "codec 'numcodecs.pickle'"),
+        ({"codecs": [{"name": "bytes"}, {"name": "pickle"}]}, "codec 'pickle'"),
+        ({"data_type": "object"}, "data_type 'object'"),
+        ({"data_type": "string"}, "data_type"),
+        ({"data_type": {"name": "numcodecs.pickle"}}, "data_type"),
+        ({"zarr_format": 2, "filters": [{"id": "pickle"}], "dtype": "|O"}, "zarr_format 2"),
+        ({"storage_transformers": [{"name": "x"}]}, "storage transformers"),
+        ({"shape": [10**12, 21, 2]}, "most is not there"),
+        ({"shape": [3, 21, -2]}, "shape"),
+        ({"shape": [3, 10**12, 2]}, r"\(3, 1000000000000, 2\)"),
+        ({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10**6, 10**6, 2]}}}, "chunks of"),
+        ({"chunk_grid": 7}, "not a trajectory"),
+    ],
+)
+def test_metadata_of_zarr_are_read_before_zarr_does(copied, changes, message):
+    folder = copied("run.zarr")
+    changed(folder / "q" / "zarr.json", **changes)
+    refused(folder, message)
+
+
+def test_zarr_of_another_format_beside(copied, tmp_path):
+    """Metadata of version 2 would be found if those of version 3 were not there."""
+    folder, trap = copied("run.zarr"), tmp_path / "sprung"
+    (folder / "q" / "zarr.json").unlink()
+    old = {"zarr_format": 2, "shape": [3, 21, 2], "chunks": [3, 21, 2], "dtype": "|O", "fill_value": None, "order": "C",
+           "compressor": None, "filters": [{"id": "pickle"}]}  # fmt: skip
+    (folder / "q" / ".zarray").write_text(json.dumps(old))
+    (folder / "q" / "0.0.0").write_bytes(pickle.dumps(Trap(trap)))
+    (folder / ".zgroup").write_text('{"zarr_format": 2}')
+    refused(folder, "not a trajectory")
+    (folder / "zarr.json").unlink()
+    refused(folder, "not a trajectory")
+    assert not trap.exists()
+
+
+def test_times_of_zarr_that_unpack_to_too_much(copied):
+    zarr = pytest.importorskip("zarr")
+    folder = copied("run.zarr")
+    shutil.rmtree(folder / "t")
+    zarr.create_array(str(folder / "t"), shape=(10**8,), chunks=(10**8,), dtype="f8", fill_value=1.0)
+    (folder / "t" / "c").mkdir()
+    (folder / "t" / "c" / "0").write_bytes(bytes(100))
+    refused(folder, r"shape \(100000000,\) in 100 bytes")
+
+
+@pytest.mark.parametrize("name", ["run", "run.zarr"])
+def test_links_and_pipes_in_folders(copied, name):
+    folder = copied(name)
+    os.mkfifo(folder / "more")
+    refused(folder, "more is no file")
+    (folder / "more").unlink()
+    (folder / "more").symlink_to("/dev/zero")
+    refused(folder, "more is no file")
+
+
+def test_pipes_and_devices(tmp_path):
+    os.mkfifo(tmp_path / "run.npz")
+    refused(tmp_path / "run.npz", "not a regular file")
+    (tmp_path / "run.csv").symlink_to("/dev/zero")
+    refused(tmp_path / "run.csv", "not a regular file")
+
+
+@pytest.mark.parametrize("shape", [(10**12, 22, 2), (3, 21, 10**12), (2**62, 2**62, 2), (3, -21, 2), (), (3, 20, 2)])
+def test_heads_that_claim_other_shapes(copied, shape):
+    for name, put in (("run", lambda path, data: (path / "q.npy").write_bytes(data)), ("run.npz", lambda path, data:
+                      zipped(path, q=data))):  # fmt: skip
+        path = copied(name)
+        put(path, npy(shape, data=bytes(8 * 126)))
+        refused(path, "not a trajectory")
+
+
+def test_archives_that_unpack_to_more_than_they_are(copied):
+    path = copied("run.npz")
+    with ZipFile(path, "a", ZIP_DEFLATED) as file:
+        file.writestr("a.npy", bytes(10**8))
+    refused(path, "compressed members")
+    path = copied("run.npz")
+    data, member = path.read_bytes(), b"v.npy"
+    whole = len(np.load(path)["q"].tobytes())
+    assert whole > 500
+    zipped(path, **{f"v{k}": npy((whole // 8,), data=bytes(whole)) for k in range(4)})
+    claimed = bytearray(path.read_bytes())
+    at = claimed.rfind(b"PK\1\2")
+    claimed[at + 20 : at + 28] = (2**31).to_bytes(4, "little") * 2  # sizes of the last member
+    path.write_bytes(claimed)
+    refused(path, "larger than the file")
+    assert member in data
+
+
+def test_parquet_that_unpacks_to_more_than_it_is(copied):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = copied("run.parquet")
+    kept = parquet.read_schema(path).metadata
+    for table, message, options in (
+        ({"t": np.zeros(2 * 10**7)}, "20000000 rows", {}),
+        ({"t": np.zeros(10)}, "GZIP", {"compression": "gzip"}),
+        ({"t": [["a"]] * 3}, "BYTE_ARRAY", {}),
+    ):
+        parquet.write_table(pyarrow.table(table).replace_schema_metadata(kept), path, **options)
+        refused(path, message)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"robot": ["r"]},
+        {"notes": "energy"},
+        {"notes": [1]},
+        {"dt": "0.1"},
+        {"dt": None},
+        {"batch": [-3]},
+        {"batch": ["3"]},
+        {"batch": [3, 1]},
+        {"batch": [10**30]},
+        {"arrays": ["../q"]},
+        {"arrays": "tq"},
+        {"arrays": []},
+        {"entries": {"q": "ab"}},
+        {"entries": []},
+        {"units": {"q": [1, 2]}},
+        {"format": "other"},
+    ],
+)
+def test_metadata_that_are_not_as_written(copied, changes):
+    folder = copied("run")
+    changed(folder / "trajectory.json", **changes)
+    refused(folder, "not a trajectory")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{}", "[]", "7", "", '{"format": "linkwork trajectory 1"}', "\ud800"])
+def test_metadata_that_are_none(copied, text):
+    folder = copied("run")
+    (folder / "trajectory.json").write_text(text, errors="surrogatepass")
+    refused(folder, "not a trajectory")
+
+
+@pytest.mark.parametrize("name", ["run.npz", "run.csv", "run.parquet", "run/q.npy", "run/t.npy", "run/trajectory.json",
+                                  "run.zarr/q/zarr.json", "run.zarr/t/zarr.json", "run.zarr/t/c/0"])  # fmt: skip
+def test_damaged_files_load_or_are_refused(copied, tmp_path, name):
+    """Whatever is damaged, there is no other error."""
+    copied(name.partition("/")[0])
+    path, whole = tmp_path / name.partition("/")[0], (tmp_path / name).read_bytes()
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        data = bytearray(whole)
+        for at in rng.integers(0, min(len(data), 400), 3):
+            data[at] = rng.integers(0, 256)
+        (tmp_path / name).write_bytes(bytes(data[: rng.integers(1, len(data) + 1)] if rng.random() < 0.3 else data))
+        with contextlib.suppress(LinkworkError):
+            Trajectory.load(path)
+
+
+# -- a full disk ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["run", "run.zarr"])
+@pytest.mark.parametrize("batch", [(), (1,), (7,)])
+def test_a_stream_that_ends_on_a_full_disk_opens_again(tmp_path, monkeypatch, name, batch):
+    arm, outputs = linkwork.load("planar2r"), ("q", "v", "work")
+    q = np.zeros((*batch, 2)) + 0.1 * np.arange(math.prod(batch)).reshape(*batch, 1)
+    left = [2]
+
+    def full(original):
+        def flush(self, block, sample, row):
+            if not left[0]:
+                half = block[: len(block) // 2]
+                original(self, half, sample, row)  # as far as it goes
+                self.full = True
+                raise OSError(errno.ENOSPC, "No space left on device")
+            left[0] -= 1
+            original(self, block, sample, row)
+
+        return flush
+
+    for kind in (records.Files, records.Zarr):
+        monkeypatch.setattr(kind, "flush", full(kind.flush))
+    with pytest.raises(LinkworkError, match="No space left"):
+        arm.rollout(q, q, None, 1e-4, 100_000, outputs=outputs, to=tmp_path / name)
+    monkeypatch.undo()
+    kept = Trajectory.load(tmp_path / name)
+    rows = len(kept.t)
+    assert 0 < rows < 100_000 and kept.batch == batch and "No space left" in kept.notes[-1]
+    whole = arm.rollout(q, q, None, 1e-4, rows - 1, outputs=outputs)
+    for array in ("t", *outputs):
+        np.testing.assert_array_equal(np.asarray(kept[array]), whole[array], err_msg=array)
+    assert not (tmp_path / name / ".room").exists()
+    if name == "run" and batch == (7,):  # its gaps are told, and not read as zeros
+        with pytest.raises(ValueError, match="mmap length"):
+            np.load(tmp_path / name / "q.npy", mmap_mode="r")
+
+
+def test_room_is_kept_for_what_is_written_last(tmp_path):
+    files = records.Files(tmp_path, 1, 1000, {"q": (2,)})
+    assert (tmp_path / ".room").stat().st_size == records.ROOM
+    files.flush(np.zeros((1, 600, 2)), 0, 0)
+    assert (tmp_path / ".room").stat().st_size == records.ROOM + 8 * 600
+    files.finish(1, 600, 0.1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["q.npy", "t.npy"]
+
+
+# -- other libraries -----------------------------------------------------------------------------------------------
 
 
 def test_pandas():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pinocchio import buildModelFromUrdf, buildModelFromXML  # pyright: ignore[reportAttributeAccessIssue]
 
-from linkwork.errors import ModelError
+from linkwork.errors import ModelError, UnsupportedError
 from linkwork.io.rpy import EXACT, is_rounded_quarter_turn, rpy_from_rotation
 from linkwork.io.urdf import read_urdf
 from linkwork.io.urdf_writer import write_urdf
@@ -153,6 +153,29 @@ def test_str_with_foreign_declaration_and_bytes_in_other_encodings():
     assert read_urdf("\ufeff" + text.format("utf-8")).name == "Ärmchen"
 
 
+@pytest.mark.parametrize("before", ["\n", " \t\r\n\n", "\ufeff\n", "\n\ufeff"])
+def test_white_space_before_the_declaration(before: str):
+    """XML forbids it; Pinocchio's reader does not mind."""
+    text = before + '<?xml version="1.0"?>' + robot(joint=LIMIT)
+    assert buildModelFromXML(text).nq == 1
+    for given in (text, text.encode()):
+        d = read_urdf(given, "r.urdf")
+        assert [link.name for link in d.links] == ["base", "arm"]
+        assert [finding.message for finding in d.findings] == [
+            "white space stands before <?xml ...?>, where XML allows none"
+        ]
+    assert not read_urdf("\ufeff" + text.lstrip("\ufeff\t\r\n ")).findings
+
+
+def test_an_inertial_without_mass_is_ignored_as_pinocchio_does():
+    text = robot(joint=LIMIT, link=f'<inertial><origin xyz="1 2 3"/>{INERTIA}</inertial>')
+    theirs = buildModelFromXML(text).inertias[1]
+    assert (theirs.mass, theirs.lever.any(), theirs.inertia.any()) == (0, False, False)
+    assert read_urdf(text).links[1].inertia is None
+    (warning,) = messages(text, "warning")
+    assert "line 3: link 'arm' <inertial>: without <mass>, all of its <inertial> is ignored" in warning
+
+
 def test_quaternion():
     joint = only_joint(robot(joint=LIMIT + '<origin quat_xyzw="0 0 2 2"/>'))
     np.testing.assert_allclose(joint.origin.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
@@ -236,7 +259,9 @@ def test_joints_that_are_not_supported(text: str, expected: str):
         ("<robot name='r'><link na", ["unclosed token", "ends too early"]),
         ("<robot name='r'><link name='a'/>", ["no element found", "ends too early"]),
         ("<robot name='r'>\n<link name='a'></robot>", ["line 2", "mismatched tag"]),
-        ("\n<?xml version='1.0'?><robot name='r'/>", ["remove everything before <?xml"]),
+        ("<!-- r -->\n<?xml version='1.0'?><robot name='r'/>", ["remove everything before <?xml"]),
+        ("\n \n<?xml version='1.0'?><robot name='r'>\n<link/></robot>", ["line 4: robot 'r' <link>"]),
+        ("\n \n<?xml version='1.0'?><robot name='r'>\n</link></robot>", ["line 4: ", "mismatched tag"]),
         ("<robot name='r'>&nbsp;</robot>", ["undefined entity"]),
         ("<robot name='r'>\0</robot>", ["invalid token"]),
         (b"<robot name='\xe4'/>", ["invalid token", "UTF-8"]),
@@ -268,7 +293,6 @@ def test_joints_that_are_not_supported(text: str, expected: str):
         (robot(joint=LIMIT + "<mimic/>"), ["'joint' is missing"]),
         (robot(joint=LIMIT + '<dynamics damping="x"/>'), ["<dynamics>: attribute 'damping'", "'x'"]),
         (robot(more='<linkwork gravity="0 0"/>'), ["<linkwork>", "has 2 numbers"]),
-        (robot(link=f"<inertial>{INERTIA}</inertial>"), ["link 'arm' <inertial>: <mass> is missing", "fix: add <mass"]),
         (robot(link='<inertial><mass value="1"/></inertial>'), ["<inertia> is missing"]),
         (robot(link='<inertial><mass value="1"/><inertia ixx="1"/></inertial>'), ["<inertia>: attribute 'iyy'"]),
         (robot(link='<inertial><mass value="NaN"/></inertial>'), ["<mass>: attribute 'value'", "'NaN'"]),
@@ -286,6 +310,32 @@ def test_broken_input(text: str | bytes, expected: list[str]):
         read_urdf(text, "bad.urdf")
     for part in ["bad.urdf", "fix: ", *expected]:
         assert part in str(caught.value)
+
+
+LONG = "x1" * 1_000_000
+MANY = "".join(f" a{k}='1'" for k in range(20_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"<robot name='r'><link name='{LONG}'/></robot>", "attribute 'name' is too long"),
+        (f"<robot name='r'><joint name='{LONG}'/></robot>", "attribute 'name' is too long"),
+        (f"<{LONG}/>", "a name is longer than 100 characters"),
+        (f"<robot {LONG}='1'/>", "a name is longer than 100 characters"),
+        (robot(link=f"<inertial><mass value='{LONG}'/>{INERTIA}</inertial>"), "attribute 'value' is too long"),
+        (robot(joint=LIMIT + f"<rotorInertia>{LONG}</rotorInertia>"), "the text is not a finite number"),
+        (f"<robot name='r'><link{MANY}/></robot>", "'name' is missing"),
+        (robot(joint=f"<origin rpy='0 0 0' quat_xyzw='0 0 0 1' x='{LONG}'/>"), "rotation is not defined"),
+        (f"<!DOCTYPE {LONG}><robot/>", "document types"),
+        ("<robot name='r'>" + "<link name='a'/>" * 50_000 + "</robot>", "more than 100000 elements and attributes"),
+    ],
+    ids=range(10),
+)
+def test_messages_are_short_however_long_the_text(text: str, words: str):
+    with pytest.raises(ModelError, match=words) as caught:
+        read_urdf(text)
+    assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize(
@@ -428,6 +478,22 @@ def test_random_rotations_round_trip():
     )
     d = Description("chain", links, joints)
     assert_same(d, read_urdf(write_urdf(d)))
+
+
+@pytest.mark.parametrize("name", ["", "a\x01", "\0", "\ud800", "\ufffe", "n" * 1001])
+def test_writer_refuses_names_that_xml_cannot_hold(name: str):
+    links = Link("base"), Link(name, LinkInertia(1.0, np.zeros(3), np.eye(3)))
+    with pytest.raises(UnsupportedError, match="URDF cannot hold this name") as caught:
+        write_urdf(Description("r", links, (JointDescription("j", "continuous", "base", name),)))
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ['"<&>"', " a\tb\nc\rd ", "é😀", "n" * 1000])
+def test_odd_names_round_trip(name: str):
+    links = Link("base"), Link(name, LinkInertia(1.0, np.zeros(3), np.eye(3)))
+    text = write_urdf(Description(name, links, (JointDescription(name, "continuous", "base", name),)))
+    d = read_urdf(text)
+    assert (d.name, d.links[1].name, d.joints[0].name, d.joints[0].child) == (name,) * 4
 
 
 def test_writer_refuses_what_is_wrong():

@@ -131,6 +131,23 @@ def test_controls_without_a_browser(page):
     np.testing.assert_array_equal(state.q, 0)
 
 
+def test_rounding_does_not_fill_the_bars(robot):
+    """Without gravity, and as good as without velocity, the forces are noise."""
+    page = show(robot, port=0)
+    try:
+        enter(page.controls.has_gravity, False)
+        press(page.controls.home)
+        enter(page.controls.sliders[1], 0.7)
+        page.state.v[:] = 1e-9
+        page.refresh()
+        assert 0 < max(map(abs, page.state.torques().values())) < 1e-12
+        assert page.controls.bars.content.count("width:0.00%") == 2 and ">0 N m<" in page.controls.bars.content
+        enter(page.controls.has_gravity, True)
+        assert "width:50.00%" in page.controls.bars.content
+    finally:
+        page.stop()
+
+
 def test_simulation_from_here(page):
     c = page.controls
     enter(c.sliders[0], 0.7)
@@ -174,3 +191,91 @@ def test_without_viser(monkeypatch, robot):
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(linkwork.UnsupportedError, match=r"pip install 'linkwork\[view\]'"):
         show(robot)
+
+
+def test_missing_meshes_are_one_line(tmp_path):
+    links = "".join(
+        f'<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        f'</inertial><visual><geometry><mesh filename="package://gone/l{k}.stl"/></geometry></visual></link>'
+        for k in range(20)
+    )
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k - 1}"/><child link="l{k}"/><axis xyz="0 0 1"/></joint>'
+        for k in range(1, 20)
+    )
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{joints}</robot>')
+    page = show(linkwork.load(tmp_path / "r.urdf"), visuals=tmp_path / "r.urdf", port=0)
+    try:
+        remarks = page.controls.remarks.content
+        line, _, folded = remarks.partition("</summary>")
+        assert "20 meshes are missing" in line and "l3.stl" not in line and "<details>" in line
+        assert "package://gone/l3.stl" in folded and "8 more" in folded and str(tmp_path) not in folded
+        enter(page.controls.sliders[0], 0.5)
+        assert page.controls.remarks.content == remarks
+    finally:
+        page.stop()
+
+
+def test_a_divergence_is_told_calmly(page):
+    c = page.controls
+    enter(c.velocities[0], 1e155)
+    enter(c.velocities[1], 1e155)
+    press(c.simulate)
+    told = c.notice.content
+    assert "left the finite numbers at t = " in told and "shorter step" in told
+    assert "rollout" not in told and "got:" not in told and len(page.player.motions) == 2
+    assert not c.simulate.disabled
+    press(c.home)
+    assert not c.notice.content
+
+
+def test_what_breaks_is_told_and_the_page_goes_on(page, monkeypatch, capfd):
+    def broken(*args, **how):
+        raise ZeroDivisionError("deep inside")
+
+    c = page.controls
+    monkeypatch.setattr(page.state, "torques", broken)
+    enter(c.sliders[0], 0.6)
+    assert "the page goes on" in c.notice.content and "deep inside" in c.notice.content
+    press(c.play)
+    page.player.playing = True
+    page.stopped.wait(0.2)
+    assert page.clock.is_alive() and not page.player.playing
+    monkeypatch.undo()
+    enter(c.sliders[0], 0.7)
+    assert not c.notice.content and page.state.q[0] == 0.7
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_doubts_about_a_simulation_are_shown():
+    """The Panda falls beyond its limits."""
+    page = show(linkwork.load("panda"), port=0)
+    try:
+        press(page.controls.simulate)
+        page.player.playing = False
+        assert "go beyond theirs" in page.controls.motion_notes.content and page.player.motion.notes
+    finally:
+        page.stop()
+
+
+def test_notes_of_trajectories_are_shown(robot):
+    run = robot.simulate([0.5, 0.2], [0, 0], 0.5, 1e-3, every=10)
+    run.notes = ("energy <changes> by 3 J",)
+    run.arrays["q"] = run.q.copy()
+    run.arrays["q"][20:] = np.nan
+    page = show(robot, [run], port=0)
+    try:
+        shown = page.controls.motion_notes.content
+        assert "energy &lt;changes&gt; by 3 J" in shown and "It diverges after t = 0.19 s" in shown
+        press(page.controls.simulate)
+        assert "energy" not in page.controls.motion_notes.content
+    finally:
+        page.stop()
+
+
+def test_a_trajectory_that_cannot_be_shown_is_none_of_this_robots(robot):
+    """Other names for its arrays, or arrays of other shapes."""
+    run = robot.simulate([0.5, 0.2], [0, 0], 0.1, 1e-3, every=10)
+    run.arrays["v"] = run.v[:, :1]
+    with pytest.raises(linkwork.ShapeError, match="not one of this robot"):
+        show(robot, [run], port=0)

@@ -170,3 +170,19 @@ def test_geoms_of_an_mjcf_are_where_mujoco_has_them(tmp_path):
         np.testing.assert_allclose(own.max(axis=0), np.array(widths) / 2, rtol=0.03)
         np.testing.assert_allclose(-own.min(axis=0), np.array(widths) / 2, rtol=0.03)
     assert shapes[0].color == (255, 51, 0)
+
+
+def test_geoms_of_an_mjcf_with_materials_meshes_and_hostile_sizes(tmp_path):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "r.xml"
+    path.write_text("""<mujoco><asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/>
+    <texture name="t" type="2d" builtin="flat" width="100000" height="100000"/>
+    <material name="red" rgba="1 0 0 1" texture="t"/><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
+    <mesh name="absent" file="absent.obj"/></asset>
+    <worldbody><geom type="hfield" hfield="h"/><body name="a"><joint/><geom type="mesh" mesh="m" material="red"/></body>
+    </worldbody></mujoco>""")
+    robot = linkwork.load(path)
+    assert "absent.obj" in read_geoms(robot.model, path)[1][0]
+    path.write_text(path.read_text().replace('<mesh name="absent" file="absent.obj"/>', ""))
+    ((shape,), missing) = read_geoms(robot.model, path)
+    assert not missing and shape.color == (255, 0, 0) and len(shape.mesh.vertices) == 4

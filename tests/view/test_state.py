@@ -203,6 +203,55 @@ def test_player(panda):
     assert player.time == 1.0 and not player.playing
 
 
+def test_motions_that_cannot_be_played(panda):
+    run = wave(panda)
+    run.arrays["q"] = run.q.copy()
+    run.arrays["q"][0] = np.nan
+    with pytest.raises(linkwork.ShapeError, match="begins with finite"):
+        motions(panda, run, "run.npz")
+    for bad in (np.nan, 0.0):
+        run = wave(panda)
+        run.arrays["t"] = run.t.copy()
+        run.arrays["t"][3] = bad
+        with pytest.raises(linkwork.ShapeError, match="cannot be played"):
+            motions(panda, run, "run.npz")
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "text"),
+    [
+        (-4.5678, 4.6, "-4.57 N"),
+        (-1e-9, 4.6, "0.00 N"),
+        (130.4, 130.4, "130 N"),
+        (0.7104, 0.71, "0.710 N"),
+        (1234.0, 1234.0, "1234 N"),
+        (-275_432.0, 6e5, "-275 kN"),
+        (1.5e-3, 1.5e-3, "1.50 mN"),
+        (3e-7, 3e-7, "300 nN"),
+        (2e12, 2e12, "2.00e+12 N"),
+        (0.0, 0.0, "0 N"),
+        (math.inf, 1.0, "not finite [N]"),
+        (math.nan, 0.0, "not finite [N]"),
+    ],
+)
+def test_quantities_keep_their_width(value, scale, text):
+    assert html.quantity(value, "N", scale) == text and len(text) <= 15
+
+
+def test_rounding_is_no_force(panda):
+    state = State(panda)
+    weight = 9.81 * sum(body.inertia.mass for body in panda.model.bodies)
+    assert 0 < state.negligible["N m"] < 1e-5 * weight * state.size
+    text = html.bars({"a": 3e-17, "b": -1e-15, "c": math.nan}, ["N m"] * 3, [math.inf] * 3, {"N m": 0.0})
+    assert text.count("width:0.00%") == 3 and text.count("0 N m") == 2 and "not finite" in text
+
+
+def test_notices_are_escaped_and_folded():
+    assert html.notice("") == ""
+    text = html.notice("a < b", ["c & d"])
+    assert "a &lt; b</summary>" in text and "c &amp; d" in text and "<details" not in html.notice("a")
+
+
 def test_bars():
     text = html.bars({"a<b": -5.0, "c": 20.0}, ["N m", "N"], [math.inf, 10.0], {"N m": 20.0, "N": 20.0})
     assert "a&lt;b" in text and "-5.0 N m" in text and "20.0 N" in text

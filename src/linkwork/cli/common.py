@@ -59,6 +59,10 @@ def _source(
     structure: Annotated[
         str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints.", rich_help_panel=LOADING)
     ] = None,
+    outside: Annotated[
+        bool,
+        typer.Option("--outside", help="Let MJCF take files from outside its folder.", rich_help_panel=LOADING),
+    ] = False,
 ) -> Source:
     options = {
         "base": base,
@@ -68,6 +72,7 @@ def _source(
         "mimic": not no_mimic,
         "lock": dict(_locked(text) for text in lock or ()),
         "structure": structure,
+        "outside": outside,
     }
     return Source(robot, options)
 

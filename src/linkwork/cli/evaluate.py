@@ -65,6 +65,9 @@ def evaluate(
     tau_known: Annotated[
         str | None, typer.Option("--tau-known", metavar="VALUES", help="Forces on what no motor drives.")
     ] = None,
+    v_joints: Annotated[
+        str | None, typer.Option("--v-joints", metavar="VALUES", help="Velocities of all joints of a robot with loops.")
+    ] = None,
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For pose, jacobian, jacobian_drift.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     input: Annotated[
@@ -107,6 +110,7 @@ def evaluate(
     model = robot.model
     methods(quantity)  # refuses what is no quantity
     texts = {"q": q, "v": v, "a": a, "tau": tau, "a_known": a_known, "tau_known": tau_known}
+    texts["v_joints"] = v_joints
     inputs = QUANTITIES[quantity].inputs
     needless = [name.replace("_", "-") for name, text in texts.items() if text is not None and name not in inputs]
     if needless:

@@ -31,6 +31,7 @@ def check(
     structure: Annotated[
         str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints beside it.")
     ] = None,
+    outside: Annotated[bool, typer.Option("--outside", help="Let MJCF take files from outside its folder.")] = False,
     json: Json = False,
 ) -> None:
     """Say what is wrong or suspicious in a robot file. Exit code 1 if there are errors, 0 if only warnings.
@@ -39,7 +40,7 @@ def check(
     linkwork check my_robot.urdf
     """
     try:
-        description = io.read(file, structure)
+        description = io.read(file, structure, outside=outside)
         findings = find(description)
         if description.loops and not any(finding.level == "error" for finding in findings):
             findings += build(description).findings  # whether loops close is a matter of numbers
@@ -94,7 +95,8 @@ def convert(
         )  # fmt: skip
     for path, text in texts.items():
         write_text(path, text)
-    dropped = list(_dropped(source, io.read(source.name, source.options["structure"]), robot, back))
+    described = io.read(source.name, source.options["structure"], outside=source.options["outside"])
+    dropped = list(_dropped(source, described, robot, back))
     if json:
         print_json({"file": str(out), "joints": robot.position_names, "deviation": difference, "dropped": dropped})
         return

@@ -35,7 +35,7 @@ def params(
     if json:
         print_json(facts)
         return
-    written = base.numeric_formulas if numbers else base.numeric_formulas | dict(base.formulas)
+    written = base.numeric_formulas if numbers else base.written
     rows = [[name, float(value), written[name]] for name, value in zip(base.names, base.values, strict=True)]
     show(f"{model.name}: base parameters ({kind})", ["parameter", "value\nSI", "combination"], rows)
     statuses = ("alone", "grouped", "no effect")
@@ -49,6 +49,8 @@ def params(
     say(f"{count} base parameters of {every} standard ones. Rank of the regressor at random states: {agrees}.")
     if model.loops or model.has_mimic:
         say("Loops and mimic joints reduce them further, by numbers: other combinations may do as well.", "dim")
+    if base.ambiguity:
+        say(f"Ambiguous: {base.ambiguity}.", "yellow")
     say("Parameters and symbols are those of the frames that `linkwork mdh` shows.", "dim")
 
 
@@ -60,6 +62,7 @@ def _facts(base: BaseParameters) -> dict[str, Any]:
         "count": len(base),
         "standard_count": len(base.standard),
         "rank": base.rank,
+        "ambiguity": base.ambiguity,
         "parameters": [
             {
                 "name": name,

@@ -20,13 +20,15 @@ from ..files import write_bytes
 from ..formulations import sizes
 from ..model import Model
 from ..pipeline import compile
-from ..sim import OPEN, entry_names, rest
+from ..sim import OPEN, entry_names, zero
 from ..sim import UNITS as JOINT_UNITS
 from .common import number, numbers
 
 UNITS = {  # of vectors and quantities; two where it depends on the joint: for those that turn, for those that slide
     **JOINT_UNITS, "a_known": JOINT_UNITS["a"], "tau_known": JOINT_UNITS["tau"], "joint_velocities": JOINT_UNITS["v"],
     "joint_accelerations": JOINT_UNITS["a"], "velocity_map": "SI", "loop_residual": "m, rad",
+    "v_joints": JOINT_UNITS["v"], "a_joints": JOINT_UNITS["a"], "forces": "N, N m", "loop_rates": "m/s, rad/s",
+    "conditioning": "of 1",
     "regressor": "SI",
     "torque_projector": "SI", "tree_jacobian": "SI", "motor_jacobian": "SI", "platform_jacobian": "SI",
     "inverse_dynamics": JOINT_UNITS["tau"], "bias": JOINT_UNITS["tau"], "gravity": JOINT_UNITS["tau"],
@@ -45,7 +47,7 @@ def entries(model: Model, vector: str) -> list[str]:
 
 def neutral(model: Model, vector: str) -> np.ndarray:
     """All zeros, and no rotation for a floating base; of a robot with loops the positions at home."""
-    return rest(model) if vector == "q" else np.zeros(sizes(model)[vector])
+    return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
 
 
 def unit(model: Model, what: str, *, base: bool = True) -> str:
@@ -67,7 +69,7 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
     Of the positions of a robot with loops, those of the independent joints are enough. ``option``: where the text was
     given, ``--VECTOR`` if not said.
     """
-    option, names = option or f"--{vector}", entries(model, vector)
+    option, names = option or f"--{vector.replace('_', '-')}", entries(model, vector)
     assembler = Assembler(model) if vector == "q" and model.loops else None
     known = [names[k] for k in assembler.places] if assembler else names
     if "=" not in text:
@@ -77,7 +79,7 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
             expected = f"{len(names)} numbers: {', '.join(names)}{several}"
             raise ShapeError("wrong number of values", where=option, got=f"{len(values)} numbers", expected=expected)
         if len(values) == len(names):
-            return closed(model, np.array(values), option)
+            return closed(model, vector, np.array(values), option)
         given = dict(zip(known, values, strict=True))
     else:
         given = {}
@@ -91,12 +93,12 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
         result[names.index(name)] = value
     if assembler and set(given) <= set(known):
         return assembler(result[assembler.places]).require()
-    return closed(model, result, option)
+    return closed(model, vector, result, option)
 
 
-def closed(model: Model, q: np.ndarray, where: str) -> np.ndarray:
-    """Positions as they are, unless they leave loops open."""
-    if len(model.loops) == 0 or q.shape[-1] != model.nq:
+def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:
+    """A vector as it is, unless it is of positions that leave loops open."""
+    if vector != "q" or not model.loops:
         return q
     gap = max(np.max(np.abs(compile(model, "loop_residual", backend="interpreter")(q)), initial=0.0), 0.0)
     if not gap <= OPEN:
@@ -116,7 +118,7 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
         q = rng.uniform(-math.pi, math.pi, (count, model.nq))
         if model.floating:
             q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=-1, keepdims=True)
-    others = ("v", "a", "tau", "a_known", "tau_known")
+    others = ("v", "v_joints", "a", "tau", "a_known", "tau_known")
     return {"q": q} | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 
 
@@ -160,7 +162,7 @@ def read_states(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np
         ) from error  # fmt: skip
     if model.loops and "q" in states:
         q = states["q"]
-        states["q"] = closed(model, q, str(path)) if q.shape[-1] == model.nq else Assembler(model)(q).require()
+        states["q"] = closed(model, "q", q, str(path)) if q.shape[-1] == model.nq else Assembler(model)(q).require()
     return states
 
 

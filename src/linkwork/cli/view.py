@@ -21,7 +21,9 @@ def view(
         list[Path] | None,
         typer.Option(metavar="FILE", help="A saved trajectory to play; more than one is overlaid. May be repeated."),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to serve on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to serve on; 0.0.0.0 lets in other machines that know the token.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
 ) -> None:
@@ -35,7 +37,8 @@ def view(
         robot = source.load()
         trajectories = [Trajectory.load(path) for path in trajectory or ()]
         page = show(robot, trajectories, visuals=source.name, host=host, port=port)
-    say(f"{robot.name} is shown at {page.url} (Ctrl-C to stop)")
+    say(f"{robot.name} is shown here, to those who have this address, until Ctrl-C:")
+    print(page.url, flush=True)  # in one piece, however narrow the terminal
     if not no_open:
         webbrowser.open(page.url)
     try:

@@ -64,7 +64,7 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
 def _given(port: Port, array: Any, number: int) -> np.ndarray:
     where, expected = f"states, input {port.name!r}", f"{(number, *port.shape)}, a row for each state"
     try:
-        array = np.asarray(array, float)
+        array = np.asarray(array).astype(float, casting="same_kind")
     except (TypeError, ValueError) as error:
         raise ShapeError("this is not an array of numbers", where=where, got=error, expected=expected) from error
     if array.shape != (number, *port.shape):

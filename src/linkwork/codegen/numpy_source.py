@@ -14,6 +14,9 @@ from .listing import Exported, description, expression, name_of, title, value_na
 DTYPE = {"float64": "float", "float32": "np.float32"}
 ENTRIES = '''def _entries(name, x, *shape):
     """The entries of an array (..., *shape) one after another, each with the batch axes."""
+    x = np.asanyarray(x)
+    if isinstance(x, np.ma.MaskedArray) or x.dtype.kind not in "fiub":
+        raise TypeError(f"{{name}}: got {{type(x).__name__}} of {{x.dtype}}, expected an array of real numbers")
     x = np.asarray(x, {dtype})
     batch = x.shape[: x.ndim - len(shape)]
     if x.shape != batch + shape:

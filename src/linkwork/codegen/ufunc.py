@@ -97,7 +97,7 @@ class PartlyEmpty:
     def __call__(self, *inputs: Any, out: Any = None) -> Any:
         if len(inputs) != self.nin:
             raise ShapeError("wrong number of inputs", where=self.__name__, got=len(inputs), expected=str(self.nin))
-        arrays = [np.asarray(x, self.dtype) for x in inputs]
+        arrays = [np.asarray(x).astype(self.dtype, casting="same_kind", copy=False) for x in inputs]
         batches = []
         for array, port in zip(arrays, self.program.inputs, strict=True):
             split = array.ndim - len(port.shape)

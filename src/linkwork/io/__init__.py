@@ -55,9 +55,10 @@ def side_file(path: str | Path) -> Path:
     return Path(path).with_suffix(".loops.yaml")
 
 
-def read(robot: str | Path, structure: str | Path | None = None) -> Description:
+def read(robot: str | Path, structure: str | Path | None = None, *, outside: bool = False) -> Description:
     """The description in a file, or of a bundled robot by name, with the loops, roles and home of the side file
-    ``structure``. Nothing is judged yet: see ``linkwork check``."""
+    ``structure``. ``outside``: an MJCF file may take files from outside its folder. Nothing is judged yet: see
+    ``linkwork check``."""
     try:
         path = Path(robot)
     except TypeError as error:
@@ -67,7 +68,7 @@ def read(robot: str | Path, structure: str | Path | None = None) -> Description:
         if str(robot) not in bundled_robots():
             raise UnknownNameError("bundled robot", str(robot), bundled_robots())
         path = BUNDLED / f"{robot}.yaml"
-    description = _read(path)
+    description = _read(path, outside)
     if structure is not None:
         return apply(description, structure_of(structure))
     if path.suffix.lower() == ".urdf" and os.path.isfile(side := side_file(path)):
@@ -84,7 +85,7 @@ def structure_of(path: str | Path) -> Structure:
     return read_structure(read_text(path, **LIMITS, fix="give the path of a side file"), str(path))
 
 
-def _read(path: Path) -> Description:
+def _read(path: Path, outside: bool) -> Description:
     suffix, fix = path.suffix.lower(), "give the path of a robot file, or a name of `linkwork robots`"
     reader = READERS.get(suffix)
     if reader is None:
@@ -99,7 +100,7 @@ def _read(path: Path) -> Description:
         return read_mdh(read_text(path, **LIMITS, fix=fix), name)
     data = read_bytes(path, **LIMITS, fix=fix)
     if suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
-        return read_mjcf(data, str(path), path.parent)
+        return read_mjcf(data, str(path), path.parent, outside=outside)
     return read_urdf(data, str(path))
 
 

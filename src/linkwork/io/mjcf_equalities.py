@@ -1,4 +1,4 @@
-"""Equalities of a model compiled by MuJoCo: joints that follow or are held, and loops.
+"""Equalities of a model compiled by MuJoCo: joints that follow or are held, also through fixed tendons, and loops.
 
 MuJoCo pulls loops shut by springs (``solref``, ``solimp``); here they are rigid. The meaning of its data was read off
 its residuals: ``connect`` has the anchor in body 1, then in body 2; ``weld`` the anchor in body 2, then that in body 1,
@@ -10,19 +10,38 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..model.description import LoopDescription, Mimic, Placement
+from ..model.description import LoopDescription, Placement
 from .mjcf_values import fresh, placement_of
 
 if TYPE_CHECKING:
     from .mjcf_tree import TreeReader
 
 
+Sum = dict[int, float]  # of joint positions, each times a coefficient
+
+
 @dataclass
 class Equalities:
-    followers: dict[int, Mimic] = field(default_factory=dict)  # by joint
+    followers: dict[int, tuple[int, float, float]] = field(default_factory=dict)  # joint -> leader, multiplier, offset
     held: dict[int, float] = field(default_factory=dict)  # position by joint
     loops: list[LoopDescription] = field(default_factory=list)
     grounded: bool = False  # whether a loop ends at something that stands still
+
+    def reduced(self, total: Sum) -> tuple[Sum, float]:
+        """The same sum over joints that move on their own, and what the others add."""
+        own, constant, pending = {}, 0.0, list(total.items())
+        while pending:
+            joint, factor = pending.pop()
+            if joint in self.held:
+                constant += factor * self.held[joint]
+            elif joint in self.followers:
+                leader, multiplier, offset = self.followers[joint]
+                pending.append((leader, factor * multiplier))
+                constant += factor * offset
+            else:
+                own[joint] = own.get(joint, 0.0) + factor
+        least = 1e-12 * max(map(abs, total.values()), default=0.0)  # what rounding leaves where terms cancel
+        return {joint: factor for joint, factor in own.items() if abs(factor) > least}, constant
 
 
 def read_equalities(reader: TreeReader) -> Equalities:
@@ -32,29 +51,64 @@ def read_equalities(reader: TreeReader) -> Equalities:
         name, kind = model.equality(e).name, int(model.eq_type[e])
         if not model.eq_active0[e]:
             reader.tell("warning", "equality", name, "it is not active: left out")
-        elif kind == types.mjEQ_JOINT:
-            _couple(reader, e, found)
+        elif kind in (types.mjEQ_JOINT, types.mjEQ_TENDON):
+            ids = [int(x[e]) for x in (model.eq_obj1id, model.eq_obj2id) if x[e] >= 0]
+            joints = kind == types.mjEQ_JOINT
+            _couple(reader, e, name, found, [{x: 1.0} if joints else tendon_length(reader, x) for x in ids])
         elif kind in (types.mjEQ_CONNECT, types.mjEQ_WELD):
             _close(reader, e, name or fresh(f"loop{e + 1}", names), found)
         else:
             fix = "remove it, or couple joints instead"
-            reader.tell("error", "equality", name, "only joints, `connect` and `weld` are read", fix)
+            reader.tell("error", "equality", name, "only joints, fixed tendons, `connect` and `weld` are read", fix)
+    for joint in list(found.followers):
+        own, constant = found.reduced({joint: 1.0})
+        if not own:  # what it follows was held later
+            found.held[joint] = constant
+            del found.followers[joint]
     return found
 
 
-def _couple(reader: TreeReader, e: int, found: Equalities) -> None:
-    model, name = reader.model, reader.model.equality(e).name
+def tendon_length(reader: TreeReader, tendon: int) -> Sum | None:
+    """The length of a fixed tendon; None of one that runs through space."""
+    model, total = reader.model, {}
+    for part in range(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon]):
+        if model.wrap_type[part] != reader.mujoco.mjtWrap.mjWRAP_JOINT:
+            return None
+        joint = int(model.wrap_objid[part])
+        total[joint] = total.get(joint, 0.0) + float(model.wrap_prm[part])
+    return total
+
+
+def _couple(reader: TreeReader, e: int, name: str, found: Equalities, lengths: list[Sum | None]) -> None:
+    """``length1 - length1_0 = c0 + c1 (length2 - length2_0)``, of joints or tendons; without a second: ``= c0``."""
+    model = reader.model
     c0, c1, *higher = map(float, model.eq_data[e][:5])
-    one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
-    if any(higher) or one in found.followers or one in found.held:
-        fix = "keep one equality of a joint, of the form polycoef='c0 c1 0 0 0'"
-        reader.tell("error", "equality", name, "a joint can only follow one other, by a straight line", fix)
-    elif two < 0:
-        found.held[one] = float(model.qpos0[model.jnt_qposadr[one]]) + c0
-        reader.tell("warning", "joint", reader.names[one], "an equality holds it in place: taken as fixed")
-    else:
-        at, leader_at = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
-        found.followers[one] = Mimic(reader.names[two], c1, at + c0 - c1 * leader_at)
+    if None in lengths or (len(lengths) > 1 and any(higher)):
+        message = "only joints and fixed tendons can be coupled, and by a straight line"
+        reader.tell("error", "equality", name, message, "give it the form polycoef='c0 c1 0 0 0', or remove it")
+        return
+    total: Sum = {}
+    for length, factor in zip(lengths, (1.0, -c1), strict=False):
+        for joint, coefficient in (length or {}).items():
+            total[joint] = total.get(joint, 0.0) + factor * coefficient
+    own, constant = found.reduced(total)
+    wanted = sum(factor * float(model.qpos0[model.jnt_qposadr[joint]]) for joint, factor in total.items()) + c0
+    joints = sorted(own, key=lambda joint: (joint in reader.forces, -joint))  # those with actuators lead
+    if len(lengths[0] or ()) == 1 and (first := next(iter(total))) in own:
+        joints.sort(key=lambda joint: joint != first)  # but the first of two joints follows
+    names = [reader.names[joint] for joint in joints]
+    if len(joints) == 1:
+        found.held[joints[0]] = (wanted - constant) / own[joints[0]]
+        reader.tell("warning", "joint", names[0], "an equality holds it in place: taken as fixed")
+    elif len(joints) == 2:
+        follower, leader = joints
+        share = -own[leader] / own[follower]
+        found.followers[follower] = leader, share, (wanted - constant) / own[follower]
+    elif joints:
+        message = f"it couples {len(joints)} joints that move on their own: {', '.join(names[:5])}"
+        reader.tell("error", "equality", name, message, "couple joints in pairs")
+    elif abs(wanted - constant) > 1e-9 * max(1.0, abs(constant)):
+        reader.tell("error", "equality", name, "other equalities contradict it", "remove it")
 
 
 def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
@@ -70,12 +124,15 @@ def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
         bodies, sides = list(ids), [Placement(translation=data[:3].copy()), Placement(translation=data[3:6].copy())]
         if is_weld:
             sides = [placement_of(data[3:6], data[6:10]), sides[0]]
-    welded = [int(model.body_weldid[b]) for b in bodies]
-    if welded[0] == welded[1]:
+    carriers = [reader.carriers[b] for b in bodies]
+    if any(not c and model.body_mocapid[model.body_rootid[b]] >= 0 for b, c in zip(bodies, carriers, strict=True)):
+        reader.tell("warning", "equality", name, "it pulls at a mocap body, which the user moves: left out")
+        return
+    if carriers[0] == carriers[1]:
         reader.tell("warning", "equality", name, "it joins what does not move against each other: left out")
         return
     message = "this loop is rigid here: how softly MuJoCo closes it (solref, solimp) is not taken over"
     reader.tell("warning", "equality", name, message)
     first, second = ((reader.bodies[b], side) for b, side in zip(bodies, sides, strict=True))
     found.loops.append(LoopDescription(name, kind, first, second))
-    found.grounded |= 0 in welded
+    found.grounded |= 0 in carriers

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Placement
+from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
 from .mjcf_equalities import read_equalities
+from .mjcf_tendons import read_tendons
 from .mjcf_values import fresh, placement_of, rotation_of
 
 
@@ -30,20 +31,25 @@ class TreeReader:
         given = [model.joint(j).name for j in range(model.njnt)]
         self.joint_names = set(given)
         owners = [self.bodies[body] for body in model.jnt_bodyid]
+        self.tendons: dict[int, np.ndarray] = {}  # what they add to a joint: K, K rest, Fv, Fs, Ia
         self.names = [name or fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
+        self.carriers: list[int] = []  # by body: itself or the nearest before it that has joints; 0: it stands still
+        for b, parent in enumerate(model.body_parentid):
+            self.carriers.append(b if model.body_jntnum[b] else self.carriers[parent] if b else 0)
 
     def description(self, name: str) -> Description:
         model, kinds = self.model, self.mujoco.mjtJoint
         free = [j for j in range(model.njnt) if model.jnt_type[j] == kinds.mjJNT_FREE]
-        welded = model.body_weldid
-        trees = [b for b in range(1, model.nbody) if welded[b] and not welded[model.body_parentid[b]]]
-        found = read_equalities(self)
-        self.followers, self.held, self.loops = found.followers, found.held, found.loops
-        self.floating = len(free) == len(trees) == 1 and not found.grounded
-        self.platform = free[0] if self.loops and len(free) == 1 and not self.floating else None
+        carriers = self.carriers
+        self.trees = [b for b in range(1, model.nbody) if carriers[b] and not carriers[model.body_parentid[b]]]
         self.read_actuators()
+        found = read_equalities(self)
+        read_tendons(self, found)
+        self.followers, self.held, self.loops = found.followers, found.held, found.loops
+        self.floating = len(free) == len(self.trees) == 1 and not found.grounded
+        self.platform = free[0] if self.loops and len(free) == 1 and not self.floating else None
         for b in range(model.nbody):
-            if welded[b] or not self.floating:
+            if carriers[b] or not self.floating:
                 self.read_body(b)
             elif b:
                 self.tell("warning", "body", self.bodies[b], "it stands still beside a floating base: left out")
@@ -110,8 +116,15 @@ class TreeReader:
         ):
             if np.any(getattr(model, array, np.zeros(model.nv))[index]):
                 self.tell("error", "joint", self.names[j], what, "give one coefficient")
-        damping = float(model.dof_damping[dof]) + self.damping.get(j, 0.0)
-        stiffness = 0.0 if self.disabled("SPRING", "PASSIVE") else float(model.jnt_stiffness[j])
+        spring, moment, damping, friction, armature = self.tendons.get(j, np.zeros(5)).tolist()
+        damping += float(model.dof_damping[dof]) + self.damping.get(j, 0.0)
+        stiffness, rest = float(model.jnt_stiffness[j]), float(model.qpos_spring[model.jnt_qposadr[j]])
+        if spring:
+            stiffness, rest = stiffness + spring, (stiffness * rest + moment) / (stiffness + spring)
+        if self.disabled("SPRING", "PASSIVE"):
+            stiffness = 0.0
+        friction += float(model.dof_frictionloss[dof])
+        follows = self.followers.get(j)
         return JointDescription(
             name=self.names[j],
             kind=("revolute" if limited else "continuous") if hinge else "prismatic",
@@ -122,19 +135,19 @@ class TreeReader:
             lower=lower,
             upper=upper,
             effort_limit=self.effort_limit(j),
-            rotor_inertia=float(model.dof_armature[dof]) + self.armature.get(j, 0.0),
-            coulomb=0.0 if self.disabled("FRICTIONLOSS", "CONSTRAINT") else float(model.dof_frictionloss[dof]),
+            rotor_inertia=float(model.dof_armature[dof]) + self.armature.get(j, 0.0) + armature,
+            coulomb=0.0 if self.disabled("FRICTIONLOSS", "CONSTRAINT") else friction,
             viscous=0.0 if self.disabled("DAMPER", "PASSIVE") else damping,
             stiffness=stiffness,
-            rest=float(model.qpos_spring[model.jnt_qposadr[j]]) if stiffness else 0.0,
+            rest=rest if stiffness else 0.0,
             role=self.role(j, stiffness),
-            mimic=self.followers.get(j),
+            mimic=Mimic(self.names[follows[0]], *follows[1:]) if follows else None,
         )
 
     def role(self, j: int, stiffness: float) -> str:
         """Joints without an actuator are passive or elastic where loops move them, but motors for all of an open tree:
         many files of arms have no actuators."""
-        followers = [k for k, mimic in self.followers.items() if mimic.joint == self.names[j]]
+        followers = [k for k, (leader, *_) in self.followers.items() if leader == j]
         if not self.loops or j in self.followers or any(k in self.forces for k in (j, *followers)):
             return "active"
         return "elastic" if stiffness > 0 else "passive"
@@ -151,8 +164,10 @@ class TreeReader:
             fix = "write three <joint type='hinge'> with axes at right angles in its place"
             self.tell("error", "joint", name, "ball joints are not supported", fix)
         elif not self.floating and j != self.platform:
+            others = [self.bodies[b] for b in self.trees if b != model.jnt_bodyid[j]]
+            beside = f"; beside it moves {others[0]!r}" if others else ""
             message = "a free joint is only supported where nothing else moves in the world, or loops hold the body"
-            self.tell("error", "joint", name, message, "keep one robot in the file, without loose objects")
+            self.tell("error", "joint", name, message + beside, "keep one robot in the file, without loose objects")
         elif model.jnt_stiffness[j] or any(
             array[dof : dof + 6].any() for array in (model.dof_armature, model.dof_damping, model.dof_frictionloss)
         ):
@@ -205,13 +220,6 @@ class TreeReader:
 
     def read_the_rest(self) -> None:
         model = self.model
-        for t in range(model.ntendon):
-            arrays = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature")
-            if any(np.any(getattr(model, f"tendon_{name}", np.zeros(model.ntendon))[t]) for name in arrays):
-                message = "tendons with springs, damping, friction or armature are not read"
-                self.tell("error", "tendon", model.tendon(t).name, message, "give the joints these terms")
-            else:
-                self.tell("warning", "tendon", model.tendon(t).name, "tendons are not read")
         for b, name in enumerate(self.bodies):
             if model.body_plugin[b] >= 0:
                 self.tell("error", "body", name, "forces of plugins are not read", "remove the plugin")
@@ -229,7 +237,7 @@ class TreeReader:
         model, frames = self.model, {}
         for s in range(model.nsite):
             name, b = model.site(s).name, model.site_bodyid[s]
-            if name and (model.body_weldid[b] or not self.floating):
+            if name and (self.carriers[b] or not self.floating):
                 name = fresh(f"{name}_site", self.link_names) if name in self.link_names else name
                 frames[name] = self.bodies[b], placement_of(model.site_pos[s], model.site_quat[s])
         return frames

@@ -27,7 +27,7 @@ from ..model.description import (
 )
 from ..model.rotations import rotation_from_rpy
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
-from .xml import Element, parse_xml
+from .xml import BLANK, Element, before_declaration, parse_xml
 
 ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
 REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gearRatio", "gear_ratio")
@@ -83,7 +83,10 @@ def read_urdf(text: str | bytes, source: str = "") -> Description:
                 expected="plain URDF",
                 fix="expand it first: xacro FILE > OUT.urdf",
             )
-    return _Reader(robot).description()
+    reader = _Reader(robot)
+    if before_declaration(text):
+        reader.warn(robot, BLANK, "remove it")
+    return reader.description()
 
 
 class _Reader:
@@ -125,7 +128,11 @@ class _Reader:
         inertial = element.child("inertial")
         if inertial is None:
             return Link(name)
-        mass = inertial.required("mass", '<mass value="..."/>').number("value")
+        weight = inertial.child("mass")
+        if weight is None:  # as Pinocchio reads it
+            self.warn(inertial, "without <mass>, all of its <inertial> is ignored", 'add <mass value="..."/>')
+            return Link(name)
+        mass = weight.number("value")
         inertia = inertial.required("inertia", '<inertia ixx="..." iyy="..." izz="..." ixy="..." ixz="..." iyz="..."/>')
         xx, yy, zz, xy, xz, yz = (inertia.number(entry) for entry in INERTIA)
         origin = self.placement(inertial)
@@ -263,7 +270,7 @@ class _Reader:
             raise ModelError(
                 "the rotation is not defined",
                 where=origin.where,
-                got=str(origin.attributes),
+                got=", ".join(sorted(origin.attributes)[:20]),
                 expected="either rpy or a quat_xyzw that is not zero",
                 fix="keep one of the two",
             )

@@ -7,6 +7,7 @@ where an angle within 1e-10 of a quarter turn reads back as that turn.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from math import isfinite
@@ -18,6 +19,9 @@ from ..errors import UnsupportedError
 from ..model.checks import check, raise_errors
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from .rpy import rpy_from_rotation
+from .xml import LONGEST_TEXT, brief
+
+NAME = re.compile(rf"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]{{1,{LONGEST_TEXT}}}")  # what XML can hold
 
 
 def write_urdf(description: Description) -> str:
@@ -37,6 +41,15 @@ def write_urdf(description: Description) -> str:
         SubElement(robot, "linkwork", gravity=_words(description.gravity))
     link_names = {link.name for link in description.links} | set(description.frames)
     joint_names = {joint.name for joint in description.joints}
+    for name in (description.name, *sorted(link_names | joint_names)):
+        if not NAME.fullmatch(name):
+            raise UnsupportedError(
+                "URDF cannot hold this name",
+                where=f"robot {brief(description.name)}",
+                got=brief(name),
+                expected=f"1 to {LONGEST_TEXT} characters, no control characters",
+                fix="rename it",
+            )
 
     if description.floating:
         world = _fresh("world", link_names)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 LAST_DIGIT = 1e-15  # an angle this close to a multiple of pi/2 is that multiple
+HALF_TURN = 1e-9  # entries of a quaternion that are less than this apart are the same, beside a half turn w is zero
 
 
 def cos_sin(angle: float, exact: float = LAST_DIGIT) -> tuple[float, float]:
@@ -45,13 +46,16 @@ def frame_of_axis(axis: np.ndarray) -> np.ndarray:
 
 
 def quaternion_from_rotation(R: np.ndarray) -> list[float]:
-    """Unit quaternion x, y, z, w with w >= 0: the eigenvector of the largest eigenvalue of its symmetric matrix."""
+    """Unit quaternion x, y, z, w with w >= 0 but for rounding. Of a half turn the largest entry is positive, the first
+    of several."""
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()
-    K = [
-        [a - e - i, b + d, c + g, h - f],
-        [b + d, e - a - i, f + h, c - g],
-        [c + g, f + h, i - a - e, d - b],
-        [h - f, c - g, d - b, a + e + i],
-    ]
-    quaternion = np.linalg.eigh(np.array(K))[1][:, -1]
-    return (quaternion * (-1.0 if quaternion[3] < 0 else 1.0)).tolist()
+    rows = (  # each is the quaternion times four of its entries
+        (1 + a - e - i, b + d, c + g, h - f),
+        (b + d, 1 + e - a - i, f + h, c - g),
+        (c + g, f + h, 1 + i - a - e, d - b),
+        (h - f, c - g, d - b, 1 + a + e + i),
+    )
+    most = max(row[k] for k, row in enumerate(rows))
+    row = next(row for k, row in enumerate(rows) if row[k] > (1 - HALF_TURN) * most)  # whatever rounding makes of them
+    length = math.hypot(*row) * (-1.0 if row[3] < -HALF_TURN * most else 1.0)
+    return [entry / length for entry in row]

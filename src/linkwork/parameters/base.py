@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,19 @@ import numpy as np
 from ..errors import ShapeError, UnknownNameError, UnsupportedError
 from ..formulations.regressor import DRIVES, Parameter, parameter_values, standard_parameters
 from ..model import Model
-from .excitation import excitations
+from ..scalar import Scalar
+from .double_double import DoubleDouble
+from .excitation import Excitation, excitations
 from .khalil import khalil_parameters, with_rotors_absorbed
 from .lin import lin_parameters
-from .rank import independent, rank, stacked
-from .symbolic import with_symbols
-from .symbols import Expression, symbol
+from .precise import precise_model, precise_rows
+from .rank import independent, rank
+from .symbolic import with_symbols, with_values
+from .symbols import Expression, Symbol, Unwritten, symbol
 
 KINDS = ("khalil", "lin")
+SMALL = 1e-15  # coefficients that the rounding of the geometry leaves
+CANCELLED = 1e-13  # of what is added up
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +33,9 @@ class BaseParameters:
     """Parameters that act on the joints each by itself, all of them.
 
     ``standard``: the parameters they are made of, XX2 and so on, of bodies in the frames of `linkwork mdh` and of their
-    joints. ``matrix @ standard_values`` are their ``values``. ``combinations`` tell the same by names, ``formulas`` in
-    symbols, with lengths and angles by name (but not those that loops or mimic joints made a matter of numbers).
-    ``columns`` are the standard parameters whose columns of the regressor, times ``mixing`` if there is one, are those
-    of the base parameters.
+    joints. ``matrix @ standard_values`` are their ``values``; ``combinations`` tell the same by names. ``columns`` are
+    the standard parameters whose columns of the regressor, times ``mixing`` if there is one, are those of the base
+    parameters. ``ambiguity``: what was assumed where numbers do not decide how many there are, else empty.
     """
 
     kind: str
@@ -38,8 +43,9 @@ class BaseParameters:
     standard: tuple[Parameter, ...]
     names: tuple[str, ...]
     matrix: np.ndarray
-    formulas: Mapping[str, str]
     columns: tuple[Parameter, ...]
+    in_closed_form: tuple[bool, ...]  # not those that loops or mimic joints made a matter of numbers
+    ambiguity: str = ""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -77,16 +83,29 @@ class BaseParameters:
             for name, row in zip(self.names, self.matrix, strict=True)
         }
 
+    @cached_property
+    def formulas(self) -> dict[str, str]:
+        """Each in symbols, with lengths and angles by name; but for those that loops or mimic joints made a matter of
+        numbers, and those of hundreds of terms."""
+        model, values = with_symbols(self.model), zip(self.standard, self.standard_values.tolist(), strict=True)
+        named = {each: symbol(str(each), value, parameter=True) for each, value in values}
+        told = _combinations(model, self.kind, named, excitations(self.model))
+        written = (told[key] for key in (self.names if self.kind == "lin" else self.columns))
+        rows = zip(self.names, written, self.in_closed_form, strict=True)
+        return {name: str(each) for name, each, closed in rows if closed and not isinstance(each, Unwritten)}
+
     @property
     def numeric_formulas(self) -> dict[str, str]:
         """Each as a sum in which numbers have taken the place of the geometry's symbols."""
-        found = {}
-        for name, coefficients in self.combinations.items():
-            total: Any = 0
-            for parameter, coefficient in coefficients.items():
-                total = total + coefficient * symbol(parameter, 0.0, parameter=True)
-            found[name] = str(total)
-        return found
+        return {
+            name: str(Expression({((Symbol(each, 0.0, parameter=True), 1),): x for each, x in coefficients.items()}))
+            for name, coefficients in self.combinations.items()
+        }
+
+    @property
+    def written(self) -> dict[str, str]:
+        """Each in symbols where it can be, else in numbers."""
+        return self.numeric_formulas | self.formulas
 
     @property
     def table(self) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -102,10 +121,23 @@ class BaseParameters:
     @cached_property
     def rank(self) -> int:
         """Of the standard regressor at random states: as many as there are base parameters, if all is right."""
-        return rank(self.model, self.standard)
+        return rank(self.model, self.standard, len(self))
 
     def __repr__(self) -> str:
         return f"<{len(self)} base parameters of {self.model.name} ({self.kind}): {', '.join(self.names)}>"
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        written = self.written
+        rows = [
+            f"<tr><th>{escape(name)}</th><td>{value:.6g}</td><td>{escape(written[name])}</td></tr>"
+            for name, value in zip(self.names, self.values + 0.0, strict=True)
+        ]
+        title = f"{len(self)} base parameters of {self.model.name} ({self.kind})"
+        if self.ambiguity:
+            title += f". Ambiguous: {self.ambiguity}"
+        head = "<tr><th>parameter</th><th>value (SI)</th><th>combination</th></tr>"
+        return f"<table><caption>{escape(title)}</caption>{head}{''.join(rows)}</table>"
 
 
 def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = None) -> BaseParameters:
@@ -116,42 +148,57 @@ def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = No
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of base parameters", kind, KINDS)
-    standard = standard_parameters(model, drives)
-    excited = excitations(model)
-    seen = [with_symbols(model, standard, geometry=geometry) for geometry in (False, True)]
-    seen = [with_rotors_absorbed(each, excited) for each in seen]
-    others = [p for p in standard if p.element in DRIVES and not (p.element == "IA" and excited[p.body].rotor)]
     if kind == "lin":
         _require_chain(model)
-        numbers, symbols = ({**lin_parameters(each), **{str(p): _symbol(p) for p in others}} for each in seen)
-        matrix = _matrix(list(numbers.values()), standard)
-        formulas = {name: str(expression) for name, expression in symbols.items()}
-        columns = (*khalil_parameters(seen[0], excited), *others)
-        return BaseParameters(kind, model, standard, tuple(numbers), matrix, formulas, columns)
-    numbers, symbols = ({**khalil_parameters(each, excited), **{p: _symbol(p) for p in others}} for each in seen)
-    columns, matrix = tuple(numbers), _matrix(list(numbers.values()), standard)
-    formulas = [str(symbols[each]) for each in columns]
+    standard = standard_parameters(model, drives)
+    units = dict(zip(standard, map(DoubleDouble, np.eye(len(standard))), strict=True))
+    exact, excited = precise_model(model), excitations(model)
+    columns, matrix = _rows(_combinations(exact, "khalil", units, excited), standard)
+    if kind == "lin":
+        names, matrix = _rows(_combinations(exact, "lin", units, excited), standard)
+        return BaseParameters(kind, model, standard, names, matrix, columns, (True,) * len(names))
+    closed, doubts = (True,) * len(columns), []
     if model.loops or model.has_mimic:
-        kept, further = independent(stacked(model, columns))
-        columns, made = tuple(columns[k] for k in kept), further @ matrix
-        matrix = np.where(np.abs(made) < 1e-13 * (np.abs(further) @ np.abs(matrix)), 0.0, made)
-        formulas = ["" if np.count_nonzero(row) > 1 else formulas[k] for k, row in zip(kept, further, strict=True)]
+        found = independent(*precise_rows(model, columns))
+        made, most = found.matrix @ matrix, np.abs(found.matrix) @ np.abs(matrix)
+        matrix = np.where(np.abs(made) < CANCELLED * most, 0.0, made)
+        several = np.count_nonzero(found.matrix, axis=0) > 1
+        doubts = [found.ambiguity, _friction(model, [p for p, more in zip(columns, several, strict=True) if more])]
+        columns = tuple(columns[k] for k in found.columns)
+        closed = tuple(np.count_nonzero(row) == 1 for row in found.matrix)
     grouped = np.count_nonzero(matrix, axis=1) > 1
     names = tuple(f"{p.element}R{p.body}" if more else str(p) for p, more in zip(columns, grouped, strict=True))
-    known = {name: formula for name, formula in zip(names, formulas, strict=True) if formula}
-    return BaseParameters(kind, model, standard, names, matrix, known, columns)
+    return BaseParameters(kind, model, standard, names, matrix, columns, closed, "; ".join(filter(None, doubts)))
 
 
-def _symbol(parameter: Parameter) -> Expression:
-    return symbol(str(parameter), 0.0, parameter=True)
+def _friction(model: Model, combined: Sequence[Parameter]) -> str:
+    """What is assumed of Coulomb friction that is the sum of several joints': they may turn the same way at some
+    positions only. (Where it is one other joint's, they always turn together.)"""
+    names = [model.joint(each.body).name for each in combined if each.element == "FS"]
+    if not names:
+        return ""
+    return f"Coulomb friction of {', '.join(names)} is combined with that of others by the signs it has near home"
 
 
-def _matrix(expressions: Sequence[Expression], standard: Sequence[Parameter]) -> np.ndarray:
-    """Their coefficients; those that are the rounding of larger ones become zeros."""
-    names = [str(parameter) for parameter in standard]
-    found = [each.coefficients() if isinstance(each, Expression) else {} for each in expressions]
-    matrix = np.array([[row.get(name, 0.0) for name in names] for row in found], float).reshape(-1, len(names))
-    return np.where(np.abs(matrix) < 1e-15, 0.0, matrix)
+def _combinations(
+    model: Model, kind: str, named: Mapping[Parameter, Scalar], excited: dict[int, Excitation]
+) -> dict[Any, Scalar]:
+    """The base parameters of a tree in closed form, by name or by the parameter whose place each takes, over any
+    scalar: ``named`` are the standard parameters."""
+    seen = with_rotors_absorbed(with_values(model, named), excited)
+    others = {
+        p: x for p, x in named.items() if p.element in DRIVES and not (p.element == "IA" and excited[p.body].rotor)
+    }
+    if kind == "lin":
+        return lin_parameters(seen) | {str(p): x for p, x in others.items()}
+    return khalil_parameters(seen, excited) | others
+
+
+def _rows(combinations: Mapping[Any, Any], standard: Sequence[Parameter]) -> tuple[tuple[Any, ...], np.ndarray]:
+    """Their keys and their coefficients; those that are the rounding of larger ones become zeros."""
+    rows = [np.broadcast_to(getattr(each, "high", each), len(standard)) for each in combinations.values()]
+    matrix = np.array(rows, float).reshape(-1, len(standard))
+    return tuple(combinations), np.where(np.abs(matrix) < SMALL, 0.0, matrix)
 
 
 def _require_chain(model: Model) -> None:

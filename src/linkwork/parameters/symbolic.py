@@ -1,13 +1,13 @@
-"""The robot with symbols for numbers: inertia parameters and rotor inertias, and the constants of its geometry."""
+"""The robot with symbols for the constants of its geometry, and with scalars of any kind for its parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from ..formulations.regressor import ELEMENTS, Parameter, parameter_values
+from ..formulations.regressor import ELEMENTS, Parameter
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import Inertia, Screw, Transform
@@ -16,24 +16,23 @@ from .symbols import cosine_and_sine, symbol
 NAMES = {"x": ("alpha", "d"), "z": ("gamma", "b")}  # angle and length of the constant screws; theta and r of the last
 
 
-def with_symbols(model: Model, asked: Sequence[Parameter], *, geometry: bool) -> Model:
-    """The same robot, its parameters named as ``Parameter`` names them. With ``geometry`` lengths and angles are
-    symbols, too, but for zero lengths and quarter turns: gamma3, b3, alpha3, d3, theta3, r3."""
-    values = dict(zip(asked, parameter_values(model, asked), strict=True))
-    named = {each: symbol(str(each), float(value), parameter=True) for each, value in values.items()}
+def with_symbols(model: Model) -> SymbolicModel:
+    """The same robot, lengths and angles as symbols but for zero lengths and quarter turns: gamma3, b3, alpha3, d3,
+    theta3, r3."""
+    return SymbolicModel(**{each.name: getattr(model, each.name) for each in fields(Model)})
+
+
+def with_values(model: Model, values: Mapping[Parameter, Scalar]) -> Model:
+    """The same robot with these inertia parameters and rotor inertias, scalars of any kind."""
     bodies = tuple(
         replace(
             body,
-            inertia=Inertia.of(named[Parameter(i, element)] for element in ELEMENTS),
-            joint=replace(body.joint, rotor_inertia=named.get(Parameter(i, "IA"), 0.0)),
+            inertia=Inertia.of(values[Parameter(i, element)] for element in ELEMENTS),
+            joint=replace(body.joint, rotor_inertia=values.get(Parameter(i, "IA"), 0.0)),
         )
         for i, body in enumerate(model.bodies, 1)
     )
-    if not geometry:
-        return replace(model, bodies=bodies)
-    values_of: dict[str, Any] = {each.name: getattr(model, each.name) for each in fields(Model)}
-    values_of["bodies"] = bodies
-    return SymbolicModel(**values_of)
+    return replace(model, bodies=bodies)
 
 
 @dataclass(frozen=True, eq=False)

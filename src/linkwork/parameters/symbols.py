@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 Number = (int, float)
+LONGEST = 300  # terms that can be read
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,8 @@ def cosine_and_sine(name: str, cosine: float, sine: float) -> tuple[Expression, 
 
 
 class Expression:
-    """A sum of products of symbols, by their powers. Sums and products that are numbers are given as numbers."""
+    """A sum of products of symbols, by their powers. Sums and products that are numbers are given as numbers, and
+    those of more than ``LONGEST`` terms are ``Unwritten``."""
 
     __slots__ = ("terms",)
 
@@ -66,8 +69,11 @@ class Expression:
         if not isinstance(other, (Expression, *Number)):
             return NotImplemented
         terms: dict[Powers, float] = {}
+        others = _terms(other)
+        if len(self.terms) * len(others) > 10 * LONGEST:  # they may cancel, but it would take long
+            return Unwritten(float(self) * float(other))
         for one, factor in self.terms.items():
-            for two, scale in _terms(other).items():
+            for two, scale in others.items():
                 for powers, sign in _product(one, two):
                     terms[powers] = terms.get(powers, 0.0) + factor * scale * sign
         return _collapsed(terms)
@@ -110,13 +116,53 @@ class Expression:
         return "".join(_written(*key, entries) for key, entries in shared.items()).removeprefix(" + ").lstrip()
 
 
+@dataclass(frozen=True)
+class Unwritten:
+    """What would be a sum of too many terms to be read: its value alone."""
+
+    value: float
+
+    def __add__(self, other: Any) -> Any:
+        return Unwritten(self.value + float(other)) if _is_scalar(other) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        if not _is_scalar(other):
+            return NotImplemented
+        return 0 if isinstance(other, Number) and not other else Unwritten(self.value * float(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> Unwritten:
+        return Unwritten(-self.value)
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __rtruediv__(self, number: Any) -> Any:
+        return Unwritten(float(number) / self.value)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __abs__(self) -> float:
+        return abs(self.value)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (Expression, Unwritten, *Number))
+
+
 def _terms(value: Any) -> dict[Powers, float]:
     return value.terms if isinstance(value, Expression) else {(): float(value)} if value else {}
 
 
 def _collapsed(terms: dict[Powers, float]) -> Any:
     left = {powers: factor for powers, factor in terms.items() if factor}
-    return Expression(left) if any(left) else left.get((), 0)
+    found = Expression(left) if any(left) else left.get((), 0)
+    return found if len(left) <= LONGEST else Unwritten(float(found))
 
 
 def _product(one: Powers, two: Powers) -> Iterable[tuple[Powers, float]]:
@@ -156,6 +202,7 @@ def _value(powers: Powers) -> float:
     return product
 
 
+@cache
 def _natural(name: str) -> list[Any]:
     """Sorts d10 after d9."""
     return [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", name)]

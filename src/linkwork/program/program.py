@@ -104,10 +104,13 @@ class Program:
             )
         return self
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """SHA-256 of the content; equal programs have equal digests."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        # No cached_property: before Python 3.12 it has a lock, and this takes long enough for a fork to copy it locked.
+        if "_digest" not in self.__dict__:
+            self.__dict__["_digest"] = hashlib.sha256(self.to_json().encode()).hexdigest()
+        return self.__dict__["_digest"]
 
     def to_json(self) -> str:
         """Text that :meth:`from_json` reads back exactly (floats as hexadecimal)."""

@@ -3,7 +3,7 @@
 from .findings import WARNING
 from .names import UNITS, entry_names
 from .rollout import OUTPUTS, STOPPED, rollout
-from .setup import OPEN, rest
+from .setup import OPEN, rest, zero
 from .simulate import METHODS, STEP, simulate
 from .trajectory import Trajectory
 
@@ -20,4 +20,5 @@ __all__ = [
     "rest",
     "rollout",
     "simulate",
+    "zero",
 ]

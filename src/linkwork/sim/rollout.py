@@ -140,11 +140,13 @@ def run(
         except BaseException as stop:
             if not done_samples:  # the first group, as far as it came
                 done_samples, done_rows = min(GROUP, samples), row
+            far = f"after {done_samples} of {samples} samples and {done_rows} of {rows} times"
             if not isinstance(stop, KeyboardInterrupt):
-                with suppress(OSError):  # of a disk that is full already
-                    records.finish(done_samples, done_rows, dt * every)
+                with suppress(OSError, LinkworkError):  # of a disk without a byte left
+                    arrays = records.finish(done_samples, done_rows, dt * every)
+                    _kept(arrays, setup, method, dt, [*notes, f"ended {far}: {str(stop).partition(chr(10))[0]}"], to)
                 raise
-            note = f"{STOPPED} after {done_samples} of {samples} samples and {done_rows} of {rows} times"
+            note = f"{STOPPED} {far}"
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
     with _room(to):
@@ -153,6 +155,13 @@ def run(
     for finding in findings(setup.plant.model, arrays, loops):
         warnings.warn(finding, SimulationWarning, stacklevel=USER)
         notes.append(WARNING + finding)
+    return _kept(arrays, setup, method, dt, notes, to)
+
+
+def _kept(
+    arrays: Mapping[str, Any], setup: Setup, method: str, dt: float, notes: Sequence[str], to: str | Path | None
+) -> Trajectory:
+    """What was recorded; if that is on disk, it is told there what it is."""
     if not setup.batched:
         arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     plant = setup.plant

@@ -205,16 +205,22 @@ def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return v
 
 
-def rest(model: Model) -> np.ndarray:
-    """Where a motion starts if nothing is said: home; or zero, and the middle of its range for a joint that cannot be
-    there."""
+def zero(model: Model) -> np.ndarray:
+    """Home of a robot with loops, else zero, and no rotation."""
     if model.home:
         return np.array(model.home)
     q = np.zeros(model.nq)
     if model.floating:
         q[6] = 1.0
+    return q
+
+
+def rest(model: Model) -> np.ndarray:
+    """Where a motion starts if nothing is said: home; or zero, and the middle of its range for a joint that cannot be
+    there."""
+    q = zero(model)
     for k, joint in enumerate(model.leading_joints, model.nq - len(model.leading_joints)):
-        if not joint.lower <= 0.0 <= joint.upper:
+        if not model.home and not joint.lower <= 0.0 <= joint.upper:
             middle = 0.5 * (joint.lower + joint.upper)
             q[k] = middle if np.isfinite(middle) else np.clip(0.0, joint.lower, joint.upper)
     return q

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
+import os
+import stat
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from ..errors import LinkworkError, UnsupportedError
 from ..files import write_bytes, write_text
+from .arrays import MEMORY, PACKED, map_npy, open_zarr, read_zarr, read_zip, require_plain
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
 FORMAT = "linkwork trajectory 1"
 _KEY = "linkwork"  # of the metadata in npz and parquet files
+_PACKED = ("SNAPPY", "UNCOMPRESSED")
 _BESIDE = "trajectory.json"  # the metadata of arrays that were streamed into a folder
 
 
@@ -35,21 +40,31 @@ def save(trajectory: Trajectory, path: Path) -> None:
 def load(path: Path, build: Callable[..., Trajectory]) -> Trajectory:
     """The trajectory that a file or a folder holds, made by ``build`` from its arguments."""
     folder = path.is_dir()
+    decode = (lambda text: _from_folder(text, path)) if folder else _format(path)[1]
     try:
-        data = (path / _BESIDE if folder else path).read_bytes()
+        with open(path / _BESIDE if folder else path, "rb", opener=_opener) as file:
+            data = file.read()
     except OSError as error:
         raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(error.filename or path)) from error
-    decode = (lambda text: _from_folder(text, path)) if folder else _format(path)[1]
     try:
         about, arrays = decode(data)
         return build(**_arguments(about, arrays))
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, BadZipFile) as error:
+    except UnsupportedError:
+        raise
+    except Exception as error:  # files of others break their readers in any way
         raise LinkworkError(
             "not a trajectory that linkwork wrote",
             where=str(path),
-            got=str(error) or type(error).__name__,
+            got=str(error)[:500] or type(error).__name__,
             expected=f"a file made by Trajectory.save, or a folder by rollout(to=...), {FORMAT!r}",
         ) from error
+
+
+def _opener(path: str, flags: int) -> int:
+    """Of files only: a pipe or a device may never end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return os.open(path, flags)
 
 
 def _format(path: Path) -> tuple[Callable[[Trajectory], bytes], Callable[[bytes], tuple[Any, dict[str, Any]]]]:
@@ -70,10 +85,30 @@ def _about(trajectory: Trajectory) -> str:
 
 
 def _arguments(about: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise ValueError(f"metadata {str(about)[:80]}")
+    _check(about)
     names = ("entries", "robot", "method", "dt", "notes", "units")
     return {"arrays": {name: arrays[name] for name in about["arrays"]}, **{name: about[name] for name in names}}
+
+
+def _check(about: Any) -> None:
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise ValueError(f"metadata {str(about)[:80]}")
+
+    def words(x: Any) -> bool:
+        return isinstance(x, list) and all(isinstance(word, str) for word in x)
+
+    def tables(x: Any) -> bool:
+        return isinstance(x, dict) and all(map(words, x.values()))
+
+    right = {
+        **{name: words(about[name]) for name in ("notes", "arrays")},
+        **{name: isinstance(about[name], str) for name in ("robot", "method")},
+        **{name: tables(about[name]) for name in ("entries", "units")},
+        "dt": isinstance(about["dt"], (int, float)),
+        "batch": isinstance(about["batch"], list) and all(type(n) is int and n >= 0 for n in about["batch"]),
+    }
+    if wrong := [name for name, fits in right.items() if not fits]:
+        raise ValueError(f"{wrong[0]} {str(about[wrong[0]])[:80]}")
 
 
 # -- folders that rollouts were streamed into ----------------------------------------------------------------------
@@ -87,17 +122,18 @@ def describe(trajectory: Trajectory, folder: Path) -> None:
 def _from_folder(text: bytes, folder: Path) -> tuple[Any, dict[str, Any]]:
     """Arrays stay on disk, and are read where they are used."""
     about = json.loads(text)
-    if not all(isinstance(name, str) and name.isidentifier() for name in about["arrays"]):
-        raise ValueError(f"arrays {about['arrays']}")
+    _check(about)
+    names, batch = about["arrays"], about["batch"]
+    if not all(name.isidentifier() for name in names) or len(batch) > 1:
+        raise ValueError(f"arrays {names}, batch {batch}")
+    require_plain(folder)
     if (folder / "zarr.json").exists():
-        import zarr
-
-        group = zarr.open_group(str(folder), mode="r")
-        arrays: dict[str, Any] = {name: group[name] for name in about["arrays"]}
-        arrays["t"] = arrays["t"][:]
+        arrays = {name: read_zarr(folder / name) if name == "t" else open_zarr(folder / name) for name in names}
     else:
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in about["arrays"]}
-    if not about["batch"]:
+        t = np.array(map_npy(folder / "t.npy"))
+        kept = (*(batch or [1]), len(t))
+        arrays = {name: t if name == "t" else map_npy(folder / f"{name}.npy", kept) for name in names}
+    if not batch:
         arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     return about, arrays
 
@@ -113,10 +149,8 @@ def _to_npz(trajectory: Trajectory) -> bytes:
 
 
 def _from_npz(data: bytes) -> tuple[Any, dict[str, Any]]:
-    if not data.startswith(b"PK"):  # np.load would try other formats
-        raise ValueError("no zip file")
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        return json.loads(str(file[_KEY])), {name: file[name] for name in file.files if name != _KEY}
+    arrays = read_zip(data)
+    return json.loads(str(arrays.pop(_KEY))), arrays
 
 
 # -- tables: a row per time, sample after sample -------------------------------------------------------------------
@@ -140,7 +174,7 @@ def _columns(trajectory: Trajectory) -> dict[str, np.ndarray]:
 
 def _from_columns(about: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
     """The arrays of a table, in the shapes that its metadata tell."""
-    _arguments(about, dict.fromkeys(about["arrays"]))
+    _check(about)
     batch = tuple(about["batch"])
     times, rest = divmod(len(columns["t"]), math.prod(batch))
     if rest:
@@ -188,8 +222,17 @@ def _to_parquet(trajectory: Trajectory) -> bytes:
 
 
 def _from_parquet(data: bytes) -> tuple[Any, dict[str, Any]]:
+    """As pyarrow writes it by default, which cannot unpack to much more than the file: of numbers, by Snappy."""
     _, parquet = _pyarrow()
-    table = parquet.read_table(io.BytesIO(data))
+    with parquet.ParquetFile(io.BytesIO(data)) as file:
+        inside = file.metadata
+        groups = [inside.row_group(k) for k in range(inside.num_row_groups)]
+        columns = [group.column(k) for group in groups for k in range(group.num_columns)]
+        if 8 * inside.num_rows * inside.num_columns > MEMORY + PACKED * len(data):
+            raise ValueError(f"{inside.num_rows} rows of {inside.num_columns} columns in {len(data)} bytes")
+        if odd := {(x.physical_type, x.compression) for x in columns} - {*product(("DOUBLE", "INT64"), _PACKED)}:
+            raise ValueError(f"columns of {', '.join(map(' '.join, sorted(odd)))}")
+        table = file.read()
     about = json.loads((table.schema.metadata or {})[_KEY.encode()])
     return about, _from_columns(about, {name: table[name].to_numpy() for name in table.column_names})
 
@@ -200,6 +243,9 @@ def _pyarrow() -> tuple[Any, Any]:
         from pyarrow import parquet
     except ImportError:
         raise UnsupportedError("pyarrow is not installed", fix="pip install 'linkwork[parquet]'") from None
+    if int(pyarrow.__version__.partition(".")[0]) < 15:  # before 14.0.1 it unpickles what a file says
+        got, fix = f"pyarrow {pyarrow.__version__}", "pip install -U 'linkwork[parquet]'"
+        raise UnsupportedError("this pyarrow is too old to read files of others", got=got, fix=fix)
     return pyarrow, parquet
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ShapeError, UnknownNameError
-from . import plots, storage
+from . import plots, storage, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,6 +127,9 @@ class Trajectory:
         samples = f"{' x '.join(map(str, self.batch))} samples, " if self.batch else ""
         line = f"<Trajectory of {self.robot}: {samples}{span}, {self.method}, dt {self.dt:g} s; {', '.join(self)}>"
         return "\n".join([line, *(f"  note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return summary.to_html(self)
 
     def joint(self, name: str) -> dict[str, np.ndarray]:
         """All there is of one joint, {"q": ..., "v": ...}, each (..., T); of a floating base (..., T, entries)."""

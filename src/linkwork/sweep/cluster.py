@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
+import asyncio
 import logging
 import os
 import signal
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -22,15 +20,14 @@ import numpy as np
 
 from .. import __version__
 from ..errors import LinkworkError, UnsupportedError
-from ..files import write_bytes, write_text
 from ..sim.progress import Progress
-from .rows import Columns, columns_of, compute
+from .folder import Chunk, Folder, to_parquet
+from .rows import compute
 from .study import DIVERGED, Study
 
 AHEAD = 4  # chunks that wait for each worker, so that it never does
-ROWS = "rows"  # the folder of the tables within that of the study
-
-Chunk = tuple[int, int]
+LOOK = 1.0  # seconds without a result before one looks whether there are workers
+PATIENCE = 20.0  # seconds without any worker; those that die are started again within some
 
 
 @dataclass(frozen=True)
@@ -71,31 +68,37 @@ def run(
     calls this needs ``if __name__ == "__main__":``, since the processes import it.
     """
     _require_packages()
-    folder = Path(folder)
-    _check_folder(study, folder, resume)
-    chunks = [chunk for chunk in study.chunks() if not _file(folder, chunk).exists()]
-    left = sum(stop - start for start, stop in chunks)
+    rows = Folder(study, Path(folder), resume)
+    left = sum(stop - start for start, stop in rows.left)
     state = {"done": 0, "diverged": 0, "computing": 0.0}
     count, seconds, stopped = 0, 0.0, False
-    notes = _try(study, chunks)
-    if chunks:
-        with _client(workers, scheduler, len(chunks)) as client:
-            _make_folder(study, folder)
+    notes = (*_anew(rows.damaged), *_try(study, rows.left))
+    if rows.left:
+        with _client(workers, scheduler, len(rows.left)) as client:
+            rows.make()
             count, began = sum(client.nthreads().values()), time.perf_counter()
             try:
                 with Progress(progress, left, "rows") as bar:
-                    for chunk, data, diverged, took in _results(client, study, chunks, AHEAD * count):
-                        write_bytes(_file(folder, chunk), data)
+                    for chunk, data, diverged, took in _results(client, study, rows.left, AHEAD * count):
+                        rows.write(chunk, data)
                         state["done"] += chunk[1] - chunk[0]
                         state["diverged"] += diverged
                         state["computing"] += took
                         bar.advance(chunk[1] - chunk[0])
             except KeyboardInterrupt:
                 stopped = True
+            except _Gone as gone:
+                again = f"dask worker {scheduler}, then " if scheduler else ""
+                raise LinkworkError(
+                    str(gone),
+                    where=scheduler or "this machine",
+                    got=f"{study.rows - left + state['done']} of {study.rows} rows are kept in {folder}",
+                    fix=f"{again}go on with --resume",
+                ) from None
             seconds = time.perf_counter() - began
-    return Summary(
-        folder, study.rows, study.rows - left, **state, workers=count, seconds=seconds, stopped=stopped, notes=notes
-    )
+    found = study.rows - left
+    about = {"workers": count, "seconds": seconds, "stopped": stopped, "notes": notes}
+    return Summary(Path(folder), study.rows, found, **state, **about)
 
 
 def _require_packages() -> None:
@@ -107,6 +110,13 @@ def _require_packages() -> None:
         raise UnsupportedError(message, where="sweep", fix="pip install 'linkwork[sweep]'") from None
 
 
+def _anew(damaged: list[Chunk]) -> list[str]:
+    if not damaged:
+        return []
+    which = ", ".join(f"rows {start} to {stop - 1}" for start, stop in damaged[:3])
+    return [f"damaged tables were computed anew: {which}{', ...' if len(damaged) > 3 else ''}"]
+
+
 def _try(study: Study, chunks: list[Chunk]) -> tuple[str, ...]:
     """A row of each case: this compiles for all processes, and what is wrong shows before they start. The warnings."""
     firsts = {study.case_of(start)[1]: start for start, _ in reversed(chunks)}
@@ -115,53 +125,6 @@ def _try(study: Study, chunks: list[Chunk]) -> tuple[str, ...]:
         for start in firsts.values():
             compute(study, start, start + 1)
     return tuple(dict.fromkeys(str(warning.message) for warning in caught))
-
-
-# -- the folder ----------------------------------------------------------------------------------------------------
-
-
-def _file(folder: Path, chunk: Chunk) -> Path:
-    return folder / ROWS / f"{chunk[0]:09d}-{chunk[1]:09d}.parquet"
-
-
-def _about(study: Study) -> dict[str, Any]:
-    digest = hashlib.sha256(study.text.encode()).hexdigest()
-    return {"name": study.name, "rows": study.rows, "seed": study.seed, "study": digest, "robots": dict(study.robots)}
-
-
-def _check_folder(study: Study, folder: Path, resume: bool) -> None:
-    """Is it new, or does it belong to this study?"""
-    path = folder / "study.json"
-    if not path.exists():
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise LinkworkError("this is not an empty folder, and no study's", where=str(folder), fix="choose another")
-        return
-    try:
-        found = json.loads(path.read_text())
-        same = all(found[key] == value for key, value in _about(study).items())
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LinkworkError("this does not describe a study", where=str(path), got=error) from error
-    if not same:
-        raise LinkworkError(
-            "the folder holds rows of another study, or of other robots",
-            where=str(folder),
-            expected="the study as it is in study.yaml there, and the same robot files",
-            fix="choose another folder",
-        )
-    if not resume:
-        fix = "go on with it by --resume, or choose another folder"
-        raise LinkworkError("the folder holds rows of this study", where=str(folder), fix=fix)
-
-
-def _make_folder(study: Study, folder: Path) -> None:
-    try:
-        (folder / ROWS).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fix = "choose a folder that can be made and written"
-        raise LinkworkError(f"the folder cannot be made: {error.strerror}", where=str(folder), fix=fix) from error
-    if not (folder / "study.json").exists():
-        write_text(folder / "study.yaml", study.text)
-        write_text(folder / "study.json", json.dumps({**_about(study), "linkwork": __version__}, indent=2) + "\n")
 
 
 # -- Dask ----------------------------------------------------------------------------------------------------------
@@ -202,30 +165,76 @@ def _client(workers: int | None, scheduler: str | None, chunks: int) -> Iterator
         yield client
 
 
+class _Gone(Exception):
+    """There is nobody left to compute."""
+
+
 def _results(client: Any, study: Study, chunks: list[Chunk], ahead: int) -> Iterator[tuple[Chunk, bytes, int, float]]:
     """Chunks as they are done. Only some are under way at a time, so that results do not pile up."""
-    from distributed import as_completed
-
     name = f"linkwork-{uuid.uuid4().hex}"
     shared = client.submit(_study, study, key=f"{name}-study")  # a task, so that it is made again where it is lost
-    waiting, sent = iter(chunks), {}
+    waiting, sent, seen = iter(chunks), {}, time.perf_counter()
 
-    def send(chunk: Chunk) -> Any:
-        future = client.submit(_work, shared, *chunk, key=f"{name}-{chunk[0]}")
-        sent[future.key] = chunk
-        return future
+    def send(chunk: Chunk) -> None:
+        sent[client.submit(_work, shared, *chunk, __version__, key=f"{name}-{chunk[0]}")] = chunk
 
-    queue = as_completed([send(chunk) for chunk in islice(waiting, ahead)])
-    for future in queue:
-        chunk = sent.pop(future.key)
-        try:
-            result = future.result()
-        except Exception as error:
-            rows = f"rows {chunk[0]} to {chunk[1] - 1}"
-            raise LinkworkError("these rows cannot be computed", where=rows, got=error) from error
-        for other in islice(waiting, 1):
-            queue.add(send(other))
-        yield (chunk, *result)
+    for chunk in islice(waiting, ahead):
+        send(chunk)
+    while sent:
+        came = False
+        for future in _finished(client, sent):
+            chunk, result = sent[future], _result(client, future, sent[future])
+            if result is not None:
+                came = True
+                del sent[future]
+                for other in islice(waiting, 1):
+                    send(other)
+                yield (chunk, *result)
+        now = time.perf_counter()
+        if came or _workers(client):
+            seen = now
+        elif now - seen > PATIENCE:
+            raise _Gone(f"no worker is left, for {PATIENCE:g} s")
+
+
+def _finished(client: Any, futures: Iterable[Any]) -> list[Any]:
+    """Those that are done, after a while perhaps none."""
+    from distributed import wait
+
+    with suppress(TimeoutError, asyncio.TimeoutError), _scheduled(client):
+        wait(list(futures), timeout=LOOK, return_when="FIRST_COMPLETED")
+    return [future for future in futures if future.status != "pending"]
+
+
+def _result(client: Any, future: Any, chunk: Chunk) -> tuple[bytes, int, float] | None:
+    """None if it was lost with its worker: then it comes again."""
+    try:
+        with _scheduled(client):
+            return future.result(timeout=LOOK)
+    except _Gone:
+        raise
+    except Exception as error:
+        if future.status != "error":
+            return None
+        rows = f"rows {chunk[0]} to {chunk[1] - 1}"
+        raise LinkworkError("these rows cannot be computed", where=rows, got=error) from error
+
+
+def _workers(client: Any) -> bool:
+    with suppress(OSError), _scheduled(client):
+        return bool(client.nthreads())
+    return False
+
+
+@contextmanager
+def _scheduled(client: Any) -> Iterator[None]:
+    """When the scheduler ends, what is asked of it fails in many ways."""
+    try:
+        yield
+    except (Exception, asyncio.CancelledError):
+        if client.status != "running":
+            raise _Gone("the scheduler is gone") from None
+        raise
 
 
 def dask_setup(worker: Any) -> None:
@@ -237,26 +246,13 @@ def _study(study: Study) -> Study:
     return study
 
 
-def _work(study: Study, start: int, stop: int) -> tuple[bytes, int, float]:
+def _work(study: Study, start: int, stop: int, version: str) -> tuple[bytes, int, float]:
     """A chunk as a Parquet file, how many of its rows diverged, and the seconds it took."""
+    if version != __version__:
+        got, expected = f"a worker with linkwork {__version__}", f"linkwork {version}, as where the study was started"
+        raise LinkworkError("the workers have another linkwork", got=got, expected=expected)
     began = time.perf_counter()
     with warnings.catch_warnings():  # heard already
         warnings.simplefilter("ignore")
         columns = compute(study, start, stop)
-    return _parquet(study, columns), int(np.sum(columns[DIVERGED] >= 0)), time.perf_counter() - began
-
-
-def _parquet(study: Study, columns: Columns) -> bytes:
-    """All chunks have the columns of all cases, so that the files make one table."""
-    import pyarrow
-    from pyarrow import parquet
-
-    kinds = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
-    count = len(columns["row"])
-    arrays = {
-        name: pyarrow.array(columns[name], kinds[kind]) if name in columns else pyarrow.nulls(count, kinds[kind])
-        for name, kind in columns_of(study).items()
-    }
-    file = io.BytesIO()
-    parquet.write_table(pyarrow.table(arrays), file)
-    return file.getvalue()
+    return to_parquet(study, columns), int(np.sum(columns[DIVERGED] >= 0)), time.perf_counter() - began

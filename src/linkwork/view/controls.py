@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from . import html
 from .drawing import Drawing
 from .player import Player
 from .state import Handle, State
@@ -27,7 +28,8 @@ class Controls:
         panel.dock_left()
         panel.set_width(330)
         gui.main_panel.dock_right()
-        self.notice = gui.add_html("")
+        self.notice = gui.add_html("")  # of what was done last
+        self.remarks = gui.add_html("")
         tabs = gui.add_tab_group()
         with tabs.add_tab("Joints"):
             self._joints()
@@ -91,16 +93,17 @@ class Controls:
         with gui.add_folder("Gravity [m/s²]"):
             self.has_gravity = gui.add_checkbox("On", bool(state.gravity.any()))
             usual = tuple(state.gravity) if state.gravity.any() else (0.0, 0.0, -9.81)
-            self.gravity = gui.add_vector3("Vector", usual, step=0.01)
+            self.gravity = gui.add_vector3("Vector", usual, step=0.01, **_either_way(max(1e3, *map(abs, usual))))
         with gui.add_folder("External wrench, in world axes"):
             self.frame = gui.add_dropdown("On frame", state.robot.frame_names, initial_value=state.frame)
-            self.force = gui.add_vector3("Force [N]", (0.0, 0.0, 0.0), step=1.0)
-            self.moment = gui.add_vector3("Moment [N m]", (0.0, 0.0, 0.0), step=1.0)
+            self.force = gui.add_vector3("Force [N]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
+            self.moment = gui.add_vector3("Moment [N m]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
             self.no_wrench = gui.add_button("Remove")
 
     def _motion(self) -> None:
         gui, player = self.gui, self.player
         self.motion = gui.add_dropdown("Trajectory", self.motion_names)
+        self.motion_notes = gui.add_html("")
         self.play = gui.add_button("Play")
         self.time = gui.add_slider("Time [s]", 0.0, 1.0, 1e-3, 0.0)
         self.speed = gui.add_slider("Speed", 0.05, 4.0, 0.05, player.speed)
@@ -120,6 +123,7 @@ class Controls:
         begin, end = self.player.span
         self.motion.options = self.motion_names
         self.motion.value = self.motion.options[self.player.chosen]
+        self.motion_notes.content = html.notes(self.player.motions[self.player.chosen].notes)
         self.time.max = max(end, begin + 1e-3)
         self.time.min = begin
 
@@ -139,3 +143,8 @@ def _bounds(handle: Handle) -> tuple[float, float]:
 def _within(value: float, lower: float, upper: float) -> float:
     """A value as a slider shows it."""
     return float(min(max(round(value, DIGITS), lower), upper))
+
+
+def _either_way(most: float) -> dict[str, tuple[float, float, float]]:
+    """Bounds of a vector."""
+    return {"min": (-most, -most, -most), "max": (most, most, most)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError
+from ..io.mjcf import compile_to_draw
 from ..io.rpy import rotation_from_quaternion
 from ..model import Model
 from .meshes import Mesh, box, cylinder, sphere, tube
@@ -18,10 +19,9 @@ SHOWN = 3  # MuJoCo shows the geoms of the first three groups
 
 def read_geoms(model: Model, path: str | Path) -> tuple[list[Shape], list[str]]:
     """The shapes of the bodies of an MJCF file, and what could not be had."""
-    mujoco: Any = import_module("mujoco")  # it has read the robot before
     try:
-        compiled = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:  # the meshes are elsewhere
+        mujoco, compiled = compile_to_draw(Path(path))
+    except ModelError as error:  # the meshes are elsewhere
         return [], [str(error)]
     shapes = []
     for g in range(compiled.ngeom):

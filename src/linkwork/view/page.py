@@ -6,6 +6,7 @@ import math
 import socket
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
@@ -14,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..robot import Robot
 from . import html
 from .controls import NO_TORQUE, Controls
+from .door import Door
 from .drawing import Drawing
 from .geoms import read_geoms
 from .player import Player, motions
@@ -28,6 +30,12 @@ from .visuals import read_visuals
 
 LOOPBACK, PORT = "127.0.0.1", 8080
 RATE = 30  # moments shown per second
+NAMED = 12  # missing meshes
+SEARCHED = (
+    "Meshes of package://NAME/... are looked for in a folder NAME above the file or beside one of these, then on "
+    "ROS_PACKAGE_PATH and AMENT_PREFIX_PATH; others beside the file."
+)
+CALMER = "Start it slower or with smaller forces, or simulate it with a shorter step: linkwork simulate --dt."
 STEP, RECORD = 1e-3, 5e-3  # s, of simulations and of what is kept of them
 
 
@@ -42,19 +50,19 @@ def show(
     """Serve the page of a robot until ``Page.stop``. ``trajectories``: Trajectory objects, the first to be played and
     the others seen as ghosts. ``visuals``: the URDF or MJCF file with the robot's meshes. ``port`` 0: any free one."""
     try:
-        import viser
+        import viser  # noqa: F401
     except ImportError as error:
         raise UnsupportedError("the page needs viser", fix="pip install 'linkwork[view]'") from error
     player, state = Player(), State(robot)
     if found := [motion for k, each in enumerate(trajectories, 1) for motion in motions(robot, each, f"file {k}")]:
         player.add(found)
-    looks, notes = _looks(state, visuals)
+    looks, missing = _looks(state, visuals)
     state.torques()  # compiled before anyone looks
     _require_free(host, port)
-    with redirect_stdout(StringIO()):  # viser has a banner of its own
-        server = viser.ViserServer(host=host, port=port, label=f"linkwork: {robot.name}", verbose=False)
-    page = Page(server, state, player, Drawing(server, state, looks))
-    page.controls.notice.content = html.notice("; ".join(notes))
+    door = Door(host, f"{robot.name} - linkwork")
+    server = door.open(port, f"linkwork: {robot.name}")
+    page = Page(door, state, player, Drawing(server, state, looks))
+    page.controls.remarks.content = _missing(missing)
     return page
 
 
@@ -63,6 +71,14 @@ def _looks(state: State, visuals: str | Path | None) -> tuple[dict[str, list[Sha
     shapes, missing = read(state.robot.model, visuals) if visuals and read else ([], [])
     meshes = {"meshes": shapes} if shapes else {}
     return meshes | {"primitives": primitives(state.robot.model, state.q)}, missing
+
+
+def _missing(meshes: Sequence[str]) -> str:
+    if not meshes:
+        return ""
+    what = "1 mesh is" if len(meshes) == 1 else f"{len(meshes)} meshes are"
+    more = [f"... and {len(meshes) - NAMED} more"] if len(meshes) > NAMED else []
+    return html.notice(f"{what} missing; the rest is drawn.", [*meshes[:NAMED], *more, SEARCHED])
 
 
 def _require_free(host: str, port: int) -> None:
@@ -81,22 +97,20 @@ def _require_free(host: str, port: int) -> None:
 
 
 class Page:
-    """What ``show`` serves; ``url`` tells where."""
+    """What ``show`` serves. ``url`` opens it, and is for those alone who may: it holds the token."""
 
-    def __init__(self, server: Any, state: State, player: Player, drawing: Drawing):
-        self.server, self.state, self.player, self.drawing = server, state, player, drawing
+    def __init__(self, door: Door, state: State, player: Player, drawing: Drawing):
+        self.server, self.url = door.server, door.url
+        self.state, self.player, self.drawing = state, player, drawing
         self.lock, self.stopped = threading.RLock(), threading.Event()
         self.largest: dict[str, float] = {}  # force so far, by its unit
-        self.controls = Controls(server.gui, state, player, drawing)
+        self.controls = Controls(self.server.gui, state, player, drawing)
         self._bind()
+        door.refused = self._refuse
         self._set_motion()
         self.refresh()
         self.clock = threading.Thread(target=self._run, daemon=True)
         self.clock.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.server.get_host()}:{self.server.get_port()}"
 
     def stop(self) -> None:
         self.stopped.set()
@@ -109,10 +123,12 @@ class Page:
         while not self.stopped.wait(1 / RATE):
             now = time.perf_counter()
             if self.player.playing:
-                with self.lock:
-                    self.player.advance(now - last)
-                    self._show_moment()
+                self._try(lambda passed=now - last: self._go_on(passed))
             last = now
+
+    def _go_on(self, passed: float) -> None:
+        self.player.advance(passed)
+        self._show_moment()
 
     def _bind(self) -> None:
         c = self.controls
@@ -139,18 +155,33 @@ class Page:
             handle.on_click(self._by_user(act))
 
     def _by_user(self, act: Callable[[], None]) -> Callable[[Any], None]:
-        """A callback for what a person did: not for what the page itself has set; one at a time; errors are shown."""
+        """A callback for what a person did: not for what the page itself has set."""
 
         def called(event: Any) -> None:
-            if event.client is None:
-                return
-            with self.lock:
-                try:
-                    act()
-                except LinkworkError as error:
-                    self.controls.notice.content = html.notice(str(error))
+            if event.client is not None:
+                self._say("")
+                self._try(act)
 
         return called
+
+    def _try(self, act: Callable[[], None]) -> None:
+        """One at a time; what goes wrong is told, and the page goes on."""
+        with self.lock:
+            try:
+                act()
+            except DivergedError as error:
+                self._say(f"The simulation left the finite numbers at t = {error.time:.3g} s. {CALMER}")
+            except LinkworkError as error:
+                self._say(str(error).partition("\n")[0], *str(error).split("\n")[1:])
+            except Exception as error:
+                self.player.playing = False
+                self._say("This could not be done; the page goes on.", f"{type(error).__name__}: {error}"[:500])
+
+    def _say(self, sentence: str, *details: str) -> None:
+        self.controls.notice.content = html.notice(sentence, details)
+
+    def _refuse(self, label: str, value: Any, expected: str) -> None:
+        self._say(f"{label}: {str(value)[:40]} was not taken; it takes {expected}.")
 
     # -- the robot -----------------------------------------------------------------------------------------------
 
@@ -160,11 +191,13 @@ class Page:
         reached = self.state.move(c.values, [slider.value for slider in c.velocities])
         if not reached:
             c.set_sliders()
+        self._say(self.state.message)
         self.refresh()
 
     def _go_home(self) -> None:
         fresh = State(self.state.original)
         self.player.playing = False
+        self.largest.clear()
         self.state.follow(fresh.q, fresh.v, fresh.a)
         for slider in self.controls.velocities:
             slider.value = 0.0
@@ -254,7 +287,9 @@ class Page:
             torque = None if c.torque.value == NO_TORQUE else state.motor_torques()
             duration = max(round(c.duration.value / RECORD), 1) * RECORD
             how = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
-            result = state.robot.simulate(state.q, state.v, duration, STEP, **how)
+            with warnings.catch_warnings():  # its notes, which are shown, say the same
+                warnings.simplefilter("ignore", SimulationWarning)
+                result = state.robot.simulate(state.q, state.v, duration, STEP, **how)
             runs = sum(motion.name.startswith("simulated") for motion in self.player.motions)
             self.player.add(motions(state.robot, result, f"simulated {runs + 1}"))
             self.player.playing = True
@@ -271,20 +306,24 @@ class Page:
             torques = state.torques()
             for unit, value in zip(state.torque_units, torques.values(), strict=True):
                 size = abs(value) if math.isfinite(value) else 0.0  # beyond the numbers where a motion diverges
-                self.largest[unit] = max(self.largest.get(unit, 0.0), size)
+                known = self.largest.setdefault(unit, 0.0)
+                self.largest[unit] = max(known, size if size > state.negligible[unit] else 0.0)
             still = not (state.v.any() or state.a.any())
             c.caption.content = html.table({"Torques that hold it still" if still else "Torques of this motion": ""})
             c.bars.content = html.bars(torques, state.torque_units, state.torque_limits, self.largest)
             c.figures.content = html.table(self._figures())
             c.cost.content = html.table(self._cost())
-            c.notice.content = html.notice(state.message)
             self.drawing.update()
 
     def _figures(self) -> dict[str, str]:
-        figures = {f"{name.capitalize()} energy": f"{x + 0.0:.4g} J" for name, x in self.state.energies().items()}
-        center = self.state.center_of_mass()
+        state, figures = self.state, {}
+        for name, energy in state.energies().items():
+            shown = energy if not abs(energy) < state.negligible["J"] else 0.0  # also what is not finite
+            figures[f"{name.capitalize()} energy"] = html.quantity(shown, "J", abs(shown), digits=4)
+        center = state.center_of_mass()
         if center is not None:
-            figures["Centre of mass"] = ", ".join(f"{x + 0.0:.3f}" for x in center) + " m"
+            parts = [html.quantity(x, "m", state.size, digits=4).rpartition(" ") for x in center]
+            figures["Centre of mass"] = f"{', '.join(number for number, _, _ in parts)} {parts[0][2]}"
         return figures
 
     def _cost(self) -> dict[str, str]:

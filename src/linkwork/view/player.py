@@ -15,13 +15,15 @@ MOST = 8  # samples of a batch that are shown
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), zero where they are not told."""
+    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), zero where they are not told;
+    and what one must know of it."""
 
     name: str
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
+    notes: tuple[str, ...] = ()
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q, v, a between the two recorded moments; at the ends beyond them."""
@@ -35,25 +37,39 @@ class Motion:
 
 def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
     """The motions of a Trajectory: one, or the first few samples of a batch; a diverged one as long as it lasted."""
-    arrays = trajectory.arrays
-    q = np.asarray(arrays.get("q", np.empty(0)))
-    if q.shape[-1:] != (robot.nq,) or not len(arrays["t"]):
+    t = np.asarray(trajectory.arrays["t"], float)
+    widths = {"q": robot.nq, "v": robot.nv, "a": robot.nv}
+    known = {key: trajectory.arrays[key] for key in widths if key in trajectory.arrays}
+    shapes = {key: tuple(x.shape) for key, x in known.items()}
+    if "q" not in known or any(shape[-1] != widths[key] for key, shape in shapes.items()):
         raise ShapeError(
             "this trajectory is not one of this robot",
             where=name,
-            got=f"q of shape {q.shape}, of robot {trajectory.robot!r}",
-            expected=f"q of shape (..., times, {robot.nq}), of robot {robot.name!r}",
+            got=f"arrays of shapes {shapes}, of robot {trajectory.robot!r}",
+            expected=f"q of shape (..., times, {robot.nq}), v and a of (..., times, {robot.nv}), as {robot.name!r} has",
         )
-    times = len(arrays["t"])
-    still = np.zeros((*q.shape[:-1], robot.nv))
-    rows = [x.reshape(-1, times, x.shape[-1])[:MOST] for x in (q, arrays.get("v", still), arrays.get("a", still))]
-    count, t = len(rows[0]), np.asarray(arrays["t"], float)
+    if not (len(t) and np.isfinite(t).all() and (np.diff(t) > 0).all()):
+        raise ShapeError("these times cannot be played", where=name, got=t, expected="one or more that increase")
+    rows = {key: _samples(x) for key, x in known.items()}
+    still = np.zeros((*rows["q"].shape[:2], robot.nv))
     found = []
-    for k, each in enumerate(zip(*rows, strict=True)):
+    for k, q in enumerate(rows["q"]):
+        each = q, rows.get("v", still)[k], rows.get("a", still)[k]
         finite = np.all([np.isfinite(x).all(axis=-1) for x in each], axis=0)
-        end = times if finite.all() else max(int(finite.argmin()), 1)  # the state it starts from is finite
-        found.append(Motion(name if count == 1 else f"{name} [{k}]", t[:end], *(x[:end] for x in each)))
+        end = len(t) if finite.all() else int(finite.argmin())
+        if end:
+            ends = () if end == len(t) else (f"It diverges after t = {t[end - 1]:g} s.",)
+            called = name if len(rows["q"]) == 1 else f"{name} [{k}]"
+            found.append(Motion(called, t[:end], *(x[:end] for x in each), notes=(*ends, *trajectory.notes)))
+    if not found:
+        raise ShapeError("no motion of this trajectory begins with finite numbers", where=name, got=shapes)
     return found
+
+
+def _samples(array: Any) -> np.ndarray:
+    """The first few samples (samples, times, entries); of arrays on disk no more is read."""
+    some = np.asarray(array[:MOST] if len(array.shape) > 2 else array, float)
+    return some.reshape(-1, *some.shape[-2:])[:MOST]
 
 
 class Player:

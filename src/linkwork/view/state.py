@@ -25,6 +25,7 @@ INDEPENDENT, MOTORS = "independent joints", "motors"
 POSE = ("x", "y", "z", "roll", "pitch", "yaw")
 STRIDE = 0.05  # radians or metres: how far a handle of a robot with loops goes at once
 BATCH = 4096
+NEGLIGIBLE = 1e-6  # of the robot's weight: what is smaller is rounding
 
 
 @dataclass(frozen=True)
@@ -279,6 +280,12 @@ class State:
     def torque_limits(self) -> tuple[float, ...]:
         limits: Mapping[str, float] = {joint.name: joint.effort_limit for joint in self.robot.model.leading_joints}
         return tuple(limits.get(name, math.inf) for name in self.torque_names)
+
+    @cached_property
+    def negligible(self) -> dict[str, float]:
+        """Forces, moments and energies below which there are none, by their units."""
+        force = NEGLIGIBLE * 9.81 * (sum(body.inertia.mass for body in self.robot.model.bodies) or 1.0)
+        return {"N": force, "N m": force * self.size, "J": force * self.size}
 
     def energies(self) -> dict[str, float]:
         kinetic = float(self.robot.kinetic_energy(self.q, self.v))

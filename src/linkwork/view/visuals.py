@@ -36,7 +36,7 @@ def read_visuals(model: Model, path: str | Path) -> tuple[list[Shape], list[str]
             try:
                 parts = list(_parts(visual, path, colors))
             except (LinkworkError, OSError, ValueError) as error:
-                missing.append(str(error))
+                missing.append(str(error).partition("\n")[0].removeprefix(f"{path}: "))
                 continue
             at = in_body @ _origin(visual)
             for mesh, color in parts:
@@ -91,7 +91,7 @@ def load_mesh(path: Path) -> list[tuple[Mesh, tuple[int, int, int] | None]]:
         raise UnsupportedError("meshes need trimesh", fix="pip install 'linkwork[view]'") from error
     try:
         scene = trimesh.load_scene(path)
-    except (ImportError, KeyError, IndexError, TypeError, AttributeError) as error:
+    except Exception as error:  # trimesh's readers fail in any way on files that are not theirs
         raise LinkworkError(f"the mesh cannot be read: {error!r}", where=str(path)) from error
     parts = []
     for node in scene.graph.nodes_geometry:

@@ -1,0 +1,93 @@
+"""Random states that the parameters of a robot are told apart by; loops are closed there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import LinkworkError
+from ..model import Model, closure
+from ..scalar import Scalar
+
+PARAMETERS = 13  # of a body and its joint
+RANK = 1e-6  # of the loops' equations: rounded numbers make them contradict each other by less
+STRIDE, STRIDES = 0.2, 10  # radians or metres at most, and how many are taken from home
+NEWTON = 10  # steps, of which three are enough for a stride
+CLOSED = 1e-9  # metres and radians, before the last step
+TRIES = 5  # as many walks as would do if all went well
+
+
+def states(model: Model, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, velocities and accelerations, with at least twice as many forces as there are parameters, however
+    many motors share a freedom."""
+    rng = np.random.default_rng(seed)
+    count = 8 + 2 * PARAMETERS * model.n_bodies // max(model.nv, 1)
+    q = _closed_positions(model, count, rng) if model.loops else rng.uniform(-3, 3, (count, model.nq))
+    v, a = (rng.uniform(-3, 3, (count, model.nv)) for _ in range(2))
+    return q, v, a
+
+
+def doubles(rows: Sequence[Sequence[Scalar]], count: int) -> np.ndarray:
+    """A matrix of scalars that have ``count`` values each, rounded: (count, rows, columns)."""
+    found = [[np.broadcast_to(getattr(x, "high", x), count) for x in row] for row in rows]
+    columns = len(found[0]) if found else 0
+    return np.array(found, float).reshape(len(found), columns, count).transpose(2, 0, 1)
+
+
+def open_by(model: Model, q: Sequence[Scalar], count: int) -> np.ndarray:
+    """How far the loops are open at ``count`` positions: (count, equations, 1)."""
+    return doubles([[x] for x in closure.residual(model, model.expand(q))], count)
+
+
+def jacobian(model: Model, q: Sequence[Scalar], count: int) -> np.ndarray:
+    return doubles(model.collect_rows(closure.jacobian(model, model.expand(q))), count)
+
+
+def nearer(model: Model, q: list[Scalar], J: np.ndarray, gap: np.ndarray) -> list[Scalar]:
+    """Newton's step to where the loops are closed."""
+    return model.moved(q, list(-(np.linalg.pinv(J, rcond=RANK) @ gap)[..., 0].T))
+
+
+def of_freedoms(model: Model) -> Model:
+    """The same robot with a force on each freedom and no motors, which tell the same."""
+    mobility = model.mobility
+    return replace(model, closed_mobility=replace(mobility, motors=(), driven=(), free=mobility.independent))
+
+
+def _closed_positions(model: Model, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Those on short walks from home as the loops allow, so that they stay put together as they are there."""
+    if not model.nv:
+        return np.tile(model.home, (count, 1))
+    found = np.zeros((0, model.nq))
+    walks = -(-count // STRIDES)
+    for _ in range(TRIES):
+        q = np.tile(model.home, (walks, 1))
+        ahead, length = rng.normal(size=(walks, model.n_leading, 1)), rng.uniform(0, STRIDE, (walks, 1, 1))
+        for _ in range(STRIDES):
+            J = jacobian(model, list(q.T), len(q))
+            step = ahead - np.linalg.pinv(J, rcond=RANK) @ (J @ ahead)
+            step = step * (length / np.abs(step).max(axis=1, keepdims=True))
+            q, closed = _closed(model, model.moved(list(q.T), list(step[..., 0].T)), len(q))
+            q, ahead, length = q[closed], ahead[closed], length[closed]
+            found = np.concatenate([found, q])
+        if len(found) >= count:
+            return found[:count]
+    raise LinkworkError(
+        "too few positions close the loops to count the parameters that act",
+        where=f"robot {model.name!r}",
+        got=f"{len(found)} on {TRIES * walks} ways from home",
+        fix="choose a home position farther from the ends of the robot's reach",
+    )
+
+
+def _closed(model: Model, q: list[Scalar], count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions, and at which of them Newton's steps have closed the loops."""
+    closed = np.zeros(count, bool)
+    for _ in range(NEWTON):
+        gap = open_by(model, q, count)
+        q, closed = nearer(model, q, jacobian(model, q, count), gap), np.abs(gap).max(axis=(1, 2)) < CLOSED
+        if closed.all():
+            break
+    return np.stack(q, axis=1), closed

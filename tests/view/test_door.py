@@ -1,0 +1,214 @@
+"""Who may open the page, and what they may send: raw requests, as a foreign page or a program would make them."""
+
+import http.client
+import math
+import time
+from contextlib import closing, contextmanager, nullcontext
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.view import show
+from linkwork.view.door import Door
+
+viser = pytest.importorskip("viser")
+msgpack = pytest.importorskip("msgspec.msgpack")
+client = pytest.importorskip("websockets.sync.client")
+exceptions = pytest.importorskip("websockets.exceptions")
+
+CAMERA = {
+    "type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [1, 1, 1], "fov": 1.0, "near": 0.1, "far": 10.0,
+    "image_height": 10, "image_width": 10, "look_at": [0, 0, 0], "up_direction": [0, 0, 1],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page():
+    page = show(linkwork.load("planar2r"), port=0)
+    yield page
+    page.stop()
+
+
+def get(page, path=None, **headers):
+    at = urlsplit(page.url)
+    with closing(http.client.HTTPConnection(at.hostname, at.port, timeout=10)) as connection:
+        connection.request("GET", at.path if path is None else path, headers=headers)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+
+
+@contextmanager
+def connected(page, path=None, **options):
+    at = urlsplit(page.url)
+    address = f"ws://{at.netloc}{at.path if path is None else path}"
+    options = {"origin": f"http://{at.netloc}", "subprotocols": [f"viser-v{viser.__version__}"], **options}
+    with client.connect(address, compression=None, max_size=None, **options) as socket:
+        socket.send(msgpack.encode(CAMERA))
+        yield socket
+
+
+def send(socket, handle, **updates):
+    socket.send(msgpack.encode({"type": "GuiUpdateMessage", "uuid": handle._impl.uuid, "updates": updates}))
+
+
+def until(condition, seconds=10.0):
+    end = time.perf_counter() + seconds
+    while not condition():
+        assert time.perf_counter() < end, "it did not come about"
+        time.sleep(0.01)
+
+
+# -- coming in -----------------------------------------------------------------------------------------------------
+
+
+def test_the_address_opens_the_page(page):
+    status, text = get(page)
+    assert status == 200 and "<title>planar2r - linkwork</title>" in text and "Viser</title>" not in text
+    assert len(urlsplit(page.url).path) > 20
+
+
+@pytest.mark.parametrize("path", ["/", "/index.html", "/token=/", "/token=wrong/", "/?token=wrong"])
+def test_without_its_token_it_stays_closed(page, path):
+    status, text = get(page, path)
+    assert status == 403 and "the address that linkwork" in text
+    with pytest.raises(exceptions.InvalidStatus, match="403"), connected(page, path):
+        pass
+
+
+def test_each_page_has_a_token_of_its_own(page):
+    other = show(linkwork.load("planar2r"), port=0)
+    try:
+        assert urlsplit(other.url).path != urlsplit(page.url).path
+        assert get(other, urlsplit(page.url).path)[0] == 403
+    finally:
+        other.stop()
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example:{port}", "", "[", "a@b"]
+)
+def test_names_that_are_made_to_point_here_are_refused(page, host):
+    port = urlsplit(page.url).port
+    status, text = get(page, Host=host.format(port=port))
+    assert status == 403 and "Host" in text
+
+
+@pytest.mark.parametrize("host", ["localhost:{port}", "LOCALHOST", "127.0.0.1:9", "[::1]:{port}"])
+def test_names_of_this_machine_are_taken(page, host):
+    """Through a tunnel it has another port."""
+    assert get(page, Host=host.format(port=urlsplit(page.url).port))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:1", "null", "http://localhost.evil.example"]
+)
+def test_other_origins_are_refused(page, origin):
+    with pytest.raises(exceptions.InvalidStatus, match="403"), connected(page, origin=origin):
+        pass
+    assert get(page, Origin=origin)[0] == 403
+
+
+def test_two_hosts_are_refused(page):
+    at = urlsplit(page.url)
+    with closing(http.client.HTTPConnection(at.hostname, at.port, timeout=10)) as connection:
+        connection.putrequest("GET", at.path, skip_host=True)
+        connection.putheader("Host", at.netloc)
+        connection.putheader("Host", "evil.example")
+        connection.endheaders()
+        assert connection.getresponse().status == 403
+
+
+def test_addresses_of_a_page_for_other_machines():
+    page = show(linkwork.load("planar2r"), host="0.0.0.0", port=0)
+    try:
+        port = urlsplit(page.url).port
+        assert urlsplit(page.url).hostname == "127.0.0.1"  # what a browser here can open
+        assert get(page, Host=f"192.0.2.7:{port}")[0] == 200
+        assert get(page, Host=f"evil.example:{port}")[0] == 403
+    finally:
+        page.stop()
+
+
+def test_a_viser_that_cannot_be_guarded_is_refused(monkeypatch):
+    monkeypatch.setattr(viser, "__version__", "2.0.0")
+    with pytest.raises(linkwork.UnsupportedError, match=r"2\.0\.0(.|\n)*pip install"):
+        show(linkwork.load("planar2r"), port=0)
+
+
+# -- what is sent --------------------------------------------------------------------------------------------------
+
+NONSENSE = [
+    [],
+    [1],
+    [1e30, 1e30, 1e30],
+    [0, 0, math.nan],
+    [0, 0, math.inf],
+    "abc",
+    None,
+    {},
+    [[0, 0, 0]],
+    ["0", 0, 0],
+    7,
+]
+
+
+def test_good_values_arrive(page):
+    with connected(page) as socket:
+        send(socket, page.controls.gravity, value=[0, 0, -1.5])
+        until(lambda: tuple(page.state.gravity) == (0.0, 0.0, -1.5))
+        send(socket, page.controls.sliders[0], value=1)
+        until(lambda: page.state.q[0] == 1.0)
+        send(socket, page.controls.home, value=True)
+        until(lambda: page.state.q[0] == 0.0)
+        send(socket, page.controls.gravity, value=[0, -9.81, 0])
+        until(lambda: tuple(page.state.gravity) == (0.0, -9.81, 0.0))
+
+
+def test_values_that_do_not_fit_are_put_back(page, capfd):
+    c = page.controls
+    values = page.server.gui._gui_input_handle_from_uuid
+    before = {key: handle.value for key, handle in values.items()}
+    with connected(page) as one, connected(page) as other:
+        for value in NONSENSE:
+            send(one, c.gravity, value=value)
+        for value in (1e9, math.nan, True, "1", None, []):
+            send(one, c.sliders[0], value=value)
+            send(one, c.duration, value=value)
+        for handle, value in ((c.has_gravity, 1), (c.method, "rena"), (c.method, 3), (c.frame, None), (c.home, [])):
+            send(one, handle, value=value)
+        send(one, c.gravity, update_cb=[])  # would take the callback away
+        send(one, c.gravity, value=[0, 0, 0], removed=True)
+        one.send(msgpack.encode({"type": "GuiUpdateMessage", "uuid": [], "updates": {"value": 1}}))
+        one.send(msgpack.encode({"type": "ShareUrlRequest"}))  # would open a tunnel to the world
+        send(one, c.speed, value=2.0)  # all before it has been read
+        until(lambda: page.player.speed == 2.0)
+        after = {key: handle.value for key, handle in values.items()}
+        assert after == before | {c.speed._impl.uuid: 2.0}
+        np.testing.assert_array_equal(page.state.gravity, [0, -9.81, 0])
+        send(other, c.sliders[0], value=0.25)
+        until(lambda: page.state.q[0] == 0.25)
+        send(other, c.speed, value=1.0)
+        until(lambda: page.player.speed == 1.0)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("data", [b"", b"\xc1", b"\x80", msgpack.encode({"type": "Nothing"}), "text"])
+def test_noise_ends_only_the_connection_it_came_by(page, data):
+    with connected(page) as other:
+        with pytest.raises(exceptions.ConnectionClosed), connected(page) as one:
+            one.send(data)
+            while True:
+                one.recv(timeout=10)
+        send(other, page.controls.sliders[1], value=0.5)
+        until(lambda: page.state.q[1] == 0.5)
+        send(other, page.controls.sliders[1], value=0.0)
+        until(lambda: page.state.q[1] == 0.0)
+
+
+def test_a_viser_that_passes_the_door_by_is_stopped(monkeypatch):
+    """As one would whose server is started in another way."""
+    monkeypatch.setattr(Door, "_guarding", lambda self: nullcontext([]))
+    with pytest.raises(linkwork.UnsupportedError, match=r"cannot be guarded(.|\n)*pip install"):
+        show(linkwork.load("planar2r"), port=0)
