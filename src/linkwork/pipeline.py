@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,7 +57,7 @@ def compile(
     model = getattr(robot, "model", robot)
     if not isinstance(model, Model):
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
-    if isinstance(wrenches, (str, Mapping)) or not isinstance(wrenches, Iterable):
+    if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):  # a set has no order
         fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
     wrenches = tuple(wrenches)
@@ -71,9 +71,7 @@ def compile(
     names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
     for name, value in names.items():
         if not isinstance(value, str):
-            raise UnsupportedError(
-                f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
-            )
+            raise UnsupportedError("this is not a name", where=f"compile({name}=...)", got=repr(value))
     for value, allowed, what in (
         (dtype, DTYPES, "dtype"),
         (backend, BACKENDS, "backend"),
