@@ -57,10 +57,9 @@ def compile(
     model = getattr(robot, "model", robot)
     if not isinstance(model, Model):
         raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
-    if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):  # a set has no order
+    if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):
         fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
-    wrenches = tuple(wrenches)
     if not all(isinstance(name, str) for name in wrenches):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
     try:
@@ -71,7 +70,9 @@ def compile(
     names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
     for name, value in names.items():
         if not isinstance(value, str):
-            raise UnsupportedError("this is not a name", where=f"compile({name}=...)", got=repr(value))
+            raise UnsupportedError(
+                f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
+            )
     for value, allowed, what in (
         (dtype, DTYPES, "dtype"),
         (backend, BACKENDS, "backend"),
