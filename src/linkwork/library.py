@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import numpy as np
 
 from .errors import ModelError
 from .forces import Drag
 from .model import Description, JointDescription, Link, LinkInertia, Placement
+from .model.description import MOST_LINKS
 
 WATER = 1000.0  # kg/m^3
 
@@ -94,8 +96,11 @@ def _quarter_turns(turns: int) -> np.ndarray:
 
 
 def _check(links: int, **sizes: float) -> None:
-    if links < 1 or links != int(links):
-        raise ModelError("an eel has links", where="eel(links=...)", got=links, expected="a whole number, 1 or more")
+    if not isinstance(links, (int, np.integer)) or isinstance(links, bool) or not 1 <= links < MOST_LINKS:
+        expected = f"a whole number, 1 or more, below {MOST_LINKS:,}"
+        raise ModelError("an eel has links", where="eel(links=...)", got=links, expected=expected)
     for name, size in sizes.items():
-        if not (math.isfinite(size) and size > 0):
-            raise ModelError("out of range", where=f"eel({name}=...)", got=size, expected="a number above zero")
+        if not isinstance(size, Real) or isinstance(size, bool) or not 0 < size < 1e100:
+            raise ModelError(
+                "out of range", where=f"eel({name}=...)", got=size, expected="a number above zero, below 1e100"
+            )

@@ -90,6 +90,7 @@ def limit_memory() -> None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("error")
+    warnings.simplefilter("error", RuntimeWarning)  # numbers that left their range unnoticed
+    warnings.simplefilter("ignore", UserWarning)
     folder, seconds, first, end, *names = sys.argv[1:]
     main(Path(folder).resolve(), float(seconds), int(first), int(end), names)

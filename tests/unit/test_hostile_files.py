@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from linkwork.errors import LinkworkError, ModelError, UnknownNameError
 from linkwork.io import read_mdh, yaml_nodes
 from linkwork.io.structure_file import apply, read_structure
 from linkwork.model import check, checks
-from linkwork.model.description import Description, JointDescription, Link, Mimic
+from linkwork.model.description import Description, JointDescription, Link, LoopDescription, Mimic, Placement
 from linkwork.sweep import read_study
 
 MISTAKEN = """\
@@ -167,6 +168,8 @@ def test_what_is_not_text(text, tmp_path):
     (tmp_path / "robot.yaml").write_bytes(text)
     with pytest.raises(ModelError, match="not UTF-8 text"):
         linkwork.load(tmp_path / "robot.yaml")
+    with pytest.raises(ModelError, match="not readable as YAML"):
+        read_mdh("name: \ud800")
 
 
 def test_names_of_studies(tmp_path):
@@ -241,10 +244,16 @@ def test_bounds_of_a_description(monkeypatch):
     (first, _) = check(chained(1, name="a" * 10**6))
     assert first.level == "error" and first.message.startswith("a name has 1,000,001 characters, more than 1000: aaa")
     (links,) = check(chained(10_000))
-    assert links.level == "error" and links.message == "it has 10,001 links, more than 10,000"
+    assert links.level == "error" and links.message == "it has 10,001 links; at most 10,000 are read"
     monkeypatch.setattr(checks, "MOST_LINKS", 10)
     assert not [finding for finding in check(chained(9)) if finding.level == "error"]
     assert [finding.level for finding in check(chained(10))] == ["error"]
+    monkeypatch.setattr(checks, "MOST_LOOPS", 1)
+    monkeypatch.setattr(checks, "MOST_OF_LOOPS", 5)
+    loops = [LoopDescription(f"loop{k}", "weld", ("l0", Placement()), ("l5", Placement())) for k in range(2)]
+    assert not [f for f in check(replace(chained(5), loops=(loops[0],))) if f.level == "error"]
+    told = [finding.message for finding in check(replace(chained(6), loops=tuple(loops)))]
+    assert told == ["it has 2 loops; at most 1 are read", "it has 6 joints, and loops; at most 5 are read"]
 
 
 def test_chains_of_followers():

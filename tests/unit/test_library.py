@@ -94,6 +94,10 @@ def test_the_bundled_eel_is_the_default_one():
     [
         (lambda: eel(0), "eel(links=...)"),
         (lambda: eel(2.5), "eel(links=...)"),
+        (lambda: eel(10**9), "eel(links=...)"),
+        (lambda: eel("12"), "eel(links=...)"),
+        (lambda: eel(3, length="1"), "eel(length=...)"),
+        (lambda: eel(3, width=10**400), "eel(width=...)"),
         (lambda: eel(3, length=0), "eel(length=...)"),
         (lambda: eel(3, taper=-1), "eel(taper=...)"),
         (lambda: eel(3, width=math.nan), "eel(width=...)"),

@@ -143,7 +143,7 @@ class Nodes:
     def root(self, text: str) -> yaml.Node:
         try:
             node = _PlainLoader(text, self).get_single_node()
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, UnicodeEncodeError) as error:  # the latter: half of a pair of surrogates
             problem = getattr(error, "problem", None) or str(error)
             mark: Any = getattr(error, "problem_mark", None)
             if mark is not None:  # the end of the file is on its last line

@@ -22,6 +22,7 @@ from .loop_checks import HUGE, check_drives, check_structure, place
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
+MOST_LOOPS, MOST_OF_LOOPS = 100, 1000  # loops, and joints of a robot that has any: how they move takes long to find
 LONGEST_CHAIN = 100  # joints, each following the next
 LONGEST_LIST = 1400  # characters that tell errors in one message
 DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
@@ -56,10 +57,14 @@ def raise_errors(findings: Iterable[Finding], where: str = "") -> None:
 
 def _sizes(description: Description) -> Iterator[Finding]:
     where = f"{description.source}: robot".removeprefix(": ")
-    for what, count in (("links", len(description.links)), ("joints", len(description.joints))):
-        if count > MOST_LINKS:
-            message = f"it has {count:,} {what}, more than {MOST_LINKS:,}"
-            yield Finding("error", where, message, "describe a part of it")
+    joints, loops = len(description.joints), len(description.loops)
+    bounds = [("links", len(description.links), MOST_LINKS), ("loops", loops, MOST_LOOPS)]
+    bounds += [("joints, and loops", joints, MOST_OF_LOOPS) if loops else ("joints", joints, MOST_LINKS)]
+    for what, count, most in bounds:
+        if count > most:
+            yield Finding(
+                "error", where, f"it has {count:,} {what}; at most {most:,} are read", "describe a part of it"
+            )
     named = (*description.links, *description.joints, *description.loops)
     for name in (description.name, *(each.name for each in named), *description.frames):
         if len(name) > LONGEST_NAME:
