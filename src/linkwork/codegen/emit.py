@@ -40,6 +40,10 @@ class Module:
         """``number`` rounded to the dtype, spelt exactly; LLVM writes float32 with the bits of a double too."""
         return double_literal(float32(number) if self.item == 4 else number)
 
+    def constant_row(self, number: float) -> int:
+        """The row of @table that holds a number."""
+        return self.table.setdefault(self.literal(number), len(self.table))
+
     def text(self) -> str:
         rows = (f"{self.vector} <{', '.join([f'{self.real} {literal}'] * self.lanes)}>" for literal in self.table)
         # Whole vectors in memory fold into the arithmetic; a splat literal would be a broadcast and a register.
@@ -102,7 +106,7 @@ class Function:
     def constant(self, number: float) -> str:
         """A vector of equal numbers, loaded from the table."""
         m = self.module
-        row = m.table.setdefault(m.literal(number), len(m.table))
+        row = m.constant_row(number)
         lanes, bytes_ = m.lanes // m.copies, m.row // m.copies
         place = f"getelementptr (i8, ptr @table, i64 {row * bytes_})"
         value = self.let(f"load <{lanes} x {m.real}>, ptr {place}, align {bytes_}, !invariant.load !0")

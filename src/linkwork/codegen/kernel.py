@@ -2,7 +2,8 @@
 
 Scalar number k of the inputs is vector number k of the input block, likewise the outputs. The program is cut into
 functions of bounded length, because LLVM's time grows faster than a function's length; values needed after a cut go
-through a scratch block.
+through a scratch block. Results that only repeat others, or that are inputs or constants, are copied in a loop if there
+are many.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ STORE_COST = 8  # instructions that take LLVM as long as a store in a long row o
 SINCOS = -1  # pseudo operation: sine and cosine of its arguments at once
 TOGETHER = 2  # arguments of one SINCOS: independent work fills the waits of one long chain of operations
 STORE = -2  # pseudo operation: put its argument into rows of the output block
-ROWS = 100  # at most, of one STORE
+FEW = 100  # results for which a table of what to copy where is not worth it
+BLOCKS = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ class Kernel:
 
 
 def emit_kernel(module: Module, program: Program, segment: int = SEGMENT, name: str = "kernel") -> Kernel:
-    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block."""
-    steps = list(_steps(program))
+    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block, and those that copy rows of it."""
+    places, copies = _places(module, program)
+    steps = list(_steps(program, places))
     widths = {len(step.args) for step in steps if step.op == SINCOS}
     if widths and module.once("huge"):
         module.functions.append(HUGE)
@@ -60,15 +63,17 @@ def emit_kernel(module: Module, program: Program, segment: int = SEGMENT, name: 
             declare_sincos(module, width)
     segments = _segments(steps, segment)
     rows, scratch_rows = _scratch(segments)
-    names = []
-    for k, part in enumerate(segments):
-        names.append(f"{name}{k}")
-        blocks = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
-        with Function(module, f"define internal void @{name}{k}({blocks}) noinline nounwind") as f:
+    names = [f"{name}{k}" for k in range(len(segments))]
+    for function, part in zip(names, segments, strict=True):
+        with Function(module, f"define internal void @{function}({BLOCKS}) noinline nounwind") as f:
             body = Body(f, program, rows)
             for step in part:
                 body.run(step)
             f.do("ret void")
+    for source, moves in copies.items():
+        if moves:
+            names.append(f"{name}_from_{source[1:]}")
+            _emit_copies(module, names[-1], source, moves)
     counts = {"in": program.n_inputs, "out": len(program.results), "scratch": scratch_rows}
     return Kernel(tuple(names), scratch_rows, {name: count * module.row for name, count in counts.items()})
 
@@ -80,16 +85,51 @@ def _segments(steps: list[Step], limit: int) -> list[list[Step]]:
     return [[step for _, step in group] for group in whole] or [[]]
 
 
-def _steps(program: Program) -> Iterator[Step]:
-    """The program's steps in order, results stored as soon as they are there: first those that no step makes."""
-    places: dict[int, list[int]] = {}  # value -> its rows of the output block
+def _places(module: Module, program: Program) -> tuple[dict[int, list[int]], dict[str, list[tuple[int, int]]]]:
+    """The rows of the output block that each value is stored in when it is made, and the rest: what to copy, once all
+    is made, from which row of the inputs, the constants or the outputs to which of the outputs."""
+    places: dict[int, list[int]] = {}
     for row, value in enumerate(program.results):
         places.setdefault(value, []).append(row)
+    inputs, constants, repeated = [], [], []
+    given = [value for value in places if value < program.first_instruction]
+    if sum(len(places[value]) for value in given) > FEW:
+        for value in given:
+            if value < program.n_inputs:
+                inputs += [(value, row) for row in places.pop(value)]
+            else:
+                source = module.constant_row(program.constants[value - program.n_inputs])
+                constants += [(source, row) for row in places.pop(value)]
+    for rows in places.values():
+        repeated += [(rows[0], row) for row in rows[FEW:]]
+        del rows[FEW:]
+    return places, {"%in": inputs, "@table": constants, "%out": repeated}
+
+
+def _emit_copies(module: Module, name: str, source: str, moves: list[tuple[int, int]]):
+    """Add the function ``@{name}``, a loop that copies rows of ``source`` to rows of the output block."""
+    m, words = module, ", ".join(f"i64 {row * module.row}" for move in moves for row in move)
+    m.functions.append(f"@{name}_rows = internal constant [{2 * len(moves)} x i64] [{words}]")
+    with Function(m, f"define internal void @{name}({BLOCKS}) noinline nounwind") as f:
+        f.do("br label %body")
+        f.label("body")
+        f.do("%k = phi i64 [0, %0], [%next, %body]")
+        move = f.at(f"@{name}_rows", f.let("mul i64 %k, 16"))
+        place = f.at(source, f.let(f"load i64, ptr {move}"))
+        target = f.at("%out", f.let(f"load i64, ptr {f.at(move, 8)}"))
+        f.store_row(f.load_row(place, 0), target, 0)
+        f.do("%next = add i64 %k, 1")
+        f.do(f"br i1 {f.let(f'icmp ult i64 %next, {len(moves)}')}, label %body, label %end")
+        f.label("end")
+        f.do("ret void")
+
+
+def _steps(program: Program, places: dict[int, list[int]]) -> Iterator[Step]:
+    """The program's steps in order, results stored as soon as they are there: first those that no step makes."""
 
     def stores(value: int) -> Iterator[Step]:
-        rows = places.get(value, ())
-        for k in range(0, len(rows), ROWS):
-            yield Step(STORE, (value,), (), rows=tuple(rows[k : k + ROWS]))
+        if value in places:
+            yield Step(STORE, (value,), (), rows=tuple(places[value]))
 
     for value in sorted(v for v in places if v < program.first_instruction):
         yield from stores(value)
