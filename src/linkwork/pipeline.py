@@ -229,6 +229,8 @@ def choose(
 ) -> Method:
     """The method to take where a quantity is a part of a larger program; ``varied``: inertias are inputs. Constrained
     dynamics is by the sum "A+B" of a method of the inertia matrix and one of the bias."""
+    if not isinstance(method, str):
+        raise UnknownNameError(f"method of {quantity}", method, (*CHOOSING, *(each.name for each in methods(quantity))))
     if quantity == "constrained_dynamics":
         if method not in CHOOSING and "+" not in method:
             raise UnknownNameError("method for a robot with loops", method, CHOOSING, where="inertia matrix + bias")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +116,12 @@ def _names(model: Model, kind: str) -> str:
 def is_law(value: Any) -> bool:
     """Is it a function or a controller, not numbers?"""
     return callable(value) or hasattr(value, "for_model")
+
+
+def one_of_names(kind: str, name: Any, known: Collection[str], where: str = "") -> None:
+    """Refuses what is no name, or none of these."""
+    if not isinstance(name, str) or name not in known:
+        raise UnknownNameError(kind, name, known, where=where)
 
 
 def positive(value: Any, where: str) -> float:

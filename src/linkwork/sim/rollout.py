@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..codegen.timeloop import build
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnknownNameError
+from ..errors import DivergedError, LinkworkError, SimulationWarning
 from ..model import SoftLimits
 from . import stability, storage
 from .findings import WARNING, findings
-from .inputs import positive, whole
+from .inputs import one_of_names, positive, whole
 from .now import REFERENCE
 from .progress import Progress
 from .records import destination
@@ -64,10 +64,8 @@ def rollout(
     diverged: str,
 ) -> Trajectory:
     """Motions from many states at once; see ``Robot.rollout``."""
-    if method not in NATIVE:
-        raise UnknownNameError("method of rollouts", method, NATIVE)
-    if diverged not in DIVERGED:
-        raise UnknownNameError("treatment of diverged samples", diverged, DIVERGED)
+    one_of_names("method of rollouts", method, NATIVE)
+    one_of_names("treatment of diverged samples", diverged, DIVERGED)
     dt, steps, every = positive(dt, "dt"), whole(steps, "steps"), whole(every, "every")
     threads = whole(threads, "threads")
     setup = prepare(
@@ -79,12 +77,11 @@ def rollout(
 
 
 def checked_outputs(robot: Any, outputs: Sequence[str]) -> tuple[str, ...]:
-    names = (outputs,) if isinstance(outputs, str) else tuple(dict.fromkeys(outputs))
+    names = (outputs,) if isinstance(outputs, str) or not isinstance(outputs, Sequence) else tuple(outputs)
     known = [name for name in OUTPUTS if name != "loop_residual" or robot.model.loops]
     for name in names:
-        if name not in known:
-            raise UnknownNameError("output", name, known, where=f"robot {robot.name!r}")
-    return names
+        one_of_names("output", name, known, where=f"robot {robot.name!r}")
+    return tuple(dict.fromkeys(names))
 
 
 def run(
@@ -110,10 +107,11 @@ def run(
     if NATIVE[method] == "ab4" and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
         notes.append(JUMPS)
     samples, rows = setup.samples, steps // every + 1
+    shown = Progress(progress, samples * steps)
     records = destination(to, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
     row, closeness = 0, []
-    with Progress(progress, samples * steps) as bar, ThreadPoolExecutor(threads) as pool:  # threads start when used
+    with shown as bar, ThreadPoolExecutor(threads) as pool:  # threads start when used
         try:
             for first in range(0, samples, GROUP):
                 group = slice(first, min(first + GROUP, samples))

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnknownNameError, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..function import Function, Label
 from ..model import SoftLimits
 from . import stability
 from .findings import WARNING, findings
-from .inputs import positive, whole
+from .inputs import one_of_names, positive, whole
 from .rollout import NATIVE, USER, run
 from .setup import Setup, prepare
 from .trajectory import Trajectory
@@ -45,8 +45,8 @@ def simulate(
     progress: Any,
 ) -> Trajectory:
     """One motion from one state; see ``Robot.simulate``."""
-    if method is not None and method not in METHODS:
-        raise UnknownNameError("method of simulation", method, METHODS)
+    if method is not None:
+        one_of_names("method of simulation", method, METHODS)
     asked, dt = (method, dt), STEP if dt is None else dt
     duration, dt, every = positive(duration, "duration"), positive(dt, "dt"), whole(every, "every")
     steps = round(duration / dt)
