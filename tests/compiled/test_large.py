@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from straightline import random_program
 
-from linkwork.codegen import blocks, native
+import linkwork
+from linkwork.codegen import blocks, native, timeloop
 from linkwork.codegen.native import build, build_direct, ir_text, load, object_code
 from linkwork.codegen.target import host
 from linkwork.codegen.ufunc import make_ufunc
@@ -98,3 +99,19 @@ def test_functions_are_short_however_many_outputs(program):
     x = np.array([[0.25], [0.5]])
     values = np.stack([x[:, 0], *(np.full(2, c) for c in program.constants), np.sin(x[:, 0])], axis=1)
     assert np.array_equal(build(program)(x), values[:, list(program.results)])
+
+
+@pytest.mark.parametrize("method", ["semi-implicit-euler", "adams-bashforth-4"])
+def test_time_loops_on_the_heap(method, monkeypatch):
+    arm = linkwork.load("scara")
+    run = {"dt": 1e-3, "steps": 20, "method": method, "outputs": ("q", "v", "kinetic_energy")}
+    states = np.random.default_rng(0).normal(size=(2, 11, arm.nv))
+    expected = arm.rollout(*states, **run)
+    monkeypatch.setattr(blocks, "STACK", 1024)
+    monkeypatch.setattr(timeloop, "_loaded", {})
+    monkeypatch.setenv("LINKWORK_CACHE", "off")
+    text, texts = timeloop.TimeLoop.ir_text, []
+    monkeypatch.setattr(timeloop.TimeLoop, "ir_text", lambda *args: texts.append(text(*args)) or texts[-1])
+    found = arm.rollout(*states, **run)
+    (loop,) = re.findall(r"^define [^\n]*@run\(.*?^}", texts[0], re.M | re.S)
+    assert "alloca" not in loop and all(np.array_equal(found[name], expected[name]) for name in expected)

@@ -24,6 +24,7 @@ from typing import Any
 
 from ..program.program import Program
 from . import cache
+from .blocks import emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import SEGMENT, Kernel, emit_kernel
 from .layout import ELEMENTS, TILES, emit_pack, emit_unpack, tiles_out
@@ -164,11 +165,10 @@ class _Writer:
         f, m, loop = self.f, self.m, self.loop
         scratch = max(kernel.scratch_rows for kernel in self.kernels.values())
         out = max(loop.x, self.records)
-        for name, rows in {"state": loop.state, "in": loop.n_inputs, "out": out, "scratch": scratch}.items():
-            f.do(f"%{name} = alloca [{rows} x {m.vector}], align 64")
-        if loop.scheme != "step":
-            for stage in range(1, 5):
-                f.do(f"%k{stage} = alloca [{loop.x} x {m.vector}], align 64")
+        rows = {"state": loop.state, "in": loop.n_inputs, "out": out, "scratch": scratch}
+        rows |= {f"k{stage}": loop.x for stage in range(1, 5) if loop.scheme != "step"}
+        blocks = {name: count * m.row for name, count in rows.items()}
+        emit_blocks(f, blocks)
         words = {name: f.let(f"load i64, ptr {f.at('%words', 8 * k)}") for k, name in enumerate(WORDS)}
         self.words = words
         self.pointers = {k: f.let(f"inttoptr i64 {words[k]} to ptr") for k in ("state", "constants", "records")}
@@ -204,6 +204,7 @@ class _Writer:
                 f"call void @unpack{loop.state}(ptr {state}, i64 {8 * loop.state}, i64 {last}, ptr @flat,"
                 f" i64 {ELEMENTS}, ptr %state)"
             )
+        emit_free(f, blocks)
         f.do("ret void")
 
     def _turn(self, turn: str, block: str, last: str, dt: str) -> None:
