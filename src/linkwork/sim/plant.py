@@ -18,7 +18,7 @@ from ..assembly import newton_step
 from ..codegen.optimised import optimised
 from ..codegen.timeloop import TimeLoop
 from ..control import Law, Point
-from ..control.law import TRACED
+from ..control.law import TRACED, unchanging
 from ..errors import ShapeError, UnsupportedError
 from ..formulations import (
     QUANTITIES,
@@ -273,7 +273,7 @@ class Now:
 
 def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
     try:
-        return function(t)
+        return unchanging(lambda: function(t), what)
     except (TypeError, AttributeError) as error:
         raise UnsupportedError("this cannot be traced over time", where=what, got=str(error), fix=TRACED) from error
 
