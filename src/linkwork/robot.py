@@ -383,7 +383,7 @@ def load(
     elastic: Mapping[str, ElasticDrive] | None = None,
     structure: str | Path | None = None,
 ) -> Robot:
-    """A robot from a URDF or YAML file, a bundled robot by name, or a Description.
+    """A robot from a URDF, MJCF or YAML file, a bundled robot by name, or a Description.
 
     ``base``: "fixed" or "floating" (default: what the file says). ``gravity``: acceleration vector in the base frame of
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps

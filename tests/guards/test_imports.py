@@ -41,6 +41,7 @@ ALLOWED = {
     "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
     | {"control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"linkwork"},  # the version
+    "__main__": {"cli"},
 }
 
 

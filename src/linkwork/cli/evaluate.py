@@ -16,7 +16,7 @@ from ..function import Function
 from ..model import Model
 from ..model.closure import row_names
 from ..parameters import parameter_vector
-from .common import Json, Source, console, print_json, progress, say, show, takes_robot
+from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot
 from .states import (
     UNITS,
     Result,
@@ -54,7 +54,9 @@ def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
 @_with_quantities
 def evaluate(
     source: Source,
-    quantity: Annotated[str, typer.Argument(metavar="QUANTITY", help="One of those listed above.")],
+    quantity: Annotated[
+        str, typer.Argument(metavar="QUANTITY", help="One of those listed above.", autocompletion=among(QUANTITIES))
+    ],
     q: Annotated[str | None, typer.Option("--q", metavar="VALUES", help="Positions in rad or m.")] = None,
     v: Annotated[str | None, typer.Option("--v", metavar="VALUES", help="Velocities.")] = None,
     a: Annotated[str | None, typer.Option("--a", metavar="VALUES", help="Accelerations.")] = None,
@@ -73,7 +75,7 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Where the results go: .csv, .npy or .npz.")
     ] = None,
-    method: Annotated[str, typer.Option(metavar="METHOD", help="auto: the one with the fewest operations.")] = "auto",
+    method: Annotated[str, method_option()] = "auto",
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
     threads: Annotated[int, typer.Option(min=1, help="Threads among which a batch is split.")] = 1,
     json: Json = False,

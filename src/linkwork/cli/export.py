@@ -19,7 +19,7 @@ from ..errors import UnknownNameError
 from ..files import write_bytes, write_text
 from ..function import Function
 from ..robot import Robot
-from .common import Json, Source, print_json, progress, say, takes_robot
+from .common import Json, Source, among, method_option, print_json, progress, quantity_option, say, takes_robot
 from .states import random_states
 
 CANDIDATES = 50  # states for the test of the C code, of which it takes a few
@@ -95,9 +95,11 @@ LANGUAGES = {
 def export(
     source: Source,
     quantity: Annotated[
-        str, typer.Option(metavar="QUANTITY", help="What to compute; `linkwork eval --help` lists them.")
+        str, quantity_option("What to compute; `linkwork eval --help` lists them.")
     ] = "inverse_dynamics",
-    language: Annotated[str, typer.Option(metavar="LANGUAGE", help=f"One of: {', '.join(LANGUAGES)}.")] = "c",
+    language: Annotated[
+        str, typer.Option(metavar="LANGUAGE", help=f"One of: {', '.join(LANGUAGES)}.", autocompletion=among(LANGUAGES))
+    ] = "c",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -105,7 +107,7 @@ def export(
             help="A folder for C, else a file or a folder; default: named after robot and quantity, here.",
         ),
     ] = None,
-    method: Annotated[str, typer.Option(metavar="METHOD", help="auto: the one with the fewest operations.")] = "auto",
+    method: Annotated[str, method_option()] = "auto",
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For poses and Jacobians.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     parameters: Annotated[
