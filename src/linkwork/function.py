@@ -36,6 +36,10 @@ class Label:
     wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
     axes: str = ""  # "world" or "local", of quantities that have the choice
     payload: str = ""  # frame that carries the input ``payload``
+    assumed: tuple[str, ...] = ()  # sentences on what is built in: gravity, friction, rotors, springs, surroundings
+    nominal: Mapping[str, tuple[float, ...]] = field(
+        default_factory=dict
+    )  # link -> its row of the input ``parameters``
 
 
 class Function:
@@ -380,8 +384,9 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
 
 def _restore(document: Mapping[str, Any], program: str) -> Function:
     label = dict(document["label"])
-    label |= {"wrenches": tuple(label["wrenches"])}
-    label |= {"entries": {name: tuple(joints) for name, joints in label["entries"].items()}}
+    label |= {name: tuple(label.get(name, ())) for name in ("wrenches", "assumed")}
+    for name in ("entries", "nominal"):
+        label[name] = {key: tuple(row) for key, row in label.get(name, {}).items()}
     return Function(Program.from_json(program), Label(**label), document["dtype"], document["backend"])
 
 

@@ -92,9 +92,7 @@ class Robot:
         """Inertial parameters of each moving link with all that is fixed to it: mass, first moments (3), inertia about
         the origin of the link's frame (xx, xy, xz, yy, yz, zz), in its axes; the input of functions compiled with
         ``parameters="input"``."""
-        model = self.model
-        bodies = range(1, model.n_bodies + 1)
-        return [list(model.link_pose(i).inverse().inertia_outward(model.inertia(i))) for i in bodies]
+        return self.model.parameters()
 
     def __repr__(self) -> str:
         base = "floating" if self.model.floating else "fixed"

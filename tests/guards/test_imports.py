@@ -23,7 +23,7 @@ ALLOWED = {
     "parameters": {"formulations", "model", "scalar", "spatial"},
     "published": {"formulations", "model", "spatial", "scalar"},
     "program": set(),
-    "codegen": {"files", "program"},
+    "codegen": {"files", "program", "linkwork"},  # the version
     "function": {"program", "codegen", "files", "symbolic"},
     "pipeline": {"codegen", "formulations", "function", "model", "parameters", "program", "spatial", "timing"},
     "assembly": {"formulations", "function", "legs", "model", "program", "scalar"},
