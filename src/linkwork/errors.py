@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+MANY = 40  # names; of more, the nearest are told
+
 
 class LinkworkError(Exception):
     """Base of all linkwork errors. ``str(error)`` is a message a user can act on."""
@@ -53,11 +55,15 @@ class UnknownNameError(LinkworkError, KeyError):
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = ""):
         known = sorted(known)
         near = get_close_matches(str(name), known, n=1, cutoff=0.5)
-        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        listed = f"one of: {', '.join(known)}"
+        if len(known) > MANY:
+            listed = (
+                f"one of {len(known)}, the nearest: {', '.join(get_close_matches(str(name), known, n=10, cutoff=0))}"
+            )
         super().__init__(
             f"there is no {kind} {name!r}",
             where=where,
-            expected=f"one of: {listed}" if known else f"there are no {kind}s here",
+            expected=listed if known else f"there are no {kind}s here",
             fix=f"did you mean {near[0]!r}?" if near else "",
         )
 

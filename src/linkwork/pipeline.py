@@ -188,7 +188,9 @@ def _trace(
 ) -> Program:
     asked = QUANTITIES[quantity]
     if asked.of_frame and frame is None:
-        raise LinkworkError(f"{quantity} needs a frame", where=model.name, expected="frame=" + _some(model.frames))
+        raise LinkworkError(
+            f"{quantity} needs a frame", where=model.name, expected=f"frame=, one of: {', '.join(model.frames)}"
+        )
     if frame is not None and not asked.of_frame:
         raise LinkworkError(f"{quantity} has no frame", where=model.name, got=f"frame={frame!r}")
     if axes != "world" and not asked.has_axes:
@@ -257,7 +259,3 @@ def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
     return model.with_inertias(
         [own.inertia + body if i == carrier.body else own.inertia for i, own in enumerate(model.bodies, 1)]
     )
-
-
-def _some(names: Mapping[str, Any]) -> str:
-    return ", ".join(repr(name) for name in list(names)[:8]) + (", ..." if len(names) > 8 else "")

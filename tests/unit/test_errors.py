@@ -28,8 +28,10 @@ def test_unknown_names_offer_the_nearest():
     )
     assert "fix" not in str(UnknownNameError("joint", "zzz", ["wrist"]))
     assert str(UnknownNameError("joint", "a", [])) == "there is no joint 'a'\n  expected: there are no joints here"
-    many = str(UnknownNameError("joint", "a", [f"joint{k:02}" for k in range(30)]))
-    assert "joint19, ..." in many and "joint20" not in many
+    names = [f"joint{k:02}" for k in range(41)]
+    assert ", ".join(names[:40]) in str(UnknownNameError("joint", "a", names[:40]))  # all of them
+    many = str(UnknownNameError("joint", "joint_37", names))
+    assert "one of 41, the nearest: joint37, " in many and "..." not in many and "joint01" not in many
 
 
 @pytest.mark.parametrize("error", [LinkworkError("m", where="w", fix="f"), UnknownNameError("joint", "a", ["b"])])

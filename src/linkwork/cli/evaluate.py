@@ -39,7 +39,6 @@ LABELS = {  # where the entries are not those of the joints; None: they are
     "tree_jacobian": (TWIST, None),
     "jacobian_drift": (TWIST,),
 }
-LISTED = 20  # names in a message
 
 
 def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
@@ -169,9 +168,8 @@ def evaluate(
 
 
 def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkError:
-    listed = ", ".join(frames[:LISTED]) + (", ..." if len(frames) > LISTED else "")
     fix = f"give --frame, e.g. --frame {frames[-1]}"
-    return LinkworkError(f"{quantity} needs a frame", where=robot, expected=f"one of: {listed}", fix=fix)
+    return LinkworkError(f"{quantity} needs a frame", where=robot, expected=f"one of: {', '.join(frames)}", fix=fix)
 
 
 def _labels(quantity: str, model: Model, shape: Sequence[int | str]) -> list[list[str]]:
