@@ -14,6 +14,7 @@ from . import io
 from .assembly import Assembler, Assembly
 from .function import Function
 from .model import Description, ElasticDrive, Model, SoftLimits, build, chain, describe, with_elastic_drives
+from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
 from .symbolic import SymbolicModel, symbolic
@@ -97,6 +98,9 @@ class Robot:
     def __repr__(self) -> str:
         base = "floating" if self.model.floating else "fixed"
         return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {base} base>"
+
+    def _repr_html_(self) -> str:
+        return robot_html(self.model)
 
     def __reduce__(self):
         return Robot, (self.model,)

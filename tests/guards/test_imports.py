@@ -24,13 +24,14 @@ ALLOWED = {
     "published": {"formulations", "model", "spatial", "scalar"},
     "program": set(),
     "codegen": {"files", "program", "linkwork"},  # the version
-    "function": {"program", "codegen", "files", "symbolic"},
+    "function": {"program", "codegen", "files", "notebook", "symbolic"},
+    "notebook": {"model"},
     "pipeline": {"codegen", "formulations", "function", "model", "parameters", "program", "spatial", "timing"},
     "assembly": {"formulations", "function", "legs", "model", "program", "scalar"},
     "control": {"formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"files", "scalar", "spatial"},
-    "robot": {"assembly", "function", "io", "model", "parameters", "pipeline", "sim", "symbolic"},
+    "robot": {"assembly", "function", "io", "model", "notebook", "parameters", "pipeline", "sim", "symbolic"},
     "library": {"forces", "model"},
     "report": {"control", "formulations", "model", "robot"},
     "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},

@@ -143,7 +143,11 @@ REFUSED = {
         UnsupportedError,
         "mimic joints\n  fix: use one of: crba-ldl",
     ),
-    "no frame": (lambda: ARM.compile("pose"), LinkworkError, "pose needs a frame\n  expected: frame=, one of: base, mount"),
+    "no frame": (
+        lambda: ARM.compile("pose"),
+        LinkworkError,
+        "pose needs a frame\n  expected: frame=, one of: base, mount",
+    ),
     "frame": (lambda: ARM.compile("pose", frame="tol"), UnknownNameError, "no frame 'tol'(.|\n)*did you mean 'tool'"),
     "frame of none": (
         lambda: ARM.compile("bias", frame="tool"),
