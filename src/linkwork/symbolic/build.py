@@ -229,8 +229,7 @@ def _short(model: SymbolicModel) -> SymbolicModel:
     """Its outputs each by itself, in the shortest form."""
     states = [name for array in model.inputs.values() for name in array.flat]
     outputs = list(dict.fromkeys(name for array in model.outputs.values() for name in array.flat))
-    made = [step.name for step in sorted(model.equations, key=lambda step: step.on_line)]
-    steps = shortened(model.equations, outputs, [*model.values, *made, *states])  # constants stand first in a product
+    steps = shortened(model.equations, outputs, model.values, states)
     graph = Graph()
     names: dict[str, Any] = {name: graph.input(k) for k, name in enumerate([*states, *model.values])}
     for step in steps:

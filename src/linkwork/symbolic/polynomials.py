@@ -7,13 +7,15 @@ symbol, too, it is put back. Then common factors are taken out.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import gcd
 
+from .equations import turn_name
 from .expressions import (
     Call,
     Equation,
@@ -32,7 +34,7 @@ from .expressions import (
 
 MOST = 400  # terms of a polynomial; a longer one is left as it was traced
 WORK = 60_000  # products of terms in one multiplication
-SIN, COS = "sin", "cos"
+TURNS = COS, SIN = "cos", "sin"
 
 Monomial = tuple[tuple[int, int], ...]  # generators, by their numbers in order, with their powers
 Polynomial = dict[Monomial, Fraction]
@@ -43,29 +45,61 @@ class TooLong(Exception):
     """A polynomial of more terms than a reader wants to see."""
 
 
-def shortened(equations: Sequence[Equation], outputs: Iterable[str], order: Iterable[str]) -> tuple[Equation, ...]:
-    """The outputs each by itself and in its shortest form; of the other equations those that are needed then.
+def shortened(
+    equations: Sequence[Equation], outputs: Iterable[str], constants: Iterable[str], states: Sequence[str]
+) -> tuple[Equation, ...]:
+    """The outputs each by itself and in its shortest form; before them those of the other equations that are needed
+    then, and further sines and cosines of sums.
 
-    ``order``: all symbols, as they are to stand in a product.
+    In a product ``constants`` stand first, then what is made of them, sines and cosines, and the ``states``.
     """
     results = tuple(outputs)
-    given = {e.name: e.expression for e in equations}
-    turns = {e.name: turn for e in equations if e.name not in results and (turn := _turn(e.expression))}
-    rings = [_Ring(turns, order, spared) for spared in (COS, SIN)]
-    made: dict[str, Equation] = {}
+    given = {e.name: e.expression for e in equations if e.name in results}
+    whole = {e.name: replace(e, expression=_put_in(e.expression, given)) for e in equations}
+    steps = [e for e in whole.values() if e.name not in results]
+    steps += _further_turns(steps, states)
+    order = [*constants, *(e.name for e in sorted(steps, key=lambda e: e.on_line)), *states]
+    rings = [_Ring({e.name: turn for e in steps if (turn := _turn(e.expression))}, order, spared) for spared in TURNS]
+    made: list[Equation] = []
     used: set[str] = set()
-    for equation in equations:
-        if equation.name in results:
-            whole = _put_in(equation.expression, {name: given[name] for name in results})
-            forms = [whole, *(form for ring in rings if (form := ring.shortest(whole)) is not None)]
-            made[equation.name] = replace(equation, expression=min(forms, key=length))
-            used |= symbols_of(made[equation.name].expression)
+    for name in results:
+        traced = whole[name].expression
+        forms = [traced, *(form for ring in rings if (form := ring.shortest(traced)) is not None)]
+        made.append(replace(whole[name], expression=min(forms, key=length)))
+        used |= symbols_of(made[-1].expression)
     kept: list[Equation] = []
-    for equation in reversed(equations):
-        if equation.name in used:
-            used |= symbols_of(equation.expression)
-            kept.append(equation)
-    return (*reversed(kept), *(made[name] for name in results))
+    for step in reversed(steps):
+        if step.name in used:
+            used |= symbols_of(step.expression)
+            kept.append(step)
+    return (*reversed(kept), *made)
+
+
+def _further_turns(equations: Sequence[Equation], states: Sequence[str]) -> Iterator[Equation]:
+    """Sines and cosines of sums and differences of two joint angles (or sums of them) that occur."""
+    taken = {equation.name for equation in equations}
+    turns = [turn for equation in equations if (turn := _turn(equation.expression))]
+    angles = sorted({angle for _, angle in turns if all(re.fullmatch(r"q\d+", name) for name, _ in angle)})
+    known = set(turns)
+    for one, other in combinations(angles, 2):
+        for way in (1, -1):
+            angle = _sum(one, way, other)
+            if angle[0][1] < 0:
+                angle = tuple((name, -sign) for name, sign in angle)
+            for kind in (COS, SIN):
+                name = turn_name(kind[0].upper(), [(sign, symbol) for symbol, sign in angle], states)
+                if all(abs(sign) == 1 for _, sign in angle) and (kind, angle) not in known and name not in taken:
+                    known.add((kind, angle))
+                    taken.add(name)
+                    terms = sorted(angle, key=lambda term: -term[1])
+                    yield Equation(name, Call(kind, Sum(tuple((sign, Symbol(symbol)) for symbol, sign in terms))))
+
+
+def _sum(a: Angle, way: int, b: Angle) -> Angle:
+    total = Counter(dict(a))
+    for name, sign in b:
+        total[name] += way * sign
+    return tuple(sorted((name, sign) for name, sign in total.items() if sign))
 
 
 def length(expression: Expression) -> int:
@@ -262,10 +296,7 @@ class _Ring:
 
     def _joined(self, kind: str, a: Angle, way: int, b: Angle) -> tuple[int, int | None]:
         """The symbol of the sine or cosine of a + b or a - b, up to its sign."""
-        total = Counter(dict(a))
-        for name, sign in b:
-            total[name] += way * sign
-        angle = tuple(sorted((name, sign) for name, sign in total.items() if sign))
+        angle = _sum(a, way, b)
         if (kind, angle) in self.place:
             return 1, self.place[kind, angle]
         turned = tuple((name, -sign) for name, sign in angle)
