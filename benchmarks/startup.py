@@ -17,6 +17,7 @@ FIRST_RESULT = """
 import json, sys, time
 start = time.perf_counter()
 import linkwork
+linkwork.load  # imports what it takes
 imported = time.perf_counter()
 import numpy
 robot, quantity, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])

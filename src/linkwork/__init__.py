@@ -2,16 +2,13 @@
 
 import linkwork
 
-robot = linkwork.load("panda")  # a bundled robot, a URDF or a YAML file
+robot = linkwork.load("panda")  # a bundled robot, a URDF, MJCF or YAML file
 tau = robot.inverse_dynamics(q, v, a)  # arrays of any leading batch axes
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import forces
-from .assembly import Assembly
-from .coefficient_tables import Tables, tabulate
 from .errors import (
     DivergedError,
     LinkworkError,
@@ -21,18 +18,20 @@ from .errors import (
     UnknownNameError,
     UnsupportedError,
 )
-from .formulations import Method, methods
-from .function import Function
-from .io import bundled_robots
-from .model import ElasticDrive, Model, SoftLimits
-from .pipeline import compile
-from .program import Operations, Program
-from .robot import Robot, load
-from .symbolic import SymbolicModel
 
 if TYPE_CHECKING:
-    from . import control
+    from . import control, forces
+    from .assembly import Assembly
+    from .coefficient_tables import Tables, tabulate
+    from .formulations import Method, methods
+    from .function import Function
+    from .io import bundled_robots
+    from .model import ElasticDrive, Model, SoftLimits
+    from .pipeline import compile
+    from .program import Operations, Program
+    from .robot import Robot, load
     from .sim import Trajectory
+    from .symbolic import SymbolicModel
 
 __version__ = "0.1.0"
 
@@ -65,11 +64,31 @@ __all__ = [
     "tabulate",
 ]
 
+_PARTS = {  # what else is where; a part is imported when something of it is first asked for
+    "assembly": {"Assembly"},
+    "coefficient_tables": {"Tables", "tabulate"},
+    "control": set(),
+    "forces": set(),
+    "formulations": {"Method", "methods"},
+    "function": {"Function"},
+    "io": {"bundled_robots"},
+    "model": {"ElasticDrive", "Model", "SoftLimits"},
+    "pipeline": {"compile"},
+    "program": {"Operations", "Program"},
+    "robot": {"Robot", "load"},
+    "sim": {"Trajectory"},
+    "symbolic": {"SymbolicModel"},
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Simulation is imported when it is first used, so that all else starts sooner."""
-    if name == "control":
-        return import_module(".control", __name__)
-    if name == "Trajectory":
-        return import_module(".sim", __name__).Trajectory
+    for part, names in _PARTS.items():
+        if name == part or name in names:
+            module = import_module(f".{part}", __name__)
+            globals()[name] = value = module if name == part else getattr(module, name)
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

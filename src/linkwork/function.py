@@ -88,6 +88,11 @@ class Function:
         method = f" by {self.label.method}" if self.label.method else ""
         return f"<linkwork Function {self.__name__} of {self.label.robot}{method}: {self.signature}>"
 
+    def _repr_html_(self) -> str:
+        from .notebook import function_html
+
+        return function_html(self)
+
     # -- calling -------------------------------------------------------------------------------------------------
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from keyword import iskeyword
+from math import isfinite
 from typing import Any
 
 from .program.program import Port, Program, entry
@@ -32,6 +33,8 @@ class Label:
     wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
     axes: str = ""  # "world" or "local", of quantities that have the choice
     payload: str = ""  # frame that carries the input ``payload``
+    assumed: tuple[str, ...] = ()  # sentences on what is built in: gravity, friction, rotors, springs, surroundings
+    nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # link -> its row of ``parameters``
 
 
 def read_document(document: Any) -> tuple[Program, Label, str, str]:
@@ -72,8 +75,22 @@ def _label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
     wrenches = _names(data.get("wrenches", ()), "wrenches")
     if wrenches and ("wrenches" not in ports or ports["wrenches"].shape != (len(wrenches), 6)):
         raise ValueError(f"{len(wrenches)} frames do not fit its input 'wrenches'")
-    texts = {name: _name(value, name) for name, value in data.items() if name not in ("entries", "wrenches")}
-    return Label(**texts, entries=entries, wrenches=wrenches)
+    lists = {"entries": entries, "wrenches": wrenches, "assumed": _names(data.get("assumed", ()), "assumed")}
+    lists["nominal"] = _nominal(data.get("nominal", {}), ports.get("parameters"))
+    texts = {name: _name(value, name) for name, value in data.items() if name not in lists}
+    return Label(**texts, **lists)
+
+
+def _nominal(data: Any, port: Port | None) -> dict[str, tuple[float, ...]]:
+    """Rows of the input ``parameters``, by link."""
+    shape = port.shape if port is not None else (0, 10)
+    if not isinstance(data, dict) or len(data) not in (0, shape[0]):
+        raise ValueError("the nominal parameters of its label do not fit its input 'parameters'")
+    for name, row in data.items():
+        numbers = isinstance(row, (list, tuple)) and all(type(x) in (int, float) and isfinite(x) for x in row)
+        if not numbers or len(row) != shape[1]:
+            raise ValueError(f"the nominal parameters of {name!r} are not {shape[1]} numbers")
+    return {_name(name, "a link"): tuple(map(float, row)) for name, row in data.items()}
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

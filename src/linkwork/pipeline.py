@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -98,9 +98,36 @@ def compile(
     functions = []
     for name, program in chosen:
         joints = entries(model, quantity)
-        label = Label(model.name, quantity, name, frame or "", *joints, wrenches, own_axes, payload or "")
+        carried = wrenches, own_axes, payload or "", tuple(_assumed(model, quantity))
+        nominal = _nominal(model) if parameters == "input" else {}
+        label = Label(model.name, quantity, name, frame or "", *joints, *carried, nominal)
         functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
+
+
+def _assumed(model: Model, quantity: str) -> Iterator[str]:
+    """Sentences on what a function of this robot has built in, beside its links."""
+    moves = QUANTITIES[quantity].takes_wrenches
+    joints = [body.joint for body in model.bodies if not body.joint.floating]
+    if moves or quantity in ("gravity", "potential_energy", "regressor"):
+        yield f"Gravity: {' '.join(f'{g:g}' for g in model.gravity)} m/s^2, in axes of the world."
+    if moves:
+        width = model.friction_width
+        smooth = f"Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)" if width else "Fs sign(v)"
+        laws = {"viscous": "viscous, Fv v", "coulomb": f"Coulomb, {smooth}"}
+        friction = [law for name, law in laws.items() if any(getattr(joint, name) for joint in joints)]
+        yield f"Friction of the joints: {'; '.join(friction) or 'none'}."
+    if moves or quantity in ("inertia_matrix", "kinetic_energy"):
+        yield f"Rotor inertias: {'included' if any(joint.rotor_inertia for joint in joints) else 'none'}."
+    if (moves or quantity == "potential_energy") and any(joint.stiffness for joint in joints):
+        yield "Springs at joints: included."
+    if moves and model.forces:
+        yield f"Forces of the surroundings on: {', '.join(frame.name for frame, _ in model.forces)}."
+
+
+def _nominal(model: Model) -> dict[str, tuple[float, ...]]:
+    rows = zip(model.bodies, model.parameters(), strict=True)
+    return {body.name: tuple(map(float, row)) for body, row in rows}
 
 
 def traced(

@@ -15,6 +15,7 @@ from . import io
 from .assembly import Assembler, Assembly
 from .function import Function
 from .model import Description, ElasticDrive, Model, SoftLimits, build, chain, describe, with_elastic_drives
+from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
 from .symbolic import SymbolicModel, symbolic
@@ -93,13 +94,14 @@ class Robot:
         """Inertial parameters of each moving link with all that is fixed to it: mass, first moments (3), inertia about
         the origin of the link's frame (xx, xy, xz, yy, yz, zz), in its axes; the input of functions compiled with
         ``parameters="input"``."""
-        model = self.model
-        bodies = range(1, model.n_bodies + 1)
-        return [list(model.link_pose(i).inverse().inertia_outward(model.inertia(i))) for i in bodies]
+        return self.model.parameters()
 
     def __repr__(self) -> str:
         base = "floating" if self.model.floating else "fixed"
         return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {base} base>"
+
+    def _repr_html_(self) -> str:
+        return robot_html(self.model)
 
     def __reduce__(self):
         return Robot, (self.model,)
@@ -414,7 +416,7 @@ def load(
     structure: str | Path | None = None,
     outside: bool = False,
 ) -> Robot:
-    """A robot from a URDF or YAML file, a bundled robot by name, or a Description.
+    """A robot from a URDF, MJCF or YAML file, a bundled robot by name, or a Description.
 
     ``base``: "fixed" or "floating" (default: what the file says). ``gravity``: acceleration vector in the base frame of
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,6 +76,12 @@ class Exported:
             filled = (array[k:] for array in (*states, *outs) if array[k].size)  # C has no empty arrays
             self.call(*(ctypes.c_void_p(array.ctypes.data) for array in filled))
         return outs
+
+
+def run_test(folder) -> subprocess.CompletedProcess:
+    """Build the test of the function in a folder, and run it."""
+    program = compile_c(folder, *(path.name for path in folder.glob("*.c")))
+    return subprocess.run([program], capture_output=True, text=True)
 
 
 def states_of(robot, function, count=20):
@@ -256,6 +263,53 @@ def test_parameters_are_told_apart(tmp_path):
     header = write_c(function, tmp_path)[0].read_text()
     assert "const double parameters[20]" in header
     assert f"beside these: {function.off_line_operations}" in header
+
+
+def test_rows_of_parameters_are_named_and_their_values_given(tmp_path):
+    """The test of the C code runs on them; a changed value is found."""
+    robot = linkwork.load("puma560")
+    function = robot.compile("inverse_dynamics", parameters="input")
+    header, source, test, _ = write_c(function, tmp_path)
+    lines = " ".join(line.removeprefix(" *").strip() for line in header.read_text().splitlines())
+    assert "Rows of parameters: 0 link1, 1 link2" in lines
+    assert "extern const double puma560_inverse_dynamics_nominal[60];" in lines
+    rows = re.findall(r"^    (.*), /\* (\w+) \*/$", source.read_text(), re.M)
+    assert [name for _, name in rows] == [body.name for body in robot.model.bodies]
+    assert [[float(x.strip("()")) for x in row.split(", ")] for row, _ in rows] == robot.parameters
+    assert "a[k], puma560_inverse_dynamics_nominal, tau);" in test.read_text()
+    assert run_test(tmp_path).returncode == 0
+    source.write_text(source.read_text().replace("17.4, 1.1832, ", "17.4, 1.2, "))
+    assert run_test(tmp_path).returncode == 1
+
+
+def test_parameters_of_your_own_states(tmp_path):
+    robot = linkwork.load("planar2r")
+    states = {"q": [[0.1, 0.2]], "parameters": [2 * np.array(robot.parameters)]}
+    test = write_c(robot.compile("gravity", parameters="input"), tmp_path, states=states)[2]
+    assert "nominal" not in test.read_text() and run_test(tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, ["0 0 -9.81 m/s^2", "viscous, Fv v; Coulomb, Fs sign(v)", "Rotor inertias: included"]),
+        (
+            {"friction": False, "rotors": False, "gravity": (0, 1.5, 0)},
+            ["0 1.5 0 m/s^2", "joints: none", "Rotor inertias: none"],
+        ),
+    ],
+)
+def test_header_tells_what_is_built_in(options, told, tmp_path):
+    robot = linkwork.load("puma560", **options)
+    header = write_c(robot.bias, tmp_path)[0].read_text()
+    assert all(words in header for words in [*told, f"linkwork {linkwork.__version__}"]), header
+    assert "Gravity" not in write_c(robot.inertia_matrix, tmp_path / "M")[0].read_text()
+
+
+def test_header_tells_springs_and_surroundings(tmp_path):
+    assert "Springs at joints: included." in write_c(linkwork.load("panda-elastic").bias, tmp_path / "a")[0].read_text()
+    eel = write_c(linkwork.load("eel").bias, tmp_path / "b")[0].read_text()
+    assert "Forces of the surroundings on: " in eel
 
 
 def test_names_from_files_do_no_harm(tmp_path):

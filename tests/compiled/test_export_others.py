@@ -148,7 +148,11 @@ def test_the_head_tells_axes_and_payload():
         assert f"Jacobian of tool0 of ur5e, {told}." in write_numpy(function)
     loaded = c_source(robot.compile("gravity", payload="tool0", backend="interpreter"), "name")["name.h"]
     assert "payload (10): mass, centre of mass x y z" in loaded and "Frame of the payload: tool0" in loaded
-    assert "axes of the world" not in loaded
+    assert "Jacobian" not in loaded
+    rows = write_numpy(robot.compile("gravity", parameters="input", backend="interpreter"))
+    mass = robot.parameters[0][0]
+    assert "Rows of parameters: 0 shoulder_link, 1 upper_arm_link" in rows and f"shoulder_link: {mass!r}, " in rows
+    assert f"Made by linkwork {linkwork.__version__}; needs NumPy alone." in rows and "Gravity: 0 0 -9.81" in rows
 
 
 def test_numpy_file_runs_without_linkwork(tmp_path):

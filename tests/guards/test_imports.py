@@ -24,15 +24,16 @@ ALLOWED = {
     "parameters": {"formulations", "model", "scalar", "spatial"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
-    "codegen": {"files", "program"},
+    "codegen": {"files", "program", "linkwork"},  # the version
     "label": {"program"},
-    "function": {"program", "codegen", "files", "label", "symbolic"},
+    "function": {"program", "codegen", "files", "label", "notebook", "symbolic"},
+    "notebook": {"model"},
     "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "spatial", "timing"},
     "assembly": {"function", "legs", "loop_steps", "model"},
     "control": {"formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"drawing", "files", "scalar", "spatial"},
-    "robot": {"assembly", "function", "io", "model", "parameters", "pipeline", "sim", "symbolic"},
+    "robot": {"assembly", "function", "io", "model", "notebook", "parameters", "pipeline", "sim", "symbolic"},
     "library": {"forces", "model"},
     "report": {"control", "formulations", "model", "robot"},
     "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
@@ -44,6 +45,7 @@ ALLOWED = {
     "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
     | {"control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"linkwork"},  # the version
+    "__main__": {"cli"},
 }
 
 

@@ -42,6 +42,7 @@ def test_c_is_the_default(run, tmp_path):
         ("gough-stewart", "--quantity", "forward_dynamics"),
         ("planar2r", "--quantity", "inertia_matrix", "--parameters", "input", "--dtype", "float32"),
         ("ur5e", "--quantity", "jacobian", "--frame", "tool0", "--axes", "local", "--name", "tool"),
+        ("scara", "--payload", "flange", "--wrenches", "flange", "--wrenches", "quill", "--parameters", "input"),
     ],
     ids=lambda options: options[0],
 )

@@ -2,7 +2,10 @@
 
 import dataclasses
 import pickle
+import random
+import time
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
@@ -388,8 +391,8 @@ UNTRACEABLE = {
 }
 
 
-def written(text: str):
-    names = {"np": np}
+def written(text: str, **held):
+    names = {"np": np} | held
     exec(f"def controller(t, q, v, reference):\n    {text}", names)
     return names["controller"]
 
@@ -403,6 +406,25 @@ def test_what_cannot_be_traced(what):
     for part in ("controller 'controller': this controller cannot be traced", "line 2", "clip of linkwork.control"):
         assert part in str(caught.value)
     assert caught.match(reason)
+
+
+CHANGING = {
+    "np.random": "return q + np.random.normal(size=7)",
+    "a choice of two": "return q * (1 if np.random.random() < 2 else 0)",  # the same each time
+    "random": "return q * (1 if random.random() < 2 else 0)",
+    "a generator": "return q + rng.normal(size=7)",
+    "a clock": "return q * time.perf_counter()",
+    "a counter": "return q * next(counter)",
+    "a memory": "memory.append(q); return sum(memory)",
+}
+
+
+@pytest.mark.parametrize("what", CHANGING)
+def test_what_changes_from_call_to_call_is_not_frozen(what):
+    held = {"rng": np.random.default_rng(0), "counter": count(), "memory": [], "random": random, "time": time}
+    law = Law(written(CHANGING[what], **held), PANDA)
+    with pytest.raises(UnsupportedError, match=r"controller 'controller': its result changes(.|\n)*wrenches=\{frame"):
+        trace("f", lambda t, q, v: {"tau": law(t, q, v)}, STATE)
 
 
 def test_an_error_of_the_controller_itself_stays_as_it_is():

@@ -7,21 +7,39 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
+from ..formulations import METHODS, QUANTITIES
+from ..io import bundled_robots
 from ..robot import Robot, load
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
 LOADING = "How the robot is loaded"
+
+
+def among(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completes a word to one of these names, when the shell asks for it."""
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+
+def quantity_option(help: str) -> Any:
+    return typer.Option(metavar="QUANTITY", help=help, autocompletion=among(QUANTITIES))
+
+
+def method_option(help: str = "auto: the one with the fewest operations.") -> Any:
+    return typer.Option(metavar="METHOD", help=help, autocompletion=among(["auto", *METHOD_NAMES]))
 
 
 @dataclass(frozen=True)
@@ -42,7 +60,14 @@ class Source:
 
 def _source(
     *,
-    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A bundled robot by name, or a URDF or YAML file.")],
+    robot: Annotated[
+        str,
+        typer.Argument(
+            metavar="ROBOT",
+            help="A bundled robot by name, or a URDF, MJCF or YAML file.",
+            autocompletion=among(bundled_robots()),
+        ),
+    ],
     base: Annotated[
         str | None,
         typer.Option(metavar="KIND", help="fixed or floating; default: what the file says.", rich_help_panel=LOADING),
@@ -126,24 +151,40 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def say(text: str, style: str = "") -> None:
-    """A paragraph, wrapped to the width of the terminal."""
-    console().print(text, style=style or None)
+    """Paragraphs, wrapped between words to the width of the terminal."""
+    screen = console()
+    lines = (fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
+    screen.print("\n".join(lines), style=style or None, soft_wrap=True)
 
 
-def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table. Numbers stand on the right; a column without any value is left out."""
-    grid = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    shown = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]
+def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]], spare: str | None = None) -> None:
+    """A table. Numbers stand on the right; a column without any value is left out. In a narrow terminal columns stand
+    closer, the one that can be spared is left out, text is wrapped between words, and no further: a table that does not
+    fit is wider than the terminal."""
+    if title:
+        say(title, "bold")
+    filled = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]
+    needed = [k for k in filled if headers[k] != spare]
+    texts = {k: [headers[k], *(_cell(row[k]) for row in rows)] for k in filled}
+    words = {k: max(map(cell_len, " ".join(texts[k]).split()), default=0) for k in filled}
+    lines = {k: max(map(cell_len, "\n".join(texts[k]).split("\n"))) for k in filled}
+    screen = console()
+    for shown, gap in ((filled, 2), (filled, 1), (needed, 2), (needed, 1)):
+        room = screen.width - gap * (len(shown) - 1)
+        if sum(words[k] for k in shown) <= room:
+            break
+    widths = {k: lines[k] for k in shown}
+    while sum(widths.values()) > room and (longer := [k for k in shown if widths[k] > words[k]]):
+        widths[max(longer, key=lambda k: widths[k])] -= 1
+    grid = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for k in shown:
         numeric = any(isinstance(row[k], (int, float)) for row in rows)
-        grid.add_column(headers[k], justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
-    for row in rows:
-        grid.add_row(*(_cell(row[k]) for k in shown))
-    screen = console()
-    if title:
-        screen.print(title, style="bold")
+        grid.add_column(headers[k], justify="right" if numeric else "left", width=widths[k])
+    for row in zip(*(texts[k][1:] for k in shown), strict=True):
+        grid.add_row(*row)
+    screen.width = max(screen.width, sum(widths.values()) + gap * len(shown))
     screen.print(grid)
-    screen.print()
+    print()
 
 
 def _cell(value: object) -> str:

@@ -13,7 +13,7 @@ from ..formulations import METHODS, Method, executed, methods, references
 from ..published import printed
 from ..robot import Robot
 from .bench import describe_host
-from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .common import METHOD_NAMES, Json, Source, among, print_json, progress, say, show, takes_robot
 from .measure import deviation, seconds
 from .states import random_states
 
@@ -25,15 +25,20 @@ BATCH = 4096
 def compare(
     source: Source,
     quantity: Annotated[
-        str | None, typer.Option(metavar="QUANTITY", help=f"One of {', '.join(WITH_METHODS)}; default: all.")
+        str | None,
+        typer.Option(
+            metavar="QUANTITY",
+            help=f"One of {', '.join(WITH_METHODS)}; default: all.",
+            autocompletion=among(WITH_METHODS),
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Put all methods that work for this robot side by side: operations, speed, agreement.
 
-    Printed: what a paper's table has for this many rotary joints. As written: what the method executes for this robot,
-    constants off line and structural zeros free. Compiled: what is left in the final program. Deviation: the largest
-    from any other method, relative, over random states.
+    Printed: what a paper's table has for this many rotary joints. Written: what the method as it is written executes
+    for this robot, constants off line and structural zeros free. Compiled: what is left in the final program. Apart:
+    the largest deviation from any other method, relative, over random states. `linkwork cite` has the references.
 
     \b
     linkwork compare puma560
@@ -46,19 +51,8 @@ def compare(
     if json:
         print_json({"robot": robot.name, "batch": BATCH, "quantities": report})
         return
-    headers = [
-        "method",
-        "reference",
-        "printed\nmul",
-        "\nadd",
-        "as written\nmul",
-        "\nadd",
-        "compiled\nmul",
-        "\nadd",
-        "\ndiv",
-        "state\nns",
-        "deviation",
-    ]
+    counts = ["printed\nmul", "\nadd", "written\nmul", "\nadd", "compiled\nmul", "\nadd", "\ndiv"]
+    headers = ["method", "reference", *counts, "state\nns", "apart"]
     for name, rows in report.items():
         shown = [
             [
@@ -70,7 +64,7 @@ def compare(
             for row in rows
             if not row["refusal"]
         ]  # fmt: skip
-        show(f"{robot.name}: {name}", headers, shown)
+        show(f"{robot.name}: {name}", headers, shown, spare="reference")
         for row in rows:
             if row["refusal"]:
                 say(f"{row['method']}: {row['refusal']}", "dim")
@@ -117,7 +111,9 @@ def _printed(method: Method, n: int) -> tuple[int, int] | None:
 
 
 def cite(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="A method's name, e.g. lin-1991.")],
+    method: Annotated[
+        str, typer.Argument(metavar="METHOD", help="Such as lin-1991.", autocompletion=among(METHOD_NAMES))
+    ],
     json: Json = False,
 ) -> None:
     """Print the reference of a method as BibTeX.
@@ -127,7 +123,7 @@ def cite(
     """
     found: list[Method] = [m for m in METHODS if m.name == method]
     if not found:
-        raise UnknownNameError("method", method, {m.name for m in METHODS})
+        raise UnknownNameError("method", method, METHOD_NAMES)
     entries = {m.reference: references()[m.reference] for m in found}
     if json:
         print_json(entries)

@@ -17,19 +17,29 @@ from ..program import Operations, Program
 from ..program import count as counted
 from ..program.passes import CUSTOMISING, customising
 from ..robot import Robot
-from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .common import (
+    METHOD_NAMES,
+    Json,
+    Source,
+    method_option,
+    print_json,
+    progress,
+    quantity_option,
+    say,
+    show,
+    takes_robot,
+)
 
 DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
+RARE = ("div", "sqrt", "sincos", "sign", "neg")  # not shown where there are none
 CONVENTION = inspect.cleandoc(Operations.__doc__ or "").replace("\n", " ").replace("``", "")
 
 
 @takes_robot
 def count(
     source: Source,
-    quantity: Annotated[
-        str | None, typer.Option(metavar="QUANTITY", help="Only this one, e.g. inverse_dynamics; default: all.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(metavar="METHOD", help="Only this method, e.g. rnea or aba.")] = None,
+    quantity: Annotated[str | None, quantity_option("Only this one, e.g. inverse_dynamics; default: all.")] = None,
+    method: Annotated[str | None, method_option("Only this method, e.g. rnea or aba.")] = None,
     frame: Annotated[
         str | None, typer.Option(metavar="FRAME", help="For pose and Jacobians; default: the robot's last frame.")
     ] = None,
@@ -80,7 +90,8 @@ def count(
     short = {"sincos": "sin\ncos", "instructions": "instr."}
     headers = ["quantity", "method", *(short.get(name, name) for name in asdict(Operations()))]
     for stage, when in (("on_line", "on line, per state"), ("off_line", "off line, per set of parameters")):
-        if shown := [[row["quantity"], row["method"], *row[stage].values()] for row in rows if stage in row]:
+        counts = [[n or (None if name in RARE else 0) for name, n in row.get(stage, {}).items()] for row in rows]
+        if shown := [[row["quantity"], row["method"], *some] for row, some in zip(rows, counts, strict=True) if some]:
             show(f"{robot.name}: operations {when}", headers, shown)
     say(CONVENTION, "dim")
     if any(QUANTITIES[row["quantity"]].of_frame for row in rows):
@@ -93,8 +104,8 @@ def _asked(robot: Robot, quantity: str | None, method: str | None) -> list[tuple
     """The pairs of quantity and method to count. What the user names is kept, even if it is refused later."""
     if quantity:
         return [(quantity, name) for name in ([method] if method else _names(robot, quantity))]
-    if method and method not in {m.name for m in METHODS}:
-        raise UnknownNameError("method", method, {m.name for m in METHODS})
+    if method and method not in METHOD_NAMES:
+        raise UnknownNameError("method", method, METHOD_NAMES)
     if method:
         return [(m.quantity, method) for m in METHODS if m.name == method]
     return [(each, name) for each in QUANTITIES for name in _names(robot, each)]

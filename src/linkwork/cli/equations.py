@@ -13,7 +13,7 @@ from ..errors import UnknownNameError
 from ..files import write_text
 from ..formulations import QUANTITIES
 from ..symbolic import SymbolicModel, symbolic
-from .common import Source, progress, say, takes_robot
+from .common import Source, among, method_option, progress, quantity_option, say, takes_robot
 
 
 def _sympy(model: SymbolicModel) -> str:
@@ -31,8 +31,8 @@ FORMATS: dict[str, Callable[[SymbolicModel], str]] = {
 @takes_robot
 def equations(
     source: Source,
-    quantity: Annotated[str, typer.Option(metavar="QUANTITY", help="What to write down.")] = "inverse_dynamics",
-    method: Annotated[str, typer.Option(metavar="METHOD", help="By which method, e.g. khalil.")] = "auto",
+    quantity: Annotated[str, quantity_option("What to write down.")] = "inverse_dynamics",
+    method: Annotated[str, method_option("By which method, e.g. khalil.")] = "auto",
     frame: Annotated[
         str | None, typer.Option(metavar="FRAME", help="For pose and Jacobians; default: the robot's last frame.")
     ] = None,
@@ -41,7 +41,9 @@ def equations(
         str,
         typer.Option(metavar="HOW", help="minimal: inertias grouped into the fewest that act; or standard."),
     ] = "minimal",
-    format: Annotated[str, typer.Option(metavar="FORMAT", help="text, latex, python or sympy.")] = "text",
+    format: Annotated[
+        str, typer.Option(metavar="FORMAT", help=f"One of: {', '.join(FORMATS)}.", autocompletion=among(FORMATS))
+    ] = "text",
     numbers: Annotated[bool, typer.Option("--numbers", help="Put the numbers in place of the constants.")] = False,
     written_out: Annotated[
         bool, typer.Option("--written-out", help="No intermediate results but sines and cosines; for small robots.")

@@ -16,7 +16,7 @@ from ..function import Function
 from ..model import Model
 from ..model.closure import row_names
 from ..parameters import parameter_vector
-from .common import Json, Source, console, print_json, progress, say, show, takes_robot
+from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot
 from .states import (
     UNITS,
     Result,
@@ -39,7 +39,6 @@ LABELS = {  # where the entries are not those of the joints; None: they are
     "tree_jacobian": (TWIST, None),
     "jacobian_drift": (TWIST,),
 }
-LISTED = 20  # names in a message
 
 
 def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
@@ -54,7 +53,9 @@ def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
 @_with_quantities
 def evaluate(
     source: Source,
-    quantity: Annotated[str, typer.Argument(metavar="QUANTITY", help="One of those listed above.")],
+    quantity: Annotated[
+        str, typer.Argument(metavar="QUANTITY", help="One of those listed above.", autocompletion=among(QUANTITIES))
+    ],
     q: Annotated[str | None, typer.Option("--q", metavar="VALUES", help="Positions in rad or m.")] = None,
     v: Annotated[str | None, typer.Option("--v", metavar="VALUES", help="Velocities.")] = None,
     a: Annotated[str | None, typer.Option("--a", metavar="VALUES", help="Accelerations.")] = None,
@@ -76,7 +77,7 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Where the results go: .csv, .npy or .npz.")
     ] = None,
-    method: Annotated[str, typer.Option(metavar="METHOD", help="auto: the one with the fewest operations.")] = "auto",
+    method: Annotated[str, method_option()] = "auto",
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
     threads: Annotated[int, typer.Option(min=1, help="Threads among which a batch is split.")] = 1,
     json: Json = False,
@@ -171,9 +172,8 @@ def evaluate(
 
 
 def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkError:
-    listed = ", ".join(frames[:LISTED]) + (", ..." if len(frames) > LISTED else "")
     fix = f"give --frame, e.g. --frame {frames[-1]}"
-    return LinkworkError(f"{quantity} needs a frame", where=robot, expected=f"one of: {listed}", fix=fix)
+    return LinkworkError(f"{quantity} needs a frame", where=robot, expected=f"one of: {', '.join(frames)}", fix=fix)
 
 
 def _labels(quantity: str, model: Model, shape: Sequence[int | str]) -> list[list[str]]:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from ..codegen.c_project import write_c
@@ -19,7 +18,7 @@ from ..errors import UnknownNameError
 from ..files import write_bytes, write_text
 from ..function import Function
 from ..robot import Robot
-from .common import Json, Source, print_json, progress, say, takes_robot
+from .common import Json, Source, among, method_option, print_json, progress, quantity_option, say, takes_robot
 from .states import random_states
 
 CANDIDATES = 50  # states for the test of the C code, of which it takes a few
@@ -44,7 +43,6 @@ class Request:
 
 def _c(request: Request) -> list[Path]:
     states = random_states(request.robot.model, CANDIDATES)
-    states["parameters"] = np.array([request.robot.parameters] * CANDIDATES)
     inputs = {port.name for port in request.function.program.inputs}
     given = {name: array for name, array in states.items() if name in inputs}
     folder = request.output or Path(request.name)
@@ -95,9 +93,11 @@ LANGUAGES = {
 def export(
     source: Source,
     quantity: Annotated[
-        str, typer.Option(metavar="QUANTITY", help="What to compute; `linkwork eval --help` lists them.")
+        str, quantity_option("What to compute; `linkwork eval --help` lists them.")
     ] = "inverse_dynamics",
-    language: Annotated[str, typer.Option(metavar="LANGUAGE", help=f"One of: {', '.join(LANGUAGES)}.")] = "c",
+    language: Annotated[
+        str, typer.Option(metavar="LANGUAGE", help=f"One of: {', '.join(LANGUAGES)}.", autocompletion=among(LANGUAGES))
+    ] = "c",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -105,12 +105,19 @@ def export(
             help="A folder for C, else a file or a folder; default: named after robot and quantity, here.",
         ),
     ] = None,
-    method: Annotated[str, typer.Option(metavar="METHOD", help="auto: the one with the fewest operations.")] = "auto",
+    method: Annotated[str, method_option()] = "auto",
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For poses and Jacobians.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     parameters: Annotated[
         str, typer.Option(metavar="HOW", help="minimal or standard, baked in; or input: as an input.")
     ] = "minimal",
+    payload: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="Adds an input: a body that this frame carries.")
+    ] = None,
+    wrenches: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FRAME", help="Adds an input: forces and moments on this frame; may be repeated."),
+    ] = None,
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Of the function.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
@@ -125,12 +132,16 @@ def export(
     linkwork export panda --language c
     linkwork export quadruped --quantity forward_dynamics --language numpy --output quadruped.py
     linkwork export ur5e --quantity pose --frame tool0 --dtype float32 --output ur5e_pose
+    linkwork export ur5e --payload tool0 --wrenches tool0 --parameters input
     """
     if language not in LANGUAGES:
         raise UnknownNameError("language", language, LANGUAGES, where="--language")
     robot = source.load()
     with progress("tracing and writing"):
-        function = robot.compile(quantity, method=method, frame=frame, axes=axes, parameters=parameters, dtype=dtype)
+        function = robot.compile(
+            quantity, method=method, frame=frame, axes=axes, parameters=parameters, payload=payload,
+            wrenches=wrenches or (), dtype=dtype,
+        )  # fmt: skip
         name = name_of(function, name)
         files = LANGUAGES[language].write(Request(robot, function, name, output, force))
     if json:

@@ -27,7 +27,7 @@ AGREEMENT = 1e-9  # largest relative deviation of inverse dynamics that a conver
 
 
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A robot file, or a bundled robot by name.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A URDF, MJCF or YAML file, or a bundled robot by name.")],
     structure: Annotated[
         str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints beside it.")
     ] = None,

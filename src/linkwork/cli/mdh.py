@@ -14,7 +14,7 @@ from ..errors import UnknownNameError
 from ..io.mdh_writer import write_mdh
 from ..io.rpy import rpy_from_rotation
 from ..model import Description, Frame, Joint, Model, Placement, describe
-from .common import Source, say, show, takes_robot
+from .common import Source, among, say, show, takes_robot
 
 HEADERS = ("j", "joint", "parent", "sigma", "gamma", "b", "alpha", "d", "theta", "r")
 SYMBOLS = ("$j$", "joint", "parent", *(rf"$\{name}_j$" if len(name) > 1 else f"${name}_j$" for name in HEADERS[3:]))
@@ -23,11 +23,16 @@ SEATED = "Where each frame sits, in the frame of its own link"
 Rows = list[list[str]]
 
 
+def _formats(incomplete: str) -> list[str]:
+    return among(FORMATS)(incomplete)
+
+
 @takes_robot
 def mdh(
     source: Source,
     format: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="markdown, latex or yaml; default: tables.")
+        str | None,
+        typer.Option(metavar="FORMAT", help="markdown, latex or yaml; default: tables.", autocompletion=_formats),
     ] = None,
 ) -> None:
     """Show the modified Denavit-Hartenberg table of a robot, and where its frames sit in the links' own.

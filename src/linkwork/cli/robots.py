@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from rich.padding import Padding
 from rich.tree import Tree
 
 from .. import io
@@ -20,6 +19,7 @@ from ..robot import Robot, load
 from .common import Json, Source, console, print_json, say, show, takes_robot
 from .states import entries, unit
 
+WIDEST = 10_000  # columns
 JOINT_VALUES = (
     "lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest",
 )  # fmt: skip
@@ -89,27 +89,32 @@ def inspect(source: Source, json: Json = False) -> None:
         print_json(facts)
         return
     _show_summary(model, facts)
-    tree = Tree(_ground(model))
-    branches = {0: tree}
-    for i, body in enumerate(model.bodies, 1):
-        joint = body.joint
-        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind})")
-    console().print(Padding(tree, (1, 2)))
+    print(f"\n{_tree(model)}")
     _show_joints(model, facts["joints"])
     if model.loops or len(model.mobility.free) > (6 if model.moving_base else 0):
         _show_mobility(model)
     _show_inertias(facts["bodies"])
     _show_placements(model)
     _show_frames(model, facts["frames"])
-    show(
-        "Methods",
-        ["quantity", "method", "what", "applies"],
-        [[m["quantity"], m["method"], m["summary"], m["refusal"] or "yes"] for m in facts["methods"]],
-    )
+    _show_methods(facts["methods"])
     alone = [name for name in QUANTITIES if name not in {m.quantity for m in METHODS}]
     say("Quantities with one form: " + ", ".join(alone), "dim")
     for key, reference in facts["sources"].items():
         say(f"Source {key}: {reference}", "dim")
+
+
+def _tree(model: Model) -> str:
+    """The bodies, each under the one that carries it, in lines as long as they are."""
+    tree = Tree(_ground(model))
+    branches = {0: tree}
+    for i, body in enumerate(model.bodies, 1):
+        joint = body.joint
+        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind})")
+    screen = console()
+    screen.width = WIDEST
+    with screen.capture() as captured:
+        screen.print(tree)
+    return "".join(f"  {line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def _ground(model: Model) -> str:
@@ -293,3 +298,15 @@ def _show_frames(model: Model, frames: list[dict[str, Any]]) -> None:
     headers = ["frame", "fixed to", "x\nm", "y\nm", "z\nm", "roll\nrad", "pitch\nrad", "yaw\nrad"]
     rows = [[f["name"], f["body"], *map(float, f["origin"]), *map(float, f["rpy"])] for f in frames]
     show("Frames, in the frame of the body they are fixed to", headers, rows)
+
+
+def _show_methods(methods: list[dict[str, Any]]) -> None:
+    """Those that apply; of the others, why not."""
+    able = [[m["quantity"], m["method"], m["summary"]] for m in methods if not m["refusal"]]
+    show("Methods that apply", ["quantity", "method", "what"], able)
+    refused: dict[tuple[str, str], list[str]] = {}
+    for m in methods:
+        if m["refusal"]:
+            refused.setdefault((m["quantity"], m["refusal"]), []).append(m["method"])
+    for (quantity, refusal), names in refused.items():
+        say(f"Not {quantity} by {', '.join(names)}: {refusal}.", "dim")

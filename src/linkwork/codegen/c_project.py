@@ -15,6 +15,7 @@ from .listing import Exported, name_of, write_all
 
 STATES = 5
 CANDIDATES = 200
+PAYLOAD = (2.0, 0.02, -0.03, 0.05, 0.02, 0.001, -0.002, 0.015, 0.003, 0.01)  # of the test: a body that can be
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}  # of the test, relative to the largest entry of an output
 
 
@@ -41,8 +42,10 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
             raise UnknownNameError("input", name, ports, where=f"states of {function.label.quantity}")
     rng = np.random.default_rng(0)
     number = max((len(np.atleast_1d(array)) for array in given.values()), default=CANDIDATES)
-    arrays = [_given(port, given[name], number) if name in given else rng.uniform(-1, 1, (number, *port.shape))
-              for name, port in ports.items()]  # fmt: skip
+    arrays = [
+        _given(port, given[name], number) if name in given else _made(function, port, number, rng)
+        for name, port in ports.items()
+    ]
     arrays = [array.astype(function.dtype).astype(float) for array in arrays]
     step = 4 * np.finfo(function.dtype).eps
     nearby = [array * (1 + step * rng.choice((-1, 1), array.shape)) for array in arrays]
@@ -61,6 +64,14 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
     return [array[good][:STATES] for array in arrays]
 
 
+def _made(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
+    if port.name == "parameters" and function.label.nominal:
+        return np.array([[*function.label.nominal.values()]] * number)
+    if port.name == "payload":
+        return np.array([PAYLOAD] * number)
+    return rng.uniform(-1, 1, (number, *port.shape))
+
+
 def _given(port: Port, array: Any, number: int) -> np.ndarray:
     where, expected = f"states, input {port.name!r}", f"{(number, *port.shape)}, a row for each state"
     try:
@@ -70,6 +81,12 @@ def _given(port: Port, array: Any, number: int) -> np.ndarray:
     if array.shape != (number, *port.shape):
         raise ShapeError("wrong shape", where=where, got=array.shape, expected=expected)
     return array
+
+
+def _is_nominal(function: Exported, inputs: Mapping[str, np.ndarray]) -> bool:
+    """Are the parameters of all states the robot's own?"""
+    rows = np.array([*function.label.nominal.values()]).astype(function.dtype)
+    return bool(function.label.nominal) and bool((inputs["parameters"] == rows).all())
 
 
 def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
@@ -85,9 +102,13 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
         body = ",\n".join(f"    {{{row}}}" for row in rows)
         return f"static const {real} {label}[{count}][{array[0].size}] = {{\n{body}\n}};\n"
 
-    tables = [table(label, x) for label, x in inputs] + [table(f"expected_{label}", y) for label, y in outputs]
+    own = f"{name}_nominal" if _is_nominal(function, dict(inputs)) else ""
+    tables = [table(label, x) for label, x in inputs if not (own and label == "parameters")] + [
+        table(f"expected_{label}", y) for label, y in outputs
+    ]
     places = [f"        {real} {label}[{y[0].size}];\n" for label, y in outputs]
-    arguments = ", ".join([*(f"{label}[k]" for label, _ in inputs), *(label for label, _ in outputs)])
+    given = [own if own and label == "parameters" else f"{label}[k]" for label, _ in inputs]
+    arguments = ", ".join([*given, *(label for label, _ in outputs)])
     checks = [
         f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[k]);\n' for label, y in outputs
     ]

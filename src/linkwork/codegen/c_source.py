@@ -14,7 +14,7 @@ from math import isfinite, isnan, pi
 import numpy as np
 
 from ..program import Op, Port, Program
-from .listing import LOCAL, Exported, description, expression, title, value_names, wrapped
+from .listing import LOCAL, MADE, Exported, description, expression, in_comment, title, value_names, wrapped
 from .sincos import COSINE, SINE, SPLIT_PARTS
 
 PART = 8000  # instructions
@@ -32,11 +32,27 @@ def c_source(function: Exported, name: str) -> dict[str, str]:
     """The header and the source, by file name."""
     program, real = function.program, REAL[function.dtype]
     prototype = f"void {name}({_parameters(program.inputs, program.outputs, real)})"
-    return {
-        f"{name}.h": _header(function, name, prototype),
-        f"{name}.c": "\n\n".join([f'#include "{name}.h"\n\n#include <math.h>', *_code(program, prototype, real)])
-        + "\n",
-    }
+    parts = [f'#include "{name}.h"\n\n#include <math.h>', *_values(function, name), *_code(program, prototype, real)]
+    return {f"{name}.h": _header(function, name, prototype), f"{name}.c": "\n\n".join(parts) + "\n"}
+
+
+def _nominal(function: Exported, name: str) -> str:
+    """The array that holds the robot's own values of the input ``parameters``."""
+    return f"const {REAL[function.dtype]} {name}_nominal[{10 * len(function.label.nominal)}]"
+
+
+def _declaration(function: Exported, name: str) -> str:
+    if not function.label.nominal:
+        return ""
+    return f"\n/* The robot's own parameters; give them, or a changed copy. */\nextern {_nominal(function, name)};\n"
+
+
+def _values(function: Exported, name: str) -> Iterator[str]:
+    real, lines = REAL[function.dtype], []
+    for link, row in function.label.nominal.items():
+        lines.append(f"    {', '.join(literal(x, real) for x in row)}, /* {in_comment(link)} */\n")
+    if lines:
+        yield f"{_nominal(function, name)} = {{\n{''.join(lines)}}};"
 
 
 def literal(number: float, real: str) -> str:
@@ -67,7 +83,7 @@ def _header(function: Exported, name: str, prototype: str) -> str:
     return f"""/*
 {wrapped(paragraphs(), " * ")}
  *
- * Made by linkwork.
+ * {MADE}.
  */
 #ifndef {guard}
 #define {guard}
@@ -77,7 +93,7 @@ extern "C" {{
 #endif
 
 {prototype};
-
+{_declaration(function, name)}
 #ifdef __cplusplus
 }}
 #endif

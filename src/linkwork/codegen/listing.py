@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Protocol
 
+from .. import __version__
 from ..errors import LinkworkError
 from ..files import write_text
 from ..program import PARAMETER, Op, Port, Program, count
@@ -18,7 +19,7 @@ class Exported(Protocol):
     """What is exported: a Function, of which no more than this is asked."""
 
     program: Program
-    label: Any  # robot, quantity, method, frame, entries, floating, wrenches, axes, payload
+    label: Any  # a ``function.Label``
     dtype: str
 
 
@@ -33,8 +34,8 @@ MEANING = {  # of vectors; the results of other quantities are called after the 
     "a_known": "accelerations of the driven joints, rad/s^2 (m/s^2)",
     "tau_known": "forces on what no motor drives, beside springs and friction, N m (N)",
     "wrenches": "on the frames below, a row each: force, then moment about the frame's origin, in its axes, N and N m",
-    "parameters": "a row for each moving link, in the order of Robot.parameters: mass, first moments x y z,"
-    " inertia xx xy xz yy yz zz about the origin of the link's frame, kg, kg m, kg m^2",
+    "parameters": "a row for each moving link, with all that is fixed to it, as below: mass, first moments x y z,"
+    " inertia xx xy xz yy yz zz about the origin of the link's frame, in its axes, kg, kg m, kg m^2",
     "payload": "mass, centre of mass x y z in the frame below, inertia xx xy xz yy yz zz about the centre of mass,"
     " in the frame's axes, kg, m, kg m^2",
 }
@@ -50,6 +51,7 @@ OPERATIONS = {
     Op.FMA: "{} * {} + {}", Op.FMS: "{} * {} - {}", Op.FNMA: "{2} - {0} * {1}",
 }  # fmt: skip
 WIDTH = 116
+MADE = f"Made by linkwork {__version__}"
 WORDS = """
 auto bool break case catch char class const default delete do double enum explicit extern float for friend goto if
 inline int long mutable namespace new operator private protected public register restrict short signed sizeof static
@@ -116,6 +118,14 @@ def title(function: Exported) -> str:
     return f"{label.quantity.replace('_', ' ').capitalize()}{frame} of {label.robot}{axes}{method}."
 
 
+def nominal_rows(function: Exported) -> Iterator[str]:
+    """The robot's own values of the input ``parameters``, a line each."""
+    if function.label.nominal:
+        yield "Nominal parameters:"
+    for link, row in function.label.nominal.items():
+        yield f"  {link}: {', '.join(map(repr, row))}"
+
+
 def description(function: Exported) -> Iterator[str]:
     """Lines on inputs and outputs, the order of their entries, conventions and operations; each a paragraph."""
     program, label = function.program, function.label
@@ -133,6 +143,9 @@ def description(function: Exported) -> Iterator[str]:
         yield f"Rows of wrenches: {', '.join(label.wrenches)}"
     if label.payload:
         yield f"Frame of the payload: {label.payload}"
+    if label.nominal:
+        yield "Rows of parameters: " + ", ".join(f"{k}\xa0{link}" for k, link in enumerate(label.nominal))
+    yield from label.assumed
     yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
     if any(port.stage == PARAMETER for port in program.inputs):
         yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
@@ -155,13 +168,18 @@ def _entries(function: Exported) -> dict[str, list[str]]:
     return {", ".join(ports): list(entries) for entries, ports in found.items()}
 
 
+def in_comment(text: str) -> str:
+    """Names of robots and joints come from files, and must not end a comment."""
+    return re.sub(r"\?+", "?", re.sub(r'\*/|/\*|"""|\\', "?", text))  # ?? begins a trigraph
+
+
 def wrapped(paragraphs: Iterator[str], prefix: str) -> str:
-    """Lines of a comment; names of robots and joints come from files, and must not end it."""
+    """Lines of a comment."""
     lines = []
     for paragraph in paragraphs:
         indent = " " * (len(paragraph) - len(paragraph.lstrip()) + 2)
-        safe = re.sub(r"\?+", "?", re.sub(r'\*/|/\*|"""|\\', "?", paragraph))  # ?? begins a trigraph
-        lines += wrap(safe, WIDTH - len(prefix), subsequent_indent=indent, break_on_hyphens=False) or [""]
+        text, width = in_comment(paragraph), WIDTH - len(prefix)
+        lines += wrap(text, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
     return "\n".join(f"{prefix}{line}".rstrip().replace("\xa0", " ") for line in lines)
 
 

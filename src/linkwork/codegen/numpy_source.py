@@ -9,7 +9,18 @@ from textwrap import indent
 import numpy as np
 
 from ..program import Op
-from .listing import Exported, description, expression, name_of, title, value_names, wrapped, write_all
+from .listing import (
+    MADE,
+    Exported,
+    description,
+    expression,
+    name_of,
+    nominal_rows,
+    title,
+    value_names,
+    wrapped,
+    write_all,
+)
 
 DTYPE = {"float64": "float", "float32": "np.float32"}
 ENTRIES = '''def _entries(name, x, *shape):
@@ -39,11 +50,12 @@ def numpy_source(function: Exported, name: str) -> str:
 
     def paragraphs() -> Iterator[str]:
         yield from description(function)
+        yield from nominal_rows(function)
         yield "SI units. Arrays have any leading batch axes, (..., n), broadcast together."
 
     return f'''"""{wrapped(iter([title(function)]), "")}
 
-Made by linkwork; needs NumPy alone.
+{MADE}; needs NumPy alone.
 """
 
 import numpy as np

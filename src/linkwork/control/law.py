@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import cmath
 import inspect
+import pickle
+import random
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Number
 from typing import Any
 
@@ -21,6 +23,10 @@ FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t
 TRACED = (
     "it runs once, on numbers without a value: use + - * / and whole powers, np.sin, np.cos, np.sqrt, and absolute, "
     "sign, minimum, maximum, clip of linkwork.control instead of branches; or give the torques as arrays over time"
+)
+NOISE = (
+    "draw or compute beforehand what changes from step to step, and give it as arrays over time: wrenches={frame: "
+    "(steps, 6)}, torque=(steps, n) instead of a controller, or reference=linkwork.control.Sampled(times, q + noise)"
 )
 
 
@@ -70,16 +76,19 @@ class Law:
                 got = type(reference).__name__
                 raise ShapeError("a reference gives q, v and a", got=got, expected="linkwork.control.Point(q, v, a)")
             reference = Point(*map(_array, reference))
+
+        def run() -> list[Scalar]:
+            return self._checked(self._function(t, q, v, reference, **given))
+
+        if not any(isinstance(x, Node) for x in (t, *q, *v)):
+            return run()
         try:
-            tau = self._function(t, q, v, reference, **given)
+            return unchanging(run, self._where)
         except (TypeError, AttributeError) as error:
-            if not any(isinstance(x, Node) for x in (t, *q, *v)):
-                raise
-            frames = traceback.extract_tb(error.__traceback__)[1:2]  # the controller's own line
+            frames = traceback.extract_tb(error.__traceback__)[3:4]  # the controller's own line
             lines = [f"line {frame.lineno}: {frame.line or '...'}" for frame in frames]
             message, got = "this controller cannot be traced", "\n       ".join([*lines, str(error)])
             raise UnsupportedError(message, where=self._where, got=got, fix=TRACED) from error
-        return self._checked(tau)
 
     def _checked(self, tau: Any) -> list[Scalar]:
         """The entries of tau, zeros filled in where only the motors' are given."""
@@ -107,6 +116,31 @@ class Law:
             return entries
         given = dict(zip(mobility.motors, entries, strict=True))
         return [given.get(k, 0) for k in mobility.forced]
+
+
+def unchanging(run: Callable[[], Any], where: str) -> Any:
+    """What ``run`` makes of traced numbers. It is asked twice: equal expressions are one node of the graph, so a
+    function of its arguments gives the same nodes, and one of random numbers, clocks or counters does not."""
+    drawn = _random_state()
+    value = run()
+    if _listed(value) == _listed(run()) and _random_state() == drawn:
+        return value
+    raise UnsupportedError(
+        "its result changes from call to call, and would be frozen at what it is now",
+        where=where,
+        got="random numbers, a clock, a counter or a memory of earlier calls",
+        expected="a function of its arguments alone, which is traced once",
+        fix=NOISE,
+    )
+
+
+def _random_state() -> tuple:
+    """Of the generators that belong to no one: a choice among few values may come out the same twice."""
+    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))
+
+
+def _listed(value: Any) -> Any:
+    return [*map(_listed, value)] if isinstance(value, (tuple, list)) else np.array(value, dtype=object).tolist()
 
 
 def _array(value: Any) -> Any:

@@ -383,6 +383,11 @@ class Model:
         name = self.body(i).name
         return self.frames[name].pose if name in self.frames else Pose.identity()
 
+    def parameters(self) -> list[list[Scalar]]:
+        """Ten for each body, in its link's frame: see ``Robot.parameters``."""
+        bodies = range(1, self.n_bodies + 1)
+        return [list(self.link_pose(i).inverse().inertia_outward(self.inertia(i))) for i in bodies]
+
     def with_parameters(self, rows: Sequence[Sequence[Scalar]]) -> Model:
         """The same robot with other inertias, as in ``Robot.parameters``: ten for each body, in its link's frame."""
         return self.with_inertias([self.link_pose(i).inertia_outward(Inertia.of(row)) for i, row in enumerate(rows, 1)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..control import Point
-from ..control.law import TRACED
+from ..control.law import TRACED, unchanging
 from ..errors import ShapeError, UnsupportedError
 from ..formulations import QUANTITIES, Request, body_velocities, body_wrenches, friction_slopes, passive_forces, sizes
 from ..model import Model, grouped, quaternion_product
@@ -167,7 +167,7 @@ class Now:
 
 def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
     try:
-        return function(t)
+        return unchanging(lambda: function(t), what)
     except (TypeError, AttributeError) as error:
         raise UnsupportedError("this cannot be traced over time", where=what, got=str(error), fix=TRACED) from error
 

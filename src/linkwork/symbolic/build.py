@@ -17,13 +17,15 @@ from ..function import Label
 from ..model import Model, grouped
 from ..pipeline import CHOOSING, LARGE, compile
 from ..program import ARITHMETIC, PARAMETER, Op, Port, Program, count
-from ..program.graph import COS, INPUT, NEG, SIN, Node
+from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
 from ..program.trace import linearize
 from ..scalar import cos, sign, sin, sqrt
 from .angles import AngleGraph
 from .equations import Given, Trace, equations, needed
+from .expressions import evaluate, symbols_of
 from .names import WRENCH, entries, vector
+from .polynomials import shortened
 from .symbolic_model import SymbolicModel
 from .symbols import Names, SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from .watch import Watch
@@ -74,7 +76,8 @@ def symbolic(
             for group in (False, True) if groups else (False,):
                 own = replace(label, method=name)
                 made.append(_traced(model, own, chosen, axes, switches, group, written_out))
-    return min(made, key=lambda each: (each.operations.mul + each.operations.add, len(each.equations)))
+    best = min(made, key=lambda each: (each.operations.mul + each.operations.add, len(each.equations)))
+    return _short(best) if written_out else best
 
 
 def _traced(
@@ -220,6 +223,31 @@ class _Tracing:
             count(program),
             count(program, off_line=True),
         )
+
+
+def _short(model: SymbolicModel) -> SymbolicModel:
+    """Its outputs each by itself, in the shortest form."""
+    states = [name for array in model.inputs.values() for name in array.flat]
+    outputs = list(dict.fromkeys(name for array in model.outputs.values() for name in array.flat))
+    steps = shortened(model.equations, outputs, model.values, states)
+    graph = Graph()
+    names: dict[str, Any] = {name: graph.input(k) for k, name in enumerate([*states, *model.values])}
+    for step in steps:
+        names[step.name] = evaluate(step.expression, names, FUNCTIONS, float)
+    ports = [Port("state", (len(states),)), Port("parameters", (len(model.values),), PARAMETER)]
+    results = [Port("results", (len(outputs),))]
+    program = absorb_signs(linearize(model.label.quantity, ports, results, [names[name] for name in outputs]))
+    used = set().union(*(symbols_of(step.expression) for step in steps))
+    return replace(
+        model,
+        values={name: value for name, value in model.values.items() if name in used},
+        equations=steps,
+        operations=count(program),
+        off_line_operations=count(program, off_line=True),
+    )
+
+
+FUNCTIONS = {"sin": sin, "cos": cos, "sqrt": sqrt, "sign": sign}
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -211,9 +211,12 @@ def _angle_name(node: Node, inputs: Sequence[str]) -> str:
     parts = signed_terms(node.a)
     if not all(isinstance(x, Node) and x.op == INPUT for _, x in parts):
         return ""
-    terms = [(sign, inputs[int(x.a)]) for sign, x in parts]
+    return turn_name("S" if node.op == SIN else "C", [(sign, inputs[int(x.a)]) for sign, x in parts], inputs)
+
+
+def turn_name(letter: str, terms: Sequence[tuple[int, str]], inputs: Iterable[str]) -> str:
+    """Of the sine or cosine of a sum of symbols, with their signs."""
     turning = [(sign, name[1:]) for sign, name in terms if re.fullmatch(r"q\d+", name)]
-    letter = "S" if node.op == SIN else "C"
     if not turning:
         (_, name), *more = terms
         return "" if more else letter + name[0].upper() + name.lstrip("abcdefghijklmnopqrstuvwxyz")

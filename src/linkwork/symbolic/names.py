@@ -14,7 +14,8 @@ FLOATING = {  # names of a floating body's entries, before its number
 }
 LETTER = {"q": "q", "v": "qd", "a": "qdd", "tau": "tau"}
 KIND = {"a_known": "a", "tau_known": "tau"}
-OUTPUT = {"C": "c", "momentum": "p", "Jdot_v": "Jdv", "v_joints": "vj", "a_joints": "aj"}  # C12 is a cosine
+OUTPUT = {"momentum": "p", "Jdot_v": "Jdv", "v_joints": "vj", "a_joints": "aj"}
+OUTPUT |= {"C": "Cor", "c": "com"}  # C12 is a cosine, and c12 would be taken for one
 WRENCH = ("FX", "FY", "FZ", "CX", "CY", "CZ")
 
 

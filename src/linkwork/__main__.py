@@ -1,0 +1,5 @@
+"""``python -m linkwork``."""
+
+from .cli import main
+
+main()

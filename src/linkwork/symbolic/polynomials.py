@@ -1,0 +1,399 @@
+"""Equations written out, in their shortest form: as traced, or as a polynomial in which all that cancels has gone.
+
+Numbers are exact fractions. sin^2 + cos^2 = 1 holds for every angle, and the sine and cosine of a sum of angles that
+have symbols of their own are written in these, so that what vanishes for all states vanishes here; where the sum has a
+symbol, too, it is put back. Then common factors are taken out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from math import gcd
+
+from .equations import turn_name
+from .expressions import (
+    Call,
+    Equation,
+    Expression,
+    Number,
+    Product,
+    Quotient,
+    Sum,
+    Symbol,
+    add,
+    multiply,
+    negative,
+    parts,
+    symbols_of,
+)
+
+MOST = 400  # terms of a polynomial; a longer one is left as it was traced
+WORK = 60_000  # products of terms in one multiplication
+TURNS = COS, SIN = "cos", "sin"
+
+Monomial = tuple[tuple[int, int], ...]  # generators, by their numbers in order, with their powers
+Polynomial = dict[Monomial, Fraction]
+Angle = tuple[tuple[str, int], ...]  # symbols of a sum, with their signs
+
+
+class TooLong(Exception):
+    """A polynomial of more terms than a reader wants to see."""
+
+
+def shortened(
+    equations: Sequence[Equation], outputs: Iterable[str], constants: Iterable[str], states: Sequence[str]
+) -> tuple[Equation, ...]:
+    """The outputs each by itself and in its shortest form; before them those of the other equations that are needed
+    then, and further sines and cosines of sums.
+
+    In a product ``constants`` stand first, then what is made of them, sines and cosines, and the ``states``.
+    """
+    results = tuple(outputs)
+    given = {e.name: e.expression for e in equations if e.name in results}
+    whole = {e.name: replace(e, expression=_put_in(e.expression, given)) for e in equations}
+    steps = [e for e in whole.values() if e.name not in results]
+    steps += _further_turns(steps, states)
+    order = [*constants, *(e.name for e in sorted(steps, key=lambda e: e.on_line)), *states]
+    rings = [_Ring({e.name: turn for e in steps if (turn := _turn(e.expression))}, order, spared) for spared in TURNS]
+    made: list[Equation] = []
+    used: set[str] = set()
+    for name in results:
+        traced = whole[name].expression
+        forms = [traced, *(form for ring in rings if (form := ring.shortest(traced)) is not None)]
+        made.append(replace(whole[name], expression=min(forms, key=length)))
+        used |= symbols_of(made[-1].expression)
+    kept: list[Equation] = []
+    for step in reversed(steps):
+        if step.name in used:
+            used |= symbols_of(step.expression)
+            kept.append(step)
+    return (*reversed(kept), *made)
+
+
+def _further_turns(equations: Sequence[Equation], states: Sequence[str]) -> Iterator[Equation]:
+    """Sines and cosines of sums and differences of two joint angles (or sums of them) that occur."""
+    taken = {equation.name for equation in equations}
+    turns = [turn for equation in equations if (turn := _turn(equation.expression))]
+    angles = sorted({angle for _, angle in turns if all(re.fullmatch(r"q\d+", name) for name, _ in angle)})
+    known = set(turns)
+    for one, other in combinations(angles, 2):
+        for way in (1, -1):
+            angle = _sum(one, way, other)
+            if angle[0][1] < 0:
+                angle = tuple((name, -sign) for name, sign in angle)
+            for kind in (COS, SIN):
+                name = turn_name(kind[0].upper(), [(sign, symbol) for symbol, sign in angle], states)
+                if all(abs(sign) == 1 for _, sign in angle) and (kind, angle) not in known and name not in taken:
+                    known.add((kind, angle))
+                    taken.add(name)
+                    terms = sorted(angle, key=lambda term: -term[1])
+                    yield Equation(name, Call(kind, Sum(tuple((sign, Symbol(symbol)) for symbol, sign in terms))))
+
+
+def _sum(a: Angle, way: int, b: Angle) -> Angle:
+    total = Counter(dict(a))
+    for name, sign in b:
+        total[name] += way * sign
+    return tuple(sorted((name, sign) for name, sign in total.items() if sign))
+
+
+def length(expression: Expression) -> int:
+    """Its symbols, numbers and powers."""
+    leaves = sum(isinstance(part, (Symbol, Number)) for part in parts(expression))
+    powers = sum(power > 1 for part in parts(expression) if isinstance(part, Product) for _, power in part.factors)
+    return leaves + powers
+
+
+def _put_in(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """With expressions in place of symbols."""
+    match expression:
+        case Symbol(name) if name in values:
+            return _put_in(values[name], values)
+        case Sum(terms):
+            total: Expression = Number(0.0)
+            for sign, term in terms:
+                total = add(sign, total, _put_in(term, values))
+            return total
+        case Product(factors):
+            inner = [_put_in(factor, values) for factor, power in factors for _ in range(power)]
+            result = inner[0]
+            for factor in inner[1:]:
+                result = multiply(result, factor)
+            return result
+        case Quotient(numerator, denominator):
+            return Quotient(_put_in(numerator, values), _put_in(denominator, values))
+        case Call(function, argument):
+            return Call(function, _put_in(argument, values))
+    return expression
+
+
+def _turn(expression: Expression) -> tuple[str, Angle] | None:
+    """Sine or cosine, and the symbols whose sum it is of."""
+    if not isinstance(expression, Call) or expression.function not in (SIN, COS):
+        return None
+    argument = expression.argument
+    terms = argument.terms if isinstance(argument, Sum) else ((1, argument),)
+    if not all(isinstance(term, Symbol) for _, term in terms):
+        return None
+    return expression.function, tuple(sorted((term.name, sign) for sign, term in terms))
+
+
+class _Ring:
+    """Polynomials in the symbols. ``spared``: sin or cos, of whose squares none is left."""
+
+    def __init__(self, turns: Mapping[str, tuple[str, Angle]], order: Iterable[str], spared: str):
+        self.number: dict[Expression, int] = {}
+        self.generators: list[Expression] = []
+        for name in order:
+            self._generator(Symbol(name))
+        self.turn: dict[int, tuple[str, Angle]] = {self._generator(Symbol(n)): turn for n, turn in turns.items()}
+        self.place = {turn: k for k, turn in self.turn.items()}
+        self.squares = {}  # generator -> the other of its pair, for squares that are replaced
+        for (kind, angle), k in self.place.items():
+            other = self.place.get((COS if kind == SIN else SIN, angle))
+            if kind == spared and other is not None:
+                self.squares[k] = other
+        self.expanded: dict[int, Polynomial] = {}
+        for k, (kind, angle) in self.turn.items():
+            single = [self._pair(term) for term in angle]
+            if len(angle) > 1 and all(None not in pair for pair in single):
+                self.expanded[k] = self._of_sum(kind, angle)
+
+    def _generator(self, expression: Expression) -> int:
+        if expression not in self.number:
+            self.number[expression] = len(self.generators)
+            self.generators.append(expression)
+        return self.number[expression]
+
+    def _pair(self, term: tuple[str, int]) -> tuple[int | None, int | None]:
+        """Cosine and sine of a symbol alone, if both have symbols."""
+        angle = ((term[0], 1),)
+        return self.place.get((COS, angle)), self.place.get((SIN, angle))
+
+    def _of_sum(self, kind: str, angle: Angle) -> Polynomial:
+        cosine: Polynomial = {(): Fraction(1)}
+        sine: Polynomial = {}
+        for term in angle:
+            c, s = ({((k, 1),): Fraction(1)} for k in self._pair(term) if k is not None)
+            s = _scaled(s, Fraction(term[1]))
+            cosine, sine = (
+                _plus(self.times(cosine, c), _scaled(self.times(sine, s), Fraction(-1))),
+                _plus(self.times(sine, c), self.times(cosine, s)),
+            )
+        return cosine if kind == COS else sine
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------
+
+    def times(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        if len(a) * len(b) > WORK:
+            raise TooLong
+        result: Polynomial = {}
+        for one, x in a.items():
+            for other, y in b.items():
+                powers = Counter(dict(one))
+                powers.update(dict(other))
+                self._reduce(result, powers, x * y)
+        if len(result) > MOST:
+            raise TooLong
+        return {m: x for m, x in result.items() if x}
+
+    def _reduce(self, into: Polynomial, powers: Counter[int], value: Fraction) -> None:
+        """Add a term, s^2 written as 1 - c^2."""
+        for k, other in self.squares.items():
+            if powers[k] > 1:
+                one, two = Counter(powers), Counter(powers)
+                one[k] -= 2
+                two[k] -= 2
+                two[other] += 2
+                self._reduce(into, one, value)
+                self._reduce(into, two, -value)
+                return
+        monomial = tuple(sorted((k, power) for k, power in powers.items() if power))
+        into[monomial] = into.get(monomial, Fraction(0)) + value
+
+    def polynomial(self, e: Expression) -> Polynomial:
+        match e:
+            case Number(value):
+                return {(): Fraction(value)} if value else {}
+            case Symbol():
+                k = self._generator(e)
+                return self.expanded.get(k) or {((k, 1),): Fraction(1)}
+            case Sum(terms):
+                total: Polynomial = {}
+                for sign, term in terms:
+                    total = _plus(total, _scaled(self.polynomial(term), Fraction(sign)))
+                if len(total) > MOST:
+                    raise TooLong
+                return total
+            case Product(factors):
+                result: Polynomial = {(): Fraction(1)}
+                for factor, power in factors:
+                    part = self.polynomial(factor)
+                    for _ in range(power):
+                        result = self.times(result, part)
+                return result
+            case Quotient(numerator, denominator):
+                inverse = Quotient(Number(1.0), self._best(denominator))
+                return self.times(self.polynomial(numerator), {((self._generator(inverse), 1),): Fraction(1)})
+        return {((self._generator(Call(e.function, self._best(e.argument))), 1),): Fraction(1)}
+
+    # -- back to expressions ---------------------------------------------------------------------------------------
+
+    def shortest(self, expression: Expression) -> Expression | None:
+        try:
+            return self._factored(self._gathered(self.polynomial(expression)), outermost=True)
+        except TooLong:
+            return None
+
+    def _best(self, expression: Expression) -> Expression:
+        return min((e for e in (expression, self.shortest(expression)) if e is not None), key=length)
+
+    def _gathered(self, polynomial: Polynomial) -> Polynomial:
+        """Sines and cosines of sums put back, wherever two terms become one."""
+        again = True
+        while again:
+            again = False
+            for monomial in list(polynomial):
+                if monomial in polynomial and (found := self._sum_of_angles(polynomial, monomial)):
+                    partner, joined, sign = found
+                    value = polynomial.pop(monomial)
+                    del polynomial[partner]
+                    polynomial = _plus(polynomial, {joined: sign * value})
+                    again = True
+        return polynomial
+
+    def _sum_of_angles(self, polynomial: Polynomial, monomial: Monomial) -> tuple[Monomial, Monomial, int] | None:
+        """Another term, and what both make together: x cos a cos b -+ x sin a sin b, x sin a cos b +- x cos a sin b."""
+        turning = [k for k, _ in monomial if k in self.turn]
+        for a, b in combinations(turning, 2):
+            (kind, angle), (other, further) = self.turn[a], self.turn[b]
+            both = [self.place.get((COS if k == SIN else SIN, x)) for k, x in ((kind, angle), (other, further))]
+            swapped = [k for k in both if k is not None]
+            if len(swapped) < 2:
+                continue
+            rest = Counter(dict(monomial))
+            rest.subtract((a, b))
+            partner = _monomial(rest + Counter(swapped))
+            if partner == monomial or abs(polynomial.get(partner, 0)) != abs(polynomial[monomial]):
+                continue
+            equal = polynomial[partner] == polynomial[monomial]
+            if kind == other:  # cos cos with sin sin, of either of which this may be
+                result, way = COS, -1 if equal else 1
+                outer = 1 if kind == COS or equal else -1
+            else:
+                result, way, outer = SIN, 1 if equal else -1, 1
+                if kind == COS:  # cos a sin b -+ sin a cos b = sin(b -+ a)
+                    angle, further = further, angle
+            sign, joined = self._joined(result, angle, way, further)
+            if joined is not None:
+                return partner, _monomial(rest + Counter([joined])), outer * sign
+        return None
+
+    def _joined(self, kind: str, a: Angle, way: int, b: Angle) -> tuple[int, int | None]:
+        """The symbol of the sine or cosine of a + b or a - b, up to its sign."""
+        angle = _sum(a, way, b)
+        if (kind, angle) in self.place:
+            return 1, self.place[kind, angle]
+        turned = tuple((name, -sign) for name, sign in angle)
+        return (1 if kind == COS else -1), self.place.get((kind, turned))
+
+    def _factored(self, polynomial: Polynomial, outermost: bool = False) -> Expression:
+        """With what all terms share taken out, then what most of them share, and so on. A sum inside a product begins
+        with a positive term, so that equal sums are seen to be equal."""
+        if not polynomial:
+            return Number(0.0)
+        if len(polynomial) == 1:
+            ((monomial, value),) = polynomial.items()
+            return self._product(monomial, value)
+        shared = _shared(polynomial)
+        scale = _scale(polynomial.values())
+        if polynomial[min(polynomial)] < 0 and (shared or scale != 1 or not outermost):
+            scale = -scale
+        if shared or scale != 1:
+            inner = {_without(m, shared): x / scale for m, x in polynomial.items()}
+            return multiply(self._product(shared, scale), self._factored(inner))
+        uses = Counter(k for monomial in polynomial for k, _ in monomial)
+        k, times = min(uses.items(), key=lambda item: (-item[1], item[0]))
+        if times == 1:
+            return self._sum(polynomial)
+        own = {m: x for m, x in polynomial.items() if k in dict(m)}
+        others = {m: x for m, x in polynomial.items() if m not in own}
+        first, second = (self._factored(part, outermost=True) for part in sorted((own, others), key=min))
+        return _collected(add(1, first, second))
+
+    def _sum(self, polynomial: Polynomial) -> Expression:
+        total: Expression = Number(0.0)
+        for monomial in sorted(polynomial):
+            total = add(1, total, self._product(monomial, polynomial[monomial]))
+        return total
+
+    def _product(self, monomial: Monomial, value: Fraction) -> Expression:
+        result: Expression = Number(float(abs(value)))
+        for k, power in monomial:
+            for _ in range(power):
+                result = self.generators[k] if result == Number(1.0) else multiply(result, self.generators[k])
+        return result if value > 0 else negative(result)
+
+
+def _collected(total: Expression) -> Expression:
+    """Terms of a sum that have a sum as a common factor, as one."""
+    if not isinstance(total, Sum):
+        return total
+    found: dict[Expression, list[tuple[int, Expression]]] = {}
+    for sign, term in total.terms:
+        for factor, power in term.factors if isinstance(term, Product) else ((term, 1),):
+            if isinstance(factor, Sum) and power == 1:
+                found.setdefault(factor, []).append((sign, term))
+    for factor, terms in found.items():
+        if len(terms) > 1:
+            inner: Expression = Number(0.0)
+            for sign, term in terms:
+                rest = tuple(pair for pair in getattr(term, "factors", ()) if pair[0] != factor)
+                inner = add(sign, inner, _of_factors(rest))
+            others = tuple(pair for pair in total.terms if pair not in terms)
+            together = multiply(_collected(inner), factor)
+            return _collected(add(1, Sum(others), together) if others else together)
+    return total
+
+
+def _of_factors(factors: tuple[tuple[Expression, int], ...]) -> Expression:
+    if not factors:
+        return Number(1.0)
+    return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else Product(factors)
+
+
+def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    total = dict(a)
+    for monomial, value in b.items():
+        total[monomial] = total.get(monomial, Fraction(0)) + value
+    return {m: x for m, x in total.items() if x}
+
+
+def _scaled(a: Polynomial, factor: Fraction) -> Polynomial:
+    return {m: factor * x for m, x in a.items()}
+
+
+def _monomial(powers: Counter[int]) -> Monomial:
+    return tuple(sorted((k, power) for k, power in powers.items() if power))
+
+
+def _shared(polynomial: Polynomial) -> Monomial:
+    first, *others = map(dict, polynomial)
+    return tuple((k, least) for k in sorted(first) if (least := min([first[k], *(m.get(k, 0) for m in others)])))
+
+
+def _without(monomial: Monomial, shared: Monomial) -> Monomial:
+    return _monomial(Counter(dict(monomial)) - Counter(dict(shared)))
+
+
+def _scale(values: Iterable[Fraction]) -> Fraction:
+    """The number that all share: of the same up to their signs this one, of whole ones their divisor."""
+    sizes = {abs(x) for x in values}
+    if len(sizes) == 1:
+        return sizes.pop()
+    return Fraction(gcd(*(x.numerator for x in sizes))) if all(x.denominator == 1 for x in sizes) else Fraction(1)
