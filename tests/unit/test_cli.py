@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
 import linkwork
 from linkwork.cli import VERBS, common
+from linkwork.cli.measure import seconds
 
 BROKEN = '<robot name="r"><link name="a"/>'
 SUSPICIOUS = """<robot name="r"><link name="base"/><link name="arm"/>
@@ -449,6 +451,11 @@ class TestBench:
 
 
 class TestDemo:
+    @pytest.fixture(autouse=True)
+    def brief(self, monkeypatch):
+        """Times are taken, but none of them is looked at."""
+        monkeypatch.setattr("linkwork.cli.bench.seconds", partial(seconds, least=1e-4))
+
     @pytest.mark.parametrize("name", ["scara", "quadruped", "four-bar", "gough-stewart", "flexible-arm", "eel"])
     def test_json(self, data, name):
         report = data("demo", name)
