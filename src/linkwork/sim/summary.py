@@ -20,6 +20,7 @@ DRIFTS = {
     "momentum_change": "momentum change",
 }
 WIDTH, HEIGHT = 160, 18
+NOISE = 1e-12  # rad or m: no motion
 
 
 def to_html(trajectory: Trajectory) -> str:
@@ -62,6 +63,7 @@ def _line(values: np.ndarray, unit: str) -> str:
     finite = np.isfinite(values)
     if not finite.any():
         return "not finite"
+    values = np.where(np.abs(values) < NOISE, 0.0, values)
     low, high = float(values[finite].min()), float(values[finite].max())
     x = np.linspace(0, WIDTH, len(values))[finite]
     y = HEIGHT - 1 - (HEIGHT - 2) * (values[finite] - low) / ((high - low) or 1.0)
