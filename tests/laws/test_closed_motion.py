@@ -124,3 +124,19 @@ def test_links_that_only_the_other_half_carries():
         one, other = (linkwork.load(x).simulate(duration=0.5, dt=1e-4, method=method) for x in (bar, pinned))
         assert np.abs(one.v[:, 0] - other.v[:, 0]).max() < (1e-10 if method == "rk4" else 1e-3)
     assert other.drift["energy"] < 1e-6
+
+
+def test_forward_dynamics_by_platform_and_legs_where_a_leg_is_singular():
+    """A leg of length zero does not tell which way it points."""
+    robot = linkwork.load("3rpr", friction=False)
+    turn = np.deg2rad([210.0, 250.0])
+    x, y = np.array([0.5, -0.15]) @ np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    q = robot.assemble([x, y, 0.0]).nearest
+    q[3:5] = 0.3, 0.0
+    assert np.abs(robot.loop_residual(q)).max() < 1e-12
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for method in ("khalil-parallel", "crba-ldl"):
+            found = linkwork.compile(robot, "forward_dynamics", method=method)(q, np.zeros(3), np.ones(3))
+            assert np.isnan(found).all()
+    a, _ = robot.constrained_dynamics(q, np.zeros(9), np.ones(3))
+    assert np.isfinite(a).all()

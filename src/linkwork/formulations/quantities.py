@@ -23,6 +23,7 @@ from .multipliers import ByMultipliers, forces_at_cuts
 from .orthogonal import Orthogonal, dot
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Parameter, regressor, standard_parameters
+from .staircase import exists
 
 Scalars = Sequence[Scalar]
 
@@ -130,8 +131,8 @@ def forward_dynamics(
         net = [x - y for x, y in zip(force, passive, strict=True)]
         if not model.loops:
             return request.run(model, q, qd, net, applied)
-        exists = tree.J_p.exists()
-        return [exists * x for x in request.run(model, q, qd, net, applied, tree=tree)]
+        one = exists([tree.J_p])
+        return [one * x for x in request.run(model, q, qd, net, applied, tree=tree)]
 
 
 def constrained_dynamics(

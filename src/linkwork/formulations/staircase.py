@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..scalar import Scalar, is_zero, sign, sqrt
 from .orthogonal import Orthogonal, dot
@@ -34,12 +34,10 @@ class Staircase:
         self.rows, self.unknown = rows, unknown
         self.rest = Orthogonal([[self.A[r][k] for r in rows] for k in unknown])
 
-    def exists(self) -> Scalar:
-        """1 where the equations have one solution, not a number where they have many, to rounding."""
-        pivots = [(self.A[r][k] * self.A[r][k], dot(self.A[r], self.A[r])) for r, k, _ in self.steps]
-        pivots += zip(self.rest.d, self.rest.size, strict=True)
-        well = sum((sign(left - SINGULAR * whole) for left, whole in pivots), start=0)
-        return sqrt(2 * (well - len(pivots)) + 1)
+    def pivots(self) -> list[tuple[Scalar, Scalar]]:
+        """Squares of what is divided by, and of what it is left of."""
+        steps = [(self.A[r][k] * self.A[r][k], dot(self.A[r], self.A[r])) for r, k, _ in self.steps]
+        return [*steps, *zip(self.rest.d, self.rest.size, strict=True)]
 
     def _next(self, rows: Sequence[int], unknown: Sequence[int]) -> tuple[int, int] | None:
         for r in rows:
@@ -66,3 +64,10 @@ class Staircase:
         for r, k, inverse in reversed(self.steps):
             y[r] = (c[k] - dot([row[k] for row in self.A], y)) * inverse                 # (2)
         return y
+
+
+def exists(solvers: Iterable[Staircase]) -> Scalar:
+    """1 where all have one solution, not a number where one has many, to rounding."""
+    pivots = [pair for solver in solvers for pair in solver.pivots()]
+    well = sum((sign(left - SINGULAR * whole) for left, whole in pivots), start=0)
+    return sqrt(2 * (well - len(pivots)) + 1)

@@ -15,7 +15,7 @@ from ..method import Wrenches
 from ..orthogonal import Orthogonal, dot
 from ..passive import passive_forces
 from ..rnea import acceleration_matrix
-from ..staircase import Staircase
+from ..staircase import Staircase, exists
 from .kleinfinger import khalil_kleinfinger, revolute
 
 CLOSURES = ("spherical", "revolute", "weld")
@@ -69,14 +69,16 @@ def khalil_parallel_direct(
       (66b)  A_x = A_p + sum of J_vi^T (J_i^-T A_i J_i^-1) J_vi
 
     What stands in the parentheses is the mass that the platform feels at the leg's tip. It is turned into the ground's
-    axes, where J_vi has few entries; so is A_p.
+    axes, where J_vi has few entries; so is A_p. Where J_i has no inverse, a leg being stretched, the result is not a
+    number.
     """
     robot = _Robot(model, q)
     H_x = robot.bracket(v, [0] * model.nv, wrenches)
     A_x = robot.inertia_matrix()                                                                                 # (66b)
     forces = [dot(column, tau) for column in zip(*robot.inverse_jacobian(), strict=True)]
     xdd = ldl.solve(*ldl.factor(A_x), [force - own for force, own in zip(forces, H_x, strict=True)])             # (66a)
-    return robot.platform.coordinates(xdd)
+    one = exists(leg.J for leg in robot.legs)
+    return [one * x for x in robot.platform.coordinates(xdd)]
 
 
 def fits(model: Model) -> str:
