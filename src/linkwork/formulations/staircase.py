@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ..scalar import Scalar, is_zero, sign, sqrt
 from .orthogonal import Orthogonal, dot
 
-SINGULAR = 1e-18  # of a pivot's square: less of it is left by rounding alone
+SINGULAR = 1e-18  # of all squares: a pivot's square that is less is left by rounding alone
 
 
 class Staircase:
@@ -34,10 +34,11 @@ class Staircase:
         self.rows, self.unknown = rows, unknown
         self.rest = Orthogonal([[self.A[r][k] for r in rows] for k in unknown])
 
-    def pivots(self) -> list[tuple[Scalar, Scalar]]:
-        """Squares of what is divided by, and of what it is left of."""
-        steps = [(self.A[r][k] * self.A[r][k], dot(self.A[r], self.A[r])) for r, k, _ in self.steps]
-        return [*steps, *zip(self.rest.d, self.rest.size, strict=True)]
+    def pivots(self) -> list[Scalar]:
+        """Squares of what is divided by, less what rounding leaves of A."""
+        whole = sum((dot(row, row) for row in self.A), start=0)
+        squares = [*(self.A[r][k] * self.A[r][k] for r, k, _ in self.steps), *self.rest.d]
+        return [square - SINGULAR * whole for square in squares]
 
     def _next(self, rows: Sequence[int], unknown: Sequence[int]) -> tuple[int, int] | None:
         for r in rows:
@@ -68,6 +69,5 @@ class Staircase:
 
 def exists(solvers: Iterable[Staircase]) -> Scalar:
     """1 where all have one solution, not a number where one has many, to rounding."""
-    pivots = [pair for solver in solvers for pair in solver.pivots()]
-    well = sum((sign(left - SINGULAR * whole) for left, whole in pivots), start=0)
-    return sqrt(2 * (well - len(pivots)) + 1)
+    pivots = [pivot for solver in solvers for pivot in solver.pivots()]
+    return sqrt(2 * (sum(map(sign, pivots), start=0) - len(pivots)) + 1)
