@@ -48,6 +48,9 @@ AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
 CARRIED = "l = chain.outward(i, Vector(c.x, c.y, l.z))"
 LOCAL = "parts = (Vector(*drift[k : k + 3]) - w.cross(Vector(*velocity[k : k + 3])) for k in (0, 3))"
 BACK = "orthogonal.py", "for j in range(k + 1, len(x)):"
+SINGULAR = "staircase.py", "return [square - SINGULAR * whole for square in squares]"
+ALL_WELL = "return sqrt(2 * (sum(map(sign, pivots), start=0) - len(pivots)) + 1)"
+WELL = "sum(map(sign, pivots), start=0) - len(pivots)"
 EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
@@ -64,6 +67,9 @@ EQUIVALENT = {
     ("linfang/minimal.py", PARALLEL, "axis.cross(v)", "v.cross(axis)"): "only its length is used",
     ("linfang/moments.py", CARRIED, "l.z", "l.x"): "the component along u_r is never used: b and w are normal to it",
     (*BACK, "k + 1", "k"): "a diagonal entry of R stands for 1, and is stored as 0",
+    (*SINGULAR, "square - SINGULAR * whole", "square + SINGULAR * whole"): "but where it is singular, which laws try",
+    (*SINGULAR, "square - SINGULAR * whole", "square"): "likewise",
+    ("staircase.py", ALL_WELL, f"2 * ({WELL})", WELL): "likewise",
     ("quantities.py", LOCAL, "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
 }
 

@@ -480,7 +480,7 @@ def test_random_rotations_round_trip():
     assert_same(d, read_urdf(write_urdf(d)))
 
 
-@pytest.mark.parametrize("name", ["", "a\x01", "\0", "\ud800", "\ufffe", "n" * 1001])
+@pytest.mark.parametrize("name", ["", "a\x01", "\0", "\ud800", "\ufffe"])
 def test_writer_refuses_names_that_xml_cannot_hold(name: str):
     links = Link("base"), Link(name, LinkInertia(1.0, np.zeros(3), np.eye(3)))
     with pytest.raises(UnsupportedError, match="URDF cannot hold this name") as caught:
