@@ -172,6 +172,16 @@ def test_ctrl_c_is_heard_between_two_records(arm, small):
     assert progress.seen[-1][0] < 10**6 and found.q.shape == (3, 1, 2)
 
 
+def test_ctrl_c_before_the_first_record(arm, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.Runner, "advance", stop)
+    with pytest.warns(UserWarning, match="stopped from the keyboard"):
+        found = arm.rollout(*starts(3), None, 1e-3, 10, outputs=(*OUTPUTS, "potential_energy"))
+    assert found.q.shape == (3, 0, 2)
+
+
 @pytest.mark.parametrize("every", [1, 4, 7, 50])
 def test_pieces_end_anywhere(arm, monkeypatch, every):
     q, v = starts(3)

@@ -19,14 +19,16 @@ WARNING = "warning: "  # how a note begins that casts doubt
 
 def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | None = None) -> Iterator[str]:
     """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state."""
-    yield from _energy(model, arrays)
+    if not len(arrays["t"]):  # stopped before the first record
+        return
+    yield from _energy(arrays)
     if model.soft_limits is None and "q" in arrays:
         yield from _limits(model, arrays)
     if closeness is not None:
         yield from _singular(closeness)
 
 
-def _energy(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
+def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
     if not {"kinetic_energy", "potential_energy", "work"} <= arrays.keys():
         return
     kinetic, potential, work = (np.asarray(arrays[name]) for name in ("kinetic_energy", "potential_energy", "work"))
@@ -49,7 +51,7 @@ def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
     lower, upper = (np.array([getattr(j, end) for j in model.leading_joints]) for end in ("lower", "upper"))
     bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
     q, t = arrays["q"], np.asarray(arrays["t"])
-    if not len(bounded) or not len(t):
+    if not len(bounded):
         return
     every = -(-len(t) // LOOKS) if q.shape[0] > 1 else 1
     seen = np.asarray(q[:, ::every])[..., first + bounded]

@@ -83,7 +83,7 @@ def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> 
     wanted = method or METHOD
     if wanted in ADAPTIVE or (method is not None and step is not None):
         return wanted, 1, []
-    rate = stability.too_fast(setup, wanted, dt, *(() if step else (stability.LOSS,)))
+    rate = stability.too_fast(setup, wanted, dt, stability.LOSS if step is None else 1.0)
     if not rate:
         return wanted, 1, []
     found = stability.bearable(setup, wanted, dt)
