@@ -51,7 +51,6 @@ BACK = "orthogonal.py", "for j in range(k + 1, len(x)):"
 SINGULAR = "staircase.py", "return [square - SINGULAR * whole for square in squares]"
 ALL_WELL = "return sqrt(2 * (sum(map(sign, pivots), start=0) - len(pivots)) + 1)"
 WELL = "sum(map(sign, pivots), start=0) - len(pivots)"
-APART = "apart = all(is_zero(M[k][i]) for _, joints in legs for k in joints for i in range(len(M)) if i not in joints)"
 EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
@@ -71,7 +70,6 @@ EQUIVALENT = {
     (*SINGULAR, "square - SINGULAR * whole", "square + SINGULAR * whole"): "but where it is singular, which laws try",
     (*SINGULAR, "square - SINGULAR * whole", "square"): "likewise",
     ("staircase.py", ALL_WELL, f"2 * ({WELL})", WELL): "likewise",
-    ("multipliers.py", APART, "M[k][i]", "M[k][i + 1]"): "its neighbour stands apart, too, or the next one does not",
     ("quantities.py", LOCAL, "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
 }
 

@@ -1,6 +1,7 @@
 """Motions of closed mechanisms: energy through places where the independent joints are singular, true singularities,
 velocities of all joints, links that only the loop's other half carries."""
 
+import importlib
 from dataclasses import replace
 
 import numpy as np
@@ -140,3 +141,16 @@ def test_forward_dynamics_by_platform_and_legs_where_a_leg_is_singular():
             assert np.isnan(found).all()
     a, _ = robot.constrained_dynamics(q, np.zeros(9), np.ones(3))
     assert np.isfinite(a).all()
+
+
+def test_starting_at_a_singular_position_is_told():
+    robot = linkwork.load(four_bar(0.5, 0.3, 0.5, 0.3), friction=False)
+    with pytest.raises(linkwork.DivergedError, match="the loops are at a singular position there"):
+        robot.simulate([0.0, 0.0, 0.0], duration=0.01, method="rk4")
+
+
+def test_an_integrator_that_is_stuck_says_so(monkeypatch):
+    robot = linkwork.load("planar2r")
+    monkeypatch.setattr(importlib.import_module("linkwork.sim.simulate"), "PATIENCE", 10)
+    with pytest.raises(linkwork.DivergedError, match=r"gave up after t = 0 s: it comes no farther than t = 0\.\d+ s"):
+        robot.simulate(duration=1.0, every=1000, method="dormand-prince")

@@ -252,3 +252,15 @@ def test_motors_of_one_loop_do_not_drive_another_joint():
     alone = linkwork.load(replace(bar, redundant=True))
     expected, _ = alone.hybrid_dynamics(alone.home, [0.3], [1.0])
     np.testing.assert_allclose(tau, expected, rtol=1e-11)
+
+
+def test_equations_that_count_stay_apart_all_round():
+    """Those of Bennett's linkage are chosen over its whole turn, so no motion meets a place where they are singular."""
+    robot = linkwork.load(bennett(), friction=False)
+    name = robot.joint_names[0]
+    there = robot.assemble({name: robot.home[robot.position_names.index(name)] + np.linspace(-3, 3, 61)})
+    rows = list(robot.model.mobility.rows)
+    for q in there.q[there.solved]:
+        J = np.array([robot.loop_rates(q, e) for e in np.eye(robot.nq)]).T
+        least, whole = (np.linalg.svd(part, compute_uv=False)[1] for part in (J[rows], J))
+        assert least > 0.1 * whole

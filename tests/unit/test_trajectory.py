@@ -624,3 +624,12 @@ def test_plots_that_cannot_be(tmp_path):
         with pytest.raises(LinkworkError, match="there is nothing to draw"):
             make().plot(what, joints=joints)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", [complex, str])
+def test_arrays_that_are_no_real_numbers(tmp_path, kind):
+    q = np.zeros((3, 2)).astype(kind)
+    with pytest.raises(ShapeError, match="q: these are not real numbers"):
+        Trajectory({"t": np.arange(3.0), "q": q}, {"q": ("a", "b")}, robot="r", method="rk4", dt=1.0)
+    with pytest.raises(ShapeError, match="t: the times must be finite"):
+        Trajectory({"t": np.array([0.0, np.nan])}, {}, robot="r", method="rk4", dt=1.0)

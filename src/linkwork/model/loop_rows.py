@@ -12,7 +12,7 @@ import numpy as np
 from . import closure
 from .model import Model
 
-WALKS, STRIDES, STRIDE = 4, 8, 0.15  # walks from home along the freedoms; radians or metres
+HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians or metres
 NOTHING = 1e-9  # of the largest row: one that is never larger tells nothing
 BETTER = 1.05  # how many times better a choice must be to be preferred to one found before
 
@@ -42,14 +42,15 @@ def _telling(seen: list[np.ndarray]) -> tuple[int, ...]:
 
 def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
     """Jacobians at positions along walks from home."""
-    random, found = np.random.default_rng(0), []
-    for _ in range(WALKS):
-        q, heading = home, random.normal(size=model.n_leading)
+    ways, found = np.random.default_rng(0).normal(size=(HEADINGS, model.n_leading)), []
+    for heading in (*ways, *-ways):
+        q = home
         for _ in range(STRIDES):
             free = np.linalg.svd(_jacobian(model, q))[2][rank:]
             if not len(free):
                 return found
             step = (heading @ free.T) @ free
+            heading = step  # as straight on as the loops allow
             q = np.array(model.moved(q.tolist(), (STRIDE * step / np.abs(step).max()).tolist()))
             for _ in range(3):
                 residual = np.array(closure.residual(model, model.expand(q.tolist())), float)

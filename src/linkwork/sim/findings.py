@@ -14,13 +14,17 @@ SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 SINGULAR = 0.03  # of the distance from singular positions at home
 LOOKS = 64  # times of each sample of a batch that are looked at
+MOST = 2**18  # of a single motion: long ones are on disk, and stay there
 WARNING = "warning: "  # how a note begins that casts doubt
 
 
 def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | None = None) -> Iterator[str]:
     """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state."""
-    if not len(arrays["t"]):  # stopped before the first record
+    if not len(arrays["t"]) or len(arrays) == 1:  # stopped before the first record
         return
+    samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
+    every = -(-len(arrays["t"]) // (LOOKS if samples > 1 else MOST))
+    arrays = {name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()}
     yield from _energy(arrays)
     if model.soft_limits is None and "q" in arrays:
         yield from _limits(model, arrays)
@@ -50,16 +54,14 @@ def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
     first = model.nq - len(model.leading_joints)
     lower, upper = (np.array([getattr(j, end) for j in model.leading_joints]) for end in ("lower", "upper"))
     bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
-    q, t = arrays["q"], np.asarray(arrays["t"])
     if not len(bounded):
         return
-    every = -(-len(t) // LOOKS) if q.shape[0] > 1 else 1
-    seen = np.asarray(q[:, ::every])[..., first + bounded]
+    seen, t = np.asarray(arrays["q"])[..., first + bounded], np.asarray(arrays["t"])
     beyond = np.fmax(lower[bounded] - seen, seen - upper[bounded])
     if (out := beyond > 1e-9).any():
         sample, row, k = np.unravel_index(np.nanargmax(beyond), beyond.shape)
         joints = [model.leading_joints[bounded[j]].name for j in np.flatnonzero(out.any(axis=(0, 1)))]
-        began = t[::every][out[sample, :, k]][0]
+        began = t[out[sample, :, k]][0]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
             f" {model.leading_joints[bounded[k]].name} by up to {beyond[sample, row, k]:.2g}, from t = {began:g} s on"

@@ -18,7 +18,7 @@ import numpy as np
 from ..codegen.optimised import optimised
 from ..codegen.timeloop import TimeLoop
 from ..control import Law, Point
-from ..formulations import Method
+from ..formulations import Method, Multipliers
 from ..model import Model
 from ..program import Port, Program, interpret, trace
 from ..scalar import Scalar
@@ -160,12 +160,20 @@ class Plant:
     @cached_property
     def pivots(self) -> list[float]:
         """Of the loops at home, by which closeness to a singular position is measured."""
+        return self._of_loops(np.array(self.model.home), lambda system: system.pivots).tolist()
+
+    def distance(self, q: np.ndarray) -> float:
+        """From singular positions of the loops, beside that at home; not a number at one."""
+        with np.errstate(all="ignore"):
+            return 1 / np.sqrt(self._of_loops(q, lambda system: system.closeness(self.pivots)).max())
+
+    def _of_loops(self, q: np.ndarray, ask: Callable[[Multipliers], list[Scalar]]) -> np.ndarray:
         model = self.model
 
         def run(q: list[Scalar]) -> Mapping[str, Any]:
-            return {"pivots": self.method.function.system(model, model.expand(q)).pivots}
+            return {"numbers": ask(self.method.function.system(model, model.expand(q)))}
 
-        return interpret(trace("pivots", run, [Port("q", (model.nq,))]), [np.array(model.home)])[0].tolist()
+        return interpret(trace("loops", run, [Port("q", (model.nq,))]), [q])[0]
 
     def _now(self, values: Mapping[str, Any]) -> Now:
         return ClosedNow(self, values) if self.model.loops else Now(self, values)

@@ -16,7 +16,7 @@ from ..codegen.timeloop import build
 from ..errors import DivergedError, LinkworkError, SimulationWarning
 from ..model import SoftLimits
 from . import stability, storage
-from .findings import WARNING, findings
+from .findings import SINGULAR, WARNING, findings
 from .inputs import one_of_names, positive, whole
 from .now import REFERENCE
 from .progress import Progress
@@ -274,6 +274,8 @@ class Runner:
         model = self.setup.plant.model
         q, v = self.setup.plant.reported(before[0, : self.loop.x])
         at = (step + 1) * self.dt
+        if model.loops and not self.setup.plant.distance(q) > SINGULAR:
+            warned = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",
             where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),

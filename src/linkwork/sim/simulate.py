@@ -22,7 +22,12 @@ from .trajectory import Trajectory
 
 ADAPTIVE = {"dormand-prince": "DOP853", "implicit": "Radau"}  # -> SciPy's names
 METHODS = (*NATIVE, *ADAPTIVE)
+PATIENCE = 100_000  # evaluations between two records, and again for each second, after which the integrator is stuck
 METHOD, STEP = "adams-bashforth-4", 1e-3  # unless another is asked for or needed
+
+
+class _StuckError(Exception):
+    """At the time it tells."""
 
 
 def simulate(
@@ -126,9 +131,13 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
         return x if finish is None else np.concatenate([np.atleast_1d(part) for part in finish(*given(t, x, k))])
 
     def slope(t: float, x: np.ndarray, k: int) -> np.ndarray:
+        nonlocal asked
+        asked += 1
+        if asked > PATIENCE * (1 + dt * every):
+            raise _StuckError(t)
         return np.concatenate([np.atleast_1d(part) for part in rates(*given(t, x, k))])
 
-    x, rows, t, evaluations = setup.x0[0], [], 0.0, 0
+    x, rows, t, evaluations, asked = setup.x0[0], [], 0.0, 0, 0
     # Held inputs jump from step to step, which no smooth integrator should have to find out by itself.
     stride = 1 if held else every
     for k in range(0, steps + 1, stride):
@@ -137,21 +146,27 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
         if k + stride > steps:
             break
         end = (k + stride) * dt
+        asked, why = 0, ""
         with np.errstate(all="ignore"):
-            found = solve_ivp(
-                slope, (t, end), x, method=ADAPTIVE[method], rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
-            )
-        evaluations += found.nfev
-        if not found.success or not np.isfinite(found.y[:, -1]).all():
+            try:
+                found = solve_ivp(
+                    slope, (t, end), x, method=ADAPTIVE[method], rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
+                )
+                after, why = found.y[:, -1], "" if found.success else found.message
+            except _StuckError as stuck:
+                after, why = x, f"it comes no farther than t = {stuck.args[0]:.6g} s by ever smaller steps"
+        evaluations += asked
+        if why or not np.isfinite(after).all():
             q, v = plant.reported(x)
             raise DivergedError(
-                f"the integrator gave up after t = {t:g} s: {found.message}",
+                f"the integrator gave up after t = {t:g} s: {why or 'the motion is not finite'}",
                 where=f"robot {model.name!r}, {method}",
                 got=f"q = {q}, v = {v}",
-                fix="a looser tolerance, weaker gains, or method='implicit' for stiff springs",
+                fix="a looser tolerance, weaker gains, method='implicit' for stiff springs"
+                + (", or rk4 through a singular position of the loops" if model.loops else ""),
                 sample=None, step=k, time=t, q=q, v=v,
             )  # fmt: skip
-        t, x = end, closed(end, found.y[:, -1], k)
+        t, x = end, closed(end, after, k)
     arrays = {name: np.stack([getattr(row, name) for row in rows]) for name in setup.outputs}
     times = dt * every * np.arange(len(rows))
     notes = [*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations"]

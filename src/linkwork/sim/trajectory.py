@@ -56,6 +56,11 @@ class Trajectory:
         if "t" not in self.arrays or len(self.arrays["t"].shape) != 1:
             got = self.arrays["t"].shape if "t" in self.arrays else f"only {', '.join(self.arrays) or 'nothing'}"
             raise ShapeError("a trajectory needs its times", where="t", got=got, expected="an array of shape (T,)")
+        for name, array in self.arrays.items():
+            if array.dtype.kind not in "biuf":
+                raise ShapeError("these are not real numbers", where=name, got=f"dtype {array.dtype}")
+        if len(self.arrays["t"]) and not np.isfinite(self.arrays["t"][[0, -1]]).all():
+            raise ShapeError("the times must be finite", where="t", got="NaN or infinity")
         times, batch = len(self.arrays["t"]), None
         for name, array in self.arrays.items():
             if name == "t":

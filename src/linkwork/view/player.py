@@ -68,7 +68,10 @@ def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
 
 def _samples(array: Any) -> np.ndarray:
     """The first few samples (samples, times, entries); of arrays on disk no more is read."""
-    some = np.asarray(array[:MOST] if len(array.shape) > 2 else array, float)
+    try:
+        some = np.asarray(array[:MOST] if len(array.shape) > 2 else array, float)
+    except (OSError, RuntimeError, ValueError) as error:  # of a damaged file
+        raise ShapeError("the numbers of this trajectory cannot be read", got=error) from error
     return some.reshape(-1, *some.shape[-2:])[:MOST]
 
 
