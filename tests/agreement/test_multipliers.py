@@ -79,3 +79,20 @@ def test_motion_through_singular_independent_joints():
     motion = robot.simulate(duration=1.0, dt=2e-4, method="rk4")
     assert robot.conditioning(motion.q).min() < 1e-2  # it goes through
     assert np.abs(motion.q[-1] - exact.y[:n, -1]).max() < 1e-7
+
+
+def test_a_leg_in_cardan_lock():
+    """A leg that is singular by itself, of a platform whose loops are regular: leg 1 lies along its base's tangent."""
+    robot = linkwork.load("gough-stewart")
+    reference = Reference(describe(robot.model))
+    base, ball, turn = np.deg2rad([10.0, 50.0, -40.0])
+    along = np.array([-np.sin(base), np.cos(base), 0.0])
+    tip = 0.65 * np.array([np.cos(base), np.sin(base), 0.0]) + along
+    c, s = np.cos(turn), np.sin(turn)
+    held = 0.4 * np.array([np.cos(ball), c * np.sin(ball), s * np.sin(ball)])
+    found = robot.assemble([*(tip - held), np.sin(turn / 2), 0.0, 0.0, np.cos(turn / 2)])
+    q, still = np.asarray(found.nearest), np.zeros(24)
+    assert found.singular and np.abs(robot.loop_residual(q)).max() < 1e-9
+    assert np.linalg.svd(reference.rows(q, still)[1], compute_uv=False)[17] > 0.1
+    expected, _ = reference.solve(q, still, accelerations={}, forces=still, unknown=[])
+    assert_close(robot.constrained_dynamics(q, still, np.zeros(6))[0], expected, tolerance=1e-8, scale=10)
