@@ -1,7 +1,6 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
-from .crba import crba
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
 from .khalil import ClosedLoops
@@ -24,7 +23,6 @@ __all__ = [
     "body_velocities",
     "body_wrenches",
     "by_inertia_and_bias",
-    "crba",
     "dot",
     "drift",
     "entries",

@@ -20,7 +20,7 @@ BETTER = 1.05  # how many times better a choice must be to be preferred to one f
 def independent_rows(model: Model, rank: int) -> tuple[int, ...]:
     """As many rows of the loops' Jacobian as its rank."""
     home = np.array(model.home)
-    seen = [_jacobian(model, home)]
+    seen = [leading_jacobian(model, home)]
     some = _telling(seen)
     if len(some) == rank:
         return some
@@ -46,7 +46,7 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
     for heading in (*ways, *-ways):
         q = home
         for _ in range(STRIDES):
-            free = np.linalg.svd(_jacobian(model, q))[2][rank:]
+            free = np.linalg.svd(leading_jacobian(model, q))[2][rank:]
             if not len(free):
                 return found
             step = (heading @ free.T) @ free
@@ -54,11 +54,11 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
             q = np.array(model.moved(q.tolist(), (STRIDE * step / np.abs(step).max()).tolist()))
             for _ in range(3):
                 residual = np.array(closure.residual(model, model.expand(q.tolist())), float)
-                back = np.linalg.lstsq(_jacobian(model, q), -residual, rcond=1e-9)[0]
+                back = np.linalg.lstsq(leading_jacobian(model, q), -residual, rcond=1e-9)[0]
                 q = np.array(model.moved(q.tolist(), back.tolist()))
             if not np.abs(closure.residual(model, model.expand(q.tolist()))).max() < 1e-3:
                 break  # the end of what can be reached this way
-            found.append(_jacobian(model, q))
+            found.append(leading_jacobian(model, q))
     return found
 
 
@@ -80,6 +80,7 @@ def _apart(J: np.ndarray, rows: tuple[int, ...]) -> float:
     return float(own[len(rows) - 1] / max(whole[len(rows) - 1], 1e-300))
 
 
-def _jacobian(model: Model, q: np.ndarray) -> np.ndarray:
+def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
+    """Rates of the residual per velocity of each leading joint, at the user's q."""
     rows = model.collect_rows(closure.jacobian(model, model.expand(q.tolist())))
     return np.array(rows, float).reshape(len(rows), model.n_leading)

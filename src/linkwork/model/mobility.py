@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import ModelError
 from . import closure
-from .loop_rows import independent_rows
+from .loop_rows import independent_rows, leading_jacobian
 from .model import Mobility, Model
 
 CLOSED = 1e-10  # metres and radians
@@ -33,7 +33,7 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
     q = _closed_home(model, independent)
     _require_closed(model, q)
     model = replace(model, home=tuple(q.tolist()))
-    J = _jacobian(model, q)
+    J = leading_jacobian(model, q)
     rank = _rank(J)
     _require_moving(model, q, J, rank)
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
@@ -61,7 +61,7 @@ def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np
     for _ in range(STEPS):
         if np.abs(r).max(initial=0.0) < 0.01 * CLOSED:
             break
-        damped = np.vstack([_jacobian(model, q) @ along.T, math.sqrt(damping) * np.eye(n)])
+        damped = np.vstack([leading_jacobian(model, q) @ along.T, math.sqrt(damping) * np.eye(n)])
         step = np.linalg.lstsq(damped, np.append(-r, np.zeros(n)), rcond=None)[0] @ along
         moved = np.array(model.moved(q.tolist(), step.tolist()))
         there = _residual(model, moved)
@@ -105,16 +105,11 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
 def determines(model: Model, known: Sequence[int]) -> bool:
     """Do these freedoms of the leading joints tell all others, at home?"""
     others = [k for k in range(model.n_leading) if k not in known]
-    return _rank(_jacobian(model, np.array(model.home))[:, others]) == len(others)
+    return _rank(leading_jacobian(model, np.array(model.home))[:, others]) == len(others)
 
 
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
     return np.array(closure.residual(model, model.expand(q.tolist())), float)
-
-
-def _jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    rows = model.collect_rows(closure.jacobian(model, model.expand(q.tolist())))
-    return np.array(rows, float).reshape(len(rows), model.n_leading)
 
 
 def _rank(J: np.ndarray) -> int:
@@ -138,7 +133,7 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
     size = BESIDE[0]
     others = [at for at in (beside(size, way) for way in ways) if _is_closed(model, at, limit)]
     others = [at for at in others if np.abs(at - q).max() > 0.1 * size]
-    general = max((_rank(_jacobian(model, at)) for at in others), default=rank)
+    general = max((_rank(leading_jacobian(model, at)) for at in others), default=rank)
     first = f"{len(free)} freedoms there"
     if not others:
         raise ModelError(

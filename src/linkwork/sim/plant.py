@@ -109,7 +109,6 @@ class Plant:
         """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
         if not (self.model.floating or self.model.loops):
             return None
-
         return self._trace("finish", lambda now: self._state(now.finished, lambda: now.work))
 
     def _state(self, parts: Mapping[str, Any], work: Callable[[], Scalar]) -> dict[str, Any]:
