@@ -23,3 +23,7 @@ __all__ = [
     "pseudo_inertia",
     "steiner",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

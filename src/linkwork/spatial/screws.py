@@ -20,6 +20,8 @@ from .vectors import Matrix, Symmetric, Vector, steiner, turn, turn_back, turn_m
 
 
 class Motion:
+    """Velocity or acceleration: linear, of the frame's origin, and angular."""
+
     __slots__ = ("angular", "linear")
 
     def __init__(self, linear: Vector | None = None, angular: Vector | None = None):
@@ -50,6 +52,8 @@ class Motion:
 
 
 class Force:
+    """A force, and the moment about the frame's origin."""
+
     __slots__ = ("angular", "linear")
 
     def __init__(self, linear: Vector | None = None, angular: Vector | None = None):
