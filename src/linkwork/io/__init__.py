@@ -24,7 +24,7 @@ WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
 LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of the files that are read
 BUNDLED = Path(__file__).parent.parent / "robots"
 
-__all__ = ["bundled_robots", "read", "write"]
+__all__ = ["read", "write"]
 
 
 def __dir__() -> list[str]:

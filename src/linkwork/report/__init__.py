@@ -5,7 +5,7 @@
 
 from .motion import Motion, sample_motion
 from .parts import torque_parts
-from .picture import picture
+from .skeleton import picture
 
 __all__ = ["Motion", "picture", "sample_motion", "torque_parts"]
 
