@@ -56,3 +56,7 @@ __all__ = [
     "raise_errors",
     "with_elastic_drives",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

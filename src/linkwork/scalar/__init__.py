@@ -19,19 +19,26 @@ Scalar = Any  # no common base class spans float, complex, ndarray, Counted and 
 __all__ = ["Counted", "Scalar", "Tally", "cos", "is_one", "is_zero", "positive_part", "sign", "sin", "sqrt"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def sin(x: Scalar) -> Scalar:
+    """Of an angle in radians."""
     if isinstance(x, (int, float)):
         return math.sin(x)
     return x.sin() if hasattr(x, "sin") else np.sin(x)
 
 
 def cos(x: Scalar) -> Scalar:
+    """Of an angle in radians."""
     if isinstance(x, (int, float)):
         return math.cos(x)
     return x.cos() if hasattr(x, "cos") else np.cos(x)
 
 
 def sqrt(x: Scalar) -> Scalar:
+    """The root that is not negative."""
     if isinstance(x, (int, float)):
         return math.sqrt(x)
     return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)

@@ -25,3 +25,7 @@ __all__ = [
     "quaternion_product",
     "steiner",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -16,6 +16,8 @@ from .vectors import Matrix, Symmetric, Vector, steiner
 
 
 class Motion:
+    """Velocity or acceleration: linear, of the frame's origin, and angular."""
+
     __slots__ = ("angular", "linear")
 
     def __init__(self, linear: Vector | None = None, angular: Vector | None = None):
@@ -46,6 +48,8 @@ class Motion:
 
 
 class Force:
+    """A force, and the moment about the frame's origin."""
+
     __slots__ = ("angular", "linear")
 
     def __init__(self, linear: Vector | None = None, angular: Vector | None = None):
