@@ -16,11 +16,13 @@ What is said here of a joint's numbers is the convention written down once more,
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from hypothesis import strategies as st
 
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement
+from support.evaluate import rotation_of
 from support.random_robots import inertia, quarter_turns, random_rotation
 
 SIZES = {  # of q and of v
@@ -60,6 +62,17 @@ class MixedRecipe:
     coordinate: bool = False
     rotors: bool = False
     extras: bool = False
+
+
+def mixed_recipes(*, joints: int = 5, **given) -> st.SearchStrategy[MixedRecipe]:
+    """Recipes with up to ``joints`` joints of any kinds; ``given`` fixes fields."""
+    fields = {
+        "seed": st.integers(0, 1000),
+        "kinds": st.lists(st.sampled_from(KINDS), min_size=1, max_size=joints).map(tuple),
+        "reach": st.integers(1, joints),
+        **{name: st.booleans() for name in ("floating", "fixed", "coordinate", "rotors", "extras")},
+    }
+    return st.builds(MixedRecipe, **(fields | {name: st.just(value) for name, value in given.items()}))
 
 
 def shuffled(seed: int, times: int = 1) -> tuple[str, ...]:
@@ -120,6 +133,13 @@ def own_values(recipe: MixedRecipe, kind: str, rng: np.random.Generator) -> dict
     return values
 
 
+def turned_off(joints: Sequence[JointDescription], seed: int) -> tuple[JointDescription, ...]:
+    """The same joints; about half of them have no motor."""
+    rng = np.random.default_rng(seed + 7907)
+    roles = ["active" if joint.kind == "fixed" or rng.random() < 0.5 else "passive" for joint in joints]
+    return tuple(replace(joint, role=role) for joint, role in zip(joints, roles))
+
+
 def directions(rng: np.random.Generator, coordinate: bool) -> tuple[np.ndarray, np.ndarray]:
     """Two perpendicular vectors of any length."""
     if coordinate:
@@ -129,7 +149,8 @@ def directions(rng: np.random.Generator, coordinate: bool) -> tuple[np.ndarray, 
     return columns[:, 0] * rng.uniform(0.5, 2), columns[:, 1] * rng.uniform(0.5, 2)
 
 
-TREES = {kind: MixedRecipe(k, ("revolute", kind, kind, "prismatic")) for k, kind in enumerate(KINDS)} | {
+# Of each kind one with that joint at the root, in the middle and at the tip.
+TREES = {kind: MixedRecipe(k, (kind, "revolute", kind, "prismatic", kind)) for k, kind in enumerate(KINDS)} | {
     "deep": MixedRecipe(21, shuffled(21), rotors=True),
     "deeper": MixedRecipe(22, shuffled(22, 2), fixed=True),
     "branched": MixedRecipe(23, shuffled(23, 2), reach=4, fixed=True, rotors=True),
@@ -205,6 +226,28 @@ class Places:
                 at = self.q[name].start + k
                 q[at] += 2 * np.pi * np.round((as_q[at] - q[at]) / (2 * np.pi))
         return q
+
+    def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """dq/dt; a quaternion of any length keeps it."""
+        rate = np.zeros(self.nq)
+        for name, kind in self.kinds.items():
+            own, u = q[self.q[name]], v[self.v[name]]
+            match kind:
+                case "planar":
+                    c, s = np.cos(own[2]), np.sin(own[2])
+                    rate[self.q[name]] = [c * u[0] - s * u[1], s * u[0] + c * u[1], u[2]]
+                case "spherical" | "floating":
+                    shift = rotation_of(own[-4:]) @ u[:3] if kind == "floating" else []
+                    rate[self.q[name]] = [*shift, *turning(own[-4:], u[-3:])]
+                case _:
+                    rate[self.q[name]] = u
+        return rate
+
+
+def turning(quaternion: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Rate of a quaternion x, y, z, w at angular velocity ``w`` in the axes it leads to: half its product with w."""
+    u, scalar = quaternion[:3], quaternion[3]
+    return np.array([*(scalar * w + np.cross(u, w)), -u @ w]) / 2
 
 
 def joint_order(names: Sequence[str]) -> list[str]:
