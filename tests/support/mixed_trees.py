@@ -174,10 +174,10 @@ class Places:
     """
 
     def __init__(self, description: Description, order: Iterable[str] = ()):
-        self.kinds = {"base": "floating"} if description.floating else {}
-        self.kinds |= {joint.name: joint.kind for joint in description.joints if joint.kind != "fixed"}
-        self.order = tuple(order) or tuple(self.kinds)
-        assert sorted(self.order) == sorted(self.kinds)
+        kinds = {"base": "floating"} if description.floating else {}
+        kinds |= {joint.name: joint.kind for joint in description.joints if joint.kind != "fixed"}
+        self.order = tuple(order) or tuple(kinds)
+        self.kinds = {name: kinds[name] for name in self.order}
         self.q, self.v, self.nq, self.nv = {}, {}, 0, 0
         for name in self.order:
             nq, nv = SIZES[self.kinds[name]]
