@@ -66,7 +66,8 @@ def _limits(model: Model) -> Safe:
         return float(value) if value and math.isfinite(value) else None
 
     rows = [
-        [j.name, j.kind, j.role, *(told(getattr(j, name)) for name in names.values())] for j in model.leading_joints
+        [j.name, j.kind.name, j.role, *(told(getattr(j, name)) for name in names.values())]
+        for j in model.leading_joints
     ]
     return table(["joint", "kind", "role", *names], rows, "Joints")
 
