@@ -1,7 +1,7 @@
 """Motion: one simulated trajectory, or batches of them with the time loop in native code."""
 
 from .findings import WARNING
-from .names import UNITS, entry_names
+from .names import entry_names
 from .rollout import OUTPUTS, STOPPED, rollout
 from .setup import OPEN, rest, zero
 from .simulate import METHODS, STEP, simulate
@@ -13,7 +13,6 @@ __all__ = [
     "OUTPUTS",
     "STEP",
     "STOPPED",
-    "UNITS",
     "WARNING",
     "Trajectory",
     "entry_names",
