@@ -20,6 +20,8 @@ class Planar(JointKind):
     position_parts = ("x", "y", "angle")
     position_units = ("m", "m", "rad")
     velocity_parts = ("x", "y", "rz")
+    position_meaning = "place of its origin in the plane, then angle"
+    velocity_meaning = "along its own axes, then turn"
     turning = (False, False, True)
     directions = 1
 
