@@ -14,7 +14,17 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .function import Function
-from .model import Description, ElasticDrive, Model, SoftLimits, build, chain, describe, with_elastic_drives
+from .model import (
+    Coordinates,
+    Description,
+    ElasticDrive,
+    Model,
+    SoftLimits,
+    build,
+    chain,
+    describe,
+    with_elastic_drives,
+)
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
@@ -54,6 +64,12 @@ class Robot:
     def nv(self) -> int:
         """Number of velocities: one per independent joint; first 6 (linear, angular) of a floating base."""
         return self.model.nv
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Names and order of the entries of q and of the velocities of all joints, and the ways between positions:
+        neutral(), random(rng, size), normalised(q), integrate(q, v), difference(q0, q1)."""
+        return self.model.coordinates
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ class Plant:
         """x -> dx/dt."""
 
         def run(now: Now) -> Mapping[str, Any]:
-            rates = {"q": self.model.position_rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
+            rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
             return self._state(rates, lambda: now.power(now.tau))
 
         return self._trace("rates", run)
