@@ -11,7 +11,7 @@ import numpy as np
 from rich.tree import Tree
 
 from .. import io
-from ..formulations import METHODS, QUANTITIES
+from ..formulations import METHODS, QUANTITIES, VARIABLES
 from ..io.mdh import ILLUSTRATIVE
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
@@ -109,7 +109,7 @@ def _tree(model: Model) -> str:
     branches = {0: tree}
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
-        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind})")
+        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind.name})")
     screen = console()
     screen.width = WIDEST
     with screen.capture() as captured:
@@ -185,7 +185,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
     mimic = {"joint": joint.leader, "multiplier": joint.multiplier, "offset": joint.offset} if joint.leader else None
     return {
         "name": joint.name,
-        "kind": joint.kind,
+        "kind": joint.kind.name,
         "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
         "mimic": mimic,
@@ -215,7 +215,7 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
 
 
 def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
-    position, speed, effort = (unit(model, vector, base=False) for vector in ("q", "v", "tau"))
+    position, speed, effort = (unit(model, VARIABLES[vector], base=False) for vector in ("q", "v", "tau"))
     bound = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
     limits = [f"lower\n{position}", f"upper\n{position}", f"speed\n{speed}", f"effort\n{effort}"]
     rows = [

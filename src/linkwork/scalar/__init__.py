@@ -16,7 +16,7 @@ from .counting import Counted, Tally
 
 Scalar = Any  # no common base class spans float, complex, ndarray, Counted and graph nodes
 
-__all__ = ["Counted", "Scalar", "Tally", "cos", "is_zero", "positive_part", "sign", "sin", "sqrt"]
+__all__ = ["Counted", "Scalar", "Tally", "cos", "is_one", "is_zero", "positive_part", "sign", "sin", "sqrt"]
 
 
 def __dir__() -> list[str]:
@@ -54,6 +54,11 @@ def sign(x: Scalar) -> Scalar:
 def positive_part(x: Scalar) -> Scalar:
     """x where it is positive, else 0, exactly."""
     return 0.5 * (x + x * sign(x))
+
+
+def is_one(x: Scalar) -> bool:
+    """Is ``x`` a number known to be one before anything is evaluated?"""
+    return isinstance(x, (int, float)) and x == 1
 
 
 def is_zero(x: Scalar) -> bool:
