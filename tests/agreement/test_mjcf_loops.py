@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.constraints import closure
 from linkwork.io.mjcf import read_mjcf
-from linkwork.model import closure
 from linkwork.model.description import Placement
 
 GEOM = '<geom type="capsule" size=".03" fromto="0 0 0 .3 .02 0"/>'

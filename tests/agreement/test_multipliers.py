@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from scipy.integrate import solve_ivp
 
 import linkwork
-from linkwork.model import build, closure, describe
+from linkwork.constraints import closure
+from linkwork.model import describe
 from support.evaluate import assert_close, evaluate
 from support.kkt import Reference
-from support.random_loops import LoopRecipe, loop_recipes, mechanism
+from support.random_loops import LoopRecipe, closed_model, loop_recipes, mechanism
 
 
 def joint_forces(model, tau):
@@ -24,7 +25,7 @@ def joint_forces(model, tau):
 @settings(max_examples=40)
 def test_accelerations_of_all_joints(recipe: LoopRecipe):
     description = mechanism(recipe)
-    model, reference = build(description), Reference(description)
+    model, reference = closed_model(description), Reference(description)
     rng = np.random.default_rng(recipe.seed)
     q, tau = np.array(model.home), rng.uniform(-5, 5, len(model.mobility.forced))
     v = evaluate(model, "joint_velocities", q, rng.uniform(-1, 1, model.nv))

@@ -3,10 +3,8 @@
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
-from .khalil import ClosedLoops
 from .method import Method
-from .multipliers import ByMultipliers, Multipliers, drift
-from .orthogonal import Orthogonal, dot
+from .multipliers import ByMultipliers
 from .passive import body_wrenches, friction_slopes, passive_forces
 from .quantities import QUANTITIES, Quantity, Request, entries, joint_forces, sizes, vectors
 
@@ -14,17 +12,12 @@ __all__ = [
     "METHODS",
     "QUANTITIES",
     "ByMultipliers",
-    "ClosedLoops",
     "Method",
-    "Multipliers",
-    "Orthogonal",
     "Quantity",
     "Request",
     "body_velocities",
     "body_wrenches",
     "by_inertia_and_bias",
-    "dot",
-    "drift",
     "entries",
     "executed",
     "find",

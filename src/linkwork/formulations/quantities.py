@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..constraints import ClosedLoops, closure, forces_at_cuts
 from ..errors import LinkworkError, UnsupportedError
-from ..model import Frame, Model, closure
+from ..model import Frame, Model
 from ..scalar import Scalar, is_zero
+from ..scalar.orthogonal import Orthogonal, dot
+from ..scalar.staircase import exists
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
 from .forward import bias_by
-from .khalil import ClosedLoops, khalil_kleinfinger
-from .multipliers import ByMultipliers, forces_at_cuts
-from .orthogonal import Orthogonal, dot
+from .khalil import khalil_kleinfinger
+from .multipliers import ByMultipliers
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Parameter, regressor, standard_parameters
-from .staircase import exists
 
 Scalars = Sequence[Scalar]
 

@@ -1,6 +1,5 @@
 """The robot: Description (what a file says), checks, and Model (what the formulations see)."""
 
-from . import closure
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
@@ -17,7 +16,6 @@ from .description import (
 )
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
-from .mobility import determines
 from .model import Body, Frame, Joint, Loop, Mobility, Model, quaternion_product
 from .soft_limits import SoftLimits
 
@@ -41,9 +39,7 @@ __all__ = [
     "build",
     "chain",
     "check",
-    "closure",
     "describe",
-    "determines",
     "grouped",
     "quaternion_product",
     "raise_errors",

@@ -18,8 +18,6 @@ from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Vector
 from .checks import check, raise_errors
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
-from .loop_checks import check_home
-from .mobility import with_mobility
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
 from .rotations import cos_sin, frame_of_axis, quaternion_from_rotation
@@ -44,7 +42,8 @@ def build(
     mimic: bool = True,
     lock: Mapping[str, float] | None = None,
 ) -> Model:
-    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says)."""
+    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says). Loops stay
+    cut: ``linkwork.constraints.closed`` closes them."""
     raise_errors(check(description))
     for name, value in (("friction", friction), ("rotors", rotors), ("mimic", mimic)):
         if not isinstance(value, (bool, np.bool_)):
@@ -64,11 +63,7 @@ def build(
         raise ModelError(message, where=description.name, fix='load it with base="fixed"')
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
-    model = _finish(description, tree, Vector(*direction))
-    if not model.loops:
-        return model
-    closed = with_mobility(model, description.independent, description.redundant)
-    return replace(closed, findings=tuple(check_home(description, model, closed)))
+    return _finish(description, tree, Vector(*direction))
 
 
 def _with_options(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ..errors import UnknownNameError
+from ..errors import ModelError, UnknownNameError
 from ..scalar import Scalar, cos, sin, sqrt
 from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
 from .description import Finding, JointValues
@@ -247,6 +247,9 @@ class Model:
     def mobility(self) -> Mobility:
         if self.closed_mobility is not None:
             return self.closed_mobility
+        if self.loops:
+            message, fix = "the loops of this model are still cut", "linkwork.constraints.closed(model, description)"
+            raise ModelError(message, where=f"robot {self.name!r}", fix=fix)
         everything = tuple(range(self.n_leading))
         active = tuple(self._leading[joint.name] for joint in self.leading_joints if joint.role == "active")
         return Mobility(everything, active, active, tuple(k for k in everything if k not in active))

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..constraints import closure
 from ..errors import LinkworkError
-from ..model import Model, closure
+from ..model import Model
 from ..scalar import Scalar
 
 PARAMETERS = 13  # of a body and its joint

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..formulations import ByMultipliers, Multipliers, dot, drift, joint_forces, kinetic_energy, momentum
-from ..model import closure
+from ..constraints import Multipliers, closure, drift
+from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum
 from ..scalar import Scalar, positive_part, sign
+from ..scalar.orthogonal import dot
 from .now import Now
 
 

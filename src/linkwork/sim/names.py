@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..codegen.listing import FLOATING
+from ..constraints import closure
 from ..formulations import sizes, vectors
-from ..model import Model, closure
+from ..model import Model
 
 # of joint vectors: for a joint that turns, for one that slides
 UNITS = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N")}

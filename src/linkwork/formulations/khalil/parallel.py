@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...constraints.parallel import Leg, Parallel, platform_and_legs
 from ...model import Model
-from ...model.parallel import Leg, Parallel, platform_and_legs
-from ...scalar import Scalar
+from ...scalar import Scalar, ldl
+from ...scalar.orthogonal import Orthogonal, dot
+from ...scalar.staircase import Staircase, exists
 from ...spatial import AXES, ArticulatedInertia, Force, Matrix, Motion, Pose, Screw, Symmetric, Transform, Vector
-from .. import ldl
 from ..crba import crba
 from ..method import Wrenches
-from ..orthogonal import Orthogonal, dot
 from ..passive import passive_forces
 from ..rnea import acceleration_matrix
-from ..staircase import Staircase, exists
 from .kleinfinger import khalil_kleinfinger, revolute
 
 CLOSURES = ("spherical", "revolute", "weld")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .formulations import Orthogonal, dot
-from .function import Function, Label
-from .legs import LegSolver
-from .model import Model, closure, quaternion_product
-from .program import Port, trace
-from .program.passes import schedule
-from .scalar import sign, sqrt
-from .spatial import Vector
+from ..constraints import closure
+from ..constraints.legs import LegSolver
+from ..function import Function, Label
+from ..model import Model, quaternion_product
+from ..program import Port, trace
+from ..program.passes import schedule
+from ..scalar import sign, sqrt
+from ..scalar.orthogonal import Orthogonal, dot
+from ..spatial import Vector
 
 NEWTON = 4  # plain steps taken at once, before anything is looked at
 

@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ModelError
+from ..model import Mobility, Model
 from . import closure
-from .loop_rows import independent_rows, leading_jacobian
-from .model import Mobility, Model
+from .rows import independent_rows, leading_jacobian
 
 CLOSED = 1e-10  # metres and radians
 OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .model import Model
-from .model.parallel import Leg, platform_and_legs
-from .scalar import cos, sin
-from .spatial import Pose, Vector
+from ..model import Model
+from ..scalar import cos, sin
+from ..spatial import Pose, Vector
+from .parallel import Leg, platform_and_legs
 
 BLOCK = 8192  # states at a time: enough to keep NumPy busy, few enough for the cache
 SAME = 1e-9  # metres and radians: axes this close meet, or are parallel

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .errors import LinkworkError, ShapeError, UnsupportedError
-from .function import Function
-from .legs import LegSolver
-from .loop_steps import NEWTON, newton_function, step_function, stride_function
-from .model import Model, closure, determines
+from ..constraints import closure, determines
+from ..constraints.legs import LegSolver
+from ..errors import LinkworkError, ShapeError, UnsupportedError
+from ..function import Function
+from ..model import Model
+from .steps import NEWTON, newton_function, step_function, stride_function
 
 CLOSE = 1e-2  # below this residual, plain Newton steps
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from

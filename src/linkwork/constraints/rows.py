@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..model import Model
 from . import closure
-from .model import Model
 
 HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians or metres
 NOTHING = 1e-9  # of the largest row: one that is never larger tells nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .model import Frame, Loop, Model
+from ..model import Frame, Loop, Model
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..model import Loop, Model
 from ..scalar import Scalar
 from ..spatial import AXES, Matrix, Pose, Transform, Vector, X, Y, Z
-from .model import Loop, Model
 
 # Directions in which each kind of cut joint holds the origins together, and about which it holds the turns. The
 # universal joint's one is the normal of its two axes, which moves.
