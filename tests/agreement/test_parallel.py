@@ -214,7 +214,7 @@ def test_what_it_is_not_for():
     assert "own coordinates are the independent ones, and they are not" in reason(replace(delta, independent=motors))
     assert reason(delta, base="floating") == "it is for a fixed base, and the base floats"
     universal = with_joints_for_balls(gough, 1)
-    assert reason(universal) == "it is for legs whose tips are held by spherical, revolute, weld joints, not universal"
+    assert reason(universal) == "it is for legs whose tips are held by revolute, spherical, weld joints, not universal"
     driven = [replace(joint, role="active") if joint.name == "x" else joint for joint in delta.joints]
     assert "some move the platform itself" in reason(replace(delta, joints=tuple(driven), redundant=True))
     first = planar.loops[0]

@@ -156,7 +156,7 @@ def form_of(model: Model, leg: Leg) -> LegForm | None:
         at = at.then(model.transform(i, zero))
         axes.append(Axis(model.joint(i).prismatic, at.rotation.columns[2], at.origin))
     tip, places = at.then(leg.tip.pose).origin, [k for i in leg.bodies for k in model.coordinates(i)]
-    if leg.kind == "prismatic":
+    if not leg.kind.holds_a_point:
         return None
     for turns in ((0, 1), (1, 2)) if len(axes) == 3 else ():
         pivot = axes[turns[0]].meets(axes[turns[1]])

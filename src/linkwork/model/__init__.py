@@ -3,6 +3,7 @@
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
+from .cut_joints import CUT_JOINTS, CutJoint
 from .describe import describe
 from .description import (
     Description,
@@ -20,7 +21,9 @@ from .model import Body, Frame, Joint, Loop, Mobility, Model, quaternion_product
 from .soft_limits import SoftLimits
 
 __all__ = [
+    "CUT_JOINTS",
     "Body",
+    "CutJoint",
     "Description",
     "ElasticDrive",
     "Finding",

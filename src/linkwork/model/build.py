@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Vector
 from .checks import check, raise_errors
+from .cut_joints import CUT_JOINTS
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
@@ -233,7 +234,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
     for name, (link, placement) in description.frames.items():
         frames[name] = frame(name, link, placement)
     loops = tuple(
-        Loop(loop.name, loop.kind, *(frame(loop.name, *side) for side in (loop.first, loop.second)))
+        Loop(loop.name, CUT_JOINTS[loop.kind], *(frame(loop.name, *side) for side in (loop.first, loop.second)))
         for loop in description.loops
     )
     tips = {loop.name: loop.first for loop in loops if loop.name not in frames}  # where a leg or branch was cut

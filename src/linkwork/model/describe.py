@@ -60,7 +60,9 @@ def describe(model: Model) -> Description:
         gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
         floating=floating,
         frames=frames,
-        loops=tuple(LoopDescription(loop.name, loop.kind, side(loop.first), side(loop.second)) for loop in model.loops),
+        loops=tuple(
+            LoopDescription(loop.name, loop.kind.name, side(loop.first), side(loop.second)) for loop in model.loops
+        ),
         home=dict(zip(model.position_names, model.home[-len(model.position_names) :], strict=False)),
         independent=_independent(model),
         redundant=len(mobility.motors) > len(mobility.driven),

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..errors import one_of, perhaps
-from .description import CLOSURES, ROLES, Description, Finding, JointDescription, Placement
+from .cut_joints import CUT_JOINTS
+from .description import ROLES, Description, Finding, JointDescription, Placement
 
 HUGE = 1e100  # beyond this, squares and products overflow
 SAME = 1e-9  # metres and radians: two axes this close are one
@@ -67,8 +68,8 @@ def _loops(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"{count} loops have this name", "rename all but one loop")
     for loop in description.loops:
         where = place(description, "loop", loop.name)
-        if loop.kind not in CLOSURES:
-            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, CLOSURES))
+        if loop.kind not in CUT_JOINTS:
+            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, CUT_JOINTS))
         for side, (link, placement) in (("first", loop.first), ("second", loop.second)):
             if link not in links:
                 message = f"its {side} side is on link {link!r}, which does not exist"

@@ -20,6 +20,7 @@ from typing import Any
 from ..errors import ModelError, UnknownNameError
 from ..scalar import Scalar, cos, sin, sqrt
 from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
+from .cut_joints import CutJoint
 from .description import Finding, JointValues
 from .rotations import cos_sin
 from .soft_limits import SoftLimits
@@ -107,7 +108,7 @@ class Loop:
     """A cut joint that holds two frames together; see ``LoopDescription``."""
 
     name: str
-    kind: str
+    kind: CutJoint
     first: Frame
     second: Frame
 

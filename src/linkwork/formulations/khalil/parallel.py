@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...constraints.parallel import Leg, Parallel, platform_and_legs
-from ...model import Model
+from ...model import CUT_JOINTS, Model
 from ...scalar import Scalar, ldl
 from ...scalar.orthogonal import Orthogonal, dot
 from ...scalar.staircase import Staircase, exists
@@ -16,8 +16,6 @@ from ..method import Wrenches
 from ..passive import passive_forces
 from ..rnea import acceleration_matrix
 from .kleinfinger import khalil_kleinfinger, revolute
-
-CLOSURES = ("spherical", "revolute", "weld")
 
 
 def khalil_parallel(
@@ -85,8 +83,9 @@ def fits(model: Model) -> str:
     parts = platform_and_legs(model)
     if isinstance(parts, str):
         return parts
-    if other := {leg.kind for leg in parts.legs} - {*CLOSURES}:
-        return f"it is for legs whose tips are held by {', '.join(CLOSURES)} joints, not {', '.join(sorted(other))}"
+    suited = [kind.name for kind in CUT_JOINTS.values() if kind.holds_a_point and kind.turns.fixed is not None]
+    if other := {leg.kind.name for leg in parts.legs} - {*suited}:
+        return f"it is for legs whose tips are held by {', '.join(suited)} joints, not {', '.join(sorted(other))}"
     if model.mobility.free:
         return "it needs a motor for every freedom of the platform"
     if any(model.joint(j).role == "active" for j in parts.platform):
@@ -200,7 +199,7 @@ class _Leg:
         self.freedoms = [k for j in leg.bodies for k in model.freedoms(j)]
         self.X = [model.transform(j, q) for j in leg.bodies]
         self.tip, self.P = leg.tip.pose.origin, platform.at[-1].outward(leg.hold.pose.origin)
-        self.turns = {"spherical": (), "weld": AXES}.get(leg.kind, leg.tip.pose.rotation.columns[:2])
+        self.turns = _held_turns(leg)
         if revolute(model.joint(leg.bodies[-1])):
             self._align()
         self.axes = Transform(*(Screw(s.axis, s.c, s.s) for X in self.X for s in X.screws))  # no shifts
@@ -267,6 +266,12 @@ class _Leg:
         return self.axes.articulated_outward(
             ArticulatedInertia(M, Matrix(*by_turn[:3]), Symmetric(xx, xy, xz, yy, yz, zz))
         )
+
+
+def _held_turns(leg: Leg) -> tuple[Vector, ...]:
+    """Directions about which the cut joint holds the tip, in the axes of the last link; any three tell all."""
+    held = leg.kind.turns.fixed or ()
+    return AXES if len(held) == 3 else tuple(map(leg.tip.pose.outward, held))
 
 
 def _sum(vectors: Iterable[Vector]) -> Vector:
