@@ -32,11 +32,11 @@ from support.evaluate import deviation
 from support.parallel_robots import described, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
-from support.substitute import CLOSURE, ROOT, SHARED, imports, in_place_of, module_of, path_of
+from support.substitute import EQUATIONS, ROOT, SHARED, imports, in_place_of, module_of, path_of
 
 PLUMBING = {"__init__", "catalog", "execute", "method"}  # no formulas in these
 # every quantity of a robot with loops needs these
-LOOPS = {CLOSURE, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
+LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
 COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
 

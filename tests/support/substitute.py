@@ -18,9 +18,9 @@ import linkwork.formulations
 
 PACKAGE = "linkwork.formulations"
 ROOT = Path(linkwork.formulations.__file__).parent
-CLOSURE = "../constraints/closure.py"
+EQUATIONS = "../constraints/equations.py"
 SHARED = (
-    CLOSURE,
+    EQUATIONS,
     *(f"../constraints/{name}.py" for name in ("closed_loops", "multipliers")),
     *(f"../scalar/{name}.py" for name in ("ldl", "orthogonal", "staircase")),
 )
@@ -39,7 +39,7 @@ def module_of(file: str) -> str:
 def imports() -> dict[str, set[str]]:
     """Module -> all modules of the package that it imports, directly or not."""
     direct = {}
-    for path in (*ROOT.rglob("*.py"), *path_of(CLOSURE).parent.rglob("*.py"), *map(path_of, SHARED)):
+    for path in (*ROOT.rglob("*.py"), *path_of(EQUATIONS).parent.rglob("*.py"), *map(path_of, SHARED)):
         parts = path.relative_to(ROOT.parent.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if path.stem == "__init__" else parts)
         direct[name] = set()

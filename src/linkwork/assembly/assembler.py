@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import closure, determines
+from ..constraints import LoopEquations, determines
+from ..constraints.closing import search
 from ..constraints.legs import LegSolver
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Model
 from .steps import NEWTON, newton_function, step_function, stride_function
 
-CLOSE = 1e-2  # below this residual, plain Newton steps
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
 SINGULAR = 1e-5  # of the conditioning
 LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another way of assembly
@@ -102,7 +102,7 @@ class Assembler:
     def tolerance(self) -> float:
         """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too."""
         model = self.model
-        return max(1e-12, SLACK * float(np.linalg.norm(closure.residual(model, model.expand(model.home)))))
+        return max(1e-12, SLACK * float(np.linalg.norm(LoopEquations.at(model, model.home).residual)))
 
     def _freedoms(self, names: Sequence[str]) -> tuple[int, ...]:
         model = self.model
@@ -269,7 +269,7 @@ class Assembler:
         rest = np.flatnonzero(rest)
         if rest.size:
             start = q[rest] if self.legs is None else self.legs(q[rest])
-            near[rest], steps[rest] = self._search(start, tolerance, iterations)
+            near[rest], steps[rest] = search(self.step, start, tolerance, iterations)
             for values, found in zip(told, self._told(near[rest]), strict=True):
                 values[rest] = found
             if self.legs is not None:
@@ -279,28 +279,6 @@ class Assembler:
     def _told(self, q: np.ndarray) -> list[np.ndarray]:
         """Residual, zero unless an axis points the wrong way, conditioning."""
         return [x[:, 0] for x in self.state(q)[1:]]
-
-    def _search(self, q: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, np.ndarray]:
-        """Levenberg and Marquardt's steps, Newton's near the solution; states that are done are left alone."""
-        best, steps = q.copy(), np.zeros(len(q), int)
-        todo, at, damping, least = np.arange(len(q)), q, np.full((len(q), 1), 1e-4), np.full(len(q), np.inf)
-        for iteration in range(iterations + 1):
-            moved, r = self.step(at, damping)
-            square = (r * r).sum(axis=-1)
-            better = square <= least
-            best[todo[better]], steps[todo[better]] = at[better], iteration
-            least = np.where(better, square, least)
-            damping = np.where(better[:, None], 0.01 * damping, 100 * np.maximum(damping, 1e-8))
-            damping[better & (square < CLOSE**2)] = 0.0
-            keep = ~((better & (square <= tolerance**2)) | (damping[:, 0] > 1e12) | ~np.isfinite(square))
-            if not keep.any():
-                break
-            # a step that made it worse is taken again, shorter, from where it began
-            worse = keep & ~better
-            if worse.any():
-                moved[worse] = self.step(best[todo[worse]], damping[worse])[0]
-            todo, at, damping, least = todo[keep], moved[keep], damping[keep], least[keep]
-        return best, steps
 
 
 def numbers(value: Any, where: str) -> np.ndarray:

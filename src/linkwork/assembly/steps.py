@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..constraints import closure
+from ..constraints import LoopEquations
+from ..constraints.closing import closer, keeping
 from ..constraints.legs import LegSolver
 from ..function import Function, Label
 from ..model import Model, quaternion_product
@@ -18,24 +19,18 @@ from ..spatial import Vector
 NEWTON = 4  # plain steps taken at once, before anything is looked at
 
 
-def _jacobian(model: Model, q: list[Any]) -> list[list[Any]]:
-    """Rates of the residual per velocity of each leading joint."""
-    return model.collect_rows(closure.jacobian(model, model.expand(q)))
-
-
-def _unknown_columns(model: Model, known: Sequence[int], J: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    return [[row[k] for row in J] for k in range(model.n_leading) if k not in known]
+def _unknown(model: Model, known: Sequence[int]) -> list[int]:
+    return [k for k in range(model.n_leading) if k not in known]
 
 
 def _judged(model: Model, known: Sequence[int], q: list[Any]) -> dict[str, Any]:
     """The norm of the residual, a number that is zero unless an axis points the wrong way, and the conditioning."""
-    tree, columns = model.expand(q), _unknown_columns(model, known, _jacobian(model, q))
-    r = closure.residual(model, tree)
-    wrong = sum((1 - sign(value) for value in closure.aligned(model, tree)), start=0)
+    equations = LoopEquations.at(model, q)
+    r = equations.residual
     return {
         "residual": [sqrt(dot(r, r))],
-        "wrong": [wrong],
-        "conditioning": [Orthogonal(columns).conditioning()],
+        "wrong": [sum((1 - sign(value) for value in equations.aligned), start=0)],
+        "conditioning": [Orthogonal(equations.columns(_unknown(model, known))).conditioning()],
     }
 
 
@@ -45,7 +40,7 @@ def newton_function(model: Model, known: Sequence[int], steps: int, legs: LegSol
     def run(q: list[Any]) -> Mapping[str, Any]:
         at = q
         for _ in range(steps):
-            at = newton_step(model, known, at)
+            at = closer(LoopEquations.at(model, at), at, keeping(known))
         judged = _judged(model, known, at)
         for before, after in zip(*(legs.slopes(each) for each in (q, at)), strict=True) if legs else ():
             judged["wrong"][0] = judged["wrong"][0] + 1 - sign(before * after)
@@ -61,17 +56,19 @@ def stride_function(model: Model, known: Sequence[int], places: Sequence[int]) -
     each in multiples of its column in A."""
 
     def run(q: list[Any], goal: list[Any]) -> Mapping[str, Any]:
-        J = _jacobian(model, q)
-        before, rates = _unknown_columns(model, known, J), _rates(model, known, q, dict(zip(places, goal, strict=True)))
+        equations, unknown = LoopEquations.at(model, q), _unknown(model, known)
+        before, step = equations.columns(unknown), _rates(model, known, q, dict(zip(places, goal, strict=True)))
         solver = Orthogonal(before)
-        at = _moved(model, known, q, solver, [dot(row, rates) for row in J], rates)
+        for k, value in zip(unknown, solver.solve([dot(row, step) for row in equations.J]), strict=True):
+            step[k] = -value
+        at = model.moved(q, step)
         for _ in range(NEWTON - 1):
             for place, value in zip(places, goal, strict=True):
                 at[place] = value
-            at = newton_step(model, known, at)
+            at = closer(LoopEquations.at(model, at), at, keeping(known))
         turn: Any = 0
         sizes = [dot(column, column) for column in before]
-        for a, b, size in zip(before, _unknown_columns(model, known, _jacobian(model, at)), sizes, strict=True):
+        for a, b, size in zip(before, LoopEquations.at(model, at).columns(unknown), sizes, strict=True):
             x = solver.solve([y - z for y, z in zip(b, a, strict=True)])
             turn = turn + sum((value * value * other for value, other in zip(x, sizes, strict=True)), start=0) / size
         return {"q": at, "turn": [sqrt(turn)], **_judged(model, known, at)}
@@ -94,31 +91,12 @@ def _rates(model: Model, known: Sequence[int], q: list[Any], goal: Mapping[int, 
     return rates
 
 
-def newton_step(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
-    """Positions after one of Newton's steps towards closed loops, over any scalar; the known ones stay."""
-    solver = Orthogonal(_unknown_columns(model, known, _jacobian(model, q)))
-    return _moved(model, known, q, solver, closure.residual(model, model.expand(q)))
-
-
-def _moved(
-    model: Model, known: Sequence[int], q: list[Any], solver: Orthogonal, b: Sequence[Any], rates: Sequence[Any] = ()
-) -> list[Any]:
-    """Positions after the step of the unknown joints that takes the residual ``b`` away, and ``rates`` of the known."""
-    step: list[Any] = [*rates] or [0] * model.n_leading
-    movable = [k for k in range(model.n_leading) if k not in known]
-    for k, value in zip(movable, solver.solve(b), strict=True):
-        step[k] = -value
-    return model.moved(q, step)
-
-
 def step_function(model: Model, known: Sequence[int]) -> Function:
     """Native code for one step: from q and damping to the next q, and the residual at q."""
 
     def run(q: list[Any], damping: list[Any]) -> Mapping[str, Any]:
-        r, damp = closure.residual(model, model.expand(q)), sqrt(damping[0])
-        columns = _unknown_columns(model, known, _jacobian(model, q))
-        damped = [[*column, *(damp if i == j else 0 for j in range(len(columns)))] for i, column in enumerate(columns)]
-        return {"q": _moved(model, known, q, Orthogonal(damped), [*r, *(0 for _ in columns)]), "r": r}
+        equations = LoopEquations.at(model, q)
+        return {"q": closer(equations, q, keeping(known, damping[0])), "r": equations.residual}
 
     program = schedule(trace("assembly_step", run, [Port("q", (model.nq,)), Port("damping", (1,))]))
     return Function(program, Label(model.name, "assembly_step", ""))

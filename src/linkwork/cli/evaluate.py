@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..constraints.closure import row_names
+from ..constraints import row_names
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES, methods
 from ..function import Function

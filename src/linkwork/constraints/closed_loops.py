@@ -10,7 +10,7 @@ from ..model import Model
 from ..scalar import Scalar
 from ..scalar.orthogonal import Orthogonal, dot
 from ..scalar.staircase import Staircase
-from . import closure
+from .equations import LoopEquations
 
 
 class ClosedLoops:
@@ -40,17 +40,17 @@ class ClosedLoops:
         for column, k in enumerate(self.independent):
             self.G[k][column] = 1
             if model.loops:
-                J_a = [row[k] for row in self.J]                                                     # (4)
+                J_a, = self.equations.columns([k])                                                   # (4)
                 for d, value in zip(self.dependent, self.J_p.solve(J_a), strict=True):
                     self.G[d][column] = -value                                                       # (56)
 
     @cached_property
-    def J(self) -> list[list[Scalar]]:
-        return self.model.collect_rows(closure.jacobian(self.model, self.q))
+    def equations(self) -> LoopEquations:
+        return LoopEquations(self.model, self.q)
 
     @cached_property
     def J_p(self) -> Staircase:
-        return Staircase([[row[k] for row in self.J] for k in self.dependent])
+        return Staircase(self.equations.columns(self.dependent))
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """G qd_a: tree velocities from independent ones."""
@@ -64,7 +64,7 @@ class ClosedLoops:
         """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""
         leading: list[Scalar] = [0] * self.model.n_leading
         if self.model.loops:
-            values = self.J_p.solve(closure.drift(self.model, self.q, v))
+            values = self.J_p.solve(self.equations.drift(v))
             for k, value in zip(self.dependent, values, strict=True):
                 leading[k] = -value                                                                  # (56')
         return self.model.expand_rates(leading)

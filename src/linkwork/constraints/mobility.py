@@ -7,7 +7,6 @@ so a freedom counts only if the loops close beside home as well, on all ways tha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +14,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model import Mobility, Model
-from . import closure
+from .closing import closer, search, shortest
+from .equations import LoopEquations
 from .rows import independent_rows, leading_jacobian
 
 CLOSED = 1e-10  # metres and radians
@@ -52,30 +52,19 @@ def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
 
 
 def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
-    """The positions nearest to closed that are found from a guess, moving by rows of ``along`` only, if given.
-
-    Levenberg and Marquardt's steps: as Newton's near the solution, and downhill far from it.
-    """
+    """The positions nearest to closed that are found from a guess, moving by rows of ``along`` only, if given."""
     along = np.eye(model.n_leading) if along is None else along
-    damping, r, n = 1e-3, _residual(model, q), len(along)
-    for _ in range(STEPS):
-        if np.abs(r).max(initial=0.0) < 0.01 * CLOSED:
-            break
-        damped = np.vstack([leading_jacobian(model, q) @ along.T, math.sqrt(damping) * np.eye(n)])
-        step = np.linalg.lstsq(damped, np.append(-r, np.zeros(n)), rcond=None)[0] @ along
-        moved = np.array(model.moved(q.tolist(), step.tolist()))
-        there = _residual(model, moved)
-        if there @ there < r @ r:
-            q, r, damping = moved, there, damping * 0.1
-        else:
-            damping = max(damping, 1e-12) * 10
-            if damping > 1e12:
-                break
-    return q
+
+    def step(at: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        equations = LoopEquations.at(model, at[0].tolist())
+        moved = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
+        return np.array([moved]), np.array([equations.residual], float)
+
+    return search(step, q[None], 0.01 * CLOSED, STEPS)[0][0]
 
 
 def _is_closed(model: Model, q: np.ndarray, limit: float = CLOSED) -> bool:
-    right_way = all(value > 0 for value in closure.aligned(model, model.expand(q.tolist())))
+    right_way = all(value > 0 for value in LoopEquations.at(model, q.tolist()).aligned)
     return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < limit)
 
 
@@ -90,7 +79,7 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
             fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
         if gap >= OPEN:
             gaps.append(f"loop {loop.name!r} stays open by {gap:.2g} at best")
-        elif closure.aligned(alone, model.expand(q.tolist()))[0] <= 0:
+        elif LoopEquations.at(alone, q.tolist()).aligned[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
             fix = "turn one of the two frames round"
     raise ModelError(
@@ -109,7 +98,7 @@ def determines(model: Model, known: Sequence[int]) -> bool:
 
 
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
-    return np.array(closure.residual(model, model.expand(q.tolist())), float)
+    return np.array(LoopEquations.at(model, q.tolist()).residual, float)
 
 
 def _rank(J: np.ndarray) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar, is_zero, ldl
 from ..scalar.orthogonal import Orthogonal, dot
-from . import closure
+from .equations import LoopEquations
 
 RHO = 1.0  # kg, kg m^2: inertia lent across the cuts to links that have none; its size does not matter to the result
 
@@ -18,7 +18,7 @@ class Multipliers:
     """The forces ``lambda`` that hold the loops, and what they make of the tree's motion, at tree positions ``q``.
 
     No joint is singled out as independent, so all of this exists wherever the mechanism itself is regular. J has those
-    equations of the loops that do not follow from others (``Mobility.rows``), and all joints; Featherstone (2008),
+    equations of the loops that do not follow from others, and all joints; Featherstone (2008),
     "Rigid Body Dynamics Algorithms", section 8.10. Equations are numbered here:
 
       (1)  M a + J^T lambda = f,   J a = -gamma          f: all forces less the bias, gamma = Jd v
@@ -31,9 +31,8 @@ class Multipliers:
     and rho J^T J is added, which changes nothing for a that obey (1) if f gets -rho J^T gamma.
     """
 
-    def __init__(self, model: Model, q: Scalars, M: Sequence[Scalars]):
-        J = model.collect_rows(closure.jacobian(model, q))
-        self.J = [J[r] for r in model.mobility.rows]
+    def __init__(self, equations: LoopEquations, M: Sequence[Scalars]):
+        self.J = equations.J
         self.rho = 0.0
         try:
             self.L, self.inverse = ldl.factor(M)                                                 # (2)
@@ -77,17 +76,10 @@ class Multipliers:
         return [x * d for x, d in zip(pivots, self.inverse_s, strict=True)]
 
 
-def drift(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
-    """gamma of the equations that count."""
-    rows = closure.drift(model, q, v)
-    return [rows[r] for r in model.mobility.rows]
-
-
 def forces_at_cuts(model: Model, q: Scalars, multipliers: Scalars) -> list[Scalar]:
     """-lambda spread over all equations of the loops: forces and moments of the frame ``first`` of each cut joint on
     ``second``. Where equations follow from others, forces that do the same are many, and these are the shortest."""
-    J = model.collect_rows(closure.jacobian(model, q))
-    held = [J[r] for r in model.mobility.rows]
+    J, held = LoopEquations(model, q).J, LoopEquations.independent(model, q).J
     spread = Orthogonal(held)  # rows of J are combinations C of those that count; C^T of the answer is lambda
     C = [[0] * len(held) if all(is_zero(x) for x in row) else spread.solve(row) for row in J]
     for r, row in enumerate(model.mobility.rows):

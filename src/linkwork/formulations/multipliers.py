@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..constraints import Multipliers, drift
+from ..constraints import LoopEquations, Multipliers
 from ..model import Model
 from ..scalar import Scalar
 from .method import Wrenches
@@ -22,7 +22,7 @@ class ByMultipliers:
     bias: Callable[..., list[Scalar]]
 
     def system(self, model: Model, q: Scalars) -> Multipliers:
-        return Multipliers(model, q, model.collect_matrix(self.inertia(model, q)))
+        return Multipliers(LoopEquations.independent(model, q), model.collect_matrix(self.inertia(model, q)))
 
     def net(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches) -> list[Scalar]:
         """Forces ``force`` of the leading joints, less the bias at tree velocities ``v``."""
@@ -30,5 +30,5 @@ class ByMultipliers:
 
     def __call__(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches = None) -> Any:
         """Accelerations of the leading joints, and lambda, at tree positions and velocities."""
-        gamma = drift(model, q, v)
+        gamma = LoopEquations.independent(model, q).drift(v)
         return self.system(model, q).accelerations(self.net(model, q, v, force, wrenches), gamma)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..constraints import ClosedLoops, closure, forces_at_cuts
+from ..constraints import ClosedLoops, LoopEquations, forces_at_cuts, row_names
 from ..errors import LinkworkError, UnsupportedError
 from ..model import Frame, Model
 from ..scalar import Scalar, is_zero
-from ..scalar.orthogonal import Orthogonal, dot
+from ..scalar.orthogonal import Orthogonal
 from ..scalar.staircase import exists
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
@@ -91,7 +91,7 @@ def sizes(model: Model) -> dict[str, int]:
     """The robot's numbers: of the entries of each kind of vector, and of what else shapes are made of."""
     mobility, nv = model.mobility, model.nv
     known = {"a_known": len(mobility.driven), "tau_known": len(mobility.free), "motors": len(mobility.motors)}
-    others = {"tau": len(mobility.forced), "residual": len(closure.row_names(model))}
+    others = {"tau": len(mobility.forced), "residual": len(row_names(model))}
     joints = {"joints": model.n_leading, "v_joints": model.n_leading}
     return {"q": model.nq, "v": nv, "a": nv, "parameters": len(standard_parameters(model))} | known | others | joints
 
@@ -285,16 +285,16 @@ def _of_leading(model: Model, tree: Scalars) -> list[Scalar]:
 
 
 def loop_residual(model: Model, request: Request, q: Scalars) -> list[Scalar]:
-    return closure.residual(model, model.expand(q))
+    return LoopEquations.at(model, q).residual
 
 
 def loop_rates(model: Model, request: Request, q: Scalars, v_joints: Scalars) -> list[Scalar]:
-    return [dot(row, v_joints) for row in model.collect_rows(closure.jacobian(model, model.expand(q)))]
+    return LoopEquations.at(model, q).rates(v_joints)
 
 
 def conditioning(model: Model, request: Request, q: Scalars) -> Scalar:
-    J, independent = model.collect_rows(closure.jacobian(model, model.expand(q))), model.mobility.independent
-    return Orthogonal([[row[k] for row in J] for k in range(model.n_leading) if k not in independent]).conditioning()
+    dependent = [k for k in range(model.n_leading) if k not in model.mobility.independent]
+    return Orthogonal(LoopEquations.at(model, q).columns(dependent)).conditioning()
 
 
 def torque_projector(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..codegen.listing import FLOATING
-from ..constraints import closure
+from ..constraints import row_names
 from ..formulations import sizes, vectors
 from ..model import Model
 
@@ -14,7 +14,7 @@ UNITS = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "t
 def entries(model: Model) -> dict[str, tuple[str, ...]]:
     """Names along the last axis of the arrays of a trajectory."""
     named = {kind: entry_names(model, kind) for kind in ("q", "v", "a", "tau")}
-    return named | {"loop_residual": tuple(closure.row_names(model))}
+    return named | {"loop_residual": tuple(row_names(model))}
 
 
 def entry_names(model: Model, kind: str) -> tuple[str, ...]:
