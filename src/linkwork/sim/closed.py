@@ -51,9 +51,10 @@ class ClosedNow(Now):
         """Semi-implicit Euler with loops that are closed, to second order of dt, where the step ends:
         r + dt J v' + dt^2 / 2 Jd v = 0 tells what J a must be."""
         dt, loops = self.dt, self.equations
-        open_by = zip(loops.residual, loops.rates(self.rates), loops.drift(self.tree[1]), strict=True)
-        wanted = [(r / dt + rate) / dt + 0.5 * g for r, rate, g in open_by]
-        return self._moved(self.ahead.accelerations(self.net, wanted)[0]) | self._closeness(self.ahead)
+        gamma, r, system = loops.drift(self.tree[1]), loops.residual, self.ahead
+        open_by = zip(r, loops.rates(self.rates), gamma, strict=True)
+        wanted = [(gap / dt + rate) / dt + 0.5 * g for gap, rate, g in open_by]
+        return self._moved(system.accelerations(self.net, wanted)[0]) | self._closeness(system)
 
     @cached_property
     def finished(self) -> dict[str, Any]:
