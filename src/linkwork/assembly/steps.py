@@ -9,12 +9,12 @@ from ..constraints import LoopEquations
 from ..constraints.closing import closer, keeping
 from ..constraints.legs import LegSolver
 from ..function import Function, Label
-from ..model import Model, quaternion_product
+from ..model import Model
 from ..program import Port, trace
 from ..program.passes import schedule
 from ..scalar import sign, sqrt
 from ..scalar.orthogonal import Orthogonal, dot
-from ..spatial import Vector
+from ..spatial import Vector, quaternion_product
 
 NEWTON = 4  # plain steps taken at once, before anything is looked at
 

@@ -108,7 +108,7 @@ class LoopEquations:
         for way in self.ways():
             own: list[list[Scalar]] = [[0] * model.n_tree for _ in way.kind.rows]
             for step in way.steps:
-                for k, S in zip(model.freedoms(step.body), model.subspace(step.body), strict=True):
+                for k, S in zip(model.freedoms(step.body), model.subspace(step.body, self.q), strict=True):
                     angular = step.at.outward(S.angular) * step.side
                     linear = step.at.outward(S.linear) * step.side + angular.cross(way.end.origin - step.at.origin)
                     for row, value in zip(own, way.kind.held(way.end, linear, angular), strict=True):
@@ -127,10 +127,12 @@ class LoopEquations:
             w, wd, acceleration, at = Vector(), Vector(), Vector(), Vector()
             for step in way.steps:
                 arm, at = step.at.origin - at, step.at.origin
-                own = self.model.joint_motion(step.body, v)
+                own = self.model.joint_motion(step.body, self.q, v)
+                change = self.model.joint_drift(step.body, self.q, v)
                 slide, turn = step.at.outward(own.linear) * step.side, step.at.outward(own.angular) * step.side
                 acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide)
-                wd = wd + w.cross(turn)
+                acceleration = acceleration + step.at.outward(change.linear) * step.side
+                wd = wd + w.cross(turn) + step.at.outward(change.angular) * step.side
                 w = w + turn
             arm = way.end.origin - at
             acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm))

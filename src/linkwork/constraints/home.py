@@ -34,19 +34,23 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are taken as closed"
         yield Finding("warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708")
-    first, turned = 0, "not where the file puts it: there the loops do not close"
-    if closed.floating:
-        first, body = 7, closed.joint(1).name
-        shift = float(np.linalg.norm(np.subtract(closed.home, given.home)[:3]))
-        turn = 2 * math.acos(min(1.0, abs(float(np.dot(closed.home[3:7], given.home[3:7])))))
-        if body in description.independent and max(shift, turn) > MOVED:
-            message = f"at home it is {turned}; moved by {shift:.3g} m, turned by {math.degrees(turn):.3g} degrees"
-            yield Finding("warning", place(description, "joint", body), message, CORRECT)
-    for joint, before, after in zip(closed.leading_joints, given.home[first:], closed.home[first:], strict=True):
-        where = place(description, "joint", joint.name)
-        if joint.name in description.independent and abs(after - before) > MOVED:
-            message = f"at home it is {turned}; {after:.6g} instead of {before:.6g}"
-            yield Finding("warning", where, message, CORRECT)
+    turned = "not where the file puts it: there the loops do not close"
+    step = closed.coordinates.difference(np.array(given.home), np.array(closed.home))
+    for joint, v, at in zip(
+        closed.coordinates.joints, closed.coordinates.velocity_ranges, closed.coordinates.position_ranges, strict=True
+    ):
+        where, moved = place(description, "joint", joint.name), step[v.start : v.stop]
+        before, after = given.home[at.start], closed.home[at.start]
+        if joint.name in description.independent and np.abs(moved).max() > MOVED:
+            shift, turn = (
+                float(np.linalg.norm(moved[[t is kind for t in joint.kind.turning]])) for kind in (False, True)
+            )
+            instead = f"moved by {shift:.3g} m, turned by {math.degrees(turn):.3g} degrees"
+            if joint.kind.nq == 1:
+                instead = f"{after:.6g} instead of {before:.6g}"
+            yield Finding("warning", where, f"at home it is {turned}; {instead}", CORRECT)
+        if not joint.kind.bounded:
+            continue
         told = joint.name in description.home and not joint.lower <= before <= joint.upper  # already
         if not told and not joint.lower - BEYOND <= after <= joint.upper + BEYOND:
             message = (

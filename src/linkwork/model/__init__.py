@@ -3,6 +3,7 @@
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
+from .coordinates import Coordinates, Layout, Segment
 from .cut_joints import CUT_JOINTS, CutJoint
 from .describe import describe
 from .description import (
@@ -17,12 +18,15 @@ from .description import (
 )
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
-from .model import Body, Frame, Joint, Loop, Mobility, Model, quaternion_product
+from .joints import JOINT_KINDS, JointKind, joint_kind
+from .model import Body, Frame, Joint, Loop, Mobility, Model
 from .soft_limits import SoftLimits
 
 __all__ = [
     "CUT_JOINTS",
+    "JOINT_KINDS",
     "Body",
+    "Coordinates",
     "CutJoint",
     "Description",
     "ElasticDrive",
@@ -30,6 +34,8 @@ __all__ = [
     "Frame",
     "Joint",
     "JointDescription",
+    "JointKind",
+    "Layout",
     "Link",
     "LinkInertia",
     "Loop",
@@ -38,13 +44,18 @@ __all__ = [
     "Mobility",
     "Model",
     "Placement",
+    "Segment",
     "SoftLimits",
     "build",
     "chain",
     "check",
     "describe",
     "grouped",
-    "quaternion_product",
+    "joint_kind",
     "raise_errors",
     "with_elastic_drives",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -59,7 +59,7 @@ class ClosedNow(Now):
     @cached_property
     def finished(self) -> dict[str, Any]:
         """The lightest correction that closes the loops, of a state with unit quaternions."""
-        upright = ClosedNow(self.plant, {**self.values, "q": self.model.normalised(self.q)})
+        upright = ClosedNow(self.plant, {**self.values, "q": self.model.coordinates.normalised(self.q)})
         loops, system = upright.equations, upright.system
         q = closer(loops, upright.q, lambda loops: system.correction(loops.residual))
         v = [x - y for x, y in zip(self.rates, system.correction(loops.rates(self.rates)), strict=True)]

@@ -21,7 +21,7 @@ class PlatformAt:
     ``unit`` holds its unit motions, velocity of its origin and angular velocity, in the ground's axes."""
 
     def __init__(self, model: Model, q: Sequence[Scalar], parts: Parallel):
-        self.model, self.bodies = model, parts.platform
+        self.model, self.q, self.bodies = model, q, parts.platform
         self.freedoms = [k for j in self.bodies for k in model.freedoms(j)]
         self.free = model.joint(self.bodies[-1]).floating
         self.at = [Pose.identity()]
@@ -29,7 +29,7 @@ class PlatformAt:
             self.at.append(self.at[-1].then(model.transform(j, q)))
         self.unit = [Motion(linear=e) for e in AXES] + [Motion(angular=e) for e in AXES]
         if not self.free:
-            self.unit = [self._moved(at, S) for j, at in self._links() for S in model.subspace(j)]
+            self.unit = [self._moved(at, S) for j, at in self._links() for S in model.subspace(j, q)]
 
     def _links(self) -> Iterator[tuple[int, Pose]]:
         return zip(self.bodies, self.at[1:], strict=True)
@@ -43,7 +43,7 @@ class PlatformAt:
         V, w, Vd, wd, origin = Vector(), Vector(), Vector(), Vector(), Vector()
         for j, at in self._links():
             arm, origin = at.origin - origin, at.origin
-            own_v, own_a = self.model.joint_motion(j, qd), self.model.joint_motion(j, qdd)
+            own_v, own_a = self.model.joint_motion(j, self.q, qd), self.model.joint_motion(j, self.q, qdd)
             slide, turn = at.outward(own_v.linear), at.outward(own_v.angular)
             V = V + w.cross(arm) + slide
             Vd = Vd + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide) + at.outward(own_a.linear)
@@ -85,7 +85,7 @@ class LegAt:
     the tip's motion by each unit motion of the platform, in the ground's axes. ``P``: P_i."""
 
     def __init__(self, model: Model, q: Sequence[Scalar], leg: Leg, platform: PlatformAt):
-        self.model, self.bodies = model, leg.bodies
+        self.model, self.q, self.bodies = model, q, leg.bodies
         self.freedoms = [k for j in leg.bodies for k in model.freedoms(j)]
         self.X = [model.transform(j, q) for j in leg.bodies]
         self.tip, self.P = leg.tip.pose.origin, platform.at[-1].outward(leg.hold.pose.origin)
@@ -96,7 +96,7 @@ class LegAt:
         self.J_v = [self.at_tip(S) for S in platform.unit]                                       # (65)
         motions: list[Motion] = []
         for j, X in zip(leg.bodies, self.X, strict=True):
-            motions = [X.motion_inward(S) for S in motions] + model.subspace(j)
+            motions = [X.motion_inward(S) for S in motions] + model.subspace(j, q)
         self.J = Staircase([self._held(S.linear + S.angular.cross(self.tip), S.angular) for S in motions])
 
     def _align(self) -> None:
@@ -107,7 +107,7 @@ class LegAt:
             c, s = self.tip.x / length, self.tip.y / length
             turned = Screw("z", last.c * c - last.s * s, last.s * c + last.c * s, last.t)
             self.X[-1], self.tip = Transform(*placement, turned), Vector(length, 0, self.tip.z)
-            self.turns = tuple(Screw("z", c, s).turn_back(turn) for turn in self.turns)
+            self.turns = tuple(Screw("z", c, s).inward(turn) for turn in self.turns)
 
     def at_tip(self, V: Motion) -> Motion:
         """[1  -hat(P_i); 0  1] V: of the platform's point at the tip."""
@@ -124,7 +124,7 @@ class LegAt:
     def drift(self, qd: Sequence[Scalar]) -> Drift:
         w, wd, vd, U = Vector(), Vector(), Vector(), Matrix.zero()
         for j, X in zip(self.bodies, self.X, strict=True):
-            own, carried = self.model.joint_motion(j, qd), X.inward(w)
+            own, carried = self.model.joint_motion(j, self.q, qd), X.inward(w)
             vd = X.inward(vd + U @ X.origin) + (2 * carried).cross(own.linear)
             wd = X.inward(wd) + carried.cross(own.angular)
             w = carried + own.angular
