@@ -14,7 +14,6 @@ from ..program import Port, trace
 from ..program.passes import schedule
 from ..scalar import sign, sqrt
 from ..scalar.orthogonal import Orthogonal, dot
-from ..spatial import Vector, quaternion_product
 
 NEWTON = 4  # plain steps taken at once, before anything is looked at
 
@@ -79,16 +78,8 @@ def stride_function(model: Model, known: Sequence[int], places: Sequence[int]) -
 
 def _rates(model: Model, known: Sequence[int], q: list[Any], goal: Mapping[int, Any]) -> list[Any]:
     """Velocities of the leading joints that take the known ones from q to the goal in unit time, to first order."""
-    rates: list[Any] = [0] * model.n_leading
-    shift = 1 if model.floating else 0
-    for k in known:
-        if k >= 6 * shift:
-            rates[k] = goal[k + shift] - q[k + shift]
-    if 0 in goal and model.floating:
-        x, y, z, w = q[3:7]
-        rates[:3] = model.transform(1, q).inward(Vector(*(goal[k] - q[k] for k in range(3))))
-        rates[3:6] = [2 * value for value in quaternion_product([-x, -y, -z, w], [goal[k] for k in range(3, 7)])[:3]]
-    return rates
+    change = [goal[k] - q[k] if k in goal else 0 for k in range(model.nq)]
+    return [x if k in known else 0 for k, x in enumerate(model.coordinates.velocities_of(q, change))]
 
 
 def step_function(model: Model, known: Sequence[int]) -> Function:

@@ -45,10 +45,11 @@ def keeping(known: Sequence[int], damping: Scalar = None) -> Solve:
 def shortest(along: np.ndarray, damping: float = 0.0) -> Solve:
     """The shortest of the least squares that are combinations of the rows of ``along``, for numbers."""
 
-    def solve(equations: LoopEquations) -> np.ndarray:
+    def solve(equations: LoopEquations) -> list[float]:
         J, r = numbers(equations.J, equations.model.n_leading), np.array(equations.residual, float)
         damped = np.vstack([J @ along.T, np.sqrt(damping) * np.eye(len(along))])
-        return np.linalg.lstsq(damped, np.append(r, np.zeros(len(along))), rcond=DEPENDENT)[0] @ along
+        x = np.linalg.lstsq(damped, np.append(r, np.zeros(len(along))), rcond=DEPENDENT)[0]
+        return (x @ along).tolist()
 
     return solve
 

@@ -151,7 +151,9 @@ class LegForm:
 
 def form_of(model: Model, leg: Leg) -> LegForm | None:
     """How the leg can be solved, if it can."""
-    at, axes, zero = Pose.identity(), [], [0.0] * (model.n_tree + 1)
+    if not all(model.joint(i).revolute or model.joint(i).prismatic for i in leg.bodies):
+        return None
+    at, axes, zero = Pose.identity(), [], model.tree.neutral().tolist()
     for i in leg.bodies:
         at = at.then(model.transform(i, zero))
         axes.append(Axis(model.joint(i).prismatic, at.rotation.columns[2], at.origin))

@@ -350,11 +350,13 @@ class Model:
             raise UnknownNameError("frame", name, self.frames, where=f"robot {self.name!r}") from None
 
     def joint_freedoms(self, name: str) -> range:
-        """Indices of a leading joint among their velocities."""
-        joints = self.coordinates.positions.joints
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, where=f"robot {self.name!r}")
-        return self.coordinates.velocity_ranges[joints.index(name)]
+        """Indices of a leading joint, or of one of its entries, among their velocities."""
+        joints, entries = self.coordinates.positions.joints, self.coordinates.velocity_names
+        if name in joints:
+            return self.coordinates.velocity_ranges[joints.index(name)]
+        if name in entries:
+            return range(entries.index(name), entries.index(name) + 1)
+        raise UnknownNameError("joint", name, joints, where=f"robot {self.name!r}")
 
     def link_pose(self, i: int) -> Pose:
         """Where the frame of body ``i``'s own link sits in the body's frame."""
