@@ -10,7 +10,18 @@ import numpy as np
 
 from .codegen.optimised import optimised
 from .errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
-from .formulations import QUANTITIES, Method, Request, by_inertia_and_bias, entries, find, methods, sizes
+from .formulations import (
+    QUANTITIES,
+    Method,
+    Request,
+    by_inertia_and_bias,
+    drives_of,
+    entries,
+    find,
+    friction_laws,
+    methods,
+    sizes,
+)
 from .function import Function
 from .label import BACKENDS, DTYPES, Label
 from .model import Model, grouped
@@ -38,6 +49,7 @@ def compile(
     wrenches: Sequence[str] = (),
     parameters: str = "minimal",
     payload: str | None = None,
+    drives: bool | Sequence[str] | None = None,
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
@@ -52,6 +64,7 @@ def compile(
     adds the input ``parameters`` of shape (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
     ``payload``: name of a frame; adds the input ``payload`` of shape (10,): mass, centre of mass (3) in that frame, and
     inertia about the centre of mass (xx, xy, xz, yy, yz, zz) in its axes.
+    ``drives``: of a regressor: which parameters of the drives have columns, as in ``Robot.regressor``.
     ``backend``: "interpreter" runs in NumPy, without LLVM.
     """
     model = getattr(robot, "model", robot)
@@ -83,6 +96,7 @@ def compile(
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
+    options |= {"drives": drives}
     candidates = _trace_candidates(model, quantity, method, wrenches=wrenches, **options)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
@@ -112,13 +126,9 @@ def _assumed(model: Model, quantity: str) -> Iterator[str]:
     if moves or quantity in ("gravity", "potential_energy", "regressor"):
         yield f"Gravity: {' '.join(f'{g:g}' for g in model.gravity)} m/s^2, in axes of the world."
     if moves:
-        width = model.friction_width
-        smooth = f"Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)" if width else "Fs sign(v)"
-        laws = {"viscous": "viscous, Fv v", "coulomb": f"Coulomb, {smooth}"}
-        friction = [law for name, law in laws.items() if any(getattr(joint, name) for joint in joints)]
-        yield f"Friction of the joints: {'; '.join(friction) or 'none'}."
+        yield f"Friction of the joints: {'; '.join(friction_laws(model)) or 'none'}."
     if moves or quantity in ("inertia_matrix", "kinetic_energy"):
-        yield f"Rotor inertias: {'included' if any(joint.rotor_inertia for joint in joints) else 'none'}."
+        yield f"Rotor inertias: {'included' if any(drive.rotor_inertia for drive in drives_of(model)) else 'none'}."
     if (moves or quantity == "potential_energy") and any(joint.stiffness for joint in joints):
         yield "Springs at joints: included."
     if moves and model.forces:
@@ -136,6 +146,7 @@ def traced(
     """The method that ``compile`` would take and its program as it is traced, before the passes."""
     model = getattr(robot, "model", robot)
     options = {"frame": frame, "axes": "world", "wrenches": (), "parameters": parameters, "payload": None}
+    options |= {"drives": None}
     name, program, _ = _fewest(_trace_candidates(model, quantity, method, **options))
     return name, program
 
@@ -196,6 +207,7 @@ def _trace(
     wrenches: Sequence[str],
     parameters: str,
     payload: str | None,
+    drives: bool | Sequence[str] | None,
 ) -> Program:
     asked = QUANTITIES[quantity]
     if asked.of_frame and frame is None:
@@ -215,9 +227,10 @@ def _trace(
         closed=method is not None and method.closed,
     )
     size, mixing = sizes(model), None
-    if quantity == "regressor" and parameters != "standard":
-        vector = parameter_vector(model, parameters)
-        request, mixing = replace(request, columns=vector.columns), vector.mixing
+    if quantity == "regressor":
+        vector = parameter_vector(model, parameters, drives)
+        request = replace(request, columns=vector.columns, in_links=vector.in_links)
+        mixing = vector.mixing
         size |= {"parameters": len(vector.columns)}
     ports = [Port(name, (size[name],)) for name in asked.inputs]
     if wrenches:
@@ -267,6 +280,7 @@ def choose(
         return by_inertia_and_bias(inertia, bias, quantity)
     if method in CHOOSING:
         options = {"frame": None, "axes": "world", "parameters": "input" if varied else "minimal", "payload": None}
+        options |= {"drives": None}
         candidates = _trace_candidates(model, quantity, "auto", wrenches=tuple(wrenches), **options)
         method = min(candidates, key=lambda pair: _instructions(pair[1]))[0]
     return find(quantity, method, model, wrenches=bool(wrenches), as_input=varied)

@@ -9,6 +9,7 @@ from typing import Any
 from ..model import Model, closure
 from ..scalar import Scalar, is_zero
 from . import ldl
+from .drives import with_rotors
 from .method import Wrenches
 from .orthogonal import Orthogonal, dot
 
@@ -88,7 +89,7 @@ class ByMultipliers:
     bias: Callable[..., list[Scalar]]
 
     def system(self, model: Model, q: Scalars) -> Multipliers:
-        return Multipliers(model, q, model.collect_matrix(self.inertia(model, q)))
+        return Multipliers(model, q, model.collect_matrix(with_rotors(model, self.inertia(model, q))))
 
     def net(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches) -> list[Scalar]:
         """Forces ``force`` of the leading joints, less the bias at tree velocities ``v``."""

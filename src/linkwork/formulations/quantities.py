@@ -17,6 +17,7 @@ from ..scalar import Scalar, is_zero
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
+from .drives import with_rotor_forces, with_rotors
 from .forward import bias_by
 from .khalil import ClosedLoops, khalil_kleinfinger
 from .multipliers import ByMultipliers, forces_at_cuts
@@ -37,7 +38,8 @@ class Request:
     axes: str = "world"
     loaded: tuple[Frame, ...] = ()  # the frames of the ``wrenches`` input, row by row
     closed: bool = False  # the method works on the user's own vectors (``Method.closed``)
-    columns: tuple[Parameter, ...] = ()  # of the regressor, in the bodies' frames; none: all, in the links' frames
+    columns: tuple[Parameter, ...] = ()  # of the regressor; none: the standard ones
+    in_links: bool = True  # are these in the links' frames, or in those of the bodies?
 
     @property
     def run(self) -> Callable[..., Any]:
@@ -113,7 +115,8 @@ def inverse_dynamics(
     applied = body_wrenches(model, q, qd, request.loaded, wrenches)
     if request.closed:
         return request.run(model, q, v, a, applied)
-    tau = request.run(model, q, qd, tree.accelerations(qd, a), applied)
+    qdd = tree.accelerations(qd, a)
+    tau = with_rotor_forces(model, request.run(model, q, qd, qdd, applied), qdd)
     return tree.to_motors(tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)]))
 
 
@@ -218,6 +221,7 @@ def bias(model: Model, request: Request, q: Scalars, v: Scalars, wrenches: Wrenc
     qd = tree.rates(v)
     how = {"a": tree.drift(qd)} if model.loops else {}
     b = request.run(model, q, qd, body_wrenches(model, q, qd, request.loaded, wrenches), **how)
+    b = with_rotor_forces(model, b, how.get("a", [0] * model.n_tree))
     return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
 
@@ -228,7 +232,7 @@ def gravity(model: Model, request: Request, q: Scalars) -> list[Scalar]:
 
 def inertia_matrix(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:
     q = model.expand(q)
-    M = ClosedLoops(model, q).collect_matrix(request.run(model, q))
+    M = ClosedLoops(model, q).collect_matrix(with_rotors(model, request.run(model, q)))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 
@@ -260,9 +264,7 @@ def center_of_mass(model: Model, request: Request, q: Scalars) -> list[Scalar]:
 
 
 def parameter_regressor(model: Model, request: Request, q: Scalars, v: Scalars, a: Scalars) -> list[list[Scalar]]:
-    if request.columns:
-        return regressor(model, q, v, a, request.columns)
-    return regressor(model, q, v, a, standard_parameters(model), in_links=True)
+    return regressor(model, q, v, a, request.columns or standard_parameters(model), request.in_links)
 
 
 def velocity_map(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:

@@ -15,18 +15,34 @@ from .description import (
     Mimic,
     Placement,
 )
+from .drive import (
+    Asymmetric,
+    Coulomb,
+    Drive,
+    FrictionLaw,
+    Motor,
+    Offset,
+    Sliding,
+    SoftLimits,
+    Stribeck,
+    Transmission,
+    Viscous,
+)
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .mobility import determines
 from .model import Body, Frame, Joint, Loop, Mobility, Model, quaternion_product
-from .soft_limits import SoftLimits
 
 __all__ = [
+    "Asymmetric",
     "Body",
+    "Coulomb",
     "Description",
+    "Drive",
     "ElasticDrive",
     "Finding",
     "Frame",
+    "FrictionLaw",
     "Joint",
     "JointDescription",
     "Link",
@@ -36,8 +52,14 @@ __all__ = [
     "Mimic",
     "Mobility",
     "Model",
+    "Motor",
+    "Offset",
     "Placement",
+    "Sliding",
     "SoftLimits",
+    "Stribeck",
+    "Transmission",
+    "Viscous",
     "build",
     "chain",
     "check",

@@ -20,9 +20,9 @@ from typing import Any
 from ..errors import UnknownNameError
 from ..scalar import Scalar, cos, sin, sqrt
 from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
-from .description import Finding, JointValues
+from .description import Finding
+from .drive import JointValues, SoftLimits, Transmission
 from .rotations import cos_sin
-from .soft_limits import SoftLimits
 
 
 def quaternion_product(p: Sequence[Scalar], r: Sequence[Scalar]) -> list[Scalar]:
@@ -145,6 +145,7 @@ class Model:
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
     friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
     soft_limits: SoftLimits | None = None
+    transmissions: tuple[Transmission, ...] = ()  # motors that move several joints together
     findings: tuple[Finding, ...] = ()  # what is to be said of home, where closing the loops has led
 
     # -- structure ---------------------------------------------------------------------------------------------

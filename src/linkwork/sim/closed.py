@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..formulations import ByMultipliers, Multipliers, dot, drift, joint_forces, kinetic_energy, momentum
+from ..formulations import (
+    ByMultipliers,
+    Multipliers,
+    dot,
+    drift,
+    joint_forces,
+    kinetic_energy,
+    momentum,
+    with_friction_ahead,
+)
 from ..model import closure
 from ..scalar import Scalar, positive_part, sign
 from .now import Now
@@ -40,7 +49,7 @@ class ClosedNow(Now):
     @cached_property
     def ahead(self) -> Multipliers:
         """The same with friction ahead."""
-        return self.method.system(self.for_method(self.with_friction_ahead), self.tree[0])
+        return self.method.system(self.for_method(with_friction_ahead(self.model, self.tree[1], self.dt)), self.tree[0])
 
     @cached_property
     def stepped(self) -> dict[str, Any]:

@@ -52,6 +52,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -64,6 +65,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving,
+        coupled=False,
     ),
     Method(
         "khalil-parallel",
@@ -74,6 +76,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
     ),
     Method(
         "khalil-parallel",
@@ -84,6 +87,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
     ),
     Method(
         "khalil",
@@ -95,6 +99,7 @@ METHODS: tuple[Method, ...] = (
         loops=False,
         candidate=True,
         linear=True,
+        coupled=False,
     ),
     Method(
         "khalil-elastic",
@@ -105,6 +110,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -117,6 +123,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving_with_motors,
+        coupled=False,
     ),
     Method(
         "khalil-blocks",
@@ -126,6 +133,7 @@ METHODS: tuple[Method, ...] = (
         "columns of the inertia matrix by Newton-Euler, solved by blocks, O(n^3)",
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "blocks",
