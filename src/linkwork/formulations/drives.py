@@ -12,9 +12,11 @@ A method knows the rotors of single joints alone; quantities add these. Robots w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
-from ..model import Drive, FrictionLaw, Model, Motor
+from ..model import Drive, Model, Motor
 from ..scalar import Scalar
 
 Shares = list[tuple[int, float]]  # tree velocity indices of a motor's joints, and its entries of T
@@ -32,16 +34,27 @@ def drives_of(model: Model) -> list[Drive]:
     return [*(body.joint for body in model.bodies), *(motor for motor, _ in motors(model))]
 
 
+def changed_drives(model: Model, change: Callable[[Any, Shares], Any]) -> Model:
+    """The robot with other drives: ``change`` gets each joint and motor, and what it turns by."""
+    bodies = [
+        replace(body, joint=change(body.joint, [(k, 1) for k in model.freedoms(i)]))
+        for i, body in enumerate(model.bodies, 1)
+    ]
+    made = iter([change(motor, shares) for motor, shares in motors(model)])
+    transmissions = [replace(each, motors=tuple(next(made) for _ in each.motors)) for each in model.transmissions]
+    return replace(model, bodies=tuple(bodies), transmissions=tuple(transmissions))
+
+
 def friction_laws(model: Model) -> list[str]:
     """Formulas of the laws that act."""
-    told = []
+    told: dict[str, int] = {}
     for drive in drives_of(model):
         width = drive.friction_width or model.friction_width
-        for law in drive.acting:
+        for order, law in enumerate(drive.laws):
             smooth = law.formula.replace("sign(v)", "v / sqrt(v^2 + w^2)") + f", w = {width:g} rad/s (m/s)"
-            told.append(smooth if width and law.jumps else law.formula)
-    order = [law.formula.partition(",")[0] for law in FrictionLaw.known.values()]
-    return sorted(dict.fromkeys(told), key=lambda text: order.index(text.partition(",")[0]))
+            if not law.vanishes:
+                told.setdefault(smooth if width and law.jumps else law.formula, order)
+    return sorted(told, key=lambda text: told[text])
 
 
 def motor_rate(shares: Shares, v: Sequence[Scalar]) -> Scalar:

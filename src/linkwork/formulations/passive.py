@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Frame, Model
 from ..scalar import Scalar
 from ..spatial import Force, Vector
-from .drives import add_force, motor_rate, motors, stretches
+from .drives import Shares, add_force, changed_drives, motor_rate, motors, stretches
 from .energy import body_velocities
 from .kinematics import body_poses
 
@@ -42,18 +42,13 @@ def with_friction_ahead(model: Model, v: Sequence[Scalar], dt: Scalar) -> Model:
     inertia."""
     width = model.friction_width
 
-    def ahead(drive: Any, rate: Scalar) -> Any:
-        return replace(drive, rotor_inertia=drive.rotor_inertia + dt * drive.friction_damping(rate, width))
+    def ahead(drive: Any, shares: Shares) -> Any:
+        if not drive.acting:
+            return drive
+        more = dt * drive.friction_damping(motor_rate(shares, v), width)
+        return replace(drive, rotor_inertia=drive.rotor_inertia + more)
 
-    bodies = [
-        body if body.joint.floating else replace(body, joint=ahead(body.joint, v[model.freedoms(i).start]))
-        for i, body in enumerate(model.bodies, 1)
-    ]
-    rates = iter([motor_rate(shares, v) for _, shares in motors(model)])
-    transmissions = [
-        replace(each, motors=tuple(ahead(motor, next(rates)) for motor in each.motors)) for each in model.transmissions
-    ]
-    return replace(model, bodies=tuple(bodies), transmissions=tuple(transmissions))
+    return changed_drives(model, ahead)
 
 
 def body_wrenches(

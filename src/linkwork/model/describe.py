@@ -65,6 +65,7 @@ def describe(model: Model) -> Description:
         independent=_independent(model),
         redundant=len(mobility.motors) > len(mobility.driven),
         forces=tuple((frame.name, law) for frame, law in model.forces),
+        transmissions=model.transmissions,
         summary=model.summary,
         sources=model.sources,
     )

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import ShapeError, UnknownNameError, UnsupportedError
 from ..formulations.regressor import Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
+from ..model.drive import JointValues
 from ..scalar import Scalar
 from .double_double import DoubleDouble
 from .excitation import Excitation, excitations
@@ -144,7 +145,7 @@ def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -
     """The base parameters of a robot by the rules of Gautier and Khalil, or those of Lin.
 
     ``drives``: which parameters of the drives are among the standard ones, see ``standard_parameters``. Where loops are
-    closed, joints mimic others or transmissions couple them, numbers reduce the set of the tree further.
+    closed, joints mimic others, transmissions couple them or friction has further laws, numbers reduce the set further.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of base parameters", kind, KINDS)
@@ -158,7 +159,7 @@ def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -
         names, matrix = _rows(_combinations(exact, "lin", units, excited), standard)
         return BaseParameters(kind, model, standard, names, matrix, columns, (True,) * len(names))
     closed, doubts = (True,) * len(columns), []
-    if model.loops or model.has_mimic or model.transmissions:
+    if model.loops or model.has_mimic or model.transmissions or _has_further_laws(standard):
         found = independent(*precise_rows(model, columns))
         made, most = found.matrix @ matrix, np.abs(found.matrix) @ np.abs(matrix)
         matrix = np.where(np.abs(made) < CANCELLED * most, 0.0, made)
@@ -171,6 +172,11 @@ def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -
         str(p._replace(element=f"{p.element}R")) if more else str(p) for p, more in zip(columns, grouped, strict=True)
     )
     return BaseParameters(kind, model, standard, names, matrix, columns, closed, "; ".join(filter(None, doubts)))
+
+
+def _has_further_laws(standard: Sequence[Parameter]) -> bool:
+    """Their columns may be combinations of those of others, as FS is of FSP and FSN."""
+    return any(not p.of_body and p.element not in JointValues.fields for p in standard)
 
 
 def _friction(model: Model, combined: Sequence[Parameter]) -> str:

@@ -8,7 +8,7 @@ from .law import FrictionLaw, Sliding, law_with
 from .offset import Offset
 from .soft_limits import SoftLimits
 from .stribeck import Stribeck
-from .transmission import Transmission
+from .transmission import Transmission, transmission_matrix
 from .viscous import Viscous
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "Transmission",
     "Viscous",
     "law_with",
+    "transmission_matrix",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .drive import Motor
@@ -19,3 +20,23 @@ class Transmission:
     joints: tuple[str, ...]
     motors: tuple[Motor, ...]
     matrix: tuple[tuple[float, ...], ...]
+
+
+def transmission_matrix(
+    velocities: Sequence[str], transmissions: Sequence[Transmission]
+) -> tuple[tuple[str, ...], list[list[float]]]:
+    """T of a whole robot from the names of its velocities: names of its rows, and these. A joint in no transmission has
+    a row of its own; the motors of a transmission stand in the places of its joints."""
+    coupled = {joint for each in transmissions for joint in each.joints}
+    found = [
+        (k, name, [float(other == k) for other in range(len(velocities))])
+        for k, name in enumerate(velocities)
+        if name not in coupled
+    ]
+    for each in transmissions:
+        for i, (motor, row) in enumerate(zip(each.motors, each.matrix, strict=True)):
+            share = dict(zip(each.joints, row, strict=True))
+            place = velocities.index(each.joints[min(i, len(each.joints) - 1)])
+            found.append((place, motor.name, [share.get(name, 0.0) for name in velocities]))
+    found.sort(key=lambda row: row[0])
+    return tuple(name for _, name, _ in found), [row for _, _, row in found]
