@@ -14,7 +14,17 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .function import Function
-from .model import Description, ElasticDrive, Model, SoftLimits, build, chain, describe, with_elastic_drives
+from .model import (
+    Description,
+    ElasticDrive,
+    Model,
+    SoftLimits,
+    build,
+    chain,
+    describe,
+    with_drives,
+    with_elastic_drives,
+)
 from .model.drive import transmission_matrix
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
@@ -135,6 +145,11 @@ class Robot:
         """The same robot in its surroundings: frame -> force law (see ``linkwork.forces``), beside those it has."""
         laws = tuple((self.model.frame(name), law) for name, law in forces.items())
         return Robot(replace(self.model, forces=self.model.forces + laws))
+
+    def with_drives(self, values: Mapping[str, Mapping[str, Any]]) -> Robot:
+        """The same robot with other drives: joint, or motor of a transmission -> values of its fields, such as
+        {"elbow": {"coulomb": 0.3, "friction": (Stribeck(0.2, velocity=0.05),)}} (see ``linkwork.model.drive``)."""
+        return Robot(with_drives(self.model, values))
 
     def assemble(
         self,

@@ -212,3 +212,21 @@ def test_reading_from_python():
     with pytest.raises(ModelError, match="its ratios are not finite"):
         linkwork.load(replace(description, transmissions=(replace(motor, matrix=((np.inf,),)),)))
     assert io.read("puma560").transmissions == ()
+
+
+def test_drives_can_be_changed():
+    robot = linkwork.load(read_mdh(ARM + DRIVEN))
+    changed = robot.with_drives({"a": {"coulomb": 2.0, "friction": ()}, "m1": {"rotor_inertia": 1.0}})
+    assert (changed.model.joint(1).coulomb, changed.model.joint(1).friction) == (2.0, ())
+    assert changed.model.transmissions[0].motors[0].rotor_inertia == 1.0
+    assert robot.model.transmissions[0].motors[0].rotor_inertia == 2e-5
+    for values, message in (
+        ({"d": {}}, "no joint or motor 'd'"),
+        ({"a": {"coulom": 1}}, "did you mean 'coulomb'"),
+        ({"m1": {"stiffness": 1}}, "no value of drive 'm1' 'stiffness'"),
+        ({"a": {"rotor_inertia": -1.0}}, "its rotor inertia is negative"),
+        ({"a": {"viscous": np.inf}}, "its viscous is not finite"),
+        ({"a": {"friction": Offset(1)}}, "friction is a list of laws|these are not values"),
+    ):
+        with pytest.raises((ModelError, UnknownNameError), match=f"(?s){message}"):
+            robot.with_drives(values)

@@ -1,7 +1,7 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
-from .drives import changed_drives, drives_of, friction_laws
+from .drives import drives_of, friction_laws
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
 from .khalil import ClosedLoops
@@ -24,7 +24,6 @@ __all__ = [
     "body_velocities",
     "body_wrenches",
     "by_inertia_and_bias",
-    "changed_drives",
     "dot",
     "drift",
     "drives_of",

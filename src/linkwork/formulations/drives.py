@@ -12,9 +12,7 @@ A method knows the rotors of single joints alone; quantities add these. Robots w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from ..model import Drive, Model, Motor
 from ..scalar import Scalar
@@ -32,17 +30,6 @@ def motors(model: Model) -> Iterator[tuple[Motor, Shares]]:
 def drives_of(model: Model) -> list[Drive]:
     """Those of joints, and the motors of transmissions."""
     return [*(body.joint for body in model.bodies), *(motor for motor, _ in motors(model))]
-
-
-def changed_drives(model: Model, change: Callable[[Any, Shares], Any]) -> Model:
-    """The robot with other drives: ``change`` gets each joint and motor, and what it turns by."""
-    bodies = [
-        replace(body, joint=change(body.joint, [(k, 1) for k in model.freedoms(i)]))
-        for i, body in enumerate(model.bodies, 1)
-    ]
-    made = iter([change(motor, shares) for motor, shares in motors(model)])
-    transmissions = [replace(each, motors=tuple(next(made) for _ in each.motors)) for each in model.transmissions]
-    return replace(model, bodies=tuple(bodies), transmissions=tuple(transmissions))
 
 
 def friction_laws(model: Model) -> list[str]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..model import Frame, Model
+from ..model import Frame, Model, changed_drives
 from ..scalar import Scalar
 from ..spatial import Force, Vector
-from .drives import Shares, add_force, changed_drives, motor_rate, motors, stretches
+from .drives import add_force, motor_rate, motors, stretches
 from .energy import body_velocities
 from .kinematics import body_poses
 
@@ -41,11 +41,13 @@ def with_friction_ahead(model: Model, v: Sequence[Scalar], dt: Scalar) -> Model:
     (M + dt D) a = f, where D is the slope of friction, which must be smooth. That is as if each rotor had dt D more
     inertia."""
     width = model.friction_width
+    rates = {model.joint(i).name: v[model.freedoms(i).start] for i, _ in model.outward()}
+    rates |= {motor.name: motor_rate(shares, v) for motor, shares in motors(model)}
 
-    def ahead(drive: Any, shares: Shares) -> Any:
+    def ahead(drive: Any) -> Any:
         if not drive.acting:
             return drive
-        more = dt * drive.friction_damping(motor_rate(shares, v), width)
+        more = dt * drive.friction_damping(rates[drive.name], width)
         return replace(drive, rotor_inertia=drive.rotor_inertia + more)
 
     return changed_drives(model, ahead)

@@ -28,6 +28,7 @@ from .drive import (
     Transmission,
     Viscous,
 )
+from .drive_values import changed_drives, with_drives
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .mobility import determines
@@ -62,6 +63,7 @@ __all__ = [
     "Viscous",
     "build",
     "chain",
+    "changed_drives",
     "check",
     "closure",
     "describe",
@@ -69,5 +71,6 @@ __all__ = [
     "grouped",
     "quaternion_product",
     "raise_errors",
+    "with_drives",
     "with_elastic_drives",
 ]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ModelError
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
-from .drive_checks import check_transmissions, check_values, numbers_of
+from .drive_checks import check_numbers, check_transmissions, check_values
 from .loop_checks import HUGE, check_drives, check_structure, place
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
@@ -175,8 +175,12 @@ def _finite(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"its inertia is not finite: {values}", fix)
     for joint in description.joints:
         where = place(description, "joint", joint.name)
-        values = numbers_of(joint) | {"rest": joint.rest}
-        values |= {"axis": joint.axis, "origin": np.append(joint.origin.rotation, joint.origin.translation)}
+        yield from check_numbers(where, joint)
+        values = {
+            "rest": joint.rest,
+            "axis": joint.axis,
+            "origin": np.append(joint.origin.rotation, joint.origin.translation),
+        }
         if joint.mimic is not None:
             values |= {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
         for name, value in values.items():
@@ -186,10 +190,7 @@ def _finite(description: Description) -> Iterator[Finding]:
             if math.isnan(getattr(joint, name)):
                 yield Finding("error", where, f"its {name} is not a number", "write a number; inf means no limit")
     for motor in (motor for each in description.transmissions for motor in each.motors):
-        for name, value in numbers_of(motor).items():
-            if not _is_finite(value):
-                where = place(description, "motor", motor.name)
-                yield Finding("error", where, f"its {name} is not finite: {value}", fix)
+        yield from check_numbers(place(description, "motor", motor.name), motor)
     for name, (_, placement) in description.frames.items():
         if not _is_finite(np.append(placement.rotation, placement.translation)):
             yield Finding("error", place(description, "frame", name), "its placement is not finite", fix)

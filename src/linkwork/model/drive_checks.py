@@ -16,11 +16,17 @@ from .loop_checks import HUGE, place
 VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction should brake
 
 
-def numbers_of(drive: Drive) -> dict[str, float]:
+def _numbers(drive: Drive) -> dict[str, float]:
     """All that must be finite, by name."""
     own = {name: getattr(drive, name) for name in (*drive.fields.values(), "friction_width")}
     laws = {f"{law.name} {each.name}": getattr(law, each.name) for law in drive.friction for each in fields(law)}  # type: ignore[arg-type]
     return own | laws
+
+
+def check_numbers(where: str, drive: Drive) -> Iterator[Finding]:
+    for name, value in _numbers(drive).items():
+        if not abs(value) < HUGE:
+            yield Finding("error", where, f"its {name} is not finite: {value}", "write a finite number")
 
 
 def check_values(where: str, drive: Drive) -> Iterator[Finding]:

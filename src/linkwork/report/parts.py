@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..formulations import changed_drives, drives_of
-from ..model import Joint, Model
+from ..formulations import drives_of
+from ..model import Joint, Model, changed_drives
 from ..robot import Robot
 from .motion import Motion
 
@@ -45,7 +45,7 @@ def _forced(model: Model) -> Model:
 
 
 def _without(model: Model, friction: bool = True, springs: bool = True, **others: tuple) -> Robot:
-    def changed(drive: Any, _: Any) -> Any:
+    def changed(drive: Any) -> Any:
         drive = drive if friction else drive.without_friction()
         return drive.without_spring() if isinstance(drive, Joint) and not springs else drive
 
