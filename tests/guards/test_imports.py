@@ -25,10 +25,10 @@ ALLOWED = {
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
     "codegen": {"files", "program", "linkwork"},  # the version
-    "label": {"program"},
+    "label": {"codegen", "program"},
     "function": {"program", "codegen", "files", "label", "notebook", "symbolic"},
     "notebook": {"model"},
-    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "spatial", "timing"},
+    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},
     "assembly": {"function", "legs", "loop_steps", "model"},
     "control": {"formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}

@@ -11,7 +11,7 @@ import numpy as np
 from rich.tree import Tree
 
 from .. import io
-from ..formulations import METHODS, QUANTITIES, drives_of
+from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
 from ..io.rpy import rpy_from_rotation
@@ -112,7 +112,7 @@ def _tree(model: Model) -> str:
     branches = {0: tree}
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
-        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind})")
+        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind.name})")
     screen = console()
     screen.width = WIDEST
     with screen.capture() as captured:
@@ -189,7 +189,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
     mimic = {"joint": joint.leader, "multiplier": joint.multiplier, "offset": joint.offset} if joint.leader else None
     return {
         "name": joint.name,
-        "kind": joint.kind,
+        "kind": joint.kind.name,
         "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
         "friction": written_friction(joint),
@@ -221,7 +221,7 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
 
 
 def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
-    position, speed, effort = (unit(model, vector, base=False) for vector in ("q", "v", "tau"))
+    position, speed, effort = (unit(model, VARIABLES[vector], base=False) for vector in ("q", "v", "tau"))
     bound = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
     limits = [f"lower\n{position}", f"upper\n{position}", f"speed\n{speed}", f"effort\n{effort}"]
     rows = [

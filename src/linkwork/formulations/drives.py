@@ -75,6 +75,4 @@ def with_rotor_forces(model: Model, tau: list[Scalar], a: Sequence[Scalar]) -> l
 def stretches(model: Model, i: int, q: Sequence[Scalar]) -> list[Scalar]:
     """By how much the spring of joint ``i`` is stretched, along each of its freedoms."""
     joint = model.joint(i)
-    if joint.floating:
-        return [0] * len(model.freedoms(i))
-    return [q[at] - joint.rest for at in model.coordinates(i)]
+    return joint.kind.stretch([q[k] for k in model.positions(i)], joint.rest)

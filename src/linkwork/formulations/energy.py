@@ -15,7 +15,7 @@ def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> d
     """Velocity of every body in its own frame; 0 is the ground."""
     velocity = {0: Motion()}
     for i, p in model.outward():
-        velocity[i] = model.transform(i, q).motion_inward(velocity[p]) + model.joint_motion(i, v)
+        velocity[i] = model.transform(i, q).motion_inward(velocity[p]) + model.joint_motion(i, q, v)
     return velocity
 
 

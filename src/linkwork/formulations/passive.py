@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from ..model import Frame, Model, changed_drives
-from ..scalar import Scalar
+from ..scalar import Scalar, positive_part
 from ..spatial import Force, Vector
 from .drives import add_force, motor_rate, motors, stretches
 from .energy import body_velocities
@@ -28,8 +29,8 @@ def passive_forces(
             forces[k] = joint.friction_force(v[k], width)
             if springs:
                 forces[k] = forces[k] + joint.stiffness * stretch
-        if model.soft_limits is not None and not joint.floating:
-            (k,), (at,) = model.freedoms(i), model.coordinates(i)
+        if model.soft_limits is not None and joint.kind.bounded:
+            (k,), (at,) = model.freedoms(i), model.positions(i)
             forces[k] = forces[k] + model.soft_limits.force(joint.lower, joint.upper, q[at], v[k])
     for motor, shares in motors(model):
         add_force(forces, shares, motor.friction_force(motor_rate(shares, v), width))
@@ -39,18 +40,22 @@ def passive_forces(
 def with_friction_ahead(model: Model, v: Sequence[Scalar], dt: Scalar) -> Model:
     """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
     (M + dt D) a = f, where D is the slope of friction, which must be smooth. That is as if each rotor had dt D more
-    inertia."""
+    inertia; one rotor for all freedoms of a joint, so there D is the largest of their slopes."""
     width = model.friction_width
-    rates = {model.joint(i).name: v[model.freedoms(i).start] for i, _ in model.outward()}
-    rates |= {motor.name: motor_rate(shares, v) for motor, shares in motors(model)}
+    rates = {model.joint(i).name: [v[k] for k in model.freedoms(i)] for i, _ in model.outward()}
+    rates |= {motor.name: [motor_rate(shares, v)] for motor, shares in motors(model)}
 
     def ahead(drive: Any) -> Any:
         if not drive.acting:
             return drive
-        more = dt * drive.friction_damping(rates[drive.name], width)
-        return replace(drive, rotor_inertia=drive.rotor_inertia + more)
+        slopes = [drive.friction_damping(rate, width) for rate in rates[drive.name]]
+        return replace(drive, rotor_inertia=drive.rotor_inertia + dt * reduce(_larger, slopes))
 
     return changed_drives(model, ahead)
+
+
+def _larger(x: Scalar, y: Scalar) -> Scalar:
+    return x + positive_part(y - x)
 
 
 def body_wrenches(

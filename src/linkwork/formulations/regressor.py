@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ..errors import UnknownNameError
 from ..model import Drive, Joint, Model
@@ -33,6 +34,16 @@ class Parameter(NamedTuple):
         return f"{self.element}_{self.motor}" if self.motor else f"{self.element}{self.body}"
 
 
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """``columns``: the parameters whose columns a regressor has, in the links' frames or the bodies' own; where
+    ``mixing``, a NumPy matrix, is given, times this."""
+
+    columns: tuple[Parameter, ...]
+    in_links: bool
+    mixing: Any = None
+
+
 Drives = bool | Sequence[str] | None  # which parameters of drives are asked for; see ``standard_parameters``
 
 
@@ -45,15 +56,18 @@ def standard_parameters(model: Model, drives: Drives = None) -> tuple[Parameter,
         raise UnknownNameError("choice of drives", drives, ("True", "False", f"({drives!r},)"))
 
     def asked(drive: Drive) -> list[str]:
-        if drives is False:
-            return []
-        if drives is None or drives is True:
-            return [e for e, value in drive.parameters.items() if (drives and e != "K") or not is_zero(value)]
+        own = {element for element, value in drive.parameters.items() if not is_zero(value)}
+        if drives is None or (isinstance(drive, Joint) and drive.kind.free):  # nothing holds or drives a free body
+            return [element for element in drive.parameters if element in own and drives is not False]
+        if isinstance(drives, bool):
+            return [element for element in drive.parameters if drives and (element in own or element != "K")]
         for element in drives:
-            drive.column(element, 0.0, 0.0) if element != "K" else None  # there is such a parameter
-        return [element for element in drives if element != "K" or isinstance(drive, Joint)]
+            if element != "K":
+                drive.column(element, 0.0, 0.0)  # there is such a parameter
+        springs = isinstance(drive, Joint) and drive.kind.has_spring
+        return [element for element in drives if element != "K" or springs]
 
-    joints = ((i, model.joint(i)) for i, _ in model.outward() if not model.joint(i).floating)
+    joints = [(i, model.joint(i)) for i, _ in model.outward()]
     own = tuple(Parameter(i, element) for i, joint in joints for element in asked(joint))
     coupled = tuple(Parameter(0, element, motor.name) for motor, _ in motors(model) for element in asked(motor))
     return bodies + own + coupled
@@ -119,7 +133,8 @@ def tree_regressor(
     X, w, wd, vd, U = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}
     for i, p in model.outward():
         X[i] = model.transform(i, q)
-        joint_v, joint_a = model.joint_motion(i, v), model.joint_motion(i, a)
+        joint_v = model.joint_motion(i, q, v)
+        joint_a = model.joint_motion(i, q, a) + model.joint_drift(i, q, v)
         vJ, wJ = joint_v.linear, joint_v.angular
         carried = X[i].inward(w[p])
         w[i] = carried + wJ
@@ -147,7 +162,7 @@ def tree_regressor(
                 wrenches[i] = _wrenches(frame, w[i], wd[i], vd[i], U[i])
             f = wrenches[i][element]
             for j in (i, *model.ancestors(i)):
-                for k, S in zip(model.freedoms(j), model.subspace(j), strict=True):
+                for k, S in zip(model.freedoms(j), model.subspace(j, q), strict=True):
                     column[k] = S.dot(f)                                                               # (4)
                 if model.body(j).parent > 0:
                     f = X[j].force_outward(f)                                                          # (3)

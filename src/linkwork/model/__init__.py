@@ -4,6 +4,7 @@ from . import closure
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
+from .coordinates import Coordinates, Layout, Segment
 from .describe import describe
 from .description import (
     Description,
@@ -31,12 +32,15 @@ from .drive import (
 from .drive_values import changed_drives, with_drives
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
+from .joints import JOINT_KINDS, JointKind, joint_kind
 from .mobility import determines
-from .model import Body, Frame, Joint, Loop, Mobility, Model, quaternion_product
+from .model import Body, Frame, Joint, Loop, Mobility, Model
 
 __all__ = [
+    "JOINT_KINDS",
     "Asymmetric",
     "Body",
+    "Coordinates",
     "Coulomb",
     "Description",
     "Drive",
@@ -46,6 +50,8 @@ __all__ = [
     "FrictionLaw",
     "Joint",
     "JointDescription",
+    "JointKind",
+    "Layout",
     "Link",
     "LinkInertia",
     "Loop",
@@ -56,6 +62,7 @@ __all__ = [
     "Motor",
     "Offset",
     "Placement",
+    "Segment",
     "Sliding",
     "SoftLimits",
     "Stribeck",
@@ -69,8 +76,12 @@ __all__ = [
     "describe",
     "determines",
     "grouped",
-    "quaternion_product",
+    "joint_kind",
     "raise_errors",
     "with_drives",
     "with_elastic_drives",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from .description import Description, Finding, JointDescription
-from .drive import Drive, Offset, Sliding, Transmission
+from .drive import Drive, JointValues, Offset, Sliding, Transmission
+from .joints import JointKind
 from .loop_checks import HUGE, place
 
 VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction should brake
@@ -45,6 +46,18 @@ def check_values(where: str, drive: Drive) -> Iterator[Finding]:
     if drive.friction and any(sum(law.force(Sliding(v)) for law in laws) * v < 0 for v in VELOCITIES):
         message = f"its friction would feed energy in: {', '.join(map(repr, drive.friction))}"
         yield Finding("warning", where, message, "write friction as positive numbers, also of backward motion")
+
+
+def check_spring(where: str, joint: JointValues, kind: JointKind) -> Iterator[Finding]:
+    if joint.stiffness < 0:
+        message = f"its stiffness is negative: {joint.stiffness:g}; the spring would push away from rest"
+        yield Finding("warning", where, message, "write stiffness as a positive number")
+    if joint.stiffness and not kind.has_spring:
+        message = f"a {kind.name} joint has no spring, since there is no one way back"
+        yield Finding("error", where, message, "make it of joints with fewer freedoms, or push by a force law")
+    elif joint.rest and kind.nq != kind.nv:
+        message = f"the spring of a {kind.name} joint rests where nothing is turned, not at {joint.rest:g}"
+        yield Finding("error", where, message, "leave out `rest`, and turn the joint's origin instead")
 
 
 def check_transmissions(description: Description) -> Iterator[Finding]:
@@ -84,7 +97,7 @@ def _joined(where: str, each: Transmission, joints: dict[str, JointDescription])
         if name not in joints:
             message = f"its joint {name!r} does not exist"
             yield Finding("error", where, message, f"name joints of the robot: {', '.join(list(joints)[:20])}")
-        elif joints[name].kind not in ("revolute", "continuous", "prismatic"):
+        elif joints[name].motion.nv != 1:
             message = f"its joint {name!r} is {joints[name].kind}"
             yield Finding("error", where, message, "name joints of one freedom")
         elif joints[name].mimic:

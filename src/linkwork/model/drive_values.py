@@ -9,8 +9,8 @@ from typing import Any
 from ..errors import ModelError, UnknownNameError
 from .checks import raise_errors
 from .drive import Drive, JointValues
-from .drive_checks import check_numbers, check_values
-from .model import Model
+from .drive_checks import check_numbers, check_spring, check_values
+from .model import Joint, Model
 
 
 def changed_drives(model: Model, change: Callable[[Any], Any]) -> Model:
@@ -38,6 +38,8 @@ def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
         try:
             changed = replace(drive, **own)
             raise_errors([*check_numbers(drive.name, changed), *check_values(drive.name, changed)], where)
+            if isinstance(changed, Joint):
+                raise_errors(check_spring(drive.name, changed, changed.kind), where)
         except TypeError as error:
             raise ModelError("these are not values of a drive", where=f"{where}, {drive.name!r}", got=error) from error
         return changed

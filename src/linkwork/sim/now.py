@@ -13,23 +13,21 @@ from ..control import Point
 from ..control.law import TRACED, unchanging
 from ..errors import ShapeError, UnsupportedError
 from ..formulations import (
-    QUANTITIES,
-    Request,
+    Problem,
     body_velocities,
     body_wrenches,
+    carrying,
     passive_forces,
     sizes,
     with_friction_ahead,
 )
-from ..model import Model, grouped, quaternion_product
-from ..pipeline import carrying
-from ..scalar import Scalar, cos, is_zero, sin, sqrt
+from ..model import Model
+from ..scalar import Scalar, is_zero
 from ..spatial import Force, Inertia, Vector
 
 if TYPE_CHECKING:
     from .plant import Plant
 
-TINY = 1e-300  # beside a squared angle: nothing in the value, and sin(x) / x is 1 at rest
 VARIED = ("mass", "parameters", "payload", "viscous", "coulomb", "gravity")
 REFERENCE = "reference"  # samples of the reference: a Point in rows
 
@@ -111,14 +109,12 @@ class Now:
 
     def _accelerated(self, model: Model) -> list[Scalar]:
         """Accelerations of a variant of the robot."""
-        method = self.plant.method
-        loaded = tuple(model.frame(name) for name in self.plant.wrenches)
-        request = Request(method=method.function, loaded=loaded, closed=method.closed)
-        seen = self.for_method(model)
-        return QUANTITIES["forward_dynamics"].function(seen, request, self.q, self.v, self.tau, self.rows)
+        wrenches = tuple(self.plant.wrenches)
+        problem = Problem(model, "forward_dynamics", self.plant.method, wrenches=wrenches)
+        return problem.evaluate(self.q, self.v, self.tau, *[self.rows] * bool(wrenches))["a"]
 
     def for_method(self, model: Model) -> Model:
-        return grouped(model) if self.plant.method.grouped else model
+        return Problem(model, self.plant.method.quantity, self.plant.method).prepared
 
     @cached_property
     def stepped(self) -> dict[str, Any]:
@@ -127,12 +123,12 @@ class Now:
 
     def _moved(self, a: Sequence[Scalar]) -> dict[str, Any]:
         v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
-        return {"q": _advanced(self.model, self.q, v, self.dt), "v": v}
+        return {"q": self.model.coordinates.advanced(self.q, v, self.dt), "v": v}
 
     @cached_property
     def finished(self) -> dict[str, Any]:
         """The state with unit quaternions."""
-        return {"q": self.model.normalised(self.q), "v": self.rates}
+        return {"q": self.model.coordinates.normalised(self.q), "v": self.rates}
 
     def power(self, tau: Sequence[Scalar]) -> Scalar:
         """Of all forces but weight and springs, which have their potential energy."""
@@ -153,8 +149,9 @@ class Now:
             return getattr(self, name)
         if name == "a":
             return [self.accelerations[k] for k in self.model.mobility.independent]
-        asked = QUANTITIES[name]
-        return asked.function(self.model, Request(), *(getattr(self, vector) for vector in asked.inputs))
+        problem = Problem(self.model, name, parameters="standard")
+        (value,) = problem.evaluate(*(getattr(self, vector) for vector in problem.inputs)).values()
+        return value
 
 
 def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
@@ -170,18 +167,3 @@ def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
         return inertia
     share = mass / inertia.mass
     return Inertia.of(share * value for value in inertia)
-
-
-def _advanced(model: Model, q: Sequence[Scalar], rates: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
-    """q after dt at constant velocities of the leading joints; a floating body turns about a fixed axis."""
-    joints = [
-        x + dt * y for x, y in zip(q[7 if model.floating else 0 :], rates[6 if model.floating else 0 :], strict=True)
-    ]
-    if not model.floating:
-        return joints
-    origin = Vector(*q[:3]) + model.transform(1, q).outward(Vector(*rates[:3])) * dt
-    half = [0.5 * dt * value for value in rates[3:6]]
-    angle = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2] + TINY)
-    share = sin(angle) / angle
-    turned = quaternion_product(q[3:7], [*(share * value for value in half), cos(angle)])
-    return model.normalised([*origin, *turned, *joints])
