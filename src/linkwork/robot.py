@@ -150,7 +150,7 @@ class Robot:
 
     def with_drives(self, values: Mapping[str, Mapping[str, Any]]) -> Robot:
         """The same robot with other drives: joint, or motor of a transmission -> values of its fields, such as
-        {"elbow": {"coulomb": 0.3, "friction": (Stribeck(0.2, velocity=0.05),)}} (see ``linkwork.model.drive``)."""
+        {"elbow": {"coulomb": 0.3, "friction": (Stribeck(0.2, velocity=0.05),)}} (laws are in ``linkwork.model``)."""
         return Robot(with_drives(self.model, values))
 
     def assemble(
