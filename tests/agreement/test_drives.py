@@ -9,6 +9,7 @@ import pytest
 
 import linkwork
 from linkwork.io.mjcf import read_mjcf
+from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement
 from support.driven_robots import coupled, rubbing
 from support.evaluate import assert_close
 from support.random_robots import Recipe, random_state
@@ -101,3 +102,53 @@ def test_tendons_over_several_joints_are_motors_in_mujoco():
         mujoco.mj_forward(theirs, data)
         mujoco.mj_fullM(theirs, data, mass)
         assert_close(robot.inertia_matrix(q), mass)
+
+
+BALLS = """<mujoco><option gravity="1 2 -9"/><compiler angle="radian"/><worldbody><body>
+    <joint type="ball" armature=".3" damping=".4" stiffness="6"/>
+    <inertial mass="2" pos=".1 .2 .3" diaginertia=".3 .2 .4"/>
+    <body pos=".3 0 0"><joint type="slide" axis="0 0 1" damping=".1" stiffness="3" springref=".2"/>
+    <joint axis="0 0 1" damping=".1" stiffness="3" springref=".2"/>
+    <inertial mass="1" pos=".1 0 .2" diaginertia=".1 .2 .15"/></body></body></worldbody></mujoco>"""
+
+
+def test_springs_of_joints_with_several_freedoms_in_mujoco():
+    """A ball and a cylindrical joint, the same in numbers of linkwork."""
+
+    def link(name, mass, center, moments):
+        return Link(name, LinkInertia(mass, np.array(center), np.diag(moments)))
+
+    description = Description(
+        "balls",
+        (
+            Link("world"),
+            link("a", 2.0, [0.1, 0.2, 0.3], [0.3, 0.2, 0.4]),
+            link("b", 1.0, [0.1, 0, 0.2], [0.1, 0.2, 0.15]),
+        ),
+        (
+            JointDescription("ball", "spherical", "world", "a", rotor_inertia=0.3, viscous=0.4, stiffness=6.0),
+            JointDescription("screw", "cylindrical", "a", "b", Placement(translation=np.array([0.3, 0, 0])),
+                             viscous=0.1, stiffness=3.0, rest=0.2),
+        ),
+        gravity=(1, 2, -9),
+    )  # fmt: skip
+    robot = linkwork.load(description)
+    theirs = mujoco.MjModel.from_xml_string(BALLS)
+    data = mujoco.MjData(theirs)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        turn, slide, v, a = rng.normal(size=4), rng.normal(size=2), rng.normal(size=5), rng.normal(size=5)
+        turn /= np.linalg.norm(turn)
+        data.qpos[:] = [turn[3], *turn[:3], *slide]
+        data.qvel[:], data.qacc[:] = v, a
+        mujoco.mj_inverse(theirs, data)
+        q = np.concatenate([turn, slide])
+        assert_close(robot.inverse_dynamics(q, v, a), data.qfrc_inverse)
+        mujoco.mj_energyPos(theirs, data)
+        energy = robot.potential_energy(q) - robot.potential_energy([0, 0, 0, 1, 0.2, 0.2])
+        data.qpos[:] = [1, 0, 0, 0, 0.2, 0.2]
+        there = data.energy[0]
+        mujoco.mj_kinematics(theirs, data)
+        mujoco.mj_comPos(theirs, data)
+        mujoco.mj_energyPos(theirs, data)
+        assert_close(energy, there - data.energy[0])

@@ -8,8 +8,10 @@ import pytest
 import linkwork
 from linkwork.formulations import methods
 from linkwork.model import FrictionLaw, Offset, Sliding
+from linkwork.spatial.quaternions import turn_between, turn_of
 from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import assert_close, derivative, evaluate, is_refused
+from support.mixed_trees import KINDS, MixedRecipe, Places, joint_order, mixed
 from support.random_loops import LoopRecipe, mechanism
 from support.random_robots import Recipe, random_state
 
@@ -209,3 +211,81 @@ def test_stiff_friction_of_motors_is_borne():
 def test_an_offset_alone_pushes():
     robot = linkwork.load(rubbing(Recipe(seed=2, joints=1), (Offset(0.7),)), gravity=(0, 0, 0))
     assert robot.forward_dynamics([0.0], [0.0], [0.7]) == pytest.approx(0.0, abs=1e-15)
+
+
+# -- joints with several freedoms --------------------------------------------------------------------------------------
+
+
+def sprung(seed: int, kinds=KINDS, laws=LAWS["all"]):
+    """A tree of every kind of joint, with friction in all of them, and springs where there can be some."""
+    description = mixed(MixedRecipe(seed=seed, kinds=kinds, reach=3, extras=True))
+    rng = np.random.default_rng(seed)
+    joints = [
+        replace(
+            joint,
+            friction=laws,
+            stiffness=0.0 if joint.kind in ("planar", "floating", "fixed") else rng.uniform(1, 5),
+            rest=0.0 if joint.kind in ("planar", "floating", "fixed", "spherical") else rng.uniform(-1, 1),
+        )
+        for joint in description.joints
+    ]
+    return replace(description, joints=tuple(joints))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_springs_are_the_gradient_of_their_energy(seed):
+    description = sprung(seed)
+    slack = replace(description, joints=tuple(replace(joint, stiffness=0.0) for joint in description.joints))
+    model, without = (linkwork.load(each, friction=False).model for each in (description, slack))
+    places = Places(description, joint_order(model.coordinates.names))
+    q, *_ = places.state(seed)
+    tangents = np.array([places.rates(q, e) for e in np.eye(places.nv)])
+    still = np.zeros(places.nv)
+    found = evaluate(model, "bias", q, still) - evaluate(without, "bias", q, still)
+    energy = derivative(
+        lambda q: evaluate(model, "potential_energy", q) - evaluate(without, "potential_energy", q), q, tangents
+    )
+    assert_close(found, energy, scale=10.0)
+    assert np.count_nonzero(found) == 3 * 1 + 1 + 2 + 2 + 3  # all but planar and floating joints
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_laws_act_on_every_freedom_alike(seed):
+    robot = linkwork.load(sprung(seed))
+    places = Places(sprung(seed), joint_order(robot.model.coordinates.names))
+    q, v, a = places.state(seed)
+    without = linkwork.load(sprung(seed), friction=False).bias(q, v)
+    joint = robot.model.joint(1)
+    drives = [each.joint for each in robot.model.bodies for _ in range(each.joint.kind.nv)]
+    assert_close(robot.bias(q, v) - without, [drive.friction_force(x) for drive, x in zip(drives, v)], scale=10.0)
+    assert joint.acting
+    tau = robot.inverse_dynamics(q, v, a)
+    assert_close(robot.forward_dynamics(q, v, tau), a, tolerance=1e-10)
+    for drives in (None, True):
+        Y = robot.regressor(q, v, a, drives=drives)
+        assert_close(Y @ robot.parameter_values(drives=drives), tau, tolerance=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["planar", "floating"])
+def test_no_springs_where_there_is_no_one_way_back(kind):
+    description = mixed(MixedRecipe(kinds=(kind,)))
+    joint = replace(description.joints[0], stiffness=1.0)
+    with pytest.raises(linkwork.ModelError, match=f"a {kind} joint has no spring"):
+        linkwork.load(replace(description, joints=(joint,)))
+    ball = mixed(MixedRecipe(kinds=("spherical",)))
+    with pytest.raises(linkwork.ModelError, match="rests where nothing is turned"):
+        linkwork.load(replace(ball, joints=(replace(ball.joints[0], stiffness=1.0, rest=0.2),)))
+
+
+def test_the_turn_of_a_quaternion_over_any_scalar():
+    rng = np.random.default_rng(0)
+    q = rng.normal(size=(2000, 4))
+    q[500:1000, :3] *= 1e-8  # nearly still
+    q[1000:1500, 3] *= 1e-9  # nearly half a turn
+    q[-1] = [0, 0, 0, 1]
+    q = q / np.linalg.norm(q, axis=1, keepdims=True)
+    found = np.array(list(turn_of(list(q.T)))).T
+    expected = np.array(list(turn_between([0, 0, 0, 1], list(q.T)))).T
+    error = np.linalg.norm(found - expected, axis=1)
+    assert (error <= 1e-15 * np.linalg.norm(expected, axis=1) + 1e-300).all()
+    assert np.array(list(turn_of([1.0, 0, 0, 0]))) == pytest.approx([np.pi, 0, 0], rel=1e-15)
