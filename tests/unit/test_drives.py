@@ -230,3 +230,21 @@ def test_drives_can_be_changed():
     ):
         with pytest.raises((ModelError, UnknownNameError), match=f"(?s){message}"):
             robot.with_drives(values)
+
+
+def test_params_and_symbols_name_the_motors(tmp_path, run_linkwork):
+    path = tmp_path / "arm.yaml"
+    path.write_text(ARM + DRIVEN)
+    code, out, _ = run_linkwork("params", str(path))
+    assert code == 0 and "FS_m2" in out and "IA" in out and "the same" in out
+    robot = linkwork.load(path)
+    written = str(robot.symbolic("inverse_dynamics"))
+    assert "2500*IA_m1*qdd2" in written and "FST1" in written and "F0_m2" in written
+
+
+def test_rotors_of_transmissions_are_inertia_enough():
+    text = (
+        ARM.replace("M: 1, ZZ: 1}", "M: 0}", 1)
+        + "transmissions: [{joints: [a], motors: [{name: m, ratios: [9], Ia: 1}]}]"
+    )
+    assert not any("singular" in finding.message for finding in check(read_mdh(text)))

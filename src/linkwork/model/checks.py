@@ -313,9 +313,10 @@ def _singular(description: Description) -> Iterator[Finding]:
     if description.floating and subtree[description.root].mass <= 0:
         message = "the robot floats but has no mass, so its motion under forces is undefined"
         yield Finding("warning", place(description), message, "give its links mass and inertia")
-    leaders = {joint.mimic.joint for joint in description.joints if joint.mimic}
+    shared = {joint.mimic.joint for joint in description.joints if joint.mimic}
+    shared |= {name for each in description.transmissions for name in each.joints}
     for joint in description.joints:
-        if not joint.motion.nv or joint.mimic or joint.name in leaders:  # coupled joints share their inertia
+        if not joint.motion.nv or joint.mimic or joint.name in shared:  # coupled joints share their inertia
             continue
         where, moved = place(description, "joint", joint.name), subtree[joint.child]
         excess, along = min(_apparent(joint, moved))
