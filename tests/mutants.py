@@ -40,7 +40,7 @@ COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robo
 TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
-GAUGE = "khalil/kleinfinger.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
+GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
 PLANAR = "if joint.floating or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):"
 LAST_ARM = "linfang/formulation4.py", "if i + 1 == n:"
 PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))"
@@ -56,7 +56,7 @@ EQUIVALENT = {
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
     (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
     (
-        "khalil/kleinfinger.py",
+        "shared_axes.py",
         PLANAR,
         "self.U.rows[2].z",
         "self.U.rows[2].x",

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import linkwork
 from linkwork import io
 from linkwork.cli import app
-from linkwork.formulations.khalil import khalil_kleinfinger
 from linkwork.formulations.rnea import rnea
+from linkwork.formulations.shared_axes import shared_axes
 from linkwork.model import Body, Joint, Model
 from linkwork.model.description import Link, LinkInertia
 from linkwork.model.model import FixedScrew
@@ -205,7 +205,7 @@ def shoulder(seed: int) -> Model:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_axes_that_do_not_turn(seed: int):
-    """``khalil-kleinfinger`` behind a shoulder, with a wrench on every link, against ``rnea``."""
+    """``shared-axes`` behind a shoulder, with a wrench on every link, against ``rnea``."""
     model = shoulder(seed)
     random = np.random.default_rng(seed + 100)
     q, v, a = random.normal(size=(3, model.n_tree)).tolist()
@@ -213,4 +213,4 @@ def test_axes_that_do_not_turn(seed: int):
         j: Force(Vector(*random.normal(size=3)), Vector(*random.normal(size=3))) for j, _ in model.outward() if j % 2
     }
     expected = np.array(rnea(model, q, v, a, wrenches))
-    assert np.abs(np.array(khalil_kleinfinger(model, q, v, a, wrenches)) - expected).max() < 1e-13 * abs(expected).max()
+    assert np.abs(np.array(shared_axes(model, q, v, a, wrenches)) - expected).max() < 1e-13 * abs(expected).max()

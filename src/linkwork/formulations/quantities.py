@@ -18,11 +18,12 @@ from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
 from .forward import bias_by
-from .khalil import ClosedLoops, khalil_kleinfinger
+from .khalil import ClosedLoops
 from .multipliers import ByMultipliers, forces_at_cuts
 from .orthogonal import Orthogonal, dot
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Parameter, regressor, standard_parameters
+from .shared_axes import shared_axes
 from .staircase import exists
 
 Scalars = Sequence[Scalar]
@@ -141,7 +142,7 @@ def constrained_dynamics(
     q, qd = model.expand(q), model.expand_rates(v_joints)
     applied = body_wrenches(model, q, qd, request.loaded, wrenches)
     with _Solvable(model):
-        a, multipliers = ByMultipliers(crba, partial(bias_by, khalil_kleinfinger))(
+        a, multipliers = ByMultipliers(crba, partial(bias_by, shared_axes))(
             model, q, qd, joint_forces(model, q, qd, tau), applied
         )
     return a, forces_at_cuts(model, q, multipliers)
@@ -223,7 +224,7 @@ def bias(model: Model, request: Request, q: Scalars, v: Scalars, wrenches: Wrenc
 
 def gravity(model: Model, request: Request, q: Scalars) -> list[Scalar]:
     q, still = model.expand(q), [0] * model.n_tree
-    return ClosedLoops(model, q).collect(khalil_kleinfinger(model, q, still, still))
+    return ClosedLoops(model, q).collect(shared_axes(model, q, still, still))
 
 
 def inertia_matrix(model: Model, request: Request, q: Scalars) -> list[list[Scalar]]:

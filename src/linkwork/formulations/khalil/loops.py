@@ -13,8 +13,8 @@ from ..crba import crba
 from ..method import Wrenches
 from ..orthogonal import Orthogonal, dot
 from ..passive import passive_forces
+from ..shared_axes import shared_axes
 from ..staircase import Staircase
-from .kleinfinger import khalil_kleinfinger
 
 
 class ClosedLoops:
@@ -151,7 +151,7 @@ def khalil_loops(
     for k, value in zip(K, a, strict=True):
         known[k] = value
     qd = loops.rates(v)
-    at_rest = khalil_kleinfinger(model, q, qd, loops.accelerations(qd, known), wrenches)
+    at_rest = shared_axes(model, q, qd, loops.accelerations(qd, known), wrenches)
     r = loops.collect([x + y for x, y in zip(at_rest, passive_forces(model, q, qd), strict=True)])
     A = loops.collect_matrix(crba(model, q))                                                         # (58)
     L, inverse = ldl.factor([[A[max(i, j)][min(i, j)] for j in U] for i in U])

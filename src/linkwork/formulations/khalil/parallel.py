@@ -15,8 +15,8 @@ from ..method import Wrenches
 from ..orthogonal import Orthogonal, dot
 from ..passive import passive_forces
 from ..rnea import acceleration_matrix
+from ..shared_axes import revolute, shared_axes
 from ..staircase import Staircase, exists
-from .kleinfinger import khalil_kleinfinger, revolute
 
 CLOSURES = ("spherical", "revolute", "weld")
 
@@ -116,7 +116,7 @@ class _Robot:
         for leg in self.legs:
             _put(qd, leg.freedoms, leg.rates(V_p))
             _put(qdd, leg.freedoms, leg.accelerations(qd, V_p, Vd_p))
-        Gamma = khalil_kleinfinger(self.model, self.q, qd, qdd, wrenches)
+        Gamma = shared_axes(self.model, self.q, qd, qdd, wrenches)
         Gamma = [x + y for x, y in zip(Gamma, passive_forces(self.model, self.q, qd), strict=True)]
         total = self.platform.forces([Gamma[k] for k in self.platform.freedoms])
         for leg in self.legs:
