@@ -41,7 +41,7 @@ TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
 GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
-PLANAR = "if joint.floating or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):"
+PLANAR = "if not one_screw or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):"
 LAST_ARM = "linfang/formulation4.py", "if i + 1 == n:"
 PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))"
 AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import Joint, Model
 from ..model.rotations import cos_sin
@@ -47,23 +47,24 @@ def shared_axes(
     the program no longer says: no pass can find them there. A floating base is link 1 on a joint of six freedoms, to
     which (1), (5), (7) and (11) apply with its own velocity and acceleration.
     """
-    applied = wrenches or {}
-    parameters = second_moments(model)
+    applied, parameters = wrenches or {}, second_moments(model)
+    S = {j: model.subspace(j) for j, _ in model.outward()}
+    parallel = {j for j, _ in model.outward() if only_turns(S[j]) and not tilted(model.joint(j))}  # to the axis before
     at, level, X, f = {0: Moving(Vector(), Symmetric(), Vector(), -model.gravity, Matrix.zero())}, {}, {}, {}
     for j, i in model.outward():
-        joint, motion = model.joint(j), (model.joint_motion(j, v), model.joint_motion(j, a))
+        joint, own = model.joint(j), Own(S[j], model.joint_motion(j, v), model.joint_motion(j, a))
         M, MS, E = parameters[j]
-        if i in level and parallel(joint):
-            level[j] = level[i].next(joint, q[model.coordinates(j).start], *motion)
-        elif revolute(joint) and across(joint, at[i].w):
-            level[j] = Level.first(joint, q[model.coordinates(j).start], at[i], *motion)
+        if i in level and j in parallel:
+            level[j] = level[i].next(joint, q[model.coordinates(j).start], own)
+        elif only_turns(S[j]) and across(joint, at[i].w):
+            level[j] = Level.first(joint, q[model.coordinates(j).start], at[i], own)
         else:
             X[j] = model.transform(j, q)
-            at[j] = at[i].moved(joint, X[j], *motion, E)
+            at[j] = at[i].moved(placed(joint), X[j], own, E)
             f[j] = wrench(at[j], M, MS, E) - applied.get(j, Force())
             continue
         turn, f[j] = level[j].turn, -applied.get(j, Force())
-        goes_on = any(parent == j and not parallel(model.joint(k)) for k, parent in model.outward())
+        goes_on = any(parent == j and k not in parallel for k, parent in model.outward())
         if goes_on:
             at[j] = level[j].at.turned(turn, E)
         if goes_on and i in level:
@@ -74,14 +75,22 @@ def shared_axes(
     Gamma: list[Scalar] = [0] * model.n_tree
     for j, i in model.inward():
         total = level[j].f + level[j].turn.force_outward(f[j]) if j in level else f[j]
-        for k, S in zip(model.freedoms(j), model.subspace(j), strict=True):
-            Gamma[k] = S.dot(total) + model.joint(j).rotor_inertia * a[k]                                     # (11)
-        if i in level and j in level and parallel(model.joint(j)):
+        for k, S_k in zip(model.freedoms(j), S[j], strict=True):
+            Gamma[k] = S_k.dot(total) + model.joint(j).rotor_inertia * a[k]                                   # (11)
+        if i in level and j in level and j in parallel:
             level[i].f = level[i].f + level[j].force_outward(total)                                           # (10)
         elif i > 0:
             outward = level[j].force_outward if j in level else X[j].force_outward
             f[i] = f[i] + outward(total)                                                                      # (10)
     return Gamma
+
+
+class Own(NamedTuple):
+    """A joint's unit motions, and its own velocity and acceleration."""
+
+    S: Sequence[Motion]
+    v: Motion
+    a: Motion
 
 
 def wrench(at: Moving, M: Scalar, MS: Vector, E: Symmetric) -> Force:
@@ -102,39 +111,40 @@ class Moving:
     def __init__(self, w: Vector, ww: Symmetric, wd: Vector, Vd: Vector, U: Matrix):
         self.w, self.ww, self.wd, self.Vd, self.U = w, ww, wd, Vd, U
 
-    def moved(self, joint: Joint, X: Any, own_v: Motion, own_a: Motion, E: Symmetric) -> Moving:
-        """Of link j, at the inner end of X, if this is link i at the outer end."""
-        jR_i = X.inward
+    def moved(self, fixed: Transform, X: Any, own: Own, E: Symmetric) -> Moving:
+        """Of link j, at the inner end of X, if this is link i at the outer end; ``fixed`` is the constant part of X."""
+        jR_i, iz_j = X.inward, fixed.outward(Z)
         jw_i = jR_i(self.w)
-        w = jw_i + own_v.angular                                                                              # (1)
-        wd = jR_i(self.wd) + own_a.angular                                                                    # (2)
+        w = jw_i + own.v.angular                                                                              # (1)
+        wd = jR_i(self.wd) + own.a.angular                                                                    # (2)
         ww = dyad(w)
-        if revolute(joint) and along_one(placed(joint).outward(Z)):
-            u, wd = self.column(placed(joint).outward(Z), jR_i, ww, wd.z)
+        if turns_about_z(own.S) and sum(map(is_zero, iz_j)) == 2:
+            u, wd = self.column(iz_j, jR_i, ww, wd.z)
         else:
-            wd = wd + jw_i.cross(own_v.angular)                                                               # (5)
+            wd = wd + jw_i.cross(own.v.angular)                                                               # (5)
             u = Vector(ww.xz + wd.y, ww.yz - wd.x, -(ww.xx + ww.yy))
-        if joint.prismatic and all(is_zero(screw.c * screw.s) for screw in X.screws):
+        if only_slides(own.S) and all(is_zero(screw.c * screw.s) for screw in X.screws):
             U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix, its entries exchanged
         else:
             U = body_matrix(ww, wd, u, E)                                                                     # (6)
-        own = jw_i.cross(2 * own_v.linear) + own_v.angular.cross(own_v.linear) + own_a.linear
-        return Moving(w, ww, wd, self.origin(joint, X, u) + own, U)                                           # (7)
+        relative = jw_i.cross(2 * own.v.linear) + own.v.angular.cross(own.v.linear) + own.a.linear
+        return Moving(w, ww, wd, self.origin(fixed, X, u) + relative, U)                                      # (7)
 
     def column(self, z: Vector, jR_i: Any, ww: Symmetric, along: Scalar) -> tuple[Vector, Vector]:
-        """Step A: the last column of U_j and w'_j, where ``z`` is the revolute axis and a coordinate axis of frame i.
+        """Step A: the last column of U_j and w'_j, where joint j turns about ``z`` and that is an axis of frame i.
 
-        Points on the axis belong to both links, so U_i z = U_j z: with w_j = w_i + s z the terms of s cancel. That
-        column of U_i, turned, takes the place of w x qd z (5) and of one square.
+        Directions along the joint's axis belong to both links, so U_i z = U_j z: with w_j = w_i + s z the terms of s
+        cancel. That column of U_i, turned, takes the place of w x qd z (5) and of one square.
         """
         u = jR_i(self.U @ z)                                                                                  # (3)
         return u, Vector(ww.yz - u.y, u.x - ww.xz, along)                                                     # (4)
 
-    def origin(self, joint: Joint, X: Any, u: Vector) -> Vector:
-        """Step B: V' of the point of link i where O_j is. The shift r along z_j gives r u, by step A, and the rest of P_j
-        is constant. Where U_i has few entries, it takes all of P_j at the price of a part."""
-        fixed = placed(joint)
-        if joint.floating or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):
+    def origin(self, fixed: Transform, X: Any, u: Vector) -> Vector:
+        """Step B: V' of the point of link i where O_j is. If the joint is one screw about z_j, its shift r gives r u by
+        step A, and the rest of P_j is constant. Where U_i has few entries, it takes all of P_j at the price of a part.
+        """
+        one_screw = isinstance(X, Transform) and len(X.screws) == len(fixed.screws) + 1
+        if not one_screw or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):
             return X.inward(self.Vd + self.U @ X.origin)
         return X.inward(self.Vd + self.U @ fixed.origin) + X.screws[-1].t * u
 
@@ -164,13 +174,18 @@ def placed(joint: Joint) -> Transform:
     return Transform(*(fixed.screw for fixed in joint.placement))
 
 
-def revolute(joint: Joint) -> bool:
-    return not (joint.prismatic or joint.floating)
+def turns_about_z(S: Sequence[Motion]) -> bool:
+    """And about nothing else."""
+    return all(is_zero(e.angular.x) and is_zero(e.angular.y) for e in S) and not only_slides(S)
 
 
-def along_one(z: Vector) -> bool:
-    """Is it a coordinate axis?"""
-    return sum(is_zero(x) for x in z) == 2
+def only_turns(S: Sequence[Motion]) -> bool:
+    """Is it a revolute joint?"""
+    return len(S) == 1 and all(map(is_zero, S[0].linear))
+
+
+def only_slides(S: Sequence[Motion]) -> bool:
+    return all(is_zero(x) for e in S for x in e.angular)
 
 
 # -- C: second moments of mass ---------------------------------------------------------------------------------------
@@ -188,9 +203,10 @@ def second_moments(model: Model) -> dict[int, tuple[Scalar, Vector, Symmetric]]:
     for j, i in model.inward():
         M, MS, J = inertia[j].mass, inertia[j].h, inertia[j].J
         E, moved = pseudo_inertia(J), Inertia()
-        if model.joint(j).prismatic:
+        S = model.subspace(j)
+        if only_slides(S):
             E, moved = Symmetric(), Inertia(0, Vector(), J)
-        elif revolute(model.joint(j)):
+        elif only_turns(S):
             zz = -E.yy if is_zero(E.xx - E.yy) else 0
             moved = Inertia(M, Vector(0, 0, MS.z), Symmetric(E.zz - zz, 0, 0, E.zz - zz, 0, 0))
             M, MS, E = 0, Vector(MS.x, MS.y, 0), Symmetric(E.xx, E.xy, E.xz, E.yy, E.yz, zz)
@@ -234,18 +250,18 @@ class Level:
         self.turn = Screw("z", cos(angle), sin(angle), length)
 
     @staticmethod
-    def first(joint: Joint, value: Scalar, before: Moving, own_v: Motion, own_a: Motion) -> Level:
+    def first(joint: Joint, value: Scalar, before: Moving, own: Own) -> Level:
         quarters, rest = split(joint.angle)
         hinge = Transform(*placed(joint).screws, quarters)
-        at = before.moved(joint, hinge, own_v, own_a, Symmetric())
+        at = before.moved(placed(joint), hinge, own, Symmetric())
         return Level(hinge, Vector(), value + rest, joint.length, at)
 
-    def next(self, joint: Joint, value: Scalar, own_v: Motion, own_a: Motion) -> Level:
+    def next(self, joint: Joint, value: Scalar, own: Own) -> Level:
         """For the joint after this one, on a parallel axis."""
         quarters, rest = split(joint.angle)
         before, hinge, arm = self.at, Transform(quarters), self.turn.turn(placed(joint).origin)
-        moved = Moving(before.w, before.ww, before.wd, before.Vd + before.U @ arm, before.U)
-        at = moved.moved(Joint("", "revolute"), hinge, own_v, own_a, Symmetric())
+        carried = Moving(before.w, before.ww, before.wd, before.Vd + before.U @ arm, before.U)
+        at = carried.moved(Transform(), hinge, own, Symmetric())
         return Level(hinge, arm, self.angle + (value + rest), self.turn.t + joint.length, at)
 
     def wrench(self, M: Scalar, MS: Vector, E: Symmetric) -> Force:
@@ -259,9 +275,9 @@ class Level:
         return Force(f.linear, f.angular + self.arm.cross(f.linear))
 
 
-def parallel(joint: Joint) -> bool:
-    """To the axis before."""
-    return revolute(joint) and all(fixed.angle == 0 for fixed in joint.placement)
+def tilted(joint: Joint) -> bool:
+    """Is its axis another direction than the one before?"""
+    return any(fixed.angle != 0 for fixed in joint.placement)
 
 
 def split(angle: float) -> tuple[Screw, float]:

@@ -15,7 +15,7 @@ from ..method import Wrenches
 from ..orthogonal import Orthogonal, dot
 from ..passive import passive_forces
 from ..rnea import acceleration_matrix
-from ..shared_axes import revolute, shared_axes
+from ..shared_axes import only_turns, shared_axes
 from ..staircase import Staircase, exists
 
 CLOSURES = ("spherical", "revolute", "weld")
@@ -202,7 +202,7 @@ class _Leg:
         self.X = [model.transform(j, q) for j in leg.bodies]
         self.tip, self.P = leg.tip.pose.origin, platform.at[-1].outward(leg.hold.pose.origin)
         self.turns = {"spherical": (), "weld": AXES}.get(leg.kind, leg.tip.pose.rotation.columns[:2])
-        if revolute(model.joint(leg.bodies[-1])):
+        if only_turns(model.subspace(leg.bodies[-1])):
             self._align()
         self.axes = Transform(*(Screw(s.axis, s.c, s.s) for X in self.X for s in X.screws))  # no shifts
         self.J_v = [self._at_tip(S) for S in platform.unit]                                                      # (65)
