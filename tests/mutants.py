@@ -41,7 +41,13 @@ TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
 GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
-PLANAR = "if not one_screw or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):"
+ALL_OF_P = (
+    "if not one_screw or entries(whole) <= entries(constant) or (is_zero(self.U.rows[2].z) and entries(constant)):"
+)
+ONE_SCREW = "one_screw = isinstance(X, Transform) and len(X.screws) == len(fixed.screws) + 1"
+ABOUT_Z = "return all(is_zero(e.angular.x) and is_zero(e.angular.y) for e in S) and not only_slides(S)"
+SHOULDER = "return len(directions) == 1 and [is_zero(x) for x in placed(joint).inward(directions[0])] in XY"
+SCREWS = "len(fixed.screws)"
 LAST_ARM = "linfang/formulation4.py", "if i + 1 == n:"
 PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))"
 AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
@@ -55,12 +61,17 @@ EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
     (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
+    ("shared_axes.py", ALL_OF_P, "self.U.rows[2].z", "self.U.rows[2].x"): "chooses between two forms of one product",
+    ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", f"{SCREWS} - 1"): "likewise",
+    ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", SCREWS): "likewise",
+    ("shared_axes.py", ABOUT_Z, "e.angular.x", "e.angular.y"): "no joint turns about x and not about y",
+    ("shared_axes.py", ABOUT_Z, "e.angular.y", "e.angular.z"): "(5) does for (3) and (4) at a higher price",
     (
         "shared_axes.py",
-        PLANAR,
-        "self.U.rows[2].z",
-        "self.U.rows[2].x",
-    ): "chooses between two forms of one product",
+        SHOULDER,
+        "placed(joint).inward(directions[0])",
+        "placed(joint).outward(directions[0])",
+    ): "axes that do not turn serve for any joint, at a higher price",
     ("lin1991/fijany_bejczy.py", AXES, "n + 1", "n"): "the axis of the last joint is not used",
     (*LAST_ARM, "i + 1", "i - 1"): "the general form gives the last arm too, at a higher price",
     (*LAST_ARM, "i + 1", "i"): "likewise",
@@ -228,7 +239,7 @@ def cases() -> list[Case]:
     ]
     trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
     parallel = (*map(described, ("delta", "gough-stewart", "3rpr")), *map(on_skew_joints, (2, 3)), on_swivels())
-    others = (upright(), sliding(), "scara", "stanford", *map(mechanism, loops), *parallel)
+    others = (upright(), sliding(), shoulder(), "scara", "stanford", *map(mechanism, loops), *parallel)
     found = []
     for number, robot in enumerate((*trees, *others)):
         robot, rng = linkwork.load(robot), np.random.default_rng(number)
@@ -252,6 +263,13 @@ def upright() -> Description:
     z, skew = (0.0, 0.0, 1.0), (1.0, 0.5, 0.0)
     shifts = ((0.2, 0.0, 0.1), (-0.4, 0.0, 0.2), (0.2, 0.0, 0.1), (0.1, 0.3, 0.2))
     return chain([("revolute", axis, shift) for axis, shift in zip((z, z, z, skew), shifts)])
+
+
+def shoulder() -> Description:
+    """An upright axis, three level ones that stand off each other along and across, and one across them."""
+    x, y, z = np.eye(3)
+    shifts = ((0.0, 0.0, 0.3), (0.1, 0.2, 0.1), (0.3, 0.1, 0.2), (0.2, 0.15, -0.3), (0.2, 0.1, 0.1))
+    return chain([("revolute", axis, shift) for axis, shift in zip((z, y, y, y, x), shifts)])
 
 
 def sliding() -> Description:

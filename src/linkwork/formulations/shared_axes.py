@@ -118,7 +118,7 @@ class Moving:
         w = jw_i + own.v.angular                                                                              # (1)
         wd = jR_i(self.wd) + own.a.angular                                                                    # (2)
         ww = dyad(w)
-        if turns_about_z(own.S) and sum(map(is_zero, iz_j)) == 2:
+        if turns_about_z(own.S) and entries(iz_j) == 1:
             u, wd = self.column(iz_j, jR_i, ww, wd.z)
         else:
             wd = wd + jw_i.cross(own.v.angular)                                                               # (5)
@@ -127,8 +127,8 @@ class Moving:
             U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix, its entries exchanged
         else:
             U = body_matrix(ww, wd, u, E)                                                                     # (6)
-        relative = jw_i.cross(2 * own.v.linear) + own.v.angular.cross(own.v.linear) + own.a.linear
-        return Moving(w, ww, wd, self.origin(fixed, X, u) + relative, U)                                      # (7)
+        relative = jw_i.cross(2 * own.v.linear) if only_slides(own.S) else (jw_i + w).cross(own.v.linear)
+        return Moving(w, ww, wd, self.origin(fixed, X, u) + (relative + own.a.linear), U)                     # (7)
 
     def column(self, z: Vector, jR_i: Any, ww: Symmetric, along: Scalar) -> tuple[Vector, Vector]:
         """Step A: the last column of U_j and w'_j, where joint j turns about ``z`` and that is an axis of frame i.
@@ -141,12 +141,13 @@ class Moving:
 
     def origin(self, fixed: Transform, X: Any, u: Vector) -> Vector:
         """Step B: V' of the point of link i where O_j is. If the joint is one screw about z_j, its shift r gives r u by
-        step A, and the rest of P_j is constant. Where U_i has few entries, it takes all of P_j at the price of a part.
+        step A, and the rest of P_j is constant. Where that is no shorter, or U_i has few entries, all of P_j is taken.
         """
+        constant, whole = fixed.origin, X.origin
         one_screw = isinstance(X, Transform) and len(X.screws) == len(fixed.screws) + 1
-        if not one_screw or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):
-            return X.inward(self.Vd + self.U @ X.origin)
-        return X.inward(self.Vd + self.U @ fixed.origin) + X.screws[-1].t * u
+        if not one_screw or entries(whole) <= entries(constant) or (is_zero(self.U.rows[2].z) and entries(constant)):
+            return X.inward(self.Vd + self.U @ whole)
+        return X.inward(self.Vd + self.U @ constant) + X.screws[-1].t * u
 
     def turned(self, screw: Screw, E: Symmetric) -> Moving:
         """The same at the inner end of a screw about z, which keeps the last column (step A)."""
@@ -172,6 +173,10 @@ def body_matrix(ww: Symmetric, wd: Vector, u: Vector, E: Symmetric) -> Matrix:
 
 def placed(joint: Joint) -> Transform:
     return Transform(*(fixed.screw for fixed in joint.placement))
+
+
+def entries(v: Vector) -> int:
+    return sum(not is_zero(x) for x in v)
 
 
 def turns_about_z(S: Sequence[Motion]) -> bool:
