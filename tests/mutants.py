@@ -41,7 +41,7 @@ TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
 GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
-ALL_OF_P = (
+SPARSE = (
     "if not one_screw or entries(whole) <= entries(constant) or (is_zero(self.U.rows[2].z) and entries(constant)):"
 )
 ONE_SCREW = "one_screw = isinstance(X, Transform) and len(X.screws) == len(fixed.screws) + 1"
@@ -61,7 +61,7 @@ EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
     (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
-    ("shared_axes.py", ALL_OF_P, "self.U.rows[2].z", "self.U.rows[2].x"): "chooses between two forms of one product",
+    ("shared_axes.py", SPARSE, "self.U.rows[2].z", "self.U.rows[2].x"): "chooses between two forms of one product",
     ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", f"{SCREWS} - 1"): "likewise",
     ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", SCREWS): "likewise",
     ("shared_axes.py", ABOUT_Z, "e.angular.x", "e.angular.y"): "no joint turns about x and not about y",

@@ -145,7 +145,8 @@ class Moving:
         """
         constant, whole = fixed.origin, X.origin
         one_screw = isinstance(X, Transform) and len(X.screws) == len(fixed.screws) + 1
-        if not one_screw or entries(whole) <= entries(constant) or (is_zero(self.U.rows[2].z) and entries(constant)):
+        sparse = is_zero(self.U.rows[2].z) and entries(constant)
+        if not one_screw or sparse or entries(whole) <= entries(constant):
             return X.inward(self.Vd + self.U @ whole)
         return X.inward(self.Vd + self.U @ constant) + X.screws[-1].t * u
 
