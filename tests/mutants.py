@@ -41,10 +41,8 @@ TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
 GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
-SPARSE = (
-    "if not one_screw or entries(whole) <= entries(constant) or (is_zero(self.U.rows[2].z) and entries(constant)):"
-)
-ONE_SCREW = "one_screw = isinstance(X, Transform) and len(X.screws) == len(fixed.screws) + 1"
+SPARSE = "sparse = is_zero(self.U.rows[2].z) and entries(constant)"
+ONE_SCREW = "one_screw = len(X.screws) == len(fixed.screws) + 1 and isinstance(X.screws[-1], Screw)"
 ABOUT_Z = "return all(is_zero(e.angular.x) and is_zero(e.angular.y) for e in S) and not only_slides(S)"
 SHOULDER = "return len(directions) == 1 and [is_zero(x) for x in placed(joint).inward(directions[0])] in XY"
 SCREWS = "len(fixed.screws)"

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .codegen.backend import BACKENDS
 from .codegen.optimised import optimised
 from .errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
 from .formulations import QUANTITIES, Method, Request, by_inertia_and_bias, entries, find, methods, sizes
 from .function import Function
-from .label import BACKENDS, DTYPES, Label
+from .label import DTYPES, Label
 from .model import Model, grouped
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace

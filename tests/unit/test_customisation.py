@@ -16,6 +16,7 @@ from linkwork.formulations.rnea import rnea
 from linkwork.formulations.shared_axes import shared_axes
 from linkwork.model import Body, Joint, Model
 from linkwork.model.description import Link, LinkInertia
+from linkwork.model.joints import REVOLUTE
 from linkwork.model.model import FixedScrew
 from linkwork.pipeline import traced
 from linkwork.program import Program, count, interpret
@@ -198,7 +199,7 @@ def shoulder(seed: int) -> Model:
         body = Inertia(mass, Vector(*h), Symmetric(J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]))
         angle = random.choice([0.0, np.pi / 2, -np.pi / 2, random.normal()])
         screw, length = FixedScrew("x", float(alpha), random.normal()), random.normal()
-        joint = Joint(f"joint{k}", "revolute", placement=(screw,), angle=float(angle), length=length, rotor_inertia=0.1)
+        joint = Joint(f"joint{k}", REVOLUTE, placement=(screw,), angle=float(angle), length=length, rotor_inertia=0.1)
         bodies.append(Body(f"link{k}", parent, joint, body))
     return Model("shoulder", tuple(bodies), {}, (), Vector(0.3, -0.5, -9.7))
 

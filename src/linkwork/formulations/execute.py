@@ -26,7 +26,7 @@ def executed(method: Method, model: Model) -> Tally:
         request = Request(method=method.function, closed=method.closed)
         asked.function(model, request, *(vector(sizes(model)[name]) for name in asked.inputs))
         return tally
-    lengths = {"q": model.n_tree + model.floating, "tau": model.n_leading}  # mimic joints have no forces of their own
+    lengths = {"q": model.tree.nq, "tau": model.n_leading}  # mimic joints have no forces of their own
     vectors: list[Any] = [vector(lengths.get(name, model.n_tree)) for name in asked.inputs]
     if method.quantity == "hybrid_dynamics":
         vectors.append([k in model.mobility.driven for k in range(model.n_tree)])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ..model import Joint, Model
 from ..model.rotations import cos_sin
@@ -12,6 +12,7 @@ from ..spatial import AXES, Force, Inertia, Matrix, Motion, Screw, Symmetric, Tr
 from ..spatial.vectors import turn_symmetric
 from .method import Wrenches
 
+Turn = Callable[[Vector], Vector]
 XY = ([False, True, True], [True, False, True])  # where a vector along x or y is zero
 
 
@@ -48,16 +49,17 @@ def shared_axes(
     which (1), (5), (7) and (11) apply with its own velocity and acceleration.
     """
     applied, parameters = wrenches or {}, second_moments(model)
-    S = {j: model.subspace(j) for j, _ in model.outward()}
+    S = {j: model.subspace(j, q) for j, _ in model.outward()}
     parallel = {j for j, _ in model.outward() if only_turns(S[j]) and not tilted(model.joint(j))}  # to the axis before
     at, level, X, f = {0: Moving(Vector(), Symmetric(), Vector(), -model.gravity, Matrix.zero())}, {}, {}, {}
     for j, i in model.outward():
-        joint, own = model.joint(j), Own(S[j], model.joint_motion(j, v), model.joint_motion(j, a))
+        joint, accelerated = model.joint(j), model.joint_motion(j, q, a) + model.joint_drift(j, q, v)
+        own = Own(S[j], model.joint_motion(j, q, v), accelerated)
         M, MS, E = parameters[j]
         if i in level and j in parallel:
-            level[j] = level[i].next(joint, q[model.coordinates(j).start], own)
+            level[j] = level[i].next(joint, q[model.positions(j).start], own)
         elif only_turns(S[j]) and across(joint, at[i].w):
-            level[j] = Level.first(joint, q[model.coordinates(j).start], at[i], own)
+            level[j] = Level.first(joint, q[model.positions(j).start], at[i], own)
         else:
             X[j] = model.transform(j, q)
             at[j] = at[i].moved(placed(joint), X[j], own, E)
@@ -111,7 +113,7 @@ class Moving:
     def __init__(self, w: Vector, ww: Symmetric, wd: Vector, Vd: Vector, U: Matrix):
         self.w, self.ww, self.wd, self.Vd, self.U = w, ww, wd, Vd, U
 
-    def moved(self, fixed: Transform, X: Any, own: Own, E: Symmetric) -> Moving:
+    def moved(self, fixed: Transform, X: Transform, own: Own, E: Symmetric) -> Moving:
         """Of link j, at the inner end of X, if this is link i at the outer end; ``fixed`` is the constant part of X."""
         jR_i, iz_j = X.inward, fixed.outward(Z)
         jw_i = jR_i(self.w)
@@ -127,10 +129,11 @@ class Moving:
             U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix, its entries exchanged
         else:
             U = body_matrix(ww, wd, u, E)                                                                     # (6)
-        relative = jw_i.cross(2 * own.v.linear) if only_slides(own.S) else (jw_i + w).cross(own.v.linear)
+        both = entries(own.v.linear) and not only_slides(own.S)  # does it turn and slide?
+        relative = (jw_i + w).cross(own.v.linear) if both else jw_i.cross(2 * own.v.linear)
         return Moving(w, ww, wd, self.origin(fixed, X, u) + (relative + own.a.linear), U)                     # (7)
 
-    def column(self, z: Vector, jR_i: Any, ww: Symmetric, along: Scalar) -> tuple[Vector, Vector]:
+    def column(self, z: Vector, jR_i: Turn, ww: Symmetric, along: Scalar) -> tuple[Vector, Vector]:
         """Step A: the last column of U_j and w'_j, where joint j turns about ``z`` and that is an axis of frame i.
 
         Directions along the joint's axis belong to both links, so U_i z = U_j z: with w_j = w_i + s z the terms of s
@@ -139,12 +142,12 @@ class Moving:
         u = jR_i(self.U @ z)                                                                                  # (3)
         return u, Vector(ww.yz - u.y, u.x - ww.xz, along)                                                     # (4)
 
-    def origin(self, fixed: Transform, X: Any, u: Vector) -> Vector:
+    def origin(self, fixed: Transform, X: Transform, u: Vector) -> Vector:
         """Step B: V' of the point of link i where O_j is. If the joint is one screw about z_j, its shift r gives r u by
         step A, and the rest of P_j is constant. Where that is no shorter, or U_i has few entries, all of P_j is taken.
         """
         constant, whole = fixed.origin, X.origin
-        one_screw = isinstance(X, Transform) and len(X.screws) == len(fixed.screws) + 1
+        one_screw = len(X.screws) == len(fixed.screws) + 1 and isinstance(X.screws[-1], Screw)
         sparse = is_zero(self.U.rows[2].z) and entries(constant)
         if not one_screw or sparse or entries(whole) <= entries(constant):
             return X.inward(self.Vd + self.U @ whole)
@@ -152,10 +155,10 @@ class Moving:
 
     def turned(self, screw: Screw, E: Symmetric) -> Moving:
         """The same at the inner end of a screw about z, which keeps the last column (step A)."""
-        w, u = screw.turn_back(self.w), screw.turn_back(self.U @ Z)
+        w, u = screw.inward(self.w), screw.inward(self.U @ Z)
         ww = dyad(w)
         wd = Vector(ww.yz - u.y, u.x - ww.xz, self.wd.z)                                                      # (4)
-        return Moving(w, ww, wd, screw.turn_back(self.Vd) + screw.t * u, body_matrix(ww, wd, u, E))
+        return Moving(w, ww, wd, screw.inward(self.Vd) + screw.t * u, body_matrix(ww, wd, u, E))
 
 
 def dyad(w: Vector) -> Symmetric:
@@ -200,23 +203,21 @@ def only_slides(S: Sequence[Motion]) -> bool:
 def second_moments(model: Model) -> dict[int, tuple[Scalar, Vector, Symmetric]]:
     """Step C: M, MS and E of every link, after what its joint cannot tell from the link before has been moved there.
 
-    Behind a revolute joint M, MS_z and E_zz vanish, behind a prismatic joint E. Any part (e, e, 0) of J may be moved
-    from a revolute axis; the papers choose e = J_yy, but E_zz = 0 leaves a product less in (9). Where the mass is
-    spread alike in x and y, E_zz = -E_yy is better: then J_xx = J_yy = 0, and no moment depends on w'_x and w'_y.
+    Each kind of joint says what that is. Of a body that turns about z alone it is any part (e, e, 0) of J; the papers
+    choose e = J_yy, but E_zz = 0 leaves a product less in (9). Where the mass is spread alike in x and y, E_zz = -E_yy
+    is better: then J_xx = J_yy = 0, and no moment depends on w'_x and w'_y.
     """
     inertia = {j: model.inertia(j) for j, _ in model.outward()} | {0: Inertia()}
-    kept, anywhere = {}, [0] * (model.n_tree + 1)
+    kept, anywhere = {}, model.tree.neutral().tolist()
     for j, i in model.inward():
-        M, MS, J = inertia[j].mass, inertia[j].h, inertia[j].J
-        E, moved = pseudo_inertia(J), Inertia()
-        S = model.subspace(j)
-        if only_slides(S):
-            E, moved = Symmetric(), Inertia(0, Vector(), J)
-        elif only_turns(S):
+        rest, moved = model.joint(j).kind.grouped(inertia[j])
+        E = pseudo_inertia(rest.J)
+        if turns_about_z(model.subspace(j, anywhere)):
+            E = pseudo_inertia(inertia[j].J)
             zz = -E.yy if is_zero(E.xx - E.yy) else 0
-            moved = Inertia(M, Vector(0, 0, MS.z), Symmetric(E.zz - zz, 0, 0, E.zz - zz, 0, 0))
-            M, MS, E = 0, Vector(MS.x, MS.y, 0), Symmetric(E.xx, E.xy, E.xz, E.yy, E.yz, zz)
-        kept[j] = M, MS, E
+            moved = Inertia(moved.mass, moved.h, Symmetric(E.zz - zz, 0, 0, E.zz - zz, 0, 0))
+            E = Symmetric(E.xx, E.xy, E.xz, E.yy, E.yz, zz)
+        kept[j] = rest.mass, rest.h, E
         if i > 0:
             inertia[i] = inertia[i] + model.transform(j, anywhere).inertia_outward(moved)
     return kept
@@ -265,7 +266,7 @@ class Level:
     def next(self, joint: Joint, value: Scalar, own: Own) -> Level:
         """For the joint after this one, on a parallel axis."""
         quarters, rest = split(joint.angle)
-        before, hinge, arm = self.at, Transform(quarters), self.turn.turn(placed(joint).origin)
+        before, hinge, arm = self.at, Transform(quarters), self.turn.outward(placed(joint).origin)
         carried = Moving(before.w, before.ww, before.wd, before.Vd + before.U @ arm, before.U)
         at = carried.moved(Transform(), hinge, own, Symmetric())
         return Level(hinge, arm, self.angle + (value + rest), self.turn.t + joint.length, at)
@@ -274,7 +275,7 @@ class Level:
         """Of the link: its constants are turned, and not its motion."""
         turn = self.turn
         about_hinge = Symmetric(E.xx, E.xy, E.xz + turn.t * MS.x, E.yy, E.yz + turn.t * MS.y, E.zz)
-        return wrench(self.at, M, turn.turn(MS), turn_symmetric("z", turn.c, turn.s, about_hinge))
+        return wrench(self.at, M, turn.outward(MS), turn_symmetric("z", turn.c, turn.s, about_hinge))
 
     def force_outward(self, f: Force) -> Force:
         f = self.hinge.force_outward(f)

@@ -15,7 +15,7 @@ from ..formulations.regressor import DRIVES, Parameter, parameter_values, standa
 from ..model import Model
 from ..scalar import Scalar
 from .double_double import DoubleDouble
-from .excitation import Excitation, excitations
+from .excitation import Excitation, excitations, told_by_rules
 from .khalil import khalil_parameters, with_rotors_absorbed
 from .lin import lin_parameters
 from .precise import precise_model, precise_rows
@@ -44,7 +44,7 @@ class BaseParameters:
     names: tuple[str, ...]
     matrix: np.ndarray
     columns: tuple[Parameter, ...]
-    in_closed_form: tuple[bool, ...]  # not those that loops or mimic joints made a matter of numbers
+    in_closed_form: tuple[bool, ...]  # not those that are a matter of numbers
     ambiguity: str = ""
 
     def __len__(self) -> int:
@@ -85,8 +85,8 @@ class BaseParameters:
 
     @cached_property
     def formulas(self) -> dict[str, str]:
-        """Each in symbols, with lengths and angles by name; but for those that loops or mimic joints made a matter of
-        numbers, and those of hundreds of terms."""
+        """Each in symbols, with lengths and angles by name; but for those that are a matter of numbers, and those of
+        hundreds of terms."""
         model, values = with_symbols(self.model), zip(self.standard, self.standard_values.tolist(), strict=True)
         named = {each: symbol(str(each), value, parameter=True) for each, value in values}
         told = _combinations(model, self.kind, named, excitations(self.model))
@@ -143,8 +143,8 @@ class BaseParameters:
 def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = None) -> BaseParameters:
     """The base parameters of a robot by the rules of Gautier and Khalil, or those of Lin.
 
-    ``drives``: rotor inertias and friction of all joints, or of none; default: those the robot has. Where loops are
-    closed or joints mimic others, numbers reduce the set of the tree further.
+    ``drives``: rotor inertias and friction of all joints, or of none; default: those the robot has. Where the rules do
+    not tell all (loops, mimic joints, ball joints on the ground, ...), numbers reduce what they leave further.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of base parameters", kind, KINDS)
@@ -158,7 +158,7 @@ def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = No
         names, matrix = _rows(_combinations(exact, "lin", units, excited), standard)
         return BaseParameters(kind, model, standard, names, matrix, columns, (True,) * len(names))
     closed, doubts = (True,) * len(columns), []
-    if model.loops or model.has_mimic:
+    if not told_by_rules(model):
         found = independent(*precise_rows(model, columns))
         made, most = found.matrix @ matrix, np.abs(found.matrix) @ np.abs(matrix)
         matrix = np.where(np.abs(made) < CANCELLED * most, 0.0, made)
@@ -202,8 +202,9 @@ def _rows(combinations: Mapping[Any, Any], standard: Sequence[Parameter]) -> tup
 
 
 def _require_chain(model: Model) -> None:
+    unlike = [joint.name for joint in model.tree.joints if not (joint.revolute or joint.prismatic or joint.floating)]
     reasons = {"its base floats": model.floating, "it branches": not model.serial, "it has loops": bool(model.loops)}
-    reasons |= {"joints mimic others": model.has_mimic}
+    reasons |= {"joints mimic others": model.has_mimic, f"{unlike} are not revolute or prismatic": bool(unlike)}
     if found := [reason for reason, holds in reasons.items() if holds]:
         raise UnsupportedError(
             "Lin's combinations are for serial chains on a fixed base",

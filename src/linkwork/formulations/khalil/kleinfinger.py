@@ -22,8 +22,8 @@ def khalil_kleinfinger(
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Khalil & Kleinfinger (1987): modified Denavit-Hartenberg frames, base inertial parameters, the matrix U of a body's
-    accelerations, nothing computed that is known to be zero. Equations are numbered here, in the letters of Khalil
-    (2010), z = (0, 0, 1), sigma_j = 0 and sigmabar_j = 1 for a revolute joint, 1 and 0 for a prismatic one:
+    accelerations, nothing computed that is known to be zero. Equations are numbered here, in the letters of Khalil's
+    paper of 2010, z = (0, 0, 1), sigma_j = 0 and sigmabar_j = 1 for a revolute joint, 1 and 0 for a prismatic one:
 
       (1)  jw_i  = jR_i iw_i,   jw_j = jw_i + sigmabar_j qd_j z
       (2)  jw'_j = jR_i iw'_i + sigmabar_j (jw_i x qd_j z + qdd_j z)
