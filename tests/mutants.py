@@ -29,6 +29,7 @@ from linkwork.errors import UnsupportedError
 from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
 from support.evaluate import deviation
+from support.mixed_trees import MixedRecipe, mixed, shuffled
 from support.parallel_robots import described, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
@@ -217,7 +218,7 @@ class Case:
 
 @cache
 def cases() -> list[Case]:
-    """Small robots that excite every term: skew axes and coincidences, both kinds of joint, branches, a free base,
+    """Small robots that excite every term: skew axes and coincidences, all kinds of joint, branches, a free base,
     joints without motors, loops of every kind, platforms on legs."""
     both, turning = ("revolute", "prismatic"), ("revolute",)
     recipes = [
@@ -237,7 +238,9 @@ def cases() -> list[Case]:
     ]
     trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
     parallel = (*map(described, ("delta", "gough-stewart", "3rpr")), *map(on_skew_joints, (2, 3)), on_swivels())
-    others = (upright(), sliding(), shoulder(), "scara", "stanford", *map(mechanism, loops), *parallel)
+    kinds = [MixedRecipe(1, shuffled(1), reach=2, coordinate=True), MixedRecipe(2, shuffled(2), reach=3, floating=True)]
+    arms = (upright(), sliding(), shoulder(), "scara", "stanford")
+    others = (*map(mixed, kinds), *arms, *map(mechanism, loops), *parallel)
     found = []
     for number, robot in enumerate((*trees, *others)):
         robot, rng = linkwork.load(robot), np.random.default_rng(number)
@@ -284,7 +287,8 @@ def on_skew_joints(count: int) -> Description:
     robot, rng = with_joints_for_balls(described("gough-stewart"), count), np.random.default_rng(1)
     floating = next(joint for joint in robot.joints if joint.kind == "floating")
     shifts = rng.uniform(-0.2, 0.2, (6, 3))
-    shifts[5] += floating.origin.translation - shifts.sum(axis=0)
+    home = dict(robot.home)
+    shifts[5] += np.array(home.pop(floating.name)[:3]) - shifts.sum(axis=0)
     names = [*(f"carrier{k}" for k in range(5)), floating.child]
     own = tuple(
         JointDescription(
@@ -297,7 +301,7 @@ def on_skew_joints(count: int) -> Description:
     )  # fmt: skip
     links = (*robot.links, *(Link(name, inertia(rng)) for name in names[:-1]))
     joints = (*own, *(joint for joint in robot.joints if joint is not floating))
-    return replace(robot, links=links, joints=joints, independent=tuple(joint.name for joint in own))
+    return replace(robot, links=links, joints=joints, home=home, independent=tuple(joint.name for joint in own))
 
 
 def on_swivels() -> Description:
