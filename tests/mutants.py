@@ -35,7 +35,9 @@ from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
 from support.substitute import CLOSURE, ROOT, imports, in_place_of, module_of, path_of
 
-PLUMBING = {"__init__", "catalog", "execute", "method"}  # no formulas in these
+PLUMBING = {  # no formulas in these
+    "__init__", "catalog", "execute", "layout", "method", "problem", "quantity", "quantity_table",
+}  # fmt: skip
 LOOPS = {CLOSURE, "khalil/loops.py", "orthogonal.py"}  # every quantity of a robot with loops needs them
 COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
@@ -361,15 +363,10 @@ def ask(formulations: Any, quantity: str, method: Any, case: Case, loaded: bool)
         inputs.append(case.wrenches)
     answers = []
     for axes in ("world", "local") if asked.has_axes else ("world",):
-        request = formulations.Request(
-            method=method.function if method else None,
-            frame=list(case.model.frames.values())[-1],
-            axes=axes,
-            loaded=tuple(map(case.model.frame, case.model.link_names)) if loaded else (),
-            closed=method is not None and method.closed,
-        )
-        answer = asked.function(case.model, request, *inputs)
-        answers += [np.array(part, dtype=float) for part in (answer if isinstance(answer, tuple) else (answer,))]
+        frame = list(case.model.frames)[-1] if asked.of_frame else None
+        loads = case.model.link_names if loaded else ()
+        problem = formulations.Problem(case.model, quantity, method, frame, axes, loads, parameters="standard")
+        answers += [np.array(part, dtype=float) for part in problem.evaluate(*inputs).values()]
     return answers
 
 

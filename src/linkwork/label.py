@@ -35,6 +35,7 @@ class Label:
     payload: str = ""  # frame that carries the input ``payload``
     assumed: tuple[str, ...] = ()  # sentences on what is built in: gravity, friction, rotors, springs, surroundings
     nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # link -> its row of ``parameters``
+    meanings: Mapping[str, str] = field(default_factory=dict)  # input or output -> what it is, with its unit
 
 
 def read_document(document: Any) -> tuple[Program, Label, str, str]:
@@ -77,6 +78,7 @@ def _label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
         raise ValueError(f"{len(wrenches)} frames do not fit its input 'wrenches'")
     lists = {"entries": entries, "wrenches": wrenches, "assumed": _names(data.get("assumed", ()), "assumed")}
     lists["nominal"] = _nominal(data.get("nominal", {}), ports.get("parameters"))
+    lists["meanings"] = _meanings(data.get("meanings", {}), ports)
     texts = {name: _name(value, name) for name, value in data.items() if name not in lists}
     return Label(**texts, **lists)
 
@@ -91,6 +93,12 @@ def _nominal(data: Any, port: Port | None) -> dict[str, tuple[float, ...]]:
         if not numbers or len(row) != shape[1]:
             raise ValueError(f"the nominal parameters of {name!r} are not {shape[1]} numbers")
     return {_name(name, "a link"): tuple(map(float, row)) for name, row in data.items()}
+
+
+def _meanings(data: Any, ports: Mapping[str, Port]) -> dict[str, str]:
+    if not isinstance(data, dict) or not data.keys() <= ports.keys():
+        raise ValueError("the meanings of its label are not those of its inputs and outputs")
+    return {name: _name(value, f"the meaning of {name!r}") for name, value in data.items()}
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 import linkwork
 from linkwork.errors import UnsupportedError
-from linkwork.formulations import QUANTITIES, Method, Request, methods
+from linkwork.formulations import Method, Problem, methods
 from linkwork.model import build
 from support.evaluate import assert_close, deviation, evaluate, scalars
 from support.kkt import Reference
@@ -50,10 +50,10 @@ class Case:
 
     def by(self, method: Method, *inputs, wrenches=None):
         """By a method that may work on the mechanism's own vectors, and may have several results."""
-        frames = tuple(self.model.frame(name) for name in wrenches or {})
-        request = Request(method.function, loaded=frames, closed=method.closed)
+        problem = Problem(self.model, method.quantity, method, wrenches=tuple(wrenches or ()), parameters="standard")
         rows = [[scalars(w) for w in wrenches.values()]] if wrenches else []
-        return QUANTITIES[method.quantity].function(self.model, request, *map(scalars, (self.q, *inputs)), *rows)
+        results = tuple(problem.evaluate(*map(scalars, (self.q, *inputs)), *rows).values())
+        return results if len(results) > 1 else results[0]
 
     def methods(self, quantity: str) -> list[Method]:
         return [m for m in methods(quantity) if not m.refusal(self.model, wrenches=bool(self.wrenches))]

@@ -28,7 +28,7 @@ ALLOWED = {
     "label": {"codegen", "program"},
     "function": {"program", "codegen", "files", "label", "notebook", "symbolic"},
     "notebook": {"model"},
-    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "spatial", "timing"},
+    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},
     "assembly": {"function", "legs", "loop_steps", "model"},
     "control": {"formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}

@@ -23,22 +23,6 @@ class Exported(Protocol):
     dtype: str
 
 
-MEANING = {  # of vectors; the results of other quantities are called after the quantity
-    "q": "positions, rad (m of a joint that slides)",
-    "v": "velocities, rad/s (m/s)",
-    "a": "accelerations, rad/s^2 (m/s^2)",
-    "v_joints": "velocities of all joints, rad/s (m/s)",
-    "a_joints": "accelerations of all joints, rad/s^2 (m/s^2)",
-    "forces": "at the cuts, of the first frame on the second in the axes of the first, N and N m",
-    "tau": "joint forces, N m (N)",
-    "a_known": "accelerations of the driven joints, rad/s^2 (m/s^2)",
-    "tau_known": "forces on what no motor drives, beside springs and friction, N m (N)",
-    "wrenches": "on the frames below, a row each: force, then moment about the frame's origin, in its axes, N and N m",
-    "parameters": "a row for each moving link, with all that is fixed to it, as below: mass, first moments x y z,"
-    " inertia xx xy xz yy yz zz about the origin of the link's frame, in its axes, kg, kg m, kg m^2",
-    "payload": "mass, centre of mass x y z in the frame below, inertia xx xy xz yy yz zz about the centre of mass,"
-    " in the frame's axes, kg, m, kg m^2",
-}
 AXES = {"": "", "world": ", in axes of the world", "local": ", in the frame's own axes"}
 FLOATING = {7: ("x", "y", "z", "qx", "qy", "qz", "qw"), 6: ("x", "y", "z", "rx", "ry", "rz")}
 CONVENTIONS = {
@@ -133,7 +117,7 @@ def description(function: Exported) -> Iterator[str]:
         yield f"{kind}:"
         for port in ports:
             shape = " x ".join(map(str, port.shape)) or "1"
-            yield f"  {port.name} ({shape}): {MEANING.get(port.name, label.quantity.replace('_', ' '))}"
+            yield f"  {port.name} ({shape}): {label.meanings.get(port.name, label.quantity.replace('_', ' '))}"
     for names, entries in _entries(function).items():
         yield f"Entries of {names}: " + ", ".join(f"{k}\xa0{entry}" for k, entry in enumerate(entries))
     for n, convention in CONVENTIONS.items():

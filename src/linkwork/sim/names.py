@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from ..codegen.listing import FLOATING
-from ..formulations import sizes, vectors
+from ..formulations import VARIABLES, sizes, vectors
 from ..model import Model, closure
 
-# of joint vectors: for a joint that turns, for one that slides
-UNITS = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s^2", "m/s^2"), "tau": ("N m", "N")}
+JOINT_VECTORS = ("q", "v", "a", "tau")
 
 
 def entries(model: Model) -> dict[str, tuple[str, ...]]:
     """Names along the last axis of the arrays of a trajectory."""
-    named = {kind: entry_names(model, kind) for kind in ("q", "v", "a", "tau")}
+    named = {kind: entry_names(model, kind) for kind in JOINT_VECTORS}
     return named | {"loop_residual": tuple(closure.row_names(model))}
 
 
@@ -29,8 +28,8 @@ def units(model: Model) -> dict[str, tuple[str, ...]]:
 
     def unit(kind: str, name: str) -> str:
         if name in slides:
-            return UNITS[kind][slides[name]]
+            return VARIABLES[kind].unit[slides[name]]
         part = name.rpartition(".")[2]
-        return "" if part in ("qx", "qy", "qz", "qw") else UNITS[kind][part in ("x", "y", "z")]
+        return "" if part in ("qx", "qy", "qz", "qw") else VARIABLES[kind].unit[part in ("x", "y", "z")]
 
-    return {kind: tuple(unit(kind, name) for name in names) for kind, names in entries(model).items() if kind in UNITS}
+    return {kind: tuple(unit(kind, name) for name in entry_names(model, kind)) for kind in JOINT_VECTORS}
