@@ -199,6 +199,25 @@ class Coordinates:
     def velocity_ranges(self) -> list[range]:
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
+    def position_of(self, freedom: int) -> int | None:
+        """The entry of q whose rate is this entry of the velocities; none where they are not one for one."""
+        joint, part = self._freedoms[freedom]
+        at = self.position_ranges[self.joints.index(joint)]
+        return at[part] if joint.kind.straight else None
+
+    @cached_property
+    def lower(self) -> np.ndarray:
+        """Limits of the entries of q; -inf where there are none."""
+        return self._limits("lower", -np.inf)
+
+    @cached_property
+    def upper(self) -> np.ndarray:
+        return self._limits("upper", np.inf)
+
+    def _limits(self, side: str, none: float) -> np.ndarray:
+        own = ([getattr(j, side) if j.kind.bounded else none] * j.kind.nq for j in self.joints)
+        return np.array([x for each in own for x in each], float)
+
     # -- positions and velocities --------------------------------------------------------------------------------------
 
     def _joint_by_joint(self, act: Callable[..., Iterable[Scalar]], *vectors: tuple[list[range], Any]) -> Any:

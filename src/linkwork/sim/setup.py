@@ -128,13 +128,7 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
         raise ShapeError("there are no samples", where="q0", got=q.shape)
     q = np.array(np.broadcast_to(q, (batch or 1, model.nq)))
     v = np.array(np.broadcast_to(v, (batch or 1, v.shape[-1])))
-    if model.floating:
-        length = np.linalg.norm(q[:, 3:7], axis=1)
-        if not (np.abs(length - 1) < 1e-6).all():
-            raise ShapeError(
-                "a quaternion is not of length one", where="q0", got=f"length {length[np.abs(length - 1).argmax()]:g}"
-            )
-        q[:, 3:7] /= length[:, None]
+    q = _with_unit_quaternions(model, q)
     if model.loops:
         residual = np.abs(robot.loop_residual(q)).max()
         if not residual < OPEN:
@@ -148,12 +142,27 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
     return q, v, batch
 
 
+def _with_unit_quaternions(model: Model, q: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        normalised = model.coordinates.normalised(q)
+    off = ~(np.abs(normalised - q) < 1e-6)
+    if off.any():
+        sample, k = np.argwhere(off)[0]
+        (own,) = (at for at in model.coordinates.position_ranges if k in at)
+        where, got = (
+            f"q0, {model.coordinates.names[k].rpartition('.')[0]!r}",
+            np.array2string(q[sample, own.start : own.stop]),
+        )
+        raise ShapeError("a quaternion is not of length one", where=where, got=got)
+    return normalised
+
+
 def _velocities(model: Model, v0: Any) -> np.ndarray:
     """Of the independent joints, or of all where loops are closed."""
     if not model.loops:
         return vector(model, "v", v0, "v0")
     if isinstance(v0, Mapping):
-        return vector(model, "v_joints" if set(model.position_names) <= set(v0) else "v", v0, "v0")
+        return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v0) else "v", v0, "v0")
     array = numbers(v0, "v0")
     return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, "v0")
 
@@ -169,7 +178,7 @@ def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
                 "the velocities of the independent joints do not tell those of the others at q0",
                 where=f"robot {model.name!r}",
                 got=f"conditioning {conditioning.min():.1e}",
-                fix=f"give v0 of all {model.n_leading} joints: {', '.join(model.position_names)}",
+                fix=f"give v0 of all {model.n_leading} joints: {model.coordinates.velocities}",
             )
         return robot.joint_velocities(q, v)
     rates = np.abs(robot.loop_rates(q, v)).max()
@@ -187,20 +196,16 @@ def zero(model: Model) -> np.ndarray:
     """Home of a robot with loops, else zero, and no rotation."""
     if model.home:
         return np.array(model.home)
-    q = np.zeros(model.nq)
-    if model.floating:
-        q[6] = 1.0
-    return q
+    return model.coordinates.neutral()
 
 
 def rest(model: Model) -> np.ndarray:
     """Where a motion starts if nothing is said: home; or zero, and the middle of its range for a joint that cannot be
     there."""
-    q = zero(model)
-    for k, joint in enumerate(model.leading_joints, model.nq - len(model.leading_joints)):
-        if not model.home and not joint.lower <= 0.0 <= joint.upper:
-            middle = 0.5 * (joint.lower + joint.upper)
-            q[k] = middle if np.isfinite(middle) else np.clip(0.0, joint.lower, joint.upper)
+    q, lower, upper = zero(model), model.coordinates.lower, model.coordinates.upper
+    for k in () if model.home else np.flatnonzero((q < lower) | (q > upper)):
+        middle = 0.5 * (lower[k] + upper[k])
+        q[k] = middle if np.isfinite(middle) else np.clip(0.0, lower[k], upper[k])
     return q
 
 

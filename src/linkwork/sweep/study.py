@@ -103,9 +103,9 @@ class Study:
 
 def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Positions of all joints (rows, nq): loops closed, quaternions of length one."""
-    if robot.model.floating:
-        length = np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-        if not length.all():
-            raise LinkworkError("a quaternion of zeros is no orientation", where=f"robot {robot.name!r}, initial.q")
-        q = np.concatenate([q[:, :3], q[:, 3:7] / length, q[:, 7:]], axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        normalised = robot.coordinates.normalised(q)
+    if not np.isfinite(normalised[np.isfinite(q)]).all():
+        raise LinkworkError("a quaternion of zeros is no orientation", where=f"robot {robot.name!r}, initial.q")
+    q = normalised
     return robot.assemble(q).require() if robot.model.loops else q
