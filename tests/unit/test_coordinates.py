@@ -13,23 +13,12 @@ import pytest
 import linkwork
 from linkwork.model import build
 from support.evaluate import assert_close, cross_matrix, deviation, rotation_of
-from support.mixed_trees import KINDS, SIZES, TREES, MixedRecipe, joint_order, mixed
+from support.mixed_trees import KINDS, PARTS, SIZES, TREES, MixedRecipe, joint_order, mixed
 from support.pinocchio_tree import PinocchioTree
 
 TINY = (1e-300, 1e-160, 1e-100, 1e-20, 1e-12, 1e-8, 1e-6, 1e-4)
 TURNS = (1e-3, 0.1, 1.0, 2.0, 3.0, 3.14, np.pi - 1e-6, np.pi - 1e-9, np.pi - 1e-13)
 LARGE = (np.pi + 1e-9, 4.0, 6.28, 2 * np.pi, 7.0, 100.0)
-NAMES = {  # of the entries of q and of v
-    "revolute": ("", ""),
-    "continuous": ("", ""),
-    "prismatic": ("", ""),
-    "helical": ("", ""),
-    "universal": ("first second", "first second"),
-    "cylindrical": ("shift turn", "shift turn"),
-    "planar": ("x y angle", "x y rz"),
-    "spherical": ("qx qy qz qw", "rx ry rz"),
-    "floating": ("x y z qx qy qz qw", "x y z rx ry rz"),
-}
 
 
 @cache
@@ -270,7 +259,7 @@ def test_names(tree: str):
         expected = [
             f"{joint}.{part}".rstrip(".")
             for joint in peer.places.order
-            for part in NAMES[peer.places.kinds[joint]][side].split() or [""]
+            for part in PARTS.get(peer.places.kinds[joint], ("", ""))[side].split(" ")
         ]
         assert list(names) == expected
 
