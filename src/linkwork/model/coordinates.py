@@ -199,6 +199,11 @@ class Coordinates:
     def velocity_ranges(self) -> list[range]:
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
+    @cached_property
+    def quaternions(self) -> list[slice]:
+        """Where in q the four entries of each unit quaternion stand."""
+        return [slice(k, k + 4) for k, name in enumerate(self.names) if name.endswith(".qx")]
+
     # -- positions and velocities --------------------------------------------------------------------------------------
 
     def _joint_by_joint(self, act: Callable[..., Iterable[Scalar]], *vectors: tuple[list[range], Any]) -> Any:
