@@ -197,3 +197,15 @@ def test_what_is_zero_stays_zero(seed):
     recipe = MixedRecipe(seed, shuffled(seed), reach=3, coordinate=True, fixed=True, extras=True)
     model = build(mixed(recipe))
     assert zeros(build(read_mdh(write_mdh(describe(model))))) == zeros(model)
+
+
+def test_quaternions_of_home_and_lock_get_length_one_or_are_refused():
+    text = robot("{name: ball, link: body, kind: spherical}", "home: {ball: [0, 3, 0, 4]}")
+    description = read_mdh(text)
+    assert build(description).home == pytest.approx((0, 0.6, 0, 0.8), rel=1e-15)
+    for nothing in ([0, 0, 0, 0], [0, 1e-170, 0, 0]):
+        with pytest.raises(ModelError, match="joint 'ball': its home position is a quaternion of no length"):
+            build(read_mdh(text.replace("[0, 3, 0, 4]", str(nothing))))
+        with pytest.raises(ModelError, match="lock of joint 'ball' is no position"):
+            build(description, lock={"ball": nothing})
+    assert build(description, lock={"ball": [0, 0, 2, 0]}).nq == 0

@@ -20,7 +20,7 @@ from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
 from .joints import FIXED, FLOATING
-from .loop_checks import check_home
+from .loop_checks import check_home, tells_position
 from .mobility import with_mobility
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
@@ -88,6 +88,9 @@ def _with_options(
             raise ModelError(
                 f"{where} has another number of entries", where=description.name, got=given, expected=f"{size} numbers"
             )
+        if not tells_position(joints[name].motion, given):
+            message, expected = f"{where} is no position", "a quaternion x, y, z, w of length one at its end"
+            raise ModelError(message, where=description.name, got=given, expected=expected)
     result = []
     for joint in description.joints:
         if not friction:
@@ -271,7 +274,7 @@ def _home(description: Description, joints: Sequence[JointDescription]) -> tuple
     for joint in joints:
         if joint.mimic is None:
             given = description.home.get(joint.name, joint.motion.neutral())
-            home += np.atleast_1d(np.asarray(given, float)).tolist()
+            home += joint.motion.normalised(np.atleast_1d(np.asarray(given, float)).tolist())
     return tuple(home)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import one_of, perhaps
 from . import closure
 from .description import CLOSURES, ROLES, Description, Finding, JointDescription, Placement
+from .joints import JointKind
 from .model import Model
 
 HUGE = 1e100  # beyond this, squares and products overflow
@@ -67,6 +68,12 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
                 f"with the loops closed it is at {after:.6g}, outside its limits {joint.lower:g} and {joint.upper:g}"
             )
             yield Finding("warning", where, message, CORRECT)
+
+
+def tells_position(kind: JointKind, numbers: Iterable[float]) -> bool:
+    """Whether they can be normalised: a quaternion of no length cannot."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(kind.normalised([np.array([x], float) for x in numbers])).all())
 
 
 def check_drives(description: Description) -> Iterator[Finding]:
@@ -146,6 +153,9 @@ def _home(description: Description) -> Iterator[Finding]:
         elif numbers.shape != (joint.motion.nq,):
             message = f"its home position has {numbers.size} numbers, a {joint.kind} joint {joint.motion.nq}"
             yield Finding("error", where, message, f"give {', '.join(joint.motion.position_parts) or 'one number'}")
+        elif not tells_position(joint.motion, numbers):
+            message = f"its home position is a quaternion of no length: {position}"
+            yield Finding("error", where, message, "give one of length one: 0, 0, 0, 1 is no turn")
         elif joint.motion.bounded and not joint.lower <= numbers[0] <= joint.upper:
             message = f"its home position {numbers[0]:g} is outside its limits {joint.lower:g} and {joint.upper:g}"
             yield Finding("warning", where, message, "choose a home position the joint can reach")
