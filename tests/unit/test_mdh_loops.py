@@ -13,8 +13,8 @@ from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.rpy import rotation_from_quaternion
 from linkwork.model.checks import check
+from linkwork.model.cut_joints import CUT_JOINTS
 from linkwork.model.description import (
-    CLOSURES,
     Description,
     JointDescription,
     Link,
@@ -320,7 +320,7 @@ def test_random_loops_are_read_back(seed):
     ]
     loops = tuple(
         LoopDescription(f"loop {kind}", kind, *((str(rng.choice(names)), placement()) for _ in range(2)))
-        for kind in CLOSURES
+        for kind in CUT_JOINTS
     )
     turn = quaternion_from_rotation(placement().rotation)
     pose = {"joint 2": (*rng.normal(size=3).tolist(), *turn)} if rng.integers(2) else {}

@@ -11,7 +11,7 @@ import numpy as np
 from rich.tree import Tree
 
 from .. import io
-from ..formulations import METHODS, QUANTITIES
+from ..formulations import METHODS, QUANTITIES, VARIABLES
 from ..io.mdh import ILLUSTRATIVE
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
@@ -164,7 +164,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "loops": [
             {
                 "name": loop.name,
-                "kind": loop.kind,
+                "kind": loop.kind.name,
                 "first": _carrier(model, loop.first.body),
                 "second": _carrier(model, loop.second.body),
             }
@@ -215,7 +215,7 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
 
 
 def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
-    position, speed, effort = (unit(model, vector, base=False) for vector in ("q", "v", "tau"))
+    position, speed, effort = (unit(model, VARIABLES[vector], base=False) for vector in ("q", "v", "tau"))
     bound = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
     limits = [f"lower\n{position}", f"upper\n{position}", f"speed\n{speed}", f"effort\n{effort}"]
     rows = [

@@ -3,38 +3,39 @@
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
-from .khalil import ClosedLoops
+from .layout import layouts, sizes
 from .method import Method
-from .multipliers import ByMultipliers, Multipliers, drift
-from .orthogonal import Orthogonal, dot
+from .multipliers import ByMultipliers
 from .passive import body_wrenches, friction_slopes, passive_forces
-from .quantities import QUANTITIES, Quantity, Request, entries, joint_forces, sizes, vectors
+from .problem import OFF_LINE, PARAMETERS, Problem, carrying
+from .quantities import joint_forces
+from .quantity import VARIABLES, Quantity, Variable
+from .quantity_table import QUANTITIES
 
 __all__ = [
     "METHODS",
+    "OFF_LINE",
+    "PARAMETERS",
     "QUANTITIES",
+    "VARIABLES",
     "ByMultipliers",
-    "ClosedLoops",
     "Method",
-    "Multipliers",
-    "Orthogonal",
+    "Problem",
     "Quantity",
-    "Request",
+    "Variable",
     "body_velocities",
     "body_wrenches",
     "by_inertia_and_bias",
-    "dot",
-    "drift",
-    "entries",
+    "carrying",
     "executed",
     "find",
     "friction_slopes",
     "joint_forces",
     "kinetic_energy",
+    "layouts",
     "methods",
     "momentum",
     "passive_forces",
     "references",
     "sizes",
-    "vectors",
 ]

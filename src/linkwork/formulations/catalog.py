@@ -14,7 +14,7 @@ from .crba import crba
 from .forward import bias_by, solve_inertia_and_bias
 from .method import Method
 from .multipliers import ByMultipliers
-from .quantities import QUANTITIES
+from .quantity_table import QUANTITIES
 from .rnea import rnea
 
 newton_euler = partial(bias_by, rnea)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from ..constraints import ClosedLoops
 from ..model import Joint, Model
 from ..scalar import Scalar, is_zero, sign
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
-from .khalil import ClosedLoops
 from .rnea import acceleration_matrix, rate_of_spin
 
 ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters
@@ -24,6 +25,16 @@ class Parameter(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.element}{self.body}"
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """``columns``: the parameters whose columns a regressor has, in the links' frames or the bodies' own; where
+    ``mixing``, a NumPy matrix, is given, times this."""
+
+    columns: tuple[Parameter, ...]
+    in_links: bool
+    mixing: Any = None
 
 
 def standard_parameters(model: Model, drives: bool | None = None) -> tuple[Parameter, ...]:

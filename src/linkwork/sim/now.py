@@ -12,9 +12,8 @@ import numpy as np
 from ..control import Point
 from ..control.law import TRACED, unchanging
 from ..errors import ShapeError, UnsupportedError
-from ..formulations import QUANTITIES, Request, body_velocities, body_wrenches, friction_slopes, passive_forces, sizes
-from ..model import Model, grouped
-from ..pipeline import carrying
+from ..formulations import Problem, body_velocities, body_wrenches, carrying, friction_slopes, passive_forces, sizes
+from ..model import Model
 from ..scalar import Scalar, is_zero
 from ..spatial import Force, Inertia, Vector
 
@@ -117,14 +116,12 @@ class Now:
 
     def _accelerated(self, model: Model) -> list[Scalar]:
         """Accelerations of a variant of the robot."""
-        method = self.plant.method
-        loaded = tuple(model.frame(name) for name in self.plant.wrenches)
-        request = Request(method=method.function, loaded=loaded, closed=method.closed)
-        seen = self.for_method(model)
-        return QUANTITIES["forward_dynamics"].function(seen, request, self.q, self.v, self.tau, self.rows)
+        wrenches = tuple(self.plant.wrenches)
+        problem = Problem(model, "forward_dynamics", self.plant.method, wrenches=wrenches)
+        return problem.evaluate(self.q, self.v, self.tau, *[self.rows] * bool(wrenches))["a"]
 
     def for_method(self, model: Model) -> Model:
-        return grouped(model) if self.plant.method.grouped else model
+        return Problem(model, self.plant.method.quantity, self.plant.method).prepared
 
     @cached_property
     def stepped(self) -> dict[str, Any]:
@@ -160,8 +157,9 @@ class Now:
             return getattr(self, name)
         if name == "a":
             return [self.accelerations[k] for k in self.model.mobility.independent]
-        asked = QUANTITIES[name]
-        return asked.function(self.model, Request(), *(getattr(self, vector) for vector in asked.inputs))
+        problem = Problem(self.model, name, parameters="standard")
+        (value,) = problem.evaluate(*(getattr(self, vector) for vector in problem.inputs)).values()
+        return value
 
 
 def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
