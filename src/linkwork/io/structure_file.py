@@ -5,7 +5,7 @@
       - {name: cut, kind: spherical, first: {link: arm, xyz: [0, 0, 0.3]}, second: {frame: socket}}
     roles: {passive: [rod, rocker], elastic: [spring]}    # other joints are active
     weights: {left_motor: 2}                     # of their forces, under redundant actuation
-    home: {crank: 60 deg, rocker: 1.2}
+    home: {crank: 60 deg, ball: [0, 0, 1, 0]}
     independent: [crank]
     actuation: redundant
     forces:
@@ -25,13 +25,13 @@ import numpy as np
 import yaml
 
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
+from ..model.joints import JointKind, joint_kind
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_tables import Row, Scope, Tables
 from .mdh_writer import law_name
 from .rpy import rpy_from_rotation
 
 KEYS = ("loops", "roles", "weights", "home", "independent", "actuation", "forces")
-DRIVEN = ("revolute", "continuous", "prismatic")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _Reader(Tables):
         )
 
     def driven_names(self) -> dict[str, None]:
-        return {name: None for name, joint in self.joints.items() if joint["kind"] in DRIVEN}
+        return {name: None for name, joint in self.joints.items() if _has_role(joint_kind(joint["kind"]))}
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"
@@ -120,7 +120,7 @@ class _Reader(Tables):
 
 def write_structure(description: Description) -> str:
     """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
-    joints = [joint for joint in description.joints if joint.kind in DRIVEN]
+    joints = [joint for joint in description.joints if _has_role(joint.motion)]
     named = {role: [joint.name for joint in joints if joint.role == role] for role in ROLES if role != "active"}
     content = {
         "loops": [
@@ -138,6 +138,11 @@ def write_structure(description: Description) -> str:
     if not content:
         return ""
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
+
+
+def _has_role(kind: JointKind) -> bool:
+    """Can a motor drive it?"""
+    return kind.nv > 0 and not kind.free
 
 
 def _side(link: str, placement: Placement) -> dict[str, Any]:
