@@ -215,6 +215,7 @@ home: {ball: [0, 0, 1, 0], flat: [0.1, 0.2, 90 deg]}
     with pytest.raises(ModelError, match="roles: there is no joint 'ball'"):
         applied("roles: {active: [ball]}", free)
     assert "roles" not in write_structure(free)
+    assert applied("widths: {ball: 0.1}", free).joints[0].friction_width == 0.1
 
 
 def test_loops_of_mjcf_go_through_urdf():

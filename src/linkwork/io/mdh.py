@@ -9,7 +9,7 @@
       - {name: ball, link: hand, kind: spherical, d: 0.3}
     links:                                       # inertia: M; MX MY MZ or center; XX XY XZ YY YZ ZZ or central
       - {link: fore, M: 2, MX: 0.3, YY: 0.1, ZZ: 0.1}
-    drives:                                      # role Ia Fs Fv K rest limits velocity effort weight mimic
+    drives:                             # role, Ia Fs Fv friction width K rest, limits velocity effort, weight, mimic
       - {joint: waist, Ia: 0.5, limits: [-170 deg, 170 deg]}
     frames:                                      # placed in a link's frame by the six parameters, or by xyz and rpy
       - {name: tool, link: fore, d: 0.25}
@@ -33,8 +33,9 @@ The placement in the row of a floating joint is another thing: where the link is
 count. That is the parent's frame, or `origin: {d, r, ...}` in it.
 
 Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. What a joint with
-several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_loops`` tells of
-`loops`, `home`, `independent`, `actuation` and `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
+several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_drives`` tells of
+`friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `home`, `independent`, `actuation` and `forces`,
+``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
 `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
@@ -54,6 +55,7 @@ import numpy as np
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LoopDescription, Placement
 from ..model.joints import JointKind, joint_kind
 from ..model.rotations import quaternion_from_rotation
+from .mdh_drives import read_transmissions
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_parallel import modules_of, read_module, stands_on
 from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
@@ -108,6 +110,7 @@ class _Reader(Tables):
             read_home(self, top, whole)
             read_independent(self, top)
             forces = read_forces(self, top, frames)
+            transmissions = read_transmissions(self, top)
 
         # The file is in the joints' frames or the distal ones, the Description in the links' own.
         given = {name: self.distal.get(name, Placement()) for name in self.links}
@@ -135,6 +138,7 @@ class _Reader(Tables):
             independent=tuple(self.independent),
             redundant=redundant,
             forces=tuple(forces),
+            transmissions=tuple(transmissions),
             summary=summary,
             sources=self.sources,
             source=self.source,

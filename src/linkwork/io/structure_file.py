@@ -10,8 +10,13 @@
     actuation: redundant
     forces:
       - {frame: tail, law: drag, length: 0.2, k_normal: 40}
+    friction: {crank: {stribeck: {excess: 0.2, velocity: 0.05}}}    # beside damping and friction of the robot's file
+    widths: {crank: 0.01}                        # velocities within which friction is smooth
+    transmissions:
+      - {name: wrist, joints: [pitch, roll], motors: [{name: m1, ratios: [50, 0]}, {name: m2, ratios: [-50, 50]}]}
 
-A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``).
+A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``,
+``mdh_drives``).
 The side file may stand beside any robot file, and what it says goes before what the robot's file says.
 """
 
@@ -25,13 +30,26 @@ import numpy as np
 import yaml
 
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
+from ..model.drive import FrictionLaw
 from ..model.joints import JointKind, joint_kind
+from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_tables import Row, Scope, Tables
 from .mdh_writer import law_name
 from .rpy import rpy_from_rotation
 
-KEYS = ("loops", "roles", "weights", "home", "independent", "actuation", "forces")
+KEYS = (
+    "loops",
+    "roles",
+    "weights",
+    "home",
+    "independent",
+    "actuation",
+    "forces",
+    "friction",
+    "widths",
+    "transmissions",
+)
 
 
 @dataclass(frozen=True)
@@ -73,12 +91,23 @@ class _Reader(Tables):
             read_home(self, top, Scope(""))
             read_independent(self, top)
             forces = read_forces(self, top, description.frames)
-            roles, weights = self.read_roles(top), self.read_weights(top)
+            roles, weights, widths = (
+                self.read_roles(top),
+                self.read_numbers(top, "weights"),
+                self.read_numbers(top, "widths"),
+            )
+            friction, transmissions = self.read_laws(top), read_transmissions(self, top)
             if "actuation" in top:
                 self.label = "actuation"
                 self.name(top["actuation"], "actuation", ("redundant",))
         changed = (
-            replace(joint, role=roles.get(joint.name, joint.role), weight=weights.get(joint.name, joint.weight))
+            replace(
+                joint,
+                role=roles.get(joint.name, joint.role),
+                weight=weights.get(joint.name, joint.weight),
+                friction=friction.get(joint.name, joint.friction),
+                friction_width=widths.get(joint.name, joint.friction_width),
+            )
             for joint in description.joints
         )
         loops = (LoopDescription(name, *rest) for name, rest in self.loops.items())
@@ -90,16 +119,18 @@ class _Reader(Tables):
             independent=tuple(self.independent) or description.independent,
             redundant=description.redundant or "actuation" in top,
             forces=(*description.forces, *forces),
+            transmissions=(*description.transmissions, *transmissions),
         )
 
-    def driven_names(self) -> dict[str, None]:
-        return {name: None for name, joint in self.joints.items() if _has_role(joint_kind(joint["kind"]))}
+    def moving(self) -> dict[str, JointKind]:
+        kinds = {name: joint_kind(joint["kind"]) for name, joint in self.joints.items()}
+        return {name: kind for name, kind in kinds.items() if kind.nv}
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"
         roles: dict[str, str] = {}
         with self.going_on():
-            joints = self.driven_names()
+            joints = {name: kind for name, kind in self.moving().items() if not kind.free}  # that a motor can drive
             for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
                 for node in self.sequence(names):
                     name = self.text(node)
@@ -110,18 +141,26 @@ class _Reader(Tables):
                     roles[name] = role
         return roles
 
-    def read_weights(self, top: Row) -> dict[str, float]:
-        self.label = "weights"
+    def read_numbers(self, top: Row, key: str) -> dict[str, float]:
+        self.label = key
         with self.going_on():
-            rows = self.mapping(top["weights"], self.driven_names()) if "weights" in top else {}
+            rows = self.mapping(top[key], self.moving()) if key in top else {}
             return {name: self.number(node) for name, node in rows.items()}
+        return {}
+
+    def read_laws(self, top: Row) -> dict[str, tuple[FrictionLaw, ...]]:
+        self.label = "friction"
+        with self.going_on():
+            rows = self.mapping(top["friction"], self.moving()) if "friction" in top else {}
+            return {name: read_friction(self, node) for name, node in rows.items()}
         return {}
 
 
 def write_structure(description: Description) -> str:
     """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
-    joints = [joint for joint in description.joints if _has_role(joint.motion)]
-    named = {role: [joint.name for joint in joints if joint.role == role] for role in ROLES if role != "active"}
+    joints = [joint for joint in description.joints if joint.motion.nv]
+    driven = [joint for joint in joints if not joint.motion.free]
+    named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
     content = {
         "loops": [
             {"name": loop.name, "kind": loop.kind, "first": _side(*loop.first), "second": _side(*loop.second)}
@@ -133,16 +172,14 @@ def write_structure(description: Description) -> str:
         "independent": list(description.independent),
         "actuation": "redundant" if description.redundant else "",
         "forces": [_force(description, frame, law) for frame, law in description.forces],
+        "friction": {joint.name: written_friction(joint) for joint in joints if joint.friction},
+        "widths": {joint.name: joint.friction_width for joint in joints if joint.friction_width},
+        "transmissions": written_transmissions(description.transmissions),
     }
     content = {key: value for key, value in content.items() if value}
     if not content:
         return ""
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
-
-
-def _has_role(kind: JointKind) -> bool:
-    """Can a motor drive it?"""
-    return kind.nv > 0 and not kind.free
 
 
 def _side(link: str, placement: Placement) -> dict[str, Any]:
