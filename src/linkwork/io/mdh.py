@@ -34,8 +34,8 @@ count. That is the parent's frame, or `origin: {d, r, ...}` in it.
 
 Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. What a joint with
 several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_drives`` tells of
-`friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `home`, `independent`, `actuation` and `forces`,
-``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
+`friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `home`, `independent`, `actuation` and
+`forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
 `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
