@@ -5,7 +5,7 @@ from .drives import drives_of, friction_laws
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
 from .khalil import ClosedLoops
-from .layout import sizes, vectors
+from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers, Multipliers, drift
 from .orthogonal import Orthogonal, dot
@@ -41,11 +41,11 @@ __all__ = [
     "friction_laws",
     "joint_forces",
     "kinetic_energy",
+    "layouts",
     "methods",
     "momentum",
     "passive_forces",
     "references",
     "sizes",
-    "vectors",
     "with_friction_ahead",
 ]
