@@ -31,7 +31,7 @@ def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
 
     def change(drive: Any) -> Any:
         own = values.get(drive.name, {})
-        allowed = [each.name for each in fields(JointValues if isinstance(drive, JointValues) else Drive)]
+        allowed = [each.name for each in fields(JointValues if isinstance(drive, Joint) else Drive)]
         for field in own:
             if field not in allowed:
                 raise UnknownNameError(f"value of drive {drive.name!r}", field, allowed, where=where)
