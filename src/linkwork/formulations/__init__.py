@@ -4,11 +4,9 @@ from .catalog import METHODS, by_inertia_and_bias, find, methods, references
 from .drives import drives_of, friction_laws
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
-from .khalil import ClosedLoops
 from .layout import layouts, sizes
 from .method import Method
-from .multipliers import ByMultipliers, Multipliers, drift
-from .orthogonal import Orthogonal, dot
+from .multipliers import ByMultipliers
 from .passive import body_wrenches, passive_forces, with_friction_ahead
 from .problem import OFF_LINE, PARAMETERS, Problem, carrying
 from .quantities import joint_forces
@@ -22,10 +20,7 @@ __all__ = [
     "QUANTITIES",
     "VARIABLES",
     "ByMultipliers",
-    "ClosedLoops",
     "Method",
-    "Multipliers",
-    "Orthogonal",
     "Problem",
     "Quantity",
     "Variable",
@@ -33,8 +28,6 @@ __all__ = [
     "body_wrenches",
     "by_inertia_and_bias",
     "carrying",
-    "dot",
-    "drift",
     "drives_of",
     "executed",
     "find",

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..constraints import ClosedLoops
 from ..errors import UnknownNameError
 from ..model import Drive, Joint, Model
 from ..scalar import Scalar, is_zero
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
 from .drives import add_force, motor_rate, motors, stretches
-from .khalil import ClosedLoops
 from .rnea import acceleration_matrix, rate_of_spin
 
 ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters

@@ -1,10 +1,10 @@
 """The robot: Description (what a file says), checks, and Model (what the formulations see)."""
 
-from . import closure
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
 from .coordinates import Coordinates, Layout, Segment
+from .cut_joints import CUT_JOINTS, CutJoint
 from .describe import describe
 from .description import (
     Description,
@@ -33,15 +33,16 @@ from .drive_values import changed_drives, with_drives
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
-from .mobility import determines
 from .model import Body, Frame, Joint, Loop, Mobility, Model
 
 __all__ = [
+    "CUT_JOINTS",
     "JOINT_KINDS",
     "Asymmetric",
     "Body",
     "Coordinates",
     "Coulomb",
+    "CutJoint",
     "Description",
     "Drive",
     "ElasticDrive",
@@ -72,9 +73,7 @@ __all__ = [
     "chain",
     "changed_drives",
     "check",
-    "closure",
     "describe",
-    "determines",
     "grouped",
     "joint_kind",
     "raise_errors",

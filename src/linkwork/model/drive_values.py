@@ -30,18 +30,19 @@ def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
             raise UnknownNameError("joint or motor", name, known, where=where)
 
     def change(drive: Any) -> Any:
-        own = values.get(drive.name, {})
-        allowed = [each.name for each in fields(JointValues if isinstance(drive, Joint) else Drive)]
+        name: str = drive.name
+        own = values.get(name, {})
+        allowed = [each.name for each in fields(JointValues if isinstance(drive, JointValues) else Drive)]
         for field in own:
             if field not in allowed:
-                raise UnknownNameError(f"value of drive {drive.name!r}", field, allowed, where=where)
+                raise UnknownNameError(f"value of drive {name!r}", field, allowed, where=where)
         try:
             changed = replace(drive, **own)
-            raise_errors([*check_numbers(drive.name, changed), *check_values(drive.name, changed)], where)
+            raise_errors([*check_numbers(name, changed), *check_values(name, changed)], where)
             if isinstance(changed, Joint):
-                raise_errors(check_spring(drive.name, changed, changed.kind), where)
+                raise_errors(check_spring(name, changed, changed.kind), where)
         except TypeError as error:
-            raise ModelError("these are not values of a drive", where=f"{where}, {drive.name!r}", got=error) from error
+            raise ModelError("these are not values of a drive", where=f"{where}, {name!r}", got=error) from error
         return changed
 
     return changed_drives(model, change)
