@@ -23,12 +23,11 @@ from .mobility import determines
 from .model import Body, Frame, Joint, Loop, Mobility, Model
 from .soft_limits import SoftLimits
 
-__all__ = [
+__all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
     "JOINT_KINDS",
     "Body",
     "Coordinates",
     "Description",
-    "ElasticDrive",
     "Finding",
     "Frame",
     "Joint",
@@ -41,20 +40,9 @@ __all__ = [
     "LoopDescription",
     "Mimic",
     "Mobility",
-    "Model",
     "Placement",
     "Segment",
-    "SoftLimits",
-    "build",
-    "chain",
     "check",
-    "closure",
-    "describe",
-    "determines",
-    "grouped",
-    "joint_kind",
-    "raise_errors",
-    "with_elastic_drives",
 ]
 
 
