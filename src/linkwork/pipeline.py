@@ -103,14 +103,13 @@ def bound(model: Model, quantity: str, *, parameters: str = "minimal", **options
 
 
 def _label(problem: Problem) -> Label:
-    model, (held, floating) = problem.model, problem.entries
+    model = problem.model
     return Label(
         model.name,
         problem.quantity,
         _name(problem),
         problem.frame or "",
-        held,
-        floating,
+        problem.layouts,
         problem.wrenches,
         problem.axes if problem.asked.has_axes else "",
         problem.payload or "",

@@ -187,7 +187,7 @@ class Robot:
         robot. ``reference``: what the controller follows. ``gains``: of the controller, by name.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
-        "dormand-prince-5", or one of your own (``linkwork.sim.add_integrator``); with SciPy "dormand-prince" and, for
+        "dormand-prince-5", or one of your own (``linkwork.add_integrator``); with SciPy "dormand-prince" and, for
         stiff springs, "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said: Adams
         and Bashforth's with 1 ms, or what bears the modes of the motion; notes say it. ``backend``: "interpreter" runs
         in NumPy, without LLVM, slowly.

@@ -25,8 +25,8 @@ ALLOWED = {
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
     "codegen": {"files", "program", "linkwork"},  # the version
-    "label": {"codegen", "program"},
-    "function": {"program", "codegen", "files", "label", "notebook", "symbolic"},
+    "label": {"codegen", "model", "program"},
+    "function": {"program", "codegen", "files", "label", "model", "notebook", "symbolic"},
     "notebook": {"model"},
     "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},
     "assembly": {"function", "legs", "loop_steps", "model"},

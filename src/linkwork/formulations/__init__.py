@@ -4,7 +4,7 @@ from .catalog import METHODS, by_inertia_and_bias, find, methods, references
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
 from .khalil import ClosedLoops
-from .layout import sizes, vectors
+from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers, Multipliers, drift
 from .orthogonal import Orthogonal, dot
@@ -39,10 +39,10 @@ __all__ = [
     "friction_slopes",
     "joint_forces",
     "kinetic_energy",
+    "layouts",
     "methods",
     "momentum",
     "passive_forces",
     "references",
     "sizes",
-    "vectors",
 ]

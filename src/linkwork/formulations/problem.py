@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
-from ..model import Model, grouped
+from ..model import Layout, Model, grouped
 from ..spatial import Inertia, Symmetric, Vector
-from .layout import entries, sizes
+from .layout import joint_vectors, sizes
 from .method import Method
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES
@@ -95,9 +95,9 @@ class Problem:
         return {each.name: tuple(size[n] if isinstance(n, str) else n for n in each.shape) for each in variables}
 
     @property
-    def entries(self) -> tuple[dict[str, tuple[str, ...]], str]:
-        """The joints that each vector holds, and the name of the floating body in them."""
-        return entries(self.model, self.asked)
+    def layouts(self) -> dict[str, Layout]:
+        """Of the joint vectors among them, by name."""
+        return joint_vectors(self.model, self.asked)
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -194,7 +194,7 @@ def _surroundings(model: Model) -> str:
 
 
 def _have(model: Model, value: str) -> bool:
-    return any(getattr(body.joint, value) for body in model.bodies if not body.joint.floating)
+    return any(getattr(body.joint, value) for body in model.bodies)
 
 
 _SENTENCES = {

@@ -20,6 +20,8 @@ class Floating(JointKind):
     position_parts = ("x", "y", "z", *BALL.position_parts)
     position_units = ("m", "m", "m", *BALL.position_units)
     velocity_parts = ("x", "y", "z", *BALL.velocity_parts)
+    position_meaning = "place of its origin in the frame it moves from, then unit quaternion x, y, z, w"
+    velocity_meaning = "linear, then angular part, in its own axes"
     turning = (False, False, False, True, True, True)
     free = True
 

@@ -28,6 +28,8 @@ class JointKind:
     name = ""
     position_parts: tuple[str, ...] = ("",)  # names of the entries of q beside the joint's; one alone needs none
     position_units: tuple[str, ...] = ()
+    position_meaning = ""  # of several parts, in words
+    velocity_meaning = ""
     velocity_parts: tuple[str, ...] = ("",)  # of v, a and tau
     turning: tuple[bool, ...] = ()  # is the freedom a turn, or a shift?
     directions = 0  # how many axes a description gives
@@ -42,14 +44,6 @@ class JointKind:
     @property
     def nv(self) -> int:
         return len(self.velocity_parts)
-
-    @property
-    def velocity_units(self) -> tuple[str, ...]:
-        return tuple("rad/s" if turns else "m/s" for turns in self.turning)
-
-    @property
-    def force_units(self) -> tuple[str, ...]:
-        return tuple("N m" if turns else "N" for turns in self.turning)
 
     def __repr__(self) -> str:
         return f"<joint kind {self.name}>"

@@ -17,6 +17,8 @@ class Spherical(JointKind):
     position_parts = ("qx", "qy", "qz", "qw")
     position_units = ("", "", "", "")
     velocity_parts = ("rx", "ry", "rz")
+    position_meaning = "unit quaternion x, y, z, w"
+    velocity_meaning = "about its own axes"
     turning = (True, True, True)
 
     def transform(self, joint, q):
