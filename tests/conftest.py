@@ -6,6 +6,7 @@ a part of the tests that finds most mistakes: not the slow ones, and of many lik
 
 import gc
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -66,8 +67,8 @@ def pytest_addoption(parser):
 
 def pytest_ignore_collect(collection_path):
     """Pinocchio has no wheels for Windows."""
-    if sys.platform == "win32" and collection_path.suffix == ".py" and "pinocchio" in collection_path.read_text():
-        return True
+    if sys.platform == "win32" and collection_path.suffix == ".py":
+        return re.search(r"pinocchio|support\.kkt", collection_path.read_text(encoding="utf-8")) is not None or None
 
 
 def pytest_runtest_setup(item):
