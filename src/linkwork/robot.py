@@ -13,6 +13,7 @@ import numpy as np
 
 from . import io
 from .assembly import Assembler, Assembly
+from .constraints import closed
 from .function import Function
 from .model import (
     Coordinates,
@@ -445,7 +446,8 @@ def load(
         description = robot if structure is None else io.apply(robot, io.structure_of(structure))
     if elastic is not None:
         description = with_elastic_drives(description, elastic)
-    model = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    cut = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    model = closed(cut, description)
     for finding in model.findings:
         warnings.warn(str(finding).removeprefix("warning: "), stacklevel=2)
     return Robot(model)

@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 import linkwork
 from linkwork.errors import UnsupportedError
 from linkwork.formulations import Method, Problem, methods
-from linkwork.model import build
 from support.evaluate import assert_close, deviation, evaluate, scalars
 from support.kkt import Reference
-from support.random_loops import CLOSURES, PLANAR_RANK, LoopRecipe, loop_recipes, mechanism
+from support.random_loops import CLOSURES, PLANAR_RANK, LoopRecipe, closed_model, loop_recipes, mechanism
 
 TOLERANCE = 1e-9
 PLANAR = ("four-bar", "slider-crank", "five-bar", "parallelogram", "3rrr", "3rpr", "hybrid-3rpr")
@@ -27,7 +26,7 @@ class Case:
 
     def __init__(self, description, seed=0):
         rng = np.random.default_rng(seed + 17)
-        self.model, self.reference = build(description), Reference(description)
+        self.model, self.reference = closed_model(description), Reference(description)
         model, reference = self.model, self.reference
         assert reference.leading == model.coordinates.positions.joints
         self.independent = list(model.mobility.independent)

@@ -164,7 +164,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "loops": [
             {
                 "name": loop.name,
-                "kind": loop.kind,
+                "kind": loop.kind.name,
                 "first": _carrier(model, loop.first.body),
                 "second": _carrier(model, loop.second.body),
             }

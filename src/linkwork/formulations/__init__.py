@@ -3,11 +3,9 @@
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
-from .khalil import ClosedLoops
 from .layout import layouts, sizes
 from .method import Method
-from .multipliers import ByMultipliers, Multipliers, drift
-from .orthogonal import Orthogonal, dot
+from .multipliers import ByMultipliers
 from .passive import body_wrenches, friction_slopes, passive_forces
 from .problem import OFF_LINE, PARAMETERS, Problem, carrying
 from .quantities import joint_forces
@@ -21,10 +19,7 @@ __all__ = [
     "QUANTITIES",
     "VARIABLES",
     "ByMultipliers",
-    "ClosedLoops",
     "Method",
-    "Multipliers",
-    "Orthogonal",
     "Problem",
     "Quantity",
     "Variable",
@@ -32,8 +27,6 @@ __all__ = [
     "body_wrenches",
     "by_inertia_and_bias",
     "carrying",
-    "dot",
-    "drift",
     "executed",
     "find",
     "friction_slopes",

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..model import Model
-from ..scalar import Scalar
-from . import ldl
+from ..scalar import Scalar, ldl
 from .method import Wrenches
 
 

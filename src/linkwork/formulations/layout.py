@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..model import Layout, Model, closure
+from ..constraints import row_names
+from ..model import Layout, Model
 from .quantity import ACCELERATION, FORCE, VELOCITY, Quantity
 from .regressor import standard_parameters
 
@@ -26,7 +27,7 @@ def layouts(model: Model) -> dict[str, Layout]:
 
 def sizes(model: Model) -> dict[str, int]:
     """The robot's numbers: of the entries of each kind of vector, and of what else shapes are made of."""
-    others = {"residual": len(closure.row_names(model)), "bodies": model.n_bodies}
+    others = {"residual": len(row_names(model)), "bodies": model.n_bodies}
     others["parameters"] = len(standard_parameters(model))
     return {kind: layout.size for kind, layout in layouts(model).items()} | others
 

@@ -12,20 +12,21 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from ..constraints import ClosedLoops, LoopEquations, forces_at_cuts
 from ..errors import LinkworkError, UnsupportedError
-from ..model import Frame, Model, closure
+from ..model import Frame, Model
 from ..scalar import Scalar, is_zero
+from ..scalar.orthogonal import Orthogonal, dot
+from ..scalar.staircase import exists
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
 from .forward import bias_by
-from .khalil import ClosedLoops, khalil_kleinfinger
+from .khalil import khalil_kleinfinger
 from .method import Method
-from .multipliers import ByMultipliers, forces_at_cuts
-from .orthogonal import Orthogonal, dot
+from .multipliers import ByMultipliers
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
-from .staircase import exists
 
 Scalars = Sequence[Scalar]
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each
@@ -218,16 +219,16 @@ def _of_leading(model: Model, tree: Scalars) -> list[Scalar]:
 
 
 def loop_residual(model: Model, q: Scalars) -> list[Scalar]:
-    return closure.residual(model, model.expand(q))
+    return LoopEquations.at(model, q).residual
 
 
 def loop_rates(model: Model, q: Scalars, v_joints: Scalars) -> list[Scalar]:
-    return [dot(row, v_joints) for row in model.collect_rows(closure.jacobian(model, model.expand(q)))]
+    return LoopEquations.at(model, q).rates(v_joints)
 
 
 def conditioning(model: Model, q: Scalars) -> Scalar:
-    J, independent = model.collect_rows(closure.jacobian(model, model.expand(q))), model.mobility.independent
-    return Orthogonal([[row[k] for row in J] for k in range(model.n_leading) if k not in independent]).conditioning()
+    dependent = [k for k in range(model.n_leading) if k not in model.mobility.independent]
+    return Orthogonal(LoopEquations.at(model, q).columns(dependent)).conditioning()
 
 
 def torque_projector(model: Model, q: Scalars) -> list[list[Scalar]]:

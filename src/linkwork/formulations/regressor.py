@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..constraints import ClosedLoops
 from ..model import Joint, Model
 from ..scalar import Scalar, is_zero, sign
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
-from .khalil import ClosedLoops
 from .rnea import acceleration_matrix, rate_of_spin
 
 ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters

@@ -33,7 +33,7 @@ import yaml
 
 from ..errors import ModelError
 from ..forces import LAWS
-from ..model.description import CLOSURES
+from ..model.cut_joints import CUT_JOINTS
 from ..model.joints import joint_kind
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
 
@@ -46,8 +46,8 @@ def read_loops(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:
             if name in tables.loops:
                 tables.fail(node, "the name of the loop is used twice")
             tables.note_source(row, f"loops.{name}")
-            tables.need(node, row, "kind", f"one of {', '.join(CLOSURES)}")
-            kind = tables.name(row["kind"], "kind of loop", CLOSURES)
+            tables.need(node, row, "kind", f"one of {', '.join(CUT_JOINTS)}")
+            kind = tables.name(row["kind"], "kind of loop", CUT_JOINTS)
             first, second = (_side(tables, node, row, key, frames) for key in ("first", "second"))
             tables.loops[name] = kind, first, second
 

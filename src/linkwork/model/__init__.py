@@ -1,10 +1,10 @@
 """The robot: Description (what a file says), checks, and Model (what the formulations see)."""
 
-from . import closure
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
 from .coordinates import Coordinates, Layout, Segment
+from .cut_joints import CUT_JOINTS, CutJoint
 from .describe import describe
 from .description import (
     Description,
@@ -19,14 +19,15 @@ from .description import (
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
-from .mobility import determines
 from .model import Body, Frame, Joint, Loop, Mobility, Model
 from .soft_limits import SoftLimits
 
 __all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
+    "CUT_JOINTS",
     "JOINT_KINDS",
     "Body",
     "Coordinates",
+    "CutJoint",
     "Description",
     "Finding",
     "Frame",

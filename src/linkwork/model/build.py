@@ -18,10 +18,9 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
+from .cut_joints import CUT_JOINTS
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
 from .joints import FIXED, FLOATING
-from .loop_checks import check_home
-from .mobility import with_mobility
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
 from .rotations import cos_sin
@@ -46,7 +45,8 @@ def build(
     mimic: bool = True,
     lock: Mapping[str, Any] | None = None,
 ) -> Model:
-    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says)."""
+    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says). Loops stay
+    cut: ``linkwork.constraints.closed`` closes them."""
     raise_errors(check(description))
     for name, value in (("friction", friction), ("rotors", rotors), ("mimic", mimic)):
         if not isinstance(value, (bool, np.bool_)):
@@ -63,11 +63,7 @@ def build(
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
-    model = _finish(description, tree, Vector(*direction))
-    if not model.loops:
-        return model
-    closed = with_mobility(model, description.independent, description.redundant)
-    return replace(closed, findings=tuple(check_home(description, model, closed)))
+    return _finish(description, tree, Vector(*direction))
 
 
 def _with_options(
@@ -241,7 +237,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
     for name, (link, placement) in description.frames.items():
         frames[name] = frame(name, link, placement)
     loops = tuple(
-        Loop(loop.name, loop.kind, *(frame(loop.name, *side) for side in (loop.first, loop.second)))
+        Loop(loop.name, CUT_JOINTS[loop.kind], *(frame(loop.name, *side) for side in (loop.first, loop.second)))
         for loop in description.loops
     )
     tips = {loop.name: loop.first for loop in loops if loop.name not in frames}  # where a leg or branch was cut

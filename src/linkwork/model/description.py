@@ -16,7 +16,6 @@ from ..errors import ModelError, short
 from .joints import JointKind, joint_kind
 
 ROLES = ("active", "passive", "elastic")
-CLOSURES = ("revolute", "prismatic", "universal", "spherical", "weld")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 MOST_LINKS = 10_000  # and joints
 LONGEST_NAME = 1000  # characters

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..constraints import row_names
 from ..formulations import layouts
-from ..model import Model, closure
+from ..model import Model
 
 JOINT_VECTORS = ("q", "v", "a", "tau")
 
@@ -11,7 +12,7 @@ JOINT_VECTORS = ("q", "v", "a", "tau")
 def entries(model: Model) -> dict[str, tuple[str, ...]]:
     """Names along the last axis of the arrays of a trajectory."""
     known = layouts(model)
-    return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(closure.row_names(model))}
+    return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(row_names(model))}
 
 
 def entry_names(model: Model, kind: str) -> tuple[str, ...]:

@@ -11,12 +11,12 @@ from .elastic import khalil_elastic
 from .hybrid import khalil_hybrid
 from .inverse import khalil
 from .kleinfinger import khalil_kleinfinger
-from .loops import ClosedLoops, khalil_loops
+from .loops import khalil_loops
 from .moving_direct import khalil_moving_direct
 from .moving_inverse import khalil_moving_inverse, only_moving, only_moving_with_motors
 from .parallel import khalil_parallel, khalil_parallel_direct
 
-__all__ = ["METHODS", "ClosedLoops", "khalil", "khalil_direct", "khalil_kleinfinger"]
+__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger"]
 
 METHODS: tuple[Method, ...] = (
     Method(
