@@ -28,6 +28,7 @@ import linkwork.formulations
 from linkwork.errors import UnsupportedError
 from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
+from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import deviation
 from support.parallel_robots import described, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
@@ -39,7 +40,7 @@ PLUMBING = {  # no formulas in these
 }  # fmt: skip
 # every quantity of a robot with loops needs these
 LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
-COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robot
+COMPOSED = LOOPS | {"quantities.py", "passive.py", "drives.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
@@ -232,6 +233,7 @@ def cases() -> list[Case]:
     trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
     parallel = (*map(described, ("delta", "gough-stewart", "3rpr")), *map(on_skew_joints, (2, 3)), on_swivels())
     others = (upright(), sliding(), "scara", "stanford", *map(mechanism, loops), *parallel)
+    others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
         robot, rng = linkwork.load(robot), np.random.default_rng(number)

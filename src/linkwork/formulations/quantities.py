@@ -21,6 +21,7 @@ from ..scalar.staircase import exists
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
+from .drives import with_rotor_forces, with_rotors
 from .forward import bias_by
 from .khalil import khalil_kleinfinger
 from .method import Method
@@ -43,7 +44,8 @@ def inverse_dynamics(
     applied = body_wrenches(model, q, qd, *loads)
     if method.closed:
         return method.function(model, q, v, a, applied)
-    tau = method.function(model, q, qd, tree.accelerations(qd, a), applied)
+    qdd = tree.accelerations(qd, a)
+    tau = with_rotor_forces(model, method.function(model, q, qd, qdd, applied), qdd)
     return tree.to_motors(tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)]))
 
 
@@ -148,6 +150,7 @@ def bias(model: Model, q: Scalars, v: Scalars, *, method: Method, loads: Loads =
     qd = tree.rates(v)
     how = {"a": tree.drift(qd)} if model.loops else {}
     b = method.function(model, q, qd, body_wrenches(model, q, qd, *loads), **how)
+    b = with_rotor_forces(model, b, how.get("a", [0] * model.n_tree))
     return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
 
@@ -158,7 +161,7 @@ def gravity(model: Model, q: Scalars) -> list[Scalar]:
 
 def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Scalar]]:
     q = model.expand(q)
-    M = ClosedLoops(model, q).collect_matrix(method.function(model, q))
+    M = ClosedLoops(model, q).collect_matrix(with_rotors(model, method.function(model, q)))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 

@@ -16,21 +16,38 @@ from .description import (
     Mimic,
     Placement,
 )
+from .drive import (
+    Asymmetric,
+    Coulomb,
+    Drive,
+    FrictionLaw,
+    Motor,
+    Offset,
+    Sliding,
+    SoftLimits,
+    Stribeck,
+    Transmission,
+    Viscous,
+)
+from .drive_values import changed_drives, with_drives
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
-from .soft_limits import SoftLimits
 
 __all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
     "CUT_JOINTS",
     "JOINT_KINDS",
+    "Asymmetric",
     "Body",
     "Coordinates",
+    "Coulomb",
     "CutJoint",
     "Description",
+    "Drive",
     "Finding",
     "Frame",
+    "FrictionLaw",
     "Joint",
     "JointDescription",
     "JointKind",
@@ -41,8 +58,14 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "LoopDescription",
     "Mimic",
     "Mobility",
+    "Motor",
+    "Offset",
     "Placement",
     "Segment",
+    "Sliding",
+    "Stribeck",
+    "Transmission",
+    "Viscous",
     "check",
 ]
 

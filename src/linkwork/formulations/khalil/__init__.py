@@ -52,6 +52,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -64,6 +65,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -75,6 +77,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
         kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
@@ -86,6 +89,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
         kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
@@ -98,6 +102,7 @@ METHODS: tuple[Method, ...] = (
         loops=False,
         candidate=True,
         linear=True,
+        coupled=False,
     ),
     Method(
         "khalil-elastic",
@@ -108,6 +113,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -120,6 +126,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving_with_motors,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -131,6 +138,7 @@ METHODS: tuple[Method, ...] = (
         kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "blocks",

@@ -35,6 +35,7 @@ class JointKind:
     directions = 0  # how many axes a description gives
     axial = False  # may the body's frame be turned about and shifted along its z axis, and all stays the same?
     bounded = False  # may it have limits?
+    has_spring = True  # may it have one?
     free = False  # does nothing hold the body, so that no motor can drive it?
 
     @property
@@ -86,6 +87,11 @@ class JointKind:
         """An inertia in two parts: the rest, and what moves as if it were fixed to the parent. The joint forces do not
         tell the second from a part of the parent."""
         return inertia, Inertia()
+
+    def stretch(self, q: Scalars, rest: Scalar) -> list[Scalar]:
+        """How far from its rest a spring is turned or shifted, along each freedom: the slope of half its square is the
+        spring's force per stiffness."""
+        return [x - rest for x in q]
 
     # -- positions ---------------------------------------------------------------------------------------------------
 

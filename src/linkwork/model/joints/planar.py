@@ -23,6 +23,7 @@ class Planar(JointKind):
     position_meaning = "place of its origin in the plane, then angle"
     velocity_meaning = "along its own axes, then turn"
     turning = (False, False, True)
+    has_spring = False
     directions = 1
 
     def transform(self, joint, q):
@@ -34,6 +35,10 @@ class Planar(JointKind):
 
     def grouped(self, inertia):
         return without_symmetric_tensor(inertia)
+
+    def stretch(self, q, rest):
+        """It has no spring: which way back would it pull?"""
+        return [0] * self.nv
 
     def rates(self, q, v):
         shift = turn("z", cos(q[2]), sin(q[2]), Vector(v[0], v[1], 0))
