@@ -75,7 +75,6 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
-        kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
         "khalil-parallel",
@@ -86,7 +85,6 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
-        kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
         "khalil",
