@@ -28,16 +28,19 @@ import linkwork.formulations
 from linkwork.errors import UnsupportedError
 from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
+from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import deviation
 from support.parallel_robots import described, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
 from support.substitute import EQUATIONS, ROOT, SHARED, imports, in_place_of, module_of, path_of
 
-PLUMBING = {"__init__", "catalog", "execute", "method"}  # no formulas in these
+PLUMBING = {  # no formulas in these
+    "__init__", "catalog", "execute", "layout", "method", "problem", "quantity", "quantity_table",
+}  # fmt: skip
 # every quantity of a robot with loops needs these
 LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
-COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robot
+COMPOSED = LOOPS | {"quantities.py", "passive.py", "drives.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
@@ -230,6 +233,7 @@ def cases() -> list[Case]:
     trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
     parallel = (*map(described, ("delta", "gough-stewart", "3rpr")), *map(on_skew_joints, (2, 3)), on_swivels())
     others = (upright(), sliding(), "scara", "stanford", *map(mechanism, loops), *parallel)
+    others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
         robot, rng = linkwork.load(robot), np.random.default_rng(number)
@@ -342,15 +346,10 @@ def ask(formulations: Any, quantity: str, method: Any, case: Case, loaded: bool)
         inputs.append(case.wrenches)
     answers = []
     for axes in ("world", "local") if asked.has_axes else ("world",):
-        request = formulations.Request(
-            method=method.function if method else None,
-            frame=list(case.model.frames.values())[-1],
-            axes=axes,
-            loaded=tuple(map(case.model.frame, case.model.link_names)) if loaded else (),
-            closed=method is not None and method.closed,
-        )
-        answer = asked.function(case.model, request, *inputs)
-        answers += [np.array(part, dtype=float) for part in (answer if isinstance(answer, tuple) else (answer,))]
+        frame = list(case.model.frames)[-1] if asked.of_frame else None
+        loads = case.model.link_names if loaded else ()
+        problem = formulations.Problem(case.model, quantity, method, frame, axes, loads, parameters="standard")
+        answers += [np.array(part, dtype=float) for part in problem.evaluate(*inputs).values()]
     return answers
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,19 +10,16 @@ import numpy as np
 
 from .codegen.backend import BACKENDS
 from .codegen.optimised import optimised
-from .errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
-from .formulations import QUANTITIES, Method, Request, by_inertia_and_bias, entries, find, methods, sizes
+from .errors import UnknownNameError, UnsupportedError
+from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods
 from .function import Function
 from .label import DTYPES, Label
-from .model import Model, grouped
+from .model import Model
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace
 from .program.passes import absorb_signs, fuse_multiply_add
-from .spatial import Inertia, Symmetric, Vector
 from .timing import least_seconds
 
-AXES = ("world", "local")
-PARAMETERS = ("minimal", "standard", "input")
 COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values
 LARGE = 36  # freedoms; beyond, factoring the inertia matrix takes more operations, and long to trace
 CLOSE = 1.01  # how many times the fewest instructions as traced a method may have and yet be tried
@@ -39,6 +36,7 @@ def compile(
     wrenches: Sequence[str] = (),
     parameters: str = "minimal",
     payload: str | None = None,
+    drives: bool | Sequence[str] | None = None,
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
@@ -53,6 +51,7 @@ def compile(
     adds the input ``parameters`` of shape (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
     ``payload``: name of a frame; adds the input ``payload`` of shape (10,): mass, centre of mass (3) in that frame, and
     inertia about the centre of mass (xx, xy, xz, yy, yz, zz) in its axes.
+    ``drives``: of a regressor: which parameters of the drives have columns, as in ``Robot.regressor``.
     ``backend``: "interpreter" runs in NumPy, without LLVM.
     """
     model = getattr(robot, "model", robot)
@@ -75,55 +74,64 @@ def compile(
             raise UnsupportedError(
                 f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
             )
-    for value, allowed, what in (
-        (dtype, DTYPES, "dtype"),
-        (backend, BACKENDS, "backend"),
-        (axes, AXES, "choice of axes"),
-        (parameters, COLUMNS if quantity == "regressor" else PARAMETERS, "treatment of parameters"),
-    ):
+    for value, allowed, what in ((dtype, DTYPES, "dtype"), (backend, BACKENDS, "backend")):
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
-    candidates = _trace_candidates(model, quantity, method, wrenches=wrenches, **options)
+    options["drives"] = drives
+    problem = bound(model, quantity, wrenches=wrenches, **options)
+    candidates = _trace_candidates(problem, method)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
         return compile(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
 
-    takes_more = QUANTITIES[quantity].takes_wrenches and not wrenches
-    own_axes = axes if QUANTITIES[quantity].has_axes else ""
+    more = with_wrenches if problem.asked.takes_wrenches and not wrenches else None
     if method == "fastest":
-        chosen = [(name, optimised(program)) for name, program in candidates]
+        chosen = [(each, optimised(program)) for each, program in candidates]
     else:
-        name, _, program = _fewest(candidates)
-        chosen = [(name, program)]
-    functions = []
-    for name, program in chosen:
-        joints = entries(model, quantity)
-        carried = wrenches, own_axes, payload or "", tuple(_assumed(model, quantity))
-        nominal = _nominal(model) if parameters == "input" else {}
-        label = Label(model.name, quantity, name, frame or "", *joints, *carried, nominal)
-        functions.append(Function(program, label, dtype, backend, with_wrenches if takes_more else None))
+        each, _, program = _fewest(candidates)
+        chosen = [(each, program)]
+    functions = [Function(program, _label(each), dtype, backend, more) for each, program in chosen]
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
 
-def _assumed(model: Model, quantity: str) -> Iterator[str]:
-    """Sentences on what a function of this robot has built in, beside its links."""
-    moves = QUANTITIES[quantity].takes_wrenches
-    joints = [body.joint for body in model.bodies if not body.joint.floating]
-    if moves or quantity in ("gravity", "potential_energy", "regressor"):
-        yield f"Gravity: {' '.join(f'{g:g}' for g in model.gravity)} m/s^2, in axes of the world."
-    if moves:
-        width = model.friction_width
-        smooth = f"Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)" if width else "Fs sign(v)"
-        laws = {"viscous": "viscous, Fv v", "coulomb": f"Coulomb, {smooth}"}
-        friction = [law for name, law in laws.items() if any(getattr(joint, name) for joint in joints)]
-        yield f"Friction of the joints: {'; '.join(friction) or 'none'}."
-    if moves or quantity in ("inertia_matrix", "kinetic_energy"):
-        yield f"Rotor inertias: {'included' if any(joint.rotor_inertia for joint in joints) else 'none'}."
-    if (moves or quantity == "potential_energy") and any(joint.stiffness for joint in joints):
-        yield "Springs at joints: included."
-    if moves and model.forces:
-        yield f"Forces of the surroundings on: {', '.join(frame.name for frame, _ in model.forces)}."
+def bound(
+    model: Model,
+    quantity: str,
+    *,
+    parameters: str = "minimal",
+    drives: bool | Sequence[str] | None = None,
+    **options: Any,
+) -> Problem:
+    """The problem that ``compile`` solves, its method open; a regressor has the columns of ``parameters``, and of
+    ``drives``."""
+    columns = None
+    if quantity == "regressor":
+        if parameters not in COLUMNS:
+            raise UnknownNameError("treatment of parameters", parameters, COLUMNS)
+        columns = parameter_vector(model, parameters, drives)
+    return Problem(model, quantity, parameters=parameters, columns=columns, **options)
+
+
+def _label(problem: Problem) -> Label:
+    model = problem.model
+    return Label(
+        model.name,
+        problem.quantity,
+        _name(problem),
+        problem.frame or "",
+        problem.layouts,
+        problem.wrenches,
+        problem.axes if problem.asked.has_axes else "",
+        problem.payload or "",
+        problem.assumed,
+        _nominal(model) if problem.parameters == "input" else {},
+        problem.meanings,
+    )
+
+
+def _name(problem: Problem) -> str:
+    return problem.method.name if problem.method is not None else ""
 
 
 def _nominal(model: Model) -> dict[str, tuple[float, ...]]:
@@ -135,19 +143,18 @@ def traced(
     robot: Any, quantity: str, *, method: str = "auto", frame: str | None = None, parameters: str = "minimal"
 ) -> tuple[str, Program]:
     """The method that ``compile`` would take and its program as it is traced, before the passes."""
-    model = getattr(robot, "model", robot)
-    options = {"frame": frame, "axes": "world", "wrenches": (), "parameters": parameters, "payload": None}
-    name, program, _ = _fewest(_trace_candidates(model, quantity, method, **options))
-    return name, program
+    problem = bound(getattr(robot, "model", robot), quantity, frame=frame, parameters=parameters)
+    chosen, program, _ = _fewest(_trace_candidates(problem, method))
+    return _name(chosen), program
 
 
-def _fewest(candidates: list[tuple[str, Program]]) -> tuple[str, Program, Program]:
+def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program, Program]:
     """The method with the fewest instructions, its program as traced and optimised. Only where others come close as
     traced are they optimised, too."""
     if len(candidates) > 1:
         counts = [_instructions(program) for _, program in candidates]
         candidates = [pair for pair, n in zip(candidates, counts, strict=True) if n <= CLOSE * min(counts)]
-    made = [(name, program, optimised(program)) for name, program in candidates]
+    made = [(problem, program, optimised(program)) for problem, program in candidates]
     return min(made, key=lambda each: count(each[2]).instructions)
 
 
@@ -163,93 +170,45 @@ def _seconds(function: Function) -> float:
     return least_seconds(lambda: function(*states), runs=10)
 
 
-def _trace_candidates(model: Model, quantity: str, method: str, **options: Any) -> list[tuple[str, Program]]:
-    """Names and programs of the method asked for, or of those among which "auto" and "fastest" choose."""
+def _trace_candidates(problem: Problem, method: str) -> list[tuple[Problem, Program]]:
+    """With the method asked for, or with those among which "auto" and "fastest" choose, and their programs."""
+    model, quantity, needs = problem.model, problem.quantity, problem.needs
     available = methods(quantity)
     if not available:
         if method not in CHOOSING:
             raise UnknownNameError(f"method of {quantity}", method, CHOOSING)
-        return [("", _trace(model, quantity, None, **options))]
-    needs = {"wrenches": bool(options["wrenches"])}
-    needs["as_input"] = options["parameters"] == "input" or options["payload"] is not None
+        return [(problem, _trace(problem))]
     if method in CHOOSING:
         candidates = [m for m in available if m.candidate and not m.refusal(model, **needs)]
         linear = [m for m in candidates if m.linear]
         if model.nv > LARGE and linear:
             candidates = linear
         elif quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
-            parts = ("inertia_matrix", options | {"wrenches": ()}), ("bias", options)
-            found = [_trace_candidates(model, part, "auto", **how) for part, how in parts]
-            names = [min(each, key=lambda pair: _instructions(pair[1]))[0] for each in found]
+            parts = replace(problem, quantity="inertia_matrix", wrenches=()), replace(problem, quantity="bias")
+            names = [_name(_shortest(part)) for part in parts]
             candidates.append(find(quantity, "+".join(names), model, **needs))
     else:
         candidates = [find(quantity, method, model, **needs)]
-    return [(candidate.name, _trace(model, quantity, candidate, **options)) for candidate in candidates]
+    each = [replace(problem, method=candidate) for candidate in candidates]
+    return [(one, _trace(one)) for one in each]
 
 
-def _trace(
-    model: Model,
-    quantity: str,
-    method: Method | None,
-    *,
-    frame: str | None,
-    axes: str,
-    wrenches: Sequence[str],
-    parameters: str,
-    payload: str | None,
-) -> Program:
-    asked = QUANTITIES[quantity]
-    if asked.of_frame and frame is None:
-        expected = "frame=, " + one_of("", list(model.frames))
-        raise LinkworkError(f"{quantity} needs a frame", where=model.name, expected=expected)
-    if frame is not None and not asked.of_frame:
-        raise LinkworkError(f"{quantity} has no frame", where=model.name, got=f"frame={frame!r}")
-    if axes != "world" and not asked.has_axes:
-        raise LinkworkError(f"{quantity} has no choice of axes", where=model.name, got=f"axes={axes!r}")
-    if wrenches and not asked.takes_wrenches:
-        raise LinkworkError(f"{quantity} takes no wrenches", where=model.name, got=", ".join(wrenches))
-    request = Request(
-        method=method.function if method else None,
-        frame=model.frame(frame) if frame is not None else None,
-        axes=axes,
-        loaded=tuple(model.frame(name) for name in wrenches),
-        closed=method is not None and method.closed,
-    )
-    size, mixing = sizes(model), None
-    if quantity == "regressor" and parameters != "standard":
-        vector = parameter_vector(model, parameters)
-        request, mixing = replace(request, columns=vector.columns), vector.mixing
-        size |= {"parameters": len(vector.columns)}
-    ports = [Port(name, (size[name],)) for name in asked.inputs]
-    if wrenches:
-        ports.append(Port("wrenches", (len(wrenches), 6)))
-    if parameters == "input":
-        ports.append(Port("parameters", (model.n_bodies, 10), PARAMETER))
-    if payload is not None:
-        ports.append(Port("payload", (10,), PARAMETER))
-        if not model.frame(payload).body:
-            raise UnsupportedError("a payload is carried by a moving link", where=model.name, got=f"frame {payload!r}")
+def _shortest(problem: Problem) -> Problem:
+    """By the method with the fewest instructions as traced."""
+    return min(_trace_candidates(problem, "auto"), key=lambda pair: _instructions(pair[1]))[0]
 
+
+def _trace(problem: Problem) -> Program:
     def run(*values: Any) -> Mapping[str, Any]:
-        seen, given = model, list(values)
-        carried = given.pop() if payload is not None else None
-        if parameters == "input":
-            seen = model.with_parameters(given.pop())
-        if carried is not None and payload is not None:
-            seen = carrying(seen, payload, carried)
-        if parameters != "standard" and asked.of_joints and (method is None or method.grouped):
-            seen = grouped(seen)
-        result = asked.function(seen, request, *given)
-        if mixing is not None:
-            result = np.array(result, object) @ mixing
-        results = (result,) if isinstance(asked.output, str) else result
-        shapes = asked.outputs
-        return {name: shaped(value, shapes[name]) for name, value in zip(shapes, results, strict=True)}
+        shapes = problem.outputs
+        return {
+            name: np.array(value, dtype=object).reshape(shapes[name])
+            for name, value in problem.evaluate(*values).items()
+        }
 
-    def shaped(value: Any, shape: Sequence[int | str]) -> np.ndarray:
-        return np.array(value, dtype=object).reshape([size[n] if isinstance(n, str) else n for n in shape])
-
-    return trace(quantity, run, ports)
+    stage = {name: (PARAMETER,) for name in OFF_LINE}
+    ports = [Port(name, shape, *stage.get(name, ())) for name, shape in problem.inputs.items()]
+    return trace(problem.quantity, run, ports)
 
 
 def choose(
@@ -266,17 +225,5 @@ def choose(
         inertia = choose(model, "inertia_matrix", parts[0].strip(), varied=varied)
         bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied)
         return by_inertia_and_bias(inertia, bias, quantity)
-    if method in CHOOSING:
-        options = {"frame": None, "axes": "world", "parameters": "input" if varied else "minimal", "payload": None}
-        candidates = _trace_candidates(model, quantity, "auto", wrenches=tuple(wrenches), **options)
-        method = min(candidates, key=lambda pair: _instructions(pair[1]))[0]
-    return find(quantity, method, model, wrenches=bool(wrenches), as_input=varied)
-
-
-def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
-    """The robot with a body fixed to a frame: mass, centre of mass, inertia about it."""
-    carrier = model.frame(frame)
-    body = carrier.pose.inertia_outward(Inertia.central_of(payload[0], Vector(*payload[1:4]), Symmetric(*payload[4:])))
-    return model.with_inertias(
-        [own.inertia + body if i == carrier.body else own.inertia for i, own in enumerate(model.bodies, 1)]
-    )
+    problem = Problem(model, quantity, wrenches=tuple(wrenches), parameters="input" if varied else "minimal")
+    return find(quantity, _name(_shortest(problem)) if method in CHOOSING else method, model, **problem.needs)

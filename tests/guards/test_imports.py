@@ -26,10 +26,10 @@ ALLOWED = {
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
     "codegen": {"files", "program", "linkwork"},  # the version
-    "label": {"codegen", "program"},
-    "function": {"program", "codegen", "files", "label", "notebook", "symbolic"},
+    "label": {"codegen", "model", "program"},
+    "function": {"program", "codegen", "files", "label", "model", "notebook", "symbolic"},
     "notebook": {"model"},
-    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "spatial", "timing"},
+    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},
     "assembly": {"constraints", "function", "model", "program", "scalar", "spatial"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from linkwork.formulations import METHODS, QUANTITIES, Request
+from linkwork.formulations import METHODS, QUANTITIES, Problem
 from linkwork.model import build
 from linkwork.program import Port, count, interpret, optimize, trace
 from linkwork.scalar import Counted, Tally
@@ -43,19 +43,14 @@ def test_same_on_every_scalar(quantity: str, method: str, recipe: Recipe):
     check(evaluate(model, quantity, *(x[0] + 0j for x in batch), **options))
 
     chosen = next((m for m in METHODS if (m.quantity, m.name) == (quantity, method)), None)
-    request = Request(
-        method=chosen.function if chosen else None,
-        frame=model.frame("tool") if asked.of_frame else None,
-        closed=chosen is not None and chosen.closed,
-    )
+    problem = Problem(model, quantity, chosen, "tool" if asked.of_frame else None, parameters="standard")
+    assert problem.inputs == {name: x.shape[1:] for name, x in zip(asked.inputs, batch, strict=True)}
+    assert list(problem.outputs.values()) == [x.shape for x in expected]
     tally = Tally()
-    counted = asked.function(model, request, *([tally.wrap(x) for x in column[0]] for column in batch))
-    check(tuple(_values(part) for part in tuple_of(counted)))
+    counted = problem.evaluate(*([tally.wrap(x) for x in column[0]] for column in batch))
+    check(tuple(_values(part) for part in counted.values()))
 
-    def run(*inputs):
-        return dict(zip(asked.outputs, tuple_of(asked.function(model, request, *inputs)), strict=True))
-
-    program = trace(quantity, run, [Port(name, x.shape[1:]) for name, x in zip(asked.inputs, batch, strict=True)])
+    program = trace(quantity, problem.evaluate, [Port(*port) for port in problem.inputs.items()])
     for made in (program, optimize(program)):
         check(tuple(interpret(made, [x[0] for x in batch])))
         left = count(made)  # tracing only ever removes operations; it may turn a + a into 2 a

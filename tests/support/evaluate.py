@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from linkwork.errors import UnsupportedError
-from linkwork.formulations import QUANTITIES, Request, find, methods
+from linkwork.formulations import Problem, find, methods
 
 STEP = 1e-30  # of a complex-step derivative: no differences are taken, so it can be as small as one likes
 
@@ -20,21 +20,13 @@ def evaluate(
     if not method and methods(quantity):
         method = next(m.name for m in methods(quantity) if not m.refusal(model, bool(wrenches)))
     chosen = find(quantity, method, model, wrenches=bool(wrenches)) if method else None
-    request = Request(
-        method=chosen.function if chosen else None,
-        frame=model.frame(frame) if frame else None,
-        axes=axes,
-        loaded=tuple(model.frame(name) for name in wrenches),
-        closed=chosen is not None and chosen.closed,
-    )
+    problem = Problem(model, quantity, chosen, frame or None, axes, tuple(wrenches), parameters="standard")
     arguments: list[Any] = [scalars(x) for x in inputs]
     if wrenches:
         arguments.append([scalars(w) for w in wrenches.values()])
     batch = np.broadcast_shapes(*(np.shape(x)[:-1] for x in inputs))
-    result = QUANTITIES[quantity].function(model, request, *arguments)
-    if isinstance(QUANTITIES[quantity].output, tuple):
-        return tuple(gathered(part, batch) for part in result)
-    return gathered(result, batch)
+    results = tuple(gathered(part, batch) for part in problem.evaluate(*arguments).values())
+    return results if len(results) > 1 else results[0]
 
 
 def is_refused(model, quantity: str, method: str, wrenches: bool = False) -> bool:

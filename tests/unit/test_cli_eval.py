@@ -77,7 +77,9 @@ class TestOneState:
             return
         assert (code, err) == (0, "")
         told = json.loads(out)
-        assert tuple(told["output"]) == tuple(linkwork.formulations.QUANTITIES[quantity].outputs)
+        assert tuple(told["output"]) == tuple(
+            output.name for output in linkwork.formulations.QUANTITIES[quantity].outputs
+        )
         for output, result in told["output"].items():
             shape = tuple(len(labels) for labels in told["labels"][output])
             assert np.shape(result) == shape[: 1 + shape.index(0) if 0 in shape else None]

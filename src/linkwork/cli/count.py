@@ -11,8 +11,7 @@ import typer
 
 from .. import pipeline
 from ..errors import LinkworkError, UnknownNameError
-from ..formulations import METHODS, QUANTITIES, methods
-from ..pipeline import PARAMETERS
+from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
 from ..program import Operations, Program
 from ..program import count as counted
 from ..program.passes import CUSTOMISING, customising

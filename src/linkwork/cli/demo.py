@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from ..errors import LinkworkError
-from ..formulations import QUANTITIES, Request, find, methods
+from ..formulations import Problem, find, methods
 from ..function import Function
 from ..program import interpret
 from ..robot import Robot
@@ -136,11 +136,10 @@ def _check(what: str, apart: float, tolerance: float) -> dict[str, Any]:
 
 def _plain(robot: Robot, function: Function, arguments: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     """The formulation as it stands on its page, run on Python floats."""
-    quantity, method = QUANTITIES[function.label.quantity], function.label.method
-    chosen = find(quantity.name, method, robot.model)
-    request = Request(method=chosen.function, closed=chosen.closed)
+    quantity, method = function.label.quantity, function.label.method
+    problem = Problem(robot.model, quantity, find(quantity, method, robot.model), parameters="standard")
     rows = zip(*(x.tolist() for x in arguments), strict=True)
-    results = [_tuple(quantity.function(robot.model, request, *row)) for row in rows]
+    results = [problem.evaluate(*row).values() for row in rows]
     return tuple(np.array(column, float) for column in zip(*results, strict=True))
 
 

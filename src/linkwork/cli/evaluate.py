@@ -12,13 +12,12 @@ import typer
 
 from ..constraints import row_names
 from ..errors import LinkworkError
-from ..formulations import QUANTITIES, methods
+from ..formulations import QUANTITIES, VARIABLES, Variable, methods
 from ..function import Function
 from ..model import Model
 from ..parameters import parameter_vector
 from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot
 from .states import (
-    UNITS,
     Result,
     check_suffix,
     csv_text,
@@ -29,16 +28,6 @@ from .states import (
     unit,
     write_results,
 )
-
-TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
-LABELS = {  # where the entries are not those of the joints; None: they are
-    "momentum": (("px", "py", "pz", "Lx", "Ly", "Lz"),),
-    "center_of_mass": (("x", "y", "z"),),
-    "pose": (("x", "y", "z", "1"), ("x", "y", "z", "origin")),
-    "jacobian": (TWIST, None),
-    "tree_jacobian": (TWIST, None),
-    "jacobian_drift": (TWIST,),
-}
 
 
 def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
@@ -138,14 +127,14 @@ def evaluate(
     outputs = QUANTITIES[quantity].outputs
     values = result if len(outputs) > 1 else (np.asarray(result),)
     results = [
-        Result(name, _labels(quantity, model, shape), array)
-        for (name, shape), array in zip(outputs.items(), values, strict=True)
+        Result(output.name, _labels(model, output), array, unit(model, output))
+        for output, array in zip(outputs, values, strict=True)
     ]
     states = math.prod(results[0].batch)
     if output is not None:
         with progress(f"writing {output}"):
             write_results(output, results)
-    names = ", ".join(outputs)
+    names = ", ".join(output.name for output in outputs)
     if json:
         print_json(
             {
@@ -176,15 +165,14 @@ def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkE
     return LinkworkError(f"{quantity} needs a frame", where=robot, expected=f"one of: {', '.join(frames)}", fix=fix)
 
 
-def _labels(quantity: str, model: Model, shape: Sequence[int | str]) -> list[list[str]]:
+def _labels(model: Model, output: Variable) -> list[list[str]]:
     """Names along each axis of an output."""
-    known = LABELS.get(quantity, (None,) * len(shape))
     named = {"residual": row_names(model)}
-    if "parameters" in shape:
+    if "parameters" in output.shape:
         named["parameters"] = list(parameter_vector(model, "minimal").names)
     return [
-        list(names) if names else named[str(axis)] if axis in named else entries(model, str(axis))
-        for names, axis in zip(known, shape, strict=True)
+        list(output.along(k) or (named[str(axis)] if axis in named else entries(model, str(axis))))
+        for k, axis in enumerate(output.shape)
     ]
 
 
@@ -193,19 +181,18 @@ def _show(function: Function, model: Model, result: Result, given: dict[str, np.
     by = f" by {function.label.method}" if function.label.method else ""
     of = f" of {function.label.frame}" if function.label.frame else ""
     title = f"{model.name}: {quantity}{of}{by}"
-    measure = unit(model, quantity if quantity in UNITS else name)
     if values.ndim == 1 and not values.size:
         say(f"{title}, {name}: empty")
     elif values.ndim == 0:
-        show(title, [f"{name}\n{measure}"], [[float(values)]])
+        show(title, [f"{name}\n{result.unit}"], [[float(values)]])
     elif values.ndim == 1:
         labels = list(result.labels[0])
-        beside = [vector for vector in given if quantity not in LABELS and entries(model, vector) == labels]
+        beside = [vector for vector in given if entries(model, vector) == labels]
         columns = zip(labels, *(given[vector] for vector in beside), values, strict=True)
-        headers = ["", *(f"{vector}\n{unit(model, vector)}" for vector in beside), f"{name}\n{measure}"]
+        headers = ["", *(f"{vector}\n{unit(model, VARIABLES[vector])}" for vector in beside), f"{name}\n{result.unit}"]
         show(title, headers, [[label, *map(float, row)] for label, *row in columns])
     else:
-        _show_matrix(f"{title}, {name}, {measure}", result.labels, values)
+        _show_matrix(f"{title}, {name}, {result.unit}", result.labels, values)
 
 
 def _show_matrix(title: str, labels: Sequence[Sequence[str]], matrix: np.ndarray) -> None:

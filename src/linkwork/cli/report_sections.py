@@ -9,6 +9,7 @@ import numpy as np
 from .. import report
 from ..control import ComputedTorque, Sampled
 from ..errors import LinkworkError
+from ..formulations import VARIABLES
 from ..model import Model
 from ..parameters import base_parameters
 from ..report import Motion, torque_parts
@@ -18,7 +19,7 @@ from ..robot import Robot
 from .compare import BATCH, WITH_METHODS, compare_methods
 from .mdh import HEADERS, SEATED, SEATS, seats
 from .mdh import table as mdh_table
-from .states import UNITS, entries, unit
+from .states import entries, unit
 
 STYLES = {"inertia": 1, "Coriolis and centrifugal": 2, "gravity": 3, "friction": 4, "springs": 5, "surroundings": 6}
 AGREEMENT = 1e-9  # relative to the largest part
@@ -57,7 +58,7 @@ def frames(robot: Robot, motion: Motion) -> Safe:
 
 
 def _limits(model: Model) -> Safe:
-    position, speed, effort = (unit(model, vector, base=False) for vector in ("q", "v", "tau"))
+    position, speed, effort = (unit(model, VARIABLES[vector], base=False) for vector in ("q", "v", "tau"))
     names = {
         f"lower\n{position}": "lower", f"upper\n{position}": "upper", f"speed\n{speed}": "velocity_limit",
         f"effort\n{effort}": "effort_limit", "rotor inertia\nkg m²": "rotor_inertia", f"Coulomb\n{effort}": "coulomb",
@@ -153,6 +154,7 @@ def torques(robot: Robot, motion: Motion) -> Safe:
     largest = {s.label: np.abs(s.values).max(axis=0) for s in series}
     peaks = [[names[k], *(float(f"{x[k]:.3g}") if x[k] > least else 0.0 for x in largest.values())] for k in shown]
     leaves = "; a moving base, springs and passive joints move as they must" if model.mobility.free else ""
+    effort = unit(model, VARIABLES["tau"], base=False)
     verdict = "agree" if apart <= AGREEMENT else "DO NOT AGREE"
     return Safe(
         paragraph(
@@ -160,7 +162,7 @@ def torques(robot: Robot, motion: Motion) -> Safe:
             f" of the joints{leaves}. The forces of the motors, from inverse dynamics, and what they are made of:"
         )
         + _charts(model, "tau", motion.t, series, shown)
-        + table(["joint", *(s.label for s in series)], peaks, f"Largest values ({unit(model, 'tau', base=False)})")
+        + table(["joint", *(s.label for s in series)], peaks, f"Largest values ({effort})")
         + paragraph(f"The sum of the parts and the inverse dynamics {verdict}: relative deviation {apart:.0e}.", "note")
     )
 
@@ -171,7 +173,7 @@ def _charts(model: Model, vector: str, t: np.ndarray, series: list[Series], show
     drawn = ""
     for k in shown:
         curves = [Series(each.label, each.values[:, k], each.style) for each in series]
-        drawn += chart(names[k], t, curves, UNITS[vector][names[k] in sliding])
+        drawn += chart(names[k], t, curves, VARIABLES[vector].unit[names[k] in sliding])
     return Safe(f'{legend(series)}<div class="charts">{drawn}</div>\n' if shown else "")
 
 

@@ -17,25 +17,12 @@ import numpy as np
 from ..assembly import Assembler
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..files import write_bytes
-from ..formulations import sizes
+from ..formulations import Variable, sizes
 from ..model import Model
 from ..pipeline import compile
 from ..sim import OPEN, entry_names, zero
-from ..sim import UNITS as JOINT_UNITS
 from .common import number, numbers
 
-UNITS = {  # of vectors and quantities; two where it depends on the joint: for those that turn, for those that slide
-    **JOINT_UNITS, "a_known": JOINT_UNITS["a"], "tau_known": JOINT_UNITS["tau"], "joint_velocities": JOINT_UNITS["v"],
-    "joint_accelerations": JOINT_UNITS["a"], "velocity_map": "SI", "loop_residual": "m, rad",
-    "v_joints": JOINT_UNITS["v"], "a_joints": JOINT_UNITS["a"], "forces": "N, N m", "loop_rates": "m/s, rad/s",
-    "conditioning": "of 1",
-    "regressor": "SI",
-    "torque_projector": "SI", "tree_jacobian": "SI", "motor_jacobian": "SI", "platform_jacobian": "SI",
-    "inverse_dynamics": JOINT_UNITS["tau"], "bias": JOINT_UNITS["tau"], "gravity": JOINT_UNITS["tau"],
-    "forward_dynamics": JOINT_UNITS["a"], "inertia_matrix": "SI", "coriolis_matrix": "SI",
-    "kinetic_energy": "J", "potential_energy": "J", "momentum": "kg m/s, kg m^2/s", "center_of_mass": "m",
-    "pose": "origin in m", "jacobian": "SI", "jacobian_drift": "m/s^2, rad/s^2",
-}  # fmt: skip
 SUFFIXES = (".csv", ".npy", ".npz")
 SPREAD = 0.3  # radians and metres, of random positions around home
 WELL = 1e-2  # conditioned, so that methods can be compared
@@ -50,13 +37,11 @@ def neutral(model: Model, vector: str) -> np.ndarray:
     return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
 
 
-def unit(model: Model, what: str, *, base: bool = True) -> str:
-    """Unit of the entries of a vector or a quantity (with those of a floating base), e.g. ``rad``, or ``rad | m`` if
-    there are both kinds."""
-    units = UNITS[what]
-    if isinstance(units, str):
-        return units
-    turning, sliding = units
+def unit(model: Model, variable: Variable, *, base: bool = True) -> str:
+    """Of the entries of a variable (with those of a floating base), e.g. ``rad``, or ``rad | m`` if there are both."""
+    if isinstance(variable.unit, str):
+        return variable.unit
+    turning, sliding = variable.unit
     kinds = {joint.prismatic for joint in model.leading_joints}
     if (base and model.floating) or len(kinds) == 2:
         return f"{turning} | {sliding}"
@@ -278,11 +263,12 @@ def _check_array(path: Path, what: str, array: np.ndarray, size: int, vector: st
 
 @dataclass(frozen=True)
 class Result:
-    """One output: its name, names along each axis, and its values over a batch."""
+    """One output: its name, names along each axis, its values over a batch, and their unit."""
 
     name: str
     labels: Sequence[Sequence[str]]
     values: np.ndarray
+    unit: str = ""
 
     @property
     def columns(self) -> list[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import ShapeError, UnsupportedError
-from ..formulations import QUANTITIES, Request, methods, sizes
-from ..model import Model, grouped
+from ..formulations import Problem, methods, sizes
+from ..model import Model
 from ..pipeline import choose
 from ..scalar import Scalar
 
@@ -25,7 +24,7 @@ class Equations:
         if not isinstance(model, Model):
             raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
         self.model = model
-        self._how: dict[str, tuple[Model, Request]] = {}
+        self._problems: dict[tuple[str, str | None], Problem] = {}
 
     def gravity(self, q: Any) -> np.ndarray:
         """Forces (nv,) that hold the robot against gravity."""
@@ -79,22 +78,13 @@ class Equations:
         return self._evaluate("joint_accelerations", q, v, [0] * self.model.nv)[list(self.model.mobility.motors)]
 
     def _evaluate(self, quantity: str, *inputs: Any, frame: str | None = None) -> Any:
-        asked = QUANTITIES[quantity]
-        given = [self._vector(name, value) for name, value in zip(asked.inputs, inputs, strict=True)]
-        if quantity not in self._how:
-            self._how[quantity] = self._by_method(quantity)
-        model, request = self._how[quantity]
-        if frame is not None:
-            request = replace(request, frame=model.frame(frame))
-        result = asked.function(model, request, *given)
-        return np.array(result) if isinstance(asked.output, str) else tuple(map(np.array, result))
-
-    def _by_method(self, quantity: str) -> tuple[Model, Request]:
-        """The model as the method with the fewest operations wants it, and that method."""
-        if not methods(quantity):
-            return grouped(self.model) if QUANTITIES[quantity].of_joints else self.model, Request()
-        method = choose(self.model, quantity)
-        return grouped(self.model) if method.grouped else self.model, Request(method.function, closed=method.closed)
+        if (quantity, frame) not in self._problems:
+            method = choose(self.model, quantity) if methods(quantity) else None
+            self._problems[quantity, frame] = Problem(self.model, quantity, method, frame)
+        problem = self._problems[quantity, frame]
+        given = [self._vector(name, value) for name, value in zip(problem.inputs, inputs, strict=True)]
+        results = [np.array(value) for value in problem.evaluate(*given).values()]
+        return tuple(results) if len(results) > 1 else results[0]
 
     def _vector(self, name: str, value: Any) -> Sequence[Scalar]:
         array, size = np.asarray(value), sizes(self.model)[name]

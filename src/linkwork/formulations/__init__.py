@@ -1,33 +1,44 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
+from .drives import drives_of, friction_laws
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
+from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers
-from .passive import body_wrenches, friction_slopes, passive_forces
-from .quantities import QUANTITIES, Quantity, Request, entries, joint_forces, sizes, vectors
+from .passive import body_wrenches, passive_forces, with_friction_ahead
+from .problem import OFF_LINE, PARAMETERS, Problem, carrying
+from .quantities import joint_forces
+from .quantity import VARIABLES, Quantity, Variable
+from .quantity_table import QUANTITIES
 
 __all__ = [
     "METHODS",
+    "OFF_LINE",
+    "PARAMETERS",
     "QUANTITIES",
+    "VARIABLES",
     "ByMultipliers",
     "Method",
+    "Problem",
     "Quantity",
-    "Request",
+    "Variable",
     "body_velocities",
     "body_wrenches",
     "by_inertia_and_bias",
-    "entries",
+    "carrying",
+    "drives_of",
     "executed",
     "find",
-    "friction_slopes",
+    "friction_laws",
     "joint_forces",
     "kinetic_energy",
+    "layouts",
     "methods",
     "momentum",
     "passive_forces",
     "references",
     "sizes",
-    "vectors",
+    "with_friction_ahead",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from ..model import Model
 from ..scalar import Counted, Tally
 from .method import Method
-from .quantities import QUANTITIES, Request, sizes
+from .problem import Problem
 
 
 def executed(method: Method, model: Model) -> Tally:
@@ -16,18 +16,16 @@ def executed(method: Method, model: Model) -> Tally:
 
     Convention: what depends on constants alone is off line and free, so are structural 0 and +-1 and sign changes.
     """
-    tally = Tally()
-    asked = QUANTITIES[method.quantity]
+    tally, problem = Tally(), Problem(model, method.quantity, method, parameters="standard")
 
     def vector(size: int) -> list[Counted]:
         return [tally.wrap(0.3 + 0.1 * k) for k in range(size)]
 
     if model.loops or method.closed:
-        request = Request(method=method.function, closed=method.closed)
-        asked.function(model, request, *(vector(sizes(model)[name]) for name in asked.inputs))
+        problem.evaluate(*(vector(size) for (size,) in problem.inputs.values()))
         return tally
     lengths = {"q": model.tree.nq, "tau": model.n_leading}  # mimic joints have no forces of their own
-    vectors: list[Any] = [vector(lengths.get(name, model.n_tree)) for name in asked.inputs]
+    vectors: list[Any] = [vector(lengths.get(name, model.n_tree)) for name in problem.inputs]
     if method.quantity == "hybrid_dynamics":
         vectors.append([k in model.mobility.driven for k in range(model.n_tree)])
     wrenches = () if method.quantity == "inertia_matrix" else ({},)

@@ -9,6 +9,7 @@ from typing import Any
 from ..constraints import LoopEquations, Multipliers
 from ..model import Model
 from ..scalar import Scalar
+from .drives import with_rotors
 from .method import Wrenches
 
 Scalars = Sequence[Scalar]
@@ -22,7 +23,8 @@ class ByMultipliers:
     bias: Callable[..., list[Scalar]]
 
     def system(self, model: Model, q: Scalars) -> Multipliers:
-        return Multipliers(LoopEquations.independent(model, q), model.collect_matrix(self.inertia(model, q)))
+        M = model.collect_matrix(with_rotors(model, self.inertia(model, q)))
+        return Multipliers(LoopEquations.independent(model, q), M)
 
     def net(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches) -> list[Scalar]:
         """Forces ``force`` of the leading joints, less the bias at tree velocities ``v``."""

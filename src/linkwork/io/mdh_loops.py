@@ -26,12 +26,11 @@ under redundant actuation stand in `drives`. The laws and their values are the c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
 import yaml
 
-from ..errors import ModelError
 from ..forces import LAWS
 from ..model.cut_joints import CUT_JOINTS
 from ..model.joints import joint_kind
@@ -108,20 +107,5 @@ def read_forces(tables: Tables, top: Row, frames: Mapping[str, Side]) -> list[tu
             for key in row:
                 if key not in own:
                     tables.note(tables.unknown(row[key], "key", key, own))
-            forces.append((frame, _law(tables, node, row, law)))
+            forces.append((frame, tables.law(node, row, law)))
     return forces
-
-
-def _law(tables: Tables, node: yaml.Node, row: Row, law: type) -> Any:
-    given: dict[str, Any] = {}
-    for each in fields(law):
-        if each.name in row:
-            vector = isinstance(each.default, tuple)
-            given[each.name] = tuple(tables.numbers(row[each.name], 3)) if vector else tables.number(row[each.name])
-        elif each.default is MISSING:
-            tables.need(node, row, each.name, "a number")
-    try:
-        return law(**given)
-    except ModelError as error:  # it names the class and the field
-        name = error.where.partition(".")[2]
-        tables.fail(row.get(name, node), f"{name!r} does not suit the law", error.got, error.expected, error.fix)

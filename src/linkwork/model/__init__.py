@@ -16,22 +16,39 @@ from .description import (
     Mimic,
     Placement,
 )
+from .drive import (
+    Asymmetric,
+    Coulomb,
+    Drive,
+    FrictionLaw,
+    Motor,
+    Offset,
+    Sliding,
+    SoftLimits,
+    Stribeck,
+    Transmission,
+    Viscous,
+)
+from .drive_values import changed_drives, with_drives
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
-from .soft_limits import SoftLimits
 
 __all__ = [
     "CUT_JOINTS",
     "JOINT_KINDS",
+    "Asymmetric",
     "Body",
     "Coordinates",
+    "Coulomb",
     "CutJoint",
     "Description",
+    "Drive",
     "ElasticDrive",
     "Finding",
     "Frame",
+    "FrictionLaw",
     "Joint",
     "JointDescription",
     "JointKind",
@@ -43,16 +60,24 @@ __all__ = [
     "Mimic",
     "Mobility",
     "Model",
+    "Motor",
+    "Offset",
     "Placement",
     "Segment",
+    "Sliding",
     "SoftLimits",
+    "Stribeck",
+    "Transmission",
+    "Viscous",
     "build",
     "chain",
+    "changed_drives",
     "check",
     "describe",
     "grouped",
     "joint_kind",
     "raise_errors",
+    "with_drives",
     "with_elastic_drives",
 ]
 

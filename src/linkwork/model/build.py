@@ -20,6 +20,7 @@ from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
 from .cut_joints import CUT_JOINTS
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
+from .drive import Transmission
 from .joints import FIXED, FLOATING
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
@@ -63,7 +64,8 @@ def build(
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
-    return _finish(description, tree, Vector(*direction))
+    model = _finish(description, tree, Vector(*direction))
+    return replace(model, transmissions=_transmissions(description, joints, friction, rotors))
 
 
 def _with_options(
@@ -87,13 +89,30 @@ def _with_options(
     result = []
     for joint in description.joints:
         if not friction:
-            joint = replace(joint, coulomb=0.0, viscous=0.0)
+            joint = joint.without_friction()
         if not rotors:
-            joint = replace(joint, rotor_inertia=0.0)
+            joint = joint.without_rotor()
         joint = replace(joint, mimic=_leader(joint, joints) if mimic else None)
         position = _locked_position(joint, joints, lock)
         result.append(joint if position is None else _locked(joint, position))
     return result
+
+
+def _transmissions(
+    description: Description, joints: Sequence[JointDescription], friction: bool, rotors: bool
+) -> tuple[Transmission, ...]:
+    """Those that still move, of the joints that do."""
+    fixed = {joint.name for joint in joints if joint.kind == "fixed"}
+    result = []
+    for each in description.transmissions:
+        moving = [k for k, name in enumerate(each.joints) if name not in fixed]
+        motors = [motor if friction else motor.without_friction() for motor in each.motors]
+        motors = [motor if rotors else motor.without_rotor() for motor in motors]
+        matrix = tuple(tuple(row[k] for k in moving) for row in each.matrix)
+        if moving:
+            named = tuple(each.joints[k] for k in moving)
+            result.append(replace(each, joints=named, motors=tuple(motors), matrix=matrix))
+    return tuple(result)
 
 
 def _finite(values: Any, robot: str, what: str) -> tuple[float, ...]:

@@ -70,6 +70,7 @@ def describe(model: Model) -> Description:
         independent=model.coordinates.of_freedoms(mobility.independent).joints if model.loops else (),
         redundant=len(mobility.motors) > len(mobility.driven),
         forces=tuple((frame.name, law) for frame, law in model.forces),
+        transmissions=model.transmissions,
         summary=model.summary,
         sources=model.sources,
     )

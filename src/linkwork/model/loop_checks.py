@@ -36,11 +36,14 @@ def check_drives(description: Description) -> Iterator[Finding]:
     """Elastic drives without a motor's inertia. Needs a sound tree."""
     inner = {joint.child: joint for joint in description.joints}
     inertia = {link.name: link.inertia for link in description.links}
+    shared = {name for each in description.transmissions for name in each.joints}
     held = Counter(joint.parent for joint in description.joints)
     held.update(link for loop in description.loops for link, _ in (loop.first, loop.second))
     for spring in description.joints:
         motor, own = inner.get(spring.parent), inertia[spring.parent]
         if spring.role != "elastic" or motor is None or motor.motion.nv != 1 or motor.rotor_inertia:
+            continue
+        if motor.name in shared:  # the rotors of its transmission
             continue
         massless = own is None or not (own.mass or own.central.any())
         if massless and held[spring.parent] == 1 and _one_axis(motor, spring):

@@ -22,10 +22,10 @@ from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .coordinates import Coordinates
 from .cut_joints import CutJoint
-from .description import Finding, JointValues
+from .description import Finding
+from .drive import JointValues, SoftLimits, Transmission
 from .joints import JointKind, Prismatic, Revolute
 from .rotations import cos_sin
-from .soft_limits import SoftLimits
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,7 @@ class Model:
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
     friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
     soft_limits: SoftLimits | None = None
+    transmissions: tuple[Transmission, ...] = ()  # motors that move several joints together
     findings: tuple[Finding, ...] = ()  # what is to be said of home, where closing the loops has led
 
     # -- structure ---------------------------------------------------------------------------------------------

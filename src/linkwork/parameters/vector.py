@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..errors import UnknownNameError
-from ..formulations.regressor import DRIVES, Parameter, parameter_values, standard_parameters
+from ..formulations.regressor import Columns, Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
 from .base import base_parameters
 
@@ -16,30 +16,28 @@ CHOICES = ("standard", *KINDS)
 
 
 @dataclass(frozen=True, eq=False)
-class ParameterVector:
-    """``columns``: the parameters whose columns the regressor has, in the links' frames or the bodies' own; where
-    ``mixing`` is given, times this."""
+class ParameterVector(Columns):
+    """Names and values of the parameters, beside the columns of their regressor."""
 
-    names: tuple[str, ...]
-    values: np.ndarray
-    columns: tuple[Parameter, ...]
-    in_links: bool
-    mixing: np.ndarray | None = None
+    names: tuple[str, ...] = ()
+    values: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
-def parameter_vector(model: Model, parameters: str = "standard", drives: bool | None = None) -> ParameterVector:
+def parameter_vector(model: Model, parameters: str = "standard", drives: Drives = None) -> ParameterVector:
     """Standard: those of ``Robot.parameters`` in a row, in the links' frames and named after links, then those of the
     joints. Minimal: the base parameters of Gautier and Khalil. Lin: his combinations."""
     if parameters not in CHOICES:
         raise UnknownNameError("choice of parameters", parameters, CHOICES)
     if parameters in KINDS:
         base = base_parameters(model, KINDS[parameters], drives)
-        return ParameterVector(base.names, base.values, base.columns, in_links=False, mixing=base.mixing)
+        return ParameterVector(base.columns, False, base.mixing, base.names, base.values)
     columns = standard_parameters(model, drives)
     values = np.array(parameter_values(model, columns, in_links=True), float)
-    return ParameterVector(tuple(_name(model, each) for each in columns), values, columns, in_links=True)
+    names = tuple(_name(model, each) for each in columns)
+    return ParameterVector(columns, True, names=names, values=values)
 
 
 def _name(model: Model, parameter: Parameter) -> str:
-    i, element = parameter
-    return f"{model.joint(i).name if element in DRIVES else model.body(i).name}.{element}"
+    i = parameter.body
+    owner = parameter.motor or (model.body(i).name if parameter.of_body else model.joint(i).name)
+    return f"{owner}.{parameter.element}"

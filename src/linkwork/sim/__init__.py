@@ -3,7 +3,7 @@
 from ..codegen.schemes import AdamsBashforth, RungeKutta
 from .findings import WARNING
 from .integrators import INTEGRATORS, Integrator, add_integrator
-from .names import UNITS, entry_names
+from .names import entry_names
 from .options import Options
 from .rollout import OUTPUTS, STOPPED, rollout
 from .setup import OPEN, rest, zero
@@ -16,7 +16,6 @@ __all__ = [
     "OUTPUTS",
     "STEP",
     "STOPPED",
-    "UNITS",
     "WARNING",
     "AdamsBashforth",
     "Integrator",

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..constraints import LoopEquations, Multipliers
 from ..constraints.closing import closer
-from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum
+from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
 from .now import Now
 
@@ -44,7 +44,7 @@ class ClosedNow(Now):
     @cached_property
     def ahead(self) -> Multipliers:
         """The same with friction ahead."""
-        return self.method.system(self.for_method(self.with_friction_ahead), self.tree[0])
+        return self.method.system(self.for_method(with_friction_ahead(self.model, self.tree[1], self.dt)), self.tree[0])
 
     @cached_property
     def stepped(self) -> dict[str, Any]:

@@ -12,9 +12,16 @@ import numpy as np
 from ..control import Point
 from ..control.law import TRACED, unchanging
 from ..errors import ShapeError, UnsupportedError
-from ..formulations import QUANTITIES, Request, body_velocities, body_wrenches, friction_slopes, passive_forces, sizes
-from ..model import Model, grouped
-from ..pipeline import carrying
+from ..formulations import (
+    Problem,
+    body_velocities,
+    body_wrenches,
+    carrying,
+    passive_forces,
+    sizes,
+    with_friction_ahead,
+)
+from ..model import Model
 from ..scalar import Scalar, is_zero
 from ..spatial import Force, Inertia, Vector
 
@@ -97,39 +104,22 @@ class Now:
         return rows
 
     @cached_property
-    def with_friction_ahead(self) -> Model:
-        """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
-        (M + dt D) a = f, where D is the slope of friction. That is as if each rotor had dt D more inertia."""
-        model = self.model
-        slopes = friction_slopes(model, self.tree[1])
-        bodies = []
-        for i, body in enumerate(model.bodies, 1):
-            joint = body.joint
-            if not joint.floating:
-                more = self.dt * slopes[model.freedoms(i).start]
-                joint = replace(joint, rotor_inertia=joint.rotor_inertia + more)
-            bodies.append(replace(body, joint=joint))
-        return replace(model, bodies=tuple(bodies))
-
-    @cached_property
     def accelerations(self) -> list[Scalar]:
         return self._accelerated(self.model)
 
     def _accelerated(self, model: Model) -> list[Scalar]:
         """Accelerations of a variant of the robot."""
-        method = self.plant.method
-        loaded = tuple(model.frame(name) for name in self.plant.wrenches)
-        request = Request(method=method.function, loaded=loaded, closed=method.closed)
-        seen = self.for_method(model)
-        return QUANTITIES["forward_dynamics"].function(seen, request, self.q, self.v, self.tau, self.rows)
+        wrenches = tuple(self.plant.wrenches)
+        problem = Problem(model, "forward_dynamics", self.plant.method, wrenches=wrenches)
+        return problem.evaluate(self.q, self.v, self.tau, *[self.rows] * bool(wrenches))["a"]
 
     def for_method(self, model: Model) -> Model:
-        return grouped(model) if self.plant.method.grouped else model
+        return Problem(model, self.plant.method.quantity, self.plant.method).prepared
 
     @cached_property
     def stepped(self) -> dict[str, Any]:
         """The state after dt, by semi-implicit Euler."""
-        return self._moved(self._accelerated(self.with_friction_ahead))
+        return self._moved(self._accelerated(with_friction_ahead(self.model, self.tree[1], self.dt)))
 
     def _moved(self, a: Sequence[Scalar]) -> dict[str, Any]:
         v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
@@ -143,8 +133,7 @@ class Now:
     def power(self, tau: Sequence[Scalar]) -> Scalar:
         """Of all forces but weight and springs, which have their potential energy."""
         model, (q, v) = self.model, self.tree
-        slack = [replace(b, joint=replace(b.joint, stiffness=0.0)) for b in model.bodies]
-        lost = passive_forces(replace(model, bodies=tuple(slack)), q, v)
+        lost = passive_forces(model, q, v, springs=False)
         velocities = body_velocities(model, q, v) if self.applied else {}
         total: Scalar = 0
         for x, k in zip(tau, model.mobility.forced, strict=True):
@@ -160,8 +149,9 @@ class Now:
             return getattr(self, name)
         if name == "a":
             return [self.accelerations[k] for k in self.model.mobility.independent]
-        asked = QUANTITIES[name]
-        return asked.function(self.model, Request(), *(getattr(self, vector) for vector in asked.inputs))
+        problem = Problem(self.model, name, parameters="standard")
+        (value,) = problem.evaluate(*(getattr(self, vector) for vector in problem.inputs)).values()
+        return value
 
 
 def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnknownNameError, UnsupportedError
-from ..formulations import QUANTITIES, Method, Request, find, methods, sizes
-from ..formulations.quantities import vectors
+from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find, layouts, methods
 from ..formulations.regressor import ELEMENTS
 from ..function import Label
-from ..model import Model, grouped
+from ..model import Layout, Model, grouped
 from ..pipeline import CHOOSING, LARGE, compile
 from ..program import ARITHMETIC, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
@@ -89,46 +88,46 @@ def _traced(
     group: bool,
     written_out: bool,
 ) -> SymbolicModel:
-    asked, size, held, names = QUANTITIES[label.quantity], sizes(model), vectors(model), Names()
+    options: dict[str, Any] = {"frame": label.frame or None, "axes": axes, "wrenches": label.wrenches}
+    problem, names = Problem(model, label.quantity, method, parameters="standard", **options), Names()
     number = {body.joint.name: j for j, body in enumerate(model.bodies, 1)}
-    joints = {kind: [number[joint] for joint in each] for kind, each in held.items()}
-    inputs = {name: vector(name, size[name], joints[name]) for name in asked.inputs}
+    joints = layouts(model)
+
+    def named(variable: Variable, shape: tuple[int, ...]) -> np.ndarray:
+        kind = variable.shape[0] if len(shape) == 1 else ""
+        return vector(variable, joints[str(kind)], number) if kind in joints else entries(variable, shape)
+
+    inputs = {name: named(VARIABLES[name], shape) for name, shape in problem.inputs.items()}
     if label.wrenches:
         at = [model.frame(name).body for name in label.wrenches]
         inputs["wrenches"] = np.array([[f"{letter}{body}" for letter in WRENCH] for body in at], dtype=object)
     tracing = _Tracing(names, inputs)
 
     seen = with_symbols(model, tracing.symbols, **switches)
-    placed = [model.frame(name) for name in (label.frame, *label.wrenches) if name]
     if switches["geometry"]:
-        placed = [with_symbolic_origin(each, tracing.symbols) for each in placed]
-    request = Request(
-        method=method.function if method else None,
-        frame=placed[0] if label.frame else None,
-        axes=axes,
-        loaded=tuple(placed[1:] if label.frame else placed),
-        closed=method is not None and method.closed,
-    )
+        placed = (seen.frame(name) for name in dict.fromkeys((label.frame, *label.wrenches)) if name)
+        moved = {each.name: with_symbolic_origin(each, tracing.symbols) for each in placed}
+        seen = replace(seen, frames={**seen.frames, **moved})
     if group:
         seen = tracing.grouped(seen)
     with Watch(seen.visit, tracing.name), _OfNumbers(label):
-        result = asked.function(seen, request, *(nodes.tolist() for nodes in tracing.arguments.values()))
-    results = (result,) if isinstance(asked.output, str) else result
-    for (name, shape), value in zip(asked.outputs.items(), results, strict=True):
-        known = [size[n] if isinstance(n, str) else n for n in shape]
-        of_joints = name in ("a", "tau")
-        tracing.output(
-            name, vector(name, known[0], joints[str(shape[0])]) if of_joints else entries(name, known), value
-        )
+        results = replace(problem, model=seen).evaluate(*(nodes.tolist() for nodes in tracing.arguments.values()))
+    for variable, value in zip(problem.asked.outputs, results.values(), strict=True):
+        tracing.output(variable.name, named(variable, problem.outputs[variable.name]), value)
     return tracing.finish(label, written_out)
 
 
 def from_program(program: Program, label: Label) -> SymbolicModel:
     """The equations of a compiled program: its constants are numbers, its intermediate results have no letters."""
 
+    asked = QUANTITIES.get(label.quantity)
+    known = VARIABLES | {variable.name: variable for variable in (asked.outputs if asked else ())}
+
     def named(port: Port) -> np.ndarray:
-        held = label.entries.get(port.name, ())
-        return vector(port.name, port.size, range(1, len(held) + 1)) if held else entries(port.name, port.shape)
+        layout = label.layouts.get(port.name, Layout())
+        number = {name: k for k, name in enumerate(layout.joints, 1)}
+        variable = known.get(port.name, Variable(port.name, port.shape, ""))
+        return vector(variable, layout, number) if layout.size else entries(variable, port.shape)
 
     tracing = _Tracing(Names(), {port.name: named(port) for port in program.inputs})
     values = [node for nodes in tracing.arguments.values() for node in nodes.flat] + list(program.constants)

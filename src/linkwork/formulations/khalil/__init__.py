@@ -52,6 +52,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -64,6 +65,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -75,6 +77,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
     ),
     Method(
         "khalil-parallel",
@@ -85,6 +88,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
     ),
     Method(
         "khalil",
@@ -96,6 +100,7 @@ METHODS: tuple[Method, ...] = (
         loops=False,
         candidate=True,
         linear=True,
+        coupled=False,
     ),
     Method(
         "khalil-elastic",
@@ -106,6 +111,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -118,6 +124,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving_with_motors,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -129,6 +136,7 @@ METHODS: tuple[Method, ...] = (
         kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "blocks",

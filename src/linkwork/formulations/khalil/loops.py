@@ -9,6 +9,7 @@ from ...model import Model
 from ...scalar import Scalar, is_zero, ldl
 from ...scalar.orthogonal import dot
 from ..crba import crba
+from ..drives import with_rotor_forces, with_rotors
 from ..method import Wrenches
 from ..passive import passive_forces
 from .kleinfinger import khalil_kleinfinger
@@ -40,9 +41,10 @@ def khalil_loops(
     for k, value in zip(K, a, strict=True):
         known[k] = value
     qd = loops.rates(v)
-    at_rest = khalil_kleinfinger(model, q, qd, loops.accelerations(qd, known), wrenches)
+    qdd = loops.accelerations(qd, known)
+    at_rest = with_rotor_forces(model, khalil_kleinfinger(model, q, qd, qdd, wrenches), qdd)
     r = loops.collect([x + y for x, y in zip(at_rest, passive_forces(model, q, qd), strict=True)])
-    A = loops.collect_matrix(crba(model, q))                                                         # (58)
+    A = loops.collect_matrix(with_rotors(model, crba(model, q)))                                                  # (58)
     L, inverse = ldl.factor([[A[max(i, j)][min(i, j)] for j in U] for i in U])
     r_u = [r[u] - force for u, force in zip(U, tau, strict=True)]
     at_zero = ldl.solve(L, inverse, r_u)

@@ -1,0 +1,103 @@
+"""Quantity: what can be asked of a robot, with all that is known of it; Variable: what goes in or comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Unit = str | tuple[str, str]  # two of joint vectors: for a joint that turns, for one that slides
+
+POSITION, VELOCITY, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N")
+BUILT_IN = ("gravity", "friction", "rotors", "springs", "surroundings")  # what a quantity may have in it, beside links
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An input or output of quantities. ``shape``: numbers, or names of ``layout.sizes``. ``meaning``: if there is
+    none, it is called after its quantity. ``letter``: of its entries in printed equations, if not its name.
+    ``labels``: names along those axes that are not of joints."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    unit: Unit
+    meaning: str = ""
+    letter: str = ""
+    labels: tuple[tuple[str, ...] | None, ...] = ()
+
+    @property
+    def unit_text(self) -> str:
+        """Of joint vectors: of a joint that turns, then of one that slides."""
+        return self.unit if isinstance(self.unit, str) else f"{self.unit[0]} ({self.unit[1]} of a joint that slides)"
+
+    def along(self, axis: int) -> tuple[str, ...] | None:
+        """Names along an axis, unless they are of joints."""
+        return self.labels[axis] if self.labels else None
+
+
+VARIABLES = {
+    variable.name: variable
+    for variable in (
+        Variable("q", ("q",), POSITION, "positions", "q"),
+        Variable("v", ("v",), VELOCITY, "velocities", "qd"),
+        Variable("a", ("a",), ACCELERATION, "accelerations", "qdd"),
+        Variable("tau", ("tau",), FORCE, "joint forces", "tau"),
+        Variable("v_joints", ("v_joints",), VELOCITY, "velocities of all joints", "vj"),
+        Variable("a_joints", ("joints",), ACCELERATION, "accelerations of all joints", "aj"),
+        Variable("a_known", ("a_known",), ACCELERATION, "accelerations of the driven joints", "qdd"),
+        Variable(
+            "tau_known", ("tau_known",), FORCE, "forces on what no motor drives, beside springs and friction", "tau"
+        ),
+        Variable(
+            "forces",
+            ("residual",),
+            "N, N m",
+            "at the cuts, of the first frame on the second in the axes of the first",
+        ),
+        Variable(
+            "wrenches",
+            ("wrenches", 6),
+            "N, N m",
+            "on the frames below, a row each: force, then moment about the frame's origin, in its axes",
+        ),
+        Variable(
+            "parameters",
+            ("bodies", 10),
+            "kg, kg m, kg m^2",
+            "a row for each moving link, with all that is fixed to it, as below: mass, first moments x y z,"
+            " inertia xx xy xz yy yz zz about the origin of the link's frame, in its axes",
+        ),
+        Variable(
+            "payload",
+            (10,),
+            "kg, m, kg m^2",
+            "mass, centre of mass x y z in the frame below, inertia xx xy xz yy yz zz about the centre of mass,"
+            " in the frame's axes",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """``inputs``: names of VARIABLES. ``built_in``: those of BUILT_IN that the value has in it. ``of_joints``: only
+    joint forces and motions go in and out, so that inertia parameters may be grouped without changing the result."""
+
+    name: str
+    summary: str
+    function: Callable[..., Any]
+    inputs: tuple[str, ...]
+    outputs: tuple[Variable, ...]
+    built_in: tuple[str, ...] = ()
+    of_frame: bool = False
+    has_axes: bool = False
+    takes_wrenches: bool = False
+    of_joints: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ")
+
+    def meaning(self, variable: Variable) -> str:
+        """Of an input or output, with its unit."""
+        return f"{variable.meaning or self.title}, {variable.unit_text}"

@@ -1,0 +1,245 @@
+"""The quantities there are: what each is called, takes and gives, in which units, and what is built into it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import quantities as of
+from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
+
+TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
+A, TAU, V_JOINTS, A_JOINTS, CUT_FORCES = (VARIABLES[name] for name in ("a", "tau", "v_joints", "a_joints", "forces"))
+
+QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity(
+            "inverse_dynamics",
+            "joint forces for a motion",
+            of.inverse_dynamics,
+            ("q", "v", "a"),
+            (TAU,),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "forward_dynamics",
+            "joint accelerations under joint forces",
+            of.forward_dynamics,
+            ("q", "v", "tau"),
+            (A,),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "hybrid_dynamics",
+            "forces of motors, accelerations of what they leave free",
+            of.hybrid_dynamics,
+            ("q", "v", "a_known", "tau_known"),
+            (replace(TAU, shape=("motors",)), replace(A, shape=("tau_known",))),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "inertia_matrix",
+            "M(q), complete and symmetric",
+            of.inertia_matrix,
+            ("q",),
+            (Variable("M", ("v", "v"), "SI"),),
+            ("rotors",),
+            of_joints=True,
+        ),
+        Quantity(
+            "bias",
+            "joint forces at zero acceleration: M a + b = tau",
+            of.bias,
+            ("q", "v"),
+            (Variable("b", ("v",), FORCE),),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "gravity",
+            "joint forces that hold the robot against gravity",
+            of.gravity,
+            ("q",),
+            (Variable("g", ("v",), FORCE),),
+            ("gravity",),
+            of_joints=True,
+        ),
+        Quantity(
+            "coriolis_matrix",
+            "C(q, v) with Mdot - 2 C skew-symmetric",
+            of.coriolis_matrix,
+            ("q", "v"),
+            (Variable("C", ("v", "v"), "SI", letter="Cor"),),  # C12 is a cosine
+        ),
+        Quantity(
+            "kinetic_energy",
+            "of bodies and rotors",
+            of.kinetic_energy,
+            ("q", "v"),
+            (Variable("T", (), "J"),),
+            ("rotors",),
+        ),
+        Quantity(
+            "potential_energy",
+            "of gravity and springs",
+            of.potential_energy,
+            ("q",),
+            (Variable("V", (), "J"),),
+            ("gravity", "springs"),
+        ),
+        Quantity(
+            "momentum",
+            "linear, and angular about the centre of mass",
+            of.momentum,
+            ("q", "v"),
+            (
+                Variable(
+                    "momentum",
+                    (6,),
+                    "kg m/s, kg m^2/s",
+                    letter="p",
+                    labels=(("px", "py", "pz", "Lx", "Ly", "Lz"),),
+                ),
+            ),
+        ),
+        Quantity(
+            "center_of_mass",
+            "of the moving bodies, in the world",
+            of.center_of_mass,
+            ("q",),
+            (Variable("c", (3,), "m", letter="com", labels=(("x", "y", "z"),)),),  # c12 would be taken for a cosine
+        ),
+        Quantity(
+            "pose",
+            "4 x 4 pose of a frame in the world",
+            of.pose,
+            ("q",),
+            (Variable("T", (4, 4), "origin in m", labels=(("x", "y", "z", "1"), ("x", "y", "z", "origin"))),),
+            of_frame=True,
+        ),
+        Quantity(
+            "jacobian",
+            "6 x nv, linear rows first, at the frame's origin",
+            of.jacobian,
+            ("q",),
+            (Variable("J", (6, "v"), "SI", labels=(TWIST, None)),),
+            of_frame=True,
+            has_axes=True,
+        ),
+        Quantity(
+            "jacobian_drift",
+            "Jdot v: a frame's acceleration when a is zero",
+            of.jacobian_drift,
+            ("q", "v"),
+            (Variable("Jdot_v", (6,), "m/s^2, rad/s^2", letter="Jdv", labels=(TWIST,)),),
+            of_frame=True,
+            has_axes=True,
+        ),
+        Quantity(
+            "regressor",
+            "joint forces per dynamic parameter: tau = Y theta",
+            of.parameter_regressor,
+            ("q", "v", "a"),
+            (Variable("Y", ("tau", "parameters"), "SI"),),
+            ("gravity",),
+        ),
+        Quantity(
+            "tree_jacobian",
+            "6 x all joints, as if the loops were open: of a leg, say",
+            of.tree_jacobian,
+            ("q",),
+            (Variable("J", (6, "joints"), "SI", labels=(TWIST, None)),),
+            of_frame=True,
+        ),
+        Quantity(
+            "motor_jacobian",
+            "motors' velocities per independent one",
+            of.motor_jacobian,
+            ("q",),
+            (Variable("J", ("motors", "v"), "SI"),),
+        ),
+        Quantity(
+            "platform_jacobian",
+            "independent velocities per velocity of the motors",
+            of.platform_jacobian,
+            ("q",),
+            (Variable("J", ("v", "motors"), "SI"),),
+        ),
+        Quantity(
+            "velocity_map",
+            "velocities of all joints per independent one",
+            of.velocity_map,
+            ("q",),
+            (Variable("G", ("joints", "v"), "SI"),),
+        ),
+        Quantity(
+            "joint_velocities",
+            "of all joints, loops closed",
+            of.joint_velocities,
+            ("q", "v"),
+            (V_JOINTS,),
+        ),
+        Quantity(
+            "joint_accelerations",
+            "of all joints, loops closed",
+            of.joint_accelerations,
+            ("q", "v", "a"),
+            (A_JOINTS,),
+        ),
+        Quantity(
+            "constrained_dynamics",
+            "accelerations of all joints and forces at the cuts",
+            of.constrained_dynamics,
+            ("q", "v_joints", "tau"),
+            (A_JOINTS, CUT_FORCES),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "constraint_forces",
+            "that hold the loops together at the cuts",
+            of.constraint_forces,
+            ("q", "v_joints", "tau"),
+            (CUT_FORCES,),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "conditioning",
+            "how well the independent joints tell the others, 0 to 1",
+            of.conditioning,
+            ("q",),
+            (Variable("c", (), "of 1", letter="cond"),),
+        ),
+        Quantity(
+            "loop_rates",
+            "at which the joints open the loops",
+            of.loop_rates,
+            ("q", "v_joints"),
+            (Variable("rates", ("residual",), "m/s, rad/s"),),
+        ),
+        Quantity(
+            "loop_residual",
+            "by how much the loops are open",
+            of.loop_residual,
+            ("q",),
+            (Variable("r", ("residual",), "m, rad"),),
+        ),
+        Quantity(
+            "torque_projector",
+            "joint forces N z that move nothing",
+            of.torque_projector,
+            ("q",),
+            (Variable("N", ("tau", "tau"), "SI"),),
+        ),
+    )
+}
