@@ -273,7 +273,7 @@ def on_skew_joints(count: int) -> Description:
     robot, rng = with_joints_for_balls(described("gough-stewart"), count), np.random.default_rng(1)
     floating = next(joint for joint in robot.joints if joint.kind == "floating")
     shifts = rng.uniform(-0.2, 0.2, (6, 3))
-    shifts[5] += floating.origin.translation - shifts.sum(axis=0)
+    shifts[5] += robot.home[floating.name][:3] - shifts.sum(axis=0)
     names = [*(f"carrier{k}" for k in range(5)), floating.child]
     own = tuple(
         JointDescription(
@@ -286,7 +286,8 @@ def on_skew_joints(count: int) -> Description:
     )  # fmt: skip
     links = (*robot.links, *(Link(name, inertia(rng)) for name in names[:-1]))
     joints = (*own, *(joint for joint in robot.joints if joint is not floating))
-    return replace(robot, links=links, joints=joints, independent=tuple(joint.name for joint in own))
+    home = {name: x for name, x in robot.home.items() if name != floating.name}
+    return replace(robot, links=links, joints=joints, home=home, independent=tuple(joint.name for joint in own))
 
 
 def on_swivels() -> Description:

@@ -219,9 +219,9 @@ def test_balls_of_the_tree_do_what_cut_balls_and_three_hinges_do():
         assert_close(evaluate(model, "forward_dynamics", q, v, tau), a, tolerance=1e-11)  # by condition
 
 
-def on_three_legs(description: Description) -> Description:
-    """Three of six legs are left, with springs; nothing weighs."""
-    links = tuple(link for link in description.links if not link.name.startswith(("leg2", "leg4", "leg6")))
+def on_two_legs(description: Description) -> Description:
+    """Two of six legs are left, with springs; nothing weighs."""
+    links = tuple(link for link in description.links if not link.name.startswith(("leg2", "leg3", "leg5", "leg6")))
     kept = {link.name for link in links}
     joints = tuple(
         replace(joint, role="elastic", stiffness=2e3, rest=1.1) if joint.kind == "prismatic" else joint
@@ -235,9 +235,9 @@ def on_three_legs(description: Description) -> Description:
 
 def test_a_platform_on_balls_keeps_its_energy():
     """Two seconds on springs: energy to the order of the integrator, loops closed, balls of unit quaternions."""
-    robot = linkwork.load(on_three_legs(without_friction(with_balls(HEXAPOD, True))), friction=False)
+    robot = linkwork.load(on_two_legs(without_friction(with_balls(HEXAPOD, True))), friction=False)
     balls = [slice(own.start, own.stop) for own in robot.model.coordinates.position_ranges if len(own) == 4]
-    assert len(balls) == 3 and robot.nv == 6
+    assert len(balls) == 2 and robot.nv == 6
     v, drifts = [0.2, -0.1, 0.3, 0.4, -0.3, 0.6], []
     for dt in (4e-3, 2e-3):
         motion = robot.simulate(robot.home, v, duration=2.0, dt=dt, method="rk4", every=25)
@@ -246,4 +246,4 @@ def test_a_platform_on_balls_keeps_its_energy():
         assert np.ptp(kinetic) > 0.5 and np.abs(motion["loop_residual"]).max() < 1e-9
         for own in balls:
             np.testing.assert_allclose(np.linalg.norm(motion["q"][:, own], axis=-1), 1, rtol=1e-12)
-    assert drifts[1] < 1e-7 and drifts[1] < drifts[0] / 8, drifts
+    assert drifts[1] < 1e-9 and drifts[1] < drifts[0] / 8, drifts
