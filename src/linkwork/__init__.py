@@ -30,16 +30,18 @@ if TYPE_CHECKING:
     from .pipeline import compile
     from .program import Operations, Program
     from .robot import Robot, load
-    from .sim import Trajectory
+    from .sim import AdamsBashforth, Integrator, RungeKutta, Trajectory, add_integrator
     from .symbolic import SymbolicModel
 
 __version__ = "0.1.0"
 
 __all__ = [  # every name has its place in docs/api.md
+    "AdamsBashforth",
     "Assembly",
     "DivergedError",
     "ElasticDrive",
     "Function",
+    "Integrator",
     "LinkworkError",
     "Method",
     "Model",
@@ -47,6 +49,7 @@ __all__ = [  # every name has its place in docs/api.md
     "Operations",
     "Program",
     "Robot",
+    "RungeKutta",
     "ShapeError",
     "SimulationWarning",
     "SoftLimits",
@@ -55,6 +58,7 @@ __all__ = [  # every name has its place in docs/api.md
     "Trajectory",
     "UnknownNameError",
     "UnsupportedError",
+    "add_integrator",
     "bundled_robots",
     "compile",
     "control",
@@ -89,7 +93,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "report": set(),
     "robot": {"Robot", "load"},
     "scalar": set(),
-    "sim": {"Trajectory"},
+    "sim": {"AdamsBashforth", "Integrator", "RungeKutta", "Trajectory", "add_integrator"},
     "spatial": set(),
     "sweep": set(),
     "symbolic": {"SymbolicModel"},

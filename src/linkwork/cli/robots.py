@@ -11,8 +11,9 @@ import numpy as np
 from rich.tree import Tree
 
 from .. import io
-from ..formulations import METHODS, QUANTITIES, VARIABLES
+from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
 from ..io.mdh import ILLUSTRATIVE
+from ..io.mdh_drives import written_friction, written_transmissions
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
 from ..robot import Robot, load
@@ -91,6 +92,8 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_summary(model, facts)
     print(f"\n{_tree(model)}")
     _show_joints(model, facts["joints"])
+    _show_further_friction(model)
+    _show_transmissions(model)
     if model.loops or len(model.mobility.free) > (6 if model.moving_base else 0):
         _show_mobility(model)
     _show_inertias(facts["bodies"])
@@ -164,7 +167,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "loops": [
             {
                 "name": loop.name,
-                "kind": loop.kind,
+                "kind": loop.kind.name,
                 "first": _carrier(model, loop.first.body),
                 "second": _carrier(model, loop.second.body),
             }
@@ -172,6 +175,7 @@ def _facts(model: Model) -> dict[str, Any]:
         ],
         "home": list(model.home),
         "vectors": {vector: entries(model, vector) for vector in ("q", "v", "tau", "a_known", "tau_known")},
+        "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
@@ -188,6 +192,8 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "kind": joint.kind.name,
         "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
+        "friction": written_friction(joint),
+        "friction_width": joint.friction_width,
         "mimic": mimic,
     }
 
@@ -229,6 +235,30 @@ def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
         show("Joints' own inertia, friction and springs", ["joint", *own], shown)
     else:
         say("No joint has rotor inertia, friction or a spring.\n")
+
+
+def _show_further_friction(model: Model) -> None:
+    drives = [(drive, getattr(drive, "name", "")) for drive in drives_of(model)]
+    rows = [
+        [name, law.formula, ", ".join(f"{key} {x:g}" for key, x in written_friction(drive)[law.name].items())]
+        for drive, name in drives
+        for law in drive.friction
+    ]
+    smooth = [(name, drive.friction_width) for drive, name in drives if drive.friction_width]
+    rows += [[name, "smooth within a velocity", f"width {width:g}"] for name, width in smooth]
+    if rows:
+        show("Further laws of friction", ["of", "law", "numbers\nSI"], rows)
+
+
+def _show_transmissions(model: Model) -> None:
+    """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
+    for each in model.transmissions:
+        own = ["rotor inertia\nkg m^2", "Coulomb\nN m", "viscous\nN m s"]
+        rows = [
+            [motor.name, *map(float, row), *(x or None for x in (motor.rotor_inertia, motor.coulomb, motor.viscous))]
+            for motor, row in zip(each.motors, each.matrix, strict=True)
+        ]
+        show(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
 
 
 def _show_mobility(model: Model) -> None:

@@ -11,12 +11,12 @@ from .elastic import khalil_elastic
 from .hybrid import khalil_hybrid
 from .inverse import khalil
 from .kleinfinger import khalil_kleinfinger
-from .loops import ClosedLoops, khalil_loops
+from .loops import khalil_loops
 from .moving_direct import khalil_moving_direct
 from .moving_inverse import khalil_moving_inverse, only_moving, only_moving_with_motors
 from .parallel import khalil_parallel, khalil_parallel_direct
 
-__all__ = ["METHODS", "ClosedLoops", "khalil", "khalil_direct", "khalil_kleinfinger"]
+__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger"]
 
 METHODS: tuple[Method, ...] = (
     Method(
@@ -54,6 +54,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -66,6 +67,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -77,6 +79,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
         kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
@@ -88,6 +91,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
         kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
@@ -100,6 +104,7 @@ METHODS: tuple[Method, ...] = (
         loops=False,
         candidate=True,
         linear=True,
+        coupled=False,
     ),
     Method(
         "khalil-elastic",
@@ -110,6 +115,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -122,6 +128,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving_with_motors,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -133,6 +140,7 @@ METHODS: tuple[Method, ...] = (
         kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "blocks",
