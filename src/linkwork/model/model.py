@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ..errors import ModelError, UnknownNameError
+from ..errors import ModelError, UnknownNameError, UnsupportedError
 from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .coordinates import Coordinates

@@ -149,11 +149,8 @@ def _with_unit_quaternions(model: Model, q: np.ndarray) -> np.ndarray:
     if off.any():
         sample, k = np.argwhere(off)[0]
         (own,) = (at for at in model.coordinates.position_ranges if k in at)
-        where, got = (
-            f"q0, {model.coordinates.names[k].rpartition('.')[0]!r}",
-            np.array2string(q[sample, own.start : own.stop]),
-        )
-        raise ShapeError("a quaternion is not of length one", where=where, got=got)
+        got = np.array2string(q[sample, own.start : own.stop])
+        raise ShapeError("a quaternion is not of length one", where=f"q0, {model.coordinates.names[k]}", got=got)
     return normalised
 
 
