@@ -199,6 +199,15 @@ class Coordinates:
     def velocity_ranges(self) -> list[range]:
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
+    @cached_property
+    def quaternions(self) -> list[slice]:
+        """Where in q unit quaternions stand: they are what has no unit."""
+        found = []
+        for joint, at in zip(self.joints, self.position_ranges, strict=True):
+            bare = [k for k, unit in zip(at, joint.kind.position_units, strict=True) if not unit]
+            found += [slice(bare[0], bare[-1] + 1)] if bare else []
+        return found
+
     def position_of(self, freedom: int) -> int | None:
         """The entry of q whose rate is this entry of the velocities; none where they are not one for one."""
         joint, part = self._freedoms[freedom]
