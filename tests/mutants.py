@@ -35,7 +35,7 @@ from support.random_robots import RELATIONS, Recipe, describe, half_driven, iner
 from support.substitute import CLOSURE, ROOT, imports, in_place_of, module_of, path_of
 
 PLUMBING = {  # no formulas in these
-    "__init__", "catalog", "execute", "layout", "method", "problem", "quantity", "quantity_table",
+    "__init__", "catalog", "execute", "layout", "letters", "method", "problem", "quantity", "quantity_table",
 }  # fmt: skip
 LOOPS = {CLOSURE, "khalil/loops.py", "orthogonal.py"}  # every quantity of a robot with loops needs them
 COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robot

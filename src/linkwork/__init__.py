@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     DivergedError,
+    LettersWarning,
     LinkworkError,
     ModelError,
     ShapeError,
@@ -40,6 +41,7 @@ __all__ = [
     "DivergedError",
     "ElasticDrive",
     "Function",
+    "LettersWarning",
     "LinkworkError",
     "Method",
     "Model",
