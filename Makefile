@@ -1,15 +1,18 @@
-# Everything a fresh machine with Python 3 and make needs: `make demo`, `make test`, `make bench`, `make docs`.
+# Everything a fresh machine with Python 3 and make needs. CONTRIBUTING.md tells what each target is for.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs docs-tables clean
+.PHONY: demo quick test lint bench docs docs-tables dist clean
 
 demo: $(VENV)/plot
 	$(RUN)/linkwork demo
 	mkdir -p demo
 	$(RUN)/linkwork simulate panda --goal 0.8,0.4,0,-1.6,0,2,0.8 --duration 1.5 --plot demo/motion.png -o demo/motion.npz
 	$(RUN)/linkwork report panda --force -o demo/report.html
+
+quick: lint
+	$(RUN)/python -m pytest -n auto --quick
 
 test: lint
 	$(RUN)/python -m pytest -n auto
@@ -31,11 +34,21 @@ docs-tables: $(VENV)/test
 	$(RUN)/python docs/update_integrators.py
 	$(RUN)/python docs/update_notebook.py
 
+# The artefacts of a release, tried as a user would: in an environment that has nothing but the wheel.
+dist: $(VENV)/release
+	rm -rf dist build/fresh
+	$(RUN)/python -m build
+	$(RUN)/twine check --strict dist/*
+	$(PYTHON) -m venv --upgrade-deps build/fresh
+	build/fresh/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && fresh/bin/python -c "from linkwork import *"
+	cd build && fresh/bin/linkwork demo
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) build dist
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --upgrade-deps $(VENV)
 
 # One stamp per set of dependencies, made anew when pyproject.toml changes.
 $(VENV)/core: pyproject.toml | $(VENV)/bin/python

@@ -1,6 +1,7 @@
 """What every test shares: helpers in ``support``, a cache of their own, hypothesis profiles, worst deviations.
 
-``pytest --hypothesis-profile=explore`` tries many more random robots, and other ones each time.
+``pytest --hypothesis-profile=explore`` tries many more random robots, and other ones each time. ``pytest --quick`` runs
+a part of the tests that finds most mistakes: not the slow ones, and of many like cases a few.
 """
 
 import gc
@@ -23,6 +24,8 @@ settings.register_profile(
 settings.register_profile("explore", settings.get_profile("repeatable"), derandomize=False, max_examples=500)
 settings.load_profile("repeatable")
 
+CASES = 3  # of each test, that --quick takes
+SLOW = ("fuzz", "agreement/test_mutants.py", "guards/test_site.py")  # what it leaves out
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking")
 
@@ -55,6 +58,33 @@ def browser():
         browser = driver.chromium.launch(executable_path=found, args=list(SOFTWARE))
         yield browser
         browser.close()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="no slow tests, and of many like cases a few")
+
+
+def pytest_ignore_collect(collection_path):
+    """Pinocchio has no wheels for Windows."""
+    if sys.platform == "win32" and collection_path.suffix == ".py" and "pinocchio" in collection_path.read_text():
+        return True
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("quick"):
+        slow = [config.rootpath / "tests" / path for path in SLOW]
+        kept = set(few(item for item in items if not {item.path, *item.path.parents}.intersection(slow)))
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
+def few(items):
+    """Of the cases of each test ``CASES`` at most, spread evenly."""
+    tests: dict[str, list] = {}
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in tests.values():
+        yield from cases if len(cases) <= CASES else (cases[k * len(cases) // CASES] for k in range(CASES))
 
 
 def pytest_collection_finish():

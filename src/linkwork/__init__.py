@@ -21,7 +21,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from . import control, forces
+    from . import control, drawing, forces, io, library, model, report, scalar, spatial, sweep, view
     from .assembly import Assembly
     from .coefficient_tables import Tables, tabulate
     from .formulations import Method, methods
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
+__all__ = [  # every name has its place in docs/api.md
     "Assembly",
     "DivergedError",
     "ElasticDrive",
@@ -60,26 +60,42 @@ __all__ = [
     "bundled_robots",
     "compile",
     "control",
+    "drawing",
     "forces",
+    "io",
+    "library",
     "load",
     "methods",
+    "model",
+    "report",
+    "scalar",
+    "spatial",
+    "sweep",
     "tabulate",
+    "view",
 ]
 
-_PARTS = {  # what else is where; a part is imported when something of it is first asked for
+_PARTS = {  # where the names are; a part is imported when it, or something of it, is first asked for
     "assembly": {"Assembly"},
     "coefficient_tables": {"Tables", "tabulate"},
     "control": set(),
+    "drawing": set(),
     "forces": set(),
     "formulations": {"Method", "methods"},
     "function": {"Function"},
     "io": {"bundled_robots"},
+    "library": set(),
     "model": {"ElasticDrive", "Model", "SoftLimits"},
     "pipeline": {"compile"},
     "program": {"Operations", "Program"},
+    "report": set(),
     "robot": {"Robot", "load"},
+    "scalar": set(),
     "sim": {"Trajectory"},
+    "spatial": set(),
+    "sweep": set(),
     "symbolic": {"SymbolicModel"},
+    "view": set(),
 }
 
 
@@ -93,4 +109,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*__all__, "__version__"]

@@ -105,8 +105,7 @@ class Assembler:
 
     def _freedoms(self, names: Sequence[str]) -> tuple[int, ...]:
         model = self.model
-        floating = {model.joint(1).name: range(6)} if model.floating else {}
-        return tuple(sorted({k for name in names for k in floating.get(name) or (model.joint_index(name),)}))
+        return tuple(sorted({k for name in names for k in model.joint_freedoms(name)}))
 
     def _names(self, freedoms: Sequence[int]) -> tuple[str, ...]:
         floating = self.model.floating and 0 in freedoms

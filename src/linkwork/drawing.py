@@ -12,7 +12,13 @@ from .errors import UnsupportedError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["STYLE", "name_lines", "styled"]
+
 STYLE = "linkwork.drawing"  # drawing.mplstyle, as matplotlib.style knows it
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def styled() -> AbstractContextManager[None]:

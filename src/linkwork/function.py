@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from .codegen.backend import backend
 from .errors import LinkworkError, ShapeError, UnknownNameError
 from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
-from .program import Operations, Port, Program, count, interpret
+from .program import Operations, Port, Program, count
 
 PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
 PROCESSORS = os.cpu_count() or 1  # more threads than these gain nothing
@@ -27,8 +28,16 @@ PROCESSORS = os.cpu_count() or 1  # more threads than these gain nothing
 class Function:
     """Call it with arrays of any leading batch axes, ``(..., n)``; results are new arrays unless ``out`` is given.
 
-    Attributes: ``program``, ``label``, ``dtype``, ``operations`` (on line), ``signature``.
+    Attributes: ``program``, ``label``, ``dtype``, ``backend``, ``operations`` (on line), ``signature``, ``calls``.
     """
+
+    _has_own_type = False
+
+    def __new__(cls, *_args: Any, **_named: Any) -> Function:
+        """Python looks for ``__call__`` on the type alone. So every function has a type of its own, on which the direct
+        call of its back end, if there is one, takes the place of the method below once it is compiled (``_build``)."""
+        own = {"__doc__": cls.__doc__, "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
+        return object.__new__(type(cls.__name__, (cls,), own) if cls is Function else cls)
 
     def __init__(
         self,
@@ -42,31 +51,37 @@ class Function:
         self.__name__ = program.name
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
         self._ufunc: Callable[..., Any] | None = None
+        self._obstacle = ""
         self._dtype = np.dtype(dtype)
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
     @property
     def ufunc(self) -> Callable[..., Any]:
-        """The NumPy generalised ufunc, compiled (or taken from the cache) when first used."""
+        """The NumPy generalised ufunc, compiled (or taken from the cache) when first used; of other back ends than
+        "native" a function called ``(*arrays, out=arrays)``."""
         if self._ufunc is None:  # no cached_property: before Python 3.12 it has a lock, and a fork might copy it locked
             self._ufunc = self._build()
         return self._ufunc
 
     def _build(self) -> Callable[..., Any]:
-        if self.backend == "interpreter":
-            return partial(_interpreted, self.program)
-        from .codegen.native import build, build_direct
-
-        ufunc = build(self.program, self.dtype)
-        if type(self) is Function and (direct := build_direct(self.program, self.dtype, self.__call__)):
-            self.__signature__ = signature(self.__call__)
+        compiled = backend(self.backend).compile(self.program, self.dtype)
+        self._obstacle = compiled.obstacle
+        if not self._has_own_type:
+            self._obstacle = "a subclass of Function may be called in its own way"
+        elif compiled.direct is not None:
+            direct = compiled.direct(partial(Function.__call__, self))
             if len(self.program.outputs) > 1:
                 direct = partial(_named_call, direct, self._result)
-            # Python looks for __call__ on the type alone, so this function gets a type of its own.
-            own = {"__call__": direct, "__doc__": Function.__doc__, "__module__": __name__, "__slots__": ()}
-            self.__class__ = type("Function", (Function,), own)
-        return ufunc
+            self.__signature__ = signature(Function.__call__.__get__(self))
+            type(self).__call__ = direct
+        return compiled.call
+
+    @property
+    def calls(self) -> str:
+        """How calls of one state in plain arrays are made: "direct", or why they go through NumPy like all others."""
+        _ = self.ufunc
+        return f"through NumPy: {self._obstacle}" if self._obstacle else "direct"
 
     @cached_property
     def operations(self) -> Operations:
@@ -104,8 +119,8 @@ class Function:
         thousands of states on. ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the frame's
         origin, in its axes.
 
-        From the second call on, one state in plain arrays goes past this method and past NumPy: the same bits sooner,
-        but no floating point warnings.
+        From the second call on, one state in plain arrays goes past this method and past NumPy, where ``calls`` says
+        so: the same bits sooner, but no floating point warnings.
         """
         if self._suits_ufunc(args, options):
             try:
@@ -118,11 +133,13 @@ class Function:
     def _suits_ufunc(self, args: Sequence[Any], options: Mapping[str, Any]) -> bool:
         """Whether the ufunc would do with these what the careful way does: plain arrays, and ``out`` just as large as
         the result. To NumPy an argument too many is an ``out``, and an ``out`` of fewer digits is good enough."""
-        if len(args) != len(self.program.inputs) or self.backend != "native":
+        if len(args) != len(self.program.inputs):
             return False
         for x in args:
             if type(x) is not np.ndarray and not (type(x) is list and {*map(type, x)} <= NUMBERS):
                 return False
+        if not isinstance(self.ufunc, np.ufunc):
+            return False
         if not options:
             return True
         out, ports = options.get("out"), self.program.outputs
@@ -406,9 +423,3 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
 
 def _named_call(direct: Callable[..., Any], result: type, /, *args: Any, **options: Any) -> Any:
     return result(*direct(*args, **options))
-
-
-def _interpreted(program: Program, *arrays: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
-    """Stands in for the ufunc."""
-    for target, result in zip(out, interpret(program, arrays), strict=True):
-        target[...] = result

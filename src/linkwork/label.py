@@ -9,11 +9,11 @@ from keyword import iskeyword
 from math import isfinite
 from typing import Any
 
+from .codegen.backend import BACKENDS
 from .program.program import Port, Program, entry
 
 FORMAT = "linkwork-function-1"
 DTYPES = ("float64", "float32")
-BACKENDS = ("native", "interpreter")
 PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
 LONGEST_NAME = 1000  # characters
 SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold halves of characters, which no file can

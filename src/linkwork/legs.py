@@ -155,7 +155,7 @@ def form_of(model: Model, leg: Leg) -> LegForm | None:
     for i in leg.bodies:
         at = at.then(model.transform(i, zero))
         axes.append(Axis(model.joint(i).prismatic, at.rotation.columns[2], at.origin))
-    tip, places = at.then(leg.tip.pose).origin, [k for i in leg.bodies for k in model.coordinates(i)]
+    tip, places = at.then(leg.tip.pose).origin, [k for i in leg.bodies for k in model.positions(i)]
     if leg.kind == "prismatic":
         return None
     for turns in ((0, 1), (1, 2)) if len(axes) == 3 else ():

@@ -12,7 +12,13 @@ from .forces import Drag
 from .model import Description, JointDescription, Link, LinkInertia, Placement
 from .model.description import MOST_LINKS
 
+__all__ = ["eel"]
+
 WATER = 1000.0  # kg/m^3
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def eel(

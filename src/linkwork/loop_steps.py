@@ -8,11 +8,11 @@ from typing import Any
 from .formulations import Orthogonal, dot
 from .function import Function, Label
 from .legs import LegSolver
-from .model import Model, closure, quaternion_product
+from .model import Model, closure
 from .program import Port, trace
 from .program.passes import schedule
 from .scalar import sign, sqrt
-from .spatial import Vector
+from .spatial import Vector, quaternion_product
 
 NEWTON = 4  # plain steps taken at once, before anything is looked at
 

@@ -22,7 +22,7 @@ def robot_html(model: Model) -> str:
     rows: list[tuple[str, ...]] = [
         (
             body.joint.name,
-            body.joint.kind,
+            body.joint.kind.name,
             body.joint.role,
             *_limits(body.joint),
             body.name,

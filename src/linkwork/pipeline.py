@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .codegen.backend import BACKENDS
 from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
 from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods
 from .function import Function
-from .label import BACKENDS, DTYPES, Label
+from .label import DTYPES, Label
 from .model import Model
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace

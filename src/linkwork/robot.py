@@ -14,7 +14,17 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .function import Function
-from .model import Description, ElasticDrive, Model, SoftLimits, build, chain, describe, with_elastic_drives
+from .model import (
+    Coordinates,
+    Description,
+    ElasticDrive,
+    Model,
+    SoftLimits,
+    build,
+    chain,
+    describe,
+    with_elastic_drives,
+)
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
@@ -54,6 +64,12 @@ class Robot:
     def nv(self) -> int:
         """Number of velocities: one per independent joint; first 6 (linear, angular) of a floating base."""
         return self.model.nv
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Names and order of the entries of q and of the velocities of all joints, and the ways between positions:
+        neutral(), random(rng, size), normalised(q), integrate(q, v), difference(q0, q1)."""
+        return self.model.coordinates
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -161,6 +177,7 @@ class Robot:
         friction_width: float = 0.05,
         dynamics: str = "auto",
         tolerance: float = 1e-9,
+        backend: str = "native",
         progress: Any = None,
     ) -> Trajectory:
         """One motion from a state (without it: home or zero, at rest).
@@ -169,9 +186,11 @@ class Robot:
         ``linkwork.control``, or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled with the
         robot. ``reference``: what the controller follows. ``gains``: of the controller, by name.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
-        ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler"; with
-        SciPy "dormand-prince" and, for stiff springs, "implicit", which choose their own steps within ``tolerance``. If
-        it or ``dt`` is not said: Adams and Bashforth's with 1 ms, or what bears the modes of the motion; notes say it.
+        ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
+        "dormand-prince-5", or one of your own (``linkwork.sim.add_integrator``); with SciPy "dormand-prince" and, for
+        stiff springs, "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said: Adams
+        and Bashforth's with 1 ms, or what bears the modes of the motion; notes say it. ``backend``: "interpreter" runs
+        in NumPy, without LLVM, slowly.
         ``v0`` of a robot with loops may be of all joints. ``every``: record each so many steps. ``limits``:
         ``SoftLimits``, or none act. ``friction_width``: velocity below which Coulomb friction goes smoothly through
         zero. ``dynamics``: method of forward dynamics.
@@ -181,11 +200,9 @@ class Robot:
         A SimulationWarning tells, and a note, when energy does not balance, joints leave limits that do not act, or
         loops come close to a singular position.
         """
-        from .sim import simulate  # not before it is used: most programs start sooner without
+        from .sim import Options, simulate  # not before it is used: most programs start sooner without
 
-        options = {"torque": torque, "reference": reference, "gains": gains, "wrenches": wrenches, "method": method}
-        options |= {"every": every, "limits": limits, "friction_width": friction_width, "dynamics": dynamics}
-        return simulate(self, q0, v0, duration, dt, **options, tolerance=tolerance, progress=progress)
+        return simulate(self, q0, v0, duration, dt, Options.among(locals()))
 
     def rollout(
         self,
@@ -205,12 +222,13 @@ class Robot:
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = "auto",
+        backend: str = "native",
         threads: int = 1,
         to: str | Path | None = None,
         progress: Any = None,
         diverged: str = "raise",
     ) -> Trajectory:
-        """Motions from many states at once, (samples, n), the time loop in native code; arrays (samples, times, ...).
+        """Motions from many states at once, (samples, n), the time loop compiled; arrays (samples, times, ...).
 
         Beside the options of ``simulate`` (methods with a fixed step alone): torque and wrenches may have an axis of
         samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
@@ -223,12 +241,9 @@ class Robot:
         terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run
         early and keeps what is done.
         """
-        from .sim import rollout
+        from .sim import Options, rollout
 
-        options = {"reference": reference, "gains": gains, "vary": vary, "wrenches": wrenches, "method": method}
-        options |= {"every": every, "outputs": outputs, "limits": limits, "friction_width": friction_width}
-        options |= {"dynamics": dynamics, "threads": threads, "to": to, "progress": progress, "diverged": diverged}
-        return rollout(self, q0, v0, torque, dt, steps, **options)
+        return rollout(self, q0, v0, dt, steps, Options.among(locals()))
 
     # -- functions of the joints -----------------------------------------------------------------------------------
 

@@ -185,7 +185,7 @@ def test_both_ways_to_treat_the_base_give_the_same(recipe: Recipe):
 def test_the_two_accelerations_of_a_base():
     model, peer, *_ = robot_and_peer(4)
     q, v, a = random_state(model, 4)
-    rates, velocity = model.joint_motion(1, a.tolist()), model.joint_motion(1, v.tolist())
+    rates, velocity = model.joint_motion(1, q.tolist(), a.tolist()), model.joint_motion(1, q.tolist(), v.tolist())
     point = point_acceleration(rates, velocity)
     pin.forwardKinematics(peer.model, peer.data, peer.q(q), peer.v(v), peer.v(a))
     assert_close(list(point), pin.getClassicalAcceleration(peer.model, peer.data, 1, pin.LOCAL).np, tolerance=1e-14)
@@ -199,7 +199,7 @@ def test_a_spinning_body_thrown_by_nobody():
     model = build(describe(Recipe(seed=3, joints=1, floating=True)), gravity=(0, 0, 0), lock={"to_link1": 0.0})
     q, v = [0.0] * 6 + [1.0], [0.3, -0.2, 0.1, 1.0, -2.0, 0.5]
     rates = khalil_moving_direct(model, q, v, [0.0] * 6)
-    velocity = model.joint_motion(1, v)
+    velocity = model.joint_motion(1, q, v)
     point = point_acceleration(Motion(Vector(*rates[:3]), Vector(*rates[3:])), velocity)
     c, w, wd = model.inertia(1).h * (1 / model.inertia(1).mass), velocity.angular, point.angular
     assert_close(list(point.linear), list(-(wd.cross(c) + w.cross(w.cross(c)))), tolerance=1e-12)

@@ -7,16 +7,19 @@ import sys
 import threading
 import tracemalloc
 import weakref
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from straightline import random_program, same_bits
 
 from linkwork.codegen import direct, native
-from linkwork.codegen.native import build, build_direct
+from linkwork.codegen.native import build
+from linkwork.function import Function
+from linkwork.label import Label
 from linkwork.program.program import Op, Port, Program
 
-if direct._addresses("float64") is None:
+if direct.obstacle():
     pytest.skip("this interpreter has no direct calls", allow_module_level=True)
 
 PORTS = [
@@ -30,6 +33,10 @@ PORTS = [
     ((), ((3,),)),
     *((((n,), (n,)), ((n,),)) for n in range(1, 21)),
 ]
+
+
+def build_direct(program, dtype, fallback):
+    return native.compile(program, dtype).direct(fallback)
 
 
 def never(*args, **options):
@@ -78,7 +85,8 @@ def test_split_programs():
 def test_long_programs_have_none(monkeypatch):
     program = random_program(41, 60)
     monkeypatch.setattr(direct, "LONGEST", 59)
-    assert build_direct(program, "float64", never) is None
+    compiled = native.compile(program, "float64")
+    assert compiled.direct is None and "so large" in compiled.obstacle
     assert "@direct" not in native.ir_text(program)
     assert build(program)(*states(program))[0].shape == (7,)
 
@@ -351,25 +359,30 @@ def test_none_where_the_layout_is_another(monkeypatch, name, moved):
 
 
 @pytest.mark.parametrize(
-    "place, name, value",
+    ("place", "name", "value", "told"),
     [
-        (direct, "_layout_is_known", lambda: False),
-        (direct, "_numpy_entries", lambda *slots: [0] * 3),
-        (direct, "_numpy_entries", lambda *slots: [1] * 3),
-        (direct, "PYTHON_FUNCTIONS", ("PyObject_Unknown",) * 4),
-        (direct.sysconfig, "get_config_var", lambda name: 1),
-        (direct.ctypes, "sizeof", lambda kind: 4),
+        (direct, "_layout_is_known", lambda: False, "keeps the fields of arrays elsewhere"),
+        (direct, "_numpy_entries", lambda *slots: [0] * len(slots), "keeps the fields of arrays elsewhere"),
+        (direct, "_numpy_entries", lambda *slots: [1] * len(slots), "keeps the fields of arrays elsewhere"),
+        (direct, "PYTHON_FUNCTIONS", ("PyObject_Unknown",) * 4, "has no PyObject_Unknown"),
+        (direct.sysconfig, "get_config_var", lambda name: 1, "no global interpreter lock"),
+        (direct.ctypes, "sizeof", lambda kind: 4, "64 bits"),
     ],
 )
-def test_none_where_something_is_missing(monkeypatch, place, name, value):
+def test_the_portable_way_where_something_is_missing(monkeypatch, place, name, value, told):
+    """It is told why; that fields are not where they were is told aloud."""
     program = random_program(38, 20)
-    direct._addresses.cache_clear()
+    direct.obstacle.cache_clear()
+    aloud = pytest.warns(RuntimeWarning, match=told) if "elsewhere" in told else nullcontext()
     with monkeypatch.context() as patch:
         patch.setattr(place, name, value)
-        assert direct._addresses("float64") is None
+        with aloud:
+            assert told in direct.obstacle()
         patch.setattr(native, "_loaded", {})
-        assert build_direct(program, "float64", never) is None
-        assert build(program)(*states(program))[0].shape == (7,)
+        compiled = native.compile(program, "float64")
+        assert compiled.direct is None and compiled.obstacle == direct.obstacle()
+        assert compiled.call(*states(program))[0].shape == (7,)
+        assert Function(program, Label("r", "random", "")).calls == f"through NumPy: {compiled.obstacle}"
         KEEP.append(native._loaded)
-    direct._addresses.cache_clear()
+    direct.obstacle.cache_clear()
     assert build_direct(program, "float64", never)

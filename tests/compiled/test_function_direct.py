@@ -5,6 +5,7 @@ import gc
 import inspect
 import pickle
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def inverse():
 def test_same_answers_past_the_first_call(inverse):
     function, state = inverse
     first = function(*state)
-    assert inspect.isbuiltin(type(function).__call__) or direct._addresses("float64") is None
+    assert inspect.isbuiltin(type(function).__call__) == (function.calls == "direct") == (not direct.obstacle())
     assert np.array_equal(function(*state), first) and np.array_equal(function(*map(list, state)), first)
     batch = [np.stack([x, x]) for x in state]
     assert np.array_equal(function(*batch), np.stack([first, first]))
@@ -68,10 +69,23 @@ def test_subclasses_keep_their_own_call(inverse):
     double = Double(function.program, function.label)
     for _ in range(3):
         assert np.array_equal(double(*state), 2 * function(*state))
-    assert type(double) is Double
+    assert type(double) is Double and "subclass" in double.calls
 
 
 def test_works_without(inverse, monkeypatch):
     function, state = inverse
-    monkeypatch.setattr(native, "build_direct", lambda *args: None)
-    assert np.array_equal(function(*state), function(*state)) and type(function) is linkwork.Function
+    made = native.compile
+    monkeypatch.setattr(native, "compile", lambda *what: replace(made(*what), direct=None, obstacle="switched off"))
+    assert np.array_equal(function(*state), function(*state)) and type(function).__call__ is linkwork.Function.__call__
+    assert function.calls == "through NumPy: switched off"
+    monkeypatch.undo()
+    assert np.array_equal(copy.copy(function)(*state), function(*state))
+
+
+def test_the_way_of_calling_is_decided_once(inverse):
+    """A function's type is its own from the beginning, and stays."""
+    function, state = inverse
+    kind = type(function)
+    function(*state)
+    function(*state)
+    assert type(function) is kind is not linkwork.Function and kind.__mro__[1] is linkwork.Function

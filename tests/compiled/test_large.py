@@ -9,8 +9,8 @@ import pytest
 from straightline import random_program
 
 import linkwork
-from linkwork.codegen import blocks, native, timeloop
-from linkwork.codegen.native import build, build_direct, ir_text, load, object_code
+from linkwork.codegen import blocks, native, native_loop
+from linkwork.codegen.native import build, ir_text, load, object_code
 from linkwork.codegen.target import host
 from linkwork.codegen.ufunc import make_ufunc
 from linkwork.program.program import Op, Port, Program
@@ -29,7 +29,7 @@ def test_blocks_larger_than_the_stack(order):
     x = np.random.default_rng(0).normal(size=(11, MANY)).copy(order)
     expected = np.stack([x[:, 0] - x[:, -1], x[:, -1], x[:, 0]], axis=1)
     assert np.array_equal(build(wide_program())(x), expected)
-    assert build_direct(wide_program(), "float64", print) is None
+    assert native.compile(wide_program(), "float64").direct is None
 
 
 def test_threads_have_blocks_of_their_own():
@@ -108,10 +108,10 @@ def test_time_loops_on_the_heap(method, monkeypatch):
     states = np.random.default_rng(0).normal(size=(2, 11, arm.nv))
     expected = arm.rollout(*states, **run)
     monkeypatch.setattr(blocks, "STACK", 1024)
-    monkeypatch.setattr(timeloop, "_loaded", {})
+    monkeypatch.setattr(native_loop, "_loaded", {})
     monkeypatch.setenv("LINKWORK_CACHE", "off")
-    text, texts = timeloop.TimeLoop.ir_text, []
-    monkeypatch.setattr(timeloop.TimeLoop, "ir_text", lambda *args: texts.append(text(*args)) or texts[-1])
+    text, texts = native_loop.ir_text, []
+    monkeypatch.setattr(native_loop, "ir_text", lambda *args: texts.append(text(*args)) or texts[-1])
     found = arm.rollout(*states, **run)
     (loop,) = re.findall(r"^define [^\n]*@run\(.*?^}", texts[0], re.M | re.S)
     assert "alloca" not in loop and all(np.array_equal(found[name], expected[name]) for name in expected)

@@ -1,12 +1,21 @@
-"""The native time loop against loops in NumPy, on small programs with every kind of input."""
+"""Time loops of all back ends against loops in NumPy, on small programs with every kind of input."""
 
 import numpy as np
 import pytest
+from scipy.integrate import RK45
 
-from linkwork.codegen.timeloop import SCHEMES, WORDS, TimeLoop, build
+from linkwork.codegen.backend import BACKENDS, backend
+from linkwork.codegen.schemes import OwnStep
+from linkwork.codegen.timeloop import TimeLoop, Turns
 from linkwork.program import Port, optimize, trace
 from linkwork.scalar import cos, sin, sqrt
+from linkwork.sim.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4
 
+SCHEMES = {"step": OwnStep(), "rk4": RK4, "ab4": AB4, "heun": HEUN, "dp5": DORMAND_PRINCE_5}
+BUTCHER = {  # as others have them: A, b, c
+    "heun": (np.array([[0, 0], [1, 0]]), np.array([0.5, 0.5]), np.array([0, 1])),
+    "dp5": (RK45.A, RK45.B, RK45.C),
+}
 DT, T0 = 0.02, 0.3
 HELD, CONSTANTS = (1, 9), 3  # sizes of two held ports, and of the constants
 PORTS = [Port("x", (3,)), Port("t", ()), Port("dt", ()), Port("u", (1,)), Port("w", (9,)), Port("c", (3,))]
@@ -44,7 +53,7 @@ def loop(scheme, finish=False, records=5):
         advance = program("advance", lambda x, t, dt, u, w, c: {"x": slope(x, t, u, w, c)})
     ends = program("finish", lambda x, t, dt, u, w, c: {"x": projected(x)}) if finish else None
     record = program("record", lambda x, t, dt, u, w, c: {"r": recorded(x, t, u, w, c, records)})
-    return TimeLoop(scheme, advance, ends, record, 3, HELD, CONSTANTS)
+    return TimeLoop(SCHEMES[scheme], advance, ends, record, 3, HELD, CONSTANTS)
 
 
 class Inputs:
@@ -68,28 +77,17 @@ class Inputs:
         return one
 
 
-def native(what, inputs, every=1, cuts=None):
+def ran(what, inputs, every=1, cuts=None, by="native"):
     """Records (samples, times, size) and the last states."""
     n, steps, size = inputs.samples, inputs.steps, len(what.record.results)
     state = np.zeros((n, what.state))
     state[:, :3] = inputs.x0
     records = np.full((n, steps // every + 1, size), np.nan)
-    run, first = build(what), 0
-    u, w, c = (np.ascontiguousarray(x) for x in (inputs.u, inputs.w, inputs.c))
-
-    def step(x):
-        return x.strides[0] if len(x) > 1 else 0
-
+    run, first = backend(by).compile_loop(what), 0
     for more in cuts or [steps]:
         end = first + more == steps and steps % every == 0
-        words = {
-            "samples": n, "first": first, "steps": more, "every": every, "end": int(end), "last_held": steps - 1,
-            "state": state.ctypes.data, "constants": c.ctypes.data, "constants_step": step(c),
-            "records": records.ctypes.data + first // every * records.strides[1],
-            "records_step": records.strides[0], "record_step": records.strides[1],
-        }  # fmt: skip
-        held = [word for x in (u, w) for word in (x.ctypes.data, step(x), x.strides[1])]
-        run([*(words[name] for name in WORDS), *held], T0, DT)
+        turns = Turns(first, more, every, end, steps - 1)
+        run(turns, T0, DT, state, [inputs.u, inputs.w], inputs.c, records[:, first // every :])
         first += more
     assert first == steps
     return records, state
@@ -116,6 +114,13 @@ def by_numpy(scheme, inputs, every=1, finish=False, size=5):
         elif scheme == "ab4" and k >= 3:
             weights = zip((55, -59, 37, -9), before[::-1], strict=False)
             x = moved(x, sum(weight * np.array(np.broadcast_arrays(*r)) for weight, r in weights) / 24, DT)
+        elif scheme in BUTCHER:
+            A, b, nodes = BUTCHER[scheme]
+            k = [np.array(np.broadcast_arrays(*rates))]
+            for row, node in zip(A[1:], nodes[1:], strict=True):
+                between = moved(x, sum(a * r for a, r in zip(row, k, strict=False)), DT)
+                k.append(np.array(np.broadcast_arrays(*f(between, t + node * DT))))
+            x = moved(x, np.tensordot(b, k, 1), DT)
         else:
             k2 = f(moved(x, rates, DT / 2), t + DT / 2)
             k3 = f(moved(x, k2, DT / 2), t + DT / 2)
@@ -128,10 +133,11 @@ def by_numpy(scheme, inputs, every=1, finish=False, size=5):
 
 @pytest.mark.parametrize("finish", [False, True])
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_schemes(scheme, finish):
-    for samples in range(1, 10):
+@pytest.mark.parametrize("by", BACKENDS)
+def test_schemes(scheme, finish, by):
+    for samples in range(1, 10) if by == "native" else (1, 4):
         inputs = Inputs(samples, 20, seed=samples)
-        records, state = native(loop(scheme, finish), inputs)
+        records, state = ran(loop(scheme, finish), inputs, by=by)
         expected = by_numpy(scheme, inputs, finish=finish)
         assert np.abs(records - expected).max() < 1e-13 * np.abs(expected).max()
         assert np.array_equal(state[:, :3], records[:, -1, [0, 3, 4]])
@@ -139,21 +145,23 @@ def test_schemes(scheme, finish):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_cut_anywhere_and_alone(scheme):
+@pytest.mark.parametrize("by", BACKENDS)
+def test_cut_anywhere_and_alone(scheme, by):
     what, inputs = loop(scheme, finish=True), Inputs(9, 12)
-    whole, end = native(what, inputs)
+    whole, end = ran(what, inputs, by=by)
     for cuts in ([1] * 12, [2, 1, 9], [5, 7], [11, 1]):
-        records, state = native(what, inputs, cuts=cuts)
+        records, state = ran(what, inputs, cuts=cuts, by=by)
         assert np.array_equal(records, whole) and np.array_equal(state, end)
     for sample in range(9):
-        records, state = native(what, inputs.only(sample))
+        records, state = ran(what, inputs.only(sample), by=by)
         assert np.array_equal(records[0], whole[sample]) and np.array_equal(state[0], end[sample])
 
 
 @pytest.mark.parametrize("own", [(a, b, c) for a in (False, True) for b in (False, True) for c in (False, True)])
-def test_inputs_of_their_own_or_shared(own):
+@pytest.mark.parametrize("by", BACKENDS)
+def test_inputs_of_their_own_or_shared(own, by):
     inputs = Inputs(7, 10, own)
-    records, _ = native(loop("rk4"), inputs)
+    records, _ = ran(loop("rk4"), inputs, by=by)
     expected = by_numpy("rk4", inputs)
     assert np.abs(records - expected).max() < 1e-13 * np.abs(expected).max()
 
@@ -163,35 +171,35 @@ def test_sizes_of_records(size):
     """Whole blocks are written in tiles, the others number by number; nothing else is touched."""
     for samples in (1, 8, 9, 13):
         inputs = Inputs(samples, 5)
-        records, _ = native(loop("step", records=size), inputs)
+        records, _ = ran(loop("step", records=size), inputs)
         expected = by_numpy("step", inputs, size=size)
         assert records.shape == (samples, 6, size)
         assert np.abs(records - expected).max() < 1e-13 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize(("every", "steps"), [(2, 10), (3, 10), (4, 11), (10, 10), (11, 10), (7, 20)])
-def test_every(every, steps):
+@pytest.mark.parametrize("by", BACKENDS)
+def test_every(every, steps, by):
     """Also with steps that are left over; pieces are whole numbers of records, but for the last."""
     what, inputs = loop("ab4"), Inputs(9, steps)
     expected = by_numpy("ab4", inputs, every=every)
     cut = [every] * (steps // every) + ([steps % every] if steps % every else [])
     for cuts in (None, cut):
-        records, state = native(what, inputs, every, cuts)
+        records, state = ran(what, inputs, every, cuts, by)
         assert records.shape[1] == steps // every + 1
         assert np.abs(records - expected).max() < 1e-13 * np.abs(expected).max()
-        assert np.array_equal(state, native(what, inputs)[1])
+        assert np.array_equal(state, ran(what, inputs, by=by)[1])
 
 
-def test_nothing_but_its_records_is_written():
+@pytest.mark.parametrize("by", BACKENDS)
+def test_nothing_but_its_records_is_written(by):
     what, inputs = loop("step", records=3), Inputs(5, 4)
     room = np.full((7, 9, 5), -1.0)  # samples, times and entries to spare
     inner = room[1:6, 2:7, 1:4]
     state = np.zeros((5, what.state))
     state[:, :3] = inputs.x0
-    held = [w for x in (inputs.u, inputs.w) for w in (x.ctypes.data, x.strides[0], x.strides[1])]
-    c = inputs.c
-    words = [5, 0, 4, 1, 1, 3, state.ctypes.data, c.ctypes.data, c.strides[0], inner.ctypes.data, *inner.strides[:2]]
-    build(what)([*words, *held], T0, DT)
+    run = backend(by).compile_loop(what)
+    run(Turns(0, 4, 1, True, 3), T0, DT, state, [inputs.u, inputs.w], inputs.c, inner)
     expected = by_numpy("step", inputs, size=3)
     assert np.abs(inner - expected).max() < 1e-13 * np.abs(expected).max()
     inner[:] = -1
@@ -199,7 +207,8 @@ def test_nothing_but_its_records_is_written():
 
 
 @pytest.mark.parametrize("finish", [False, True])
-def test_finite_steps(finish):
+@pytest.mark.parametrize("by", BACKENDS)
+def test_finite_steps(finish, by):
     """x' = c x^2 has a pole at t = 1 / (c x0); square roots of negative numbers are no numbers at once."""
     ports = [Port("x", (2,)), Port("t", ()), Port("dt", ()), Port("c", (1,))]
     run = {
@@ -208,14 +217,13 @@ def test_finite_steps(finish):
         "record": lambda x, t, dt, c: {"x": x},
     }
     made = {name: optimize(trace(name, function, ports)) for name, function in run.items()}
-    what = TimeLoop("step", made["advance"], made["finish"] if finish else None, made["record"], 2, (), 1)
+    what = TimeLoop(OwnStep(), made["advance"], made["finish"] if finish else None, made["record"], 2, (), 1)
     x = np.array([[1.5, 4.0], [0.9, 4.0], [3.0, 0.25], [-2.0, 9.0], [1.01, 1.5], [0.5, 100.0], [1e200, 4.0]])
     c, steps = np.ones((7, 1)), 30
     state = np.zeros((7, what.state))
     state[:, :2] = x
     records = np.empty((7, steps + 1, 2))
-    words = [7, 0, steps, 1, 1, steps - 1, state.ctypes.data, c.ctypes.data, 8]
-    build(what)([*words, records.ctypes.data, *records.strides[:2]], 0.0, 1.0)
+    backend(by).compile_loop(what)(Turns(0, steps, 1, True, steps - 1), 0.0, 1.0, state, [], c, records)
     finite = np.isfinite(records).all(axis=2).sum(axis=1) - 1
     assert len(set(finite)) > 3 and finite.max() < steps
     assert np.array_equal(state[:, -1], finite)

@@ -25,7 +25,7 @@ ALLOWED = {
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
     "codegen": {"files", "program", "linkwork"},  # the version
-    "label": {"program"},
+    "label": {"codegen", "program"},
     "function": {"program", "codegen", "files", "label", "notebook", "symbolic"},
     "notebook": {"model"},
     "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},

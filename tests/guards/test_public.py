@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,11 +14,38 @@ from linkwork.robot import Robot
 
 TAG = r"\(([A-Z]?\.?\d+[\w.']*)\)"  # (12), (3.11), (A5), (14')
 ROOT = Path(linkwork.__file__).parents[2]
+RETURNED = {"parameters.BaseParameters"}  # by methods of public classes
+
+
+PUBLIC = set(linkwork.__all__)
+PARTS = [name for name in linkwork.__all__ if inspect.ismodule(getattr(linkwork, name))]
 
 
 def test_public_names_exist_and_are_documented():
     for name in linkwork.__all__:
         assert inspect.getdoc(getattr(linkwork, name)), name
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_show_their_public_names_and_nothing_else(part):
+    module = getattr(linkwork, part)
+    assert dir(module) == sorted(module.__all__)
+    for name in module.__all__:
+        value = getattr(module, name)
+        assert inspect.getdoc(value) or not callable(value), name
+
+
+def test_the_reference_has_all_public_names():
+    """A part stands for its names. A name that is not in the reference is not public, and the other way round."""
+    listed = re.findall(r"^::: linkwork\.(\S+)$", (ROOT / "docs" / "api.md").read_text(), re.M)
+    assert sorted(listed) == sorted({*PUBLIC, *RETURNED})
+
+
+@pytest.mark.parametrize("before", ["", "linkwork.load('planar2r').simulate(duration=0.01); from linkwork import *"])
+def test_dir_shows_public_names_and_nothing_else(before):
+    code = f"import linkwork\n{before}\nprint(*dir(linkwork))"
+    shown = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert set(shown.stdout.split()) == PUBLIC | {"__version__"}
 
 
 def test_every_quantity_is_reachable_from_a_robot():

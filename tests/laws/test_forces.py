@@ -75,7 +75,7 @@ def test_bias_is_the_sum_of_its_parts(recipe: Recipe):
     joints = {joint.name: joint for joint in description.joints}
     for i, _ in model.outward():
         if not model.joint(i).floating:
-            joint, (k,), (at,) = joints[model.joint(i).name], model.freedoms(i), model.coordinates(i)
+            joint, (k,), (at,) = joints[model.joint(i).name], model.freedoms(i), model.positions(i)
             own[k] = joint.viscous * tree_v[k] + joint.coulomb * np.sign(tree_v[k])
             own[k] += joint.stiffness * (tree_q[at] - joint.rest)
     parts = [evaluate(model, "coriolis_matrix", q, v) @ v, evaluate(model, "gravity", q), model.collect(own.tolist())]

@@ -11,11 +11,19 @@ from linkwork import SoftLimits
 from linkwork.control import PD, ComputedTorque, PDGravity, Point, Quintic
 from linkwork.forces import Contact, Drag
 from linkwork.model import Description, JointDescription, Link, LinkInertia
+from linkwork.sim.integrators import INTEGRATORS, schemes
 from support.random_loops import LoopRecipe, four_bar, mechanism
 from support.random_robots import Recipe, describe, random_state
 
-ORDERS = {"semi-implicit-euler": 1, "rk4": 4, "adams-bashforth-4": 4}
-STEPS = {"semi-implicit-euler": 4e-3, "rk4": 8e-3, "adams-bashforth-4": 4e-3}  # the longest of each
+ORDERS = {name: INTEGRATORS[name].order for name in schemes()}
+STEPS = {  # the longest of each
+    "semi-implicit-euler": 4e-3,
+    "rk4": 8e-3,
+    "adams-bashforth-4": 4e-3,
+    "heun": 4e-3,
+    "dormand-prince-5": 3.2e-2,
+}
+CANCELLED = {"heun": 1}  # orders by which the drift of energy may be better than the motion
 DURATION = 0.128
 ROBOTS = {
     "tree": describe(Recipe(seed=1, joints=3, relations=("skew", "right angle"), branches=True)),
@@ -62,7 +70,7 @@ def test_orders(name, deviations):
             assert motion.drift.get("quaternion", 0) < 1e-14
             assert motion.drift.get("loop_residual", 0) < 1e-12
         assert order(errors)[-1] == pytest.approx(expected, abs=0.3), (method, errors)
-        assert order(drifts)[-1] == pytest.approx(expected, abs=0.4), (method, drifts)
+        assert -0.4 < order(drifts)[-1] - expected < CANCELLED.get(method, 0) + 0.4, (method, drifts)
         deviations(f"motion by {method}, dt = {dt:g}", errors[-1])
 
 
@@ -192,7 +200,7 @@ def test_energy_balance_of_all_that_acts():
             motion = robot.simulate(q, v, DURATION, dt, method=method, **options)
             drifts.append(motion.drift["energy"])
         assert np.abs(motion.work).max() > 0.1
-        assert order(drifts)[-1] == pytest.approx(expected, abs=0.4), (method, drifts)
+        assert -0.4 < order(drifts)[-1] - expected < CANCELLED.get(method, 0) + 0.4, (method, drifts)
 
 
 def test_energy_balance_of_drag():

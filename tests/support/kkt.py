@@ -60,8 +60,8 @@ class Reference:
             here = at * _se3(joint.origin)
             if joint.kind == "fixed":
                 self.links[joint.child] = (number, here)
-            elif joint.kind == "floating":  # its position is that in the world; the origin is its home
-                number = self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), joint.name)
+            elif joint.kind == "floating":
+                number = self.model.addJoint(number, pin.JointModelFreeFlyer(), here, joint.name)
                 self.links[joint.child] = (number, pin.SE3.Identity())
             else:
                 kind = (

@@ -17,9 +17,8 @@ HEXAPOD, DELTA = (linkwork.io.read(name) for name in ("gough-stewart", "delta"))
 
 def low_hexapod(**home: float):
     """Its platform at 0.8 m, where the legs' joints at home do not take it, and some of those elsewhere."""
-    floating, *others = HEXAPOD.joints
-    low = replace(floating, origin=Placement(translation=np.array([0.0, 0.0, 0.8])))
-    return replace(HEXAPOD, joints=(low, *others), home={**HEXAPOD.home, **home})
+    low = {HEXAPOD.joints[0].name: (0.0, 0.0, 0.8, 0.0, 0.0, 0.0, 1.0)}
+    return replace(HEXAPOD, home={**HEXAPOD.home, **low, **home})
 
 
 def test_the_platform_is_held_and_the_legs_follow():

@@ -59,7 +59,8 @@ def drive(**changes: Any) -> Description:
 
 
 def platform(**changes: Any) -> Description:
-    joints = (joint("free", "base", "top", kind="floating", role="passive"), *closed().joints)
+    free = JointDescription("free", "floating", "base", "top", role="passive")
+    joints = (free, *closed().joints)
     return replace(closed(joints=joints, links=(*closed().links, Link("top", body()))), **changes)
 
 
@@ -159,18 +160,17 @@ def test_home_and_independent_of_joints_without_a_coordinate(changes: dict[str, 
 
 def test_floating_joints():
     there = "m.yaml: joint 'free'"
-    assert_finds(platform(floating=True), "error", there, "the base floats already")
-    assert_finds(platform(home={"free": 0.0}), "error", there, "its home is its origin")
     first, *others = platform().joints
-    assert_finds(platform(joints=(*others, first)), "error", there, "make it the root's first joint")
-    moved = replace(first, parent="l1")
-    assert_finds(platform(joints=(moved, *others)), "error", there, "against the root link, but 'l1' has a parent")
-    second = joint("more", "base", "loose", kind="floating")
-    twice = platform(joints=(first, second, *others), links=(*platform().links, Link("loose", body())))
-    assert_finds(twice, "error", "m.yaml: joint 'more'", "there is a floating joint already: 'free'")
+    second = JointDescription("more", "floating", "l1", "loose", role="passive")
+    twice = platform(joints=(*others, first, second), links=(*platform().links, Link("loose", body())), floating=True)
+    assert check(twice) == ()  # anywhere, and several of them
+    assert_finds(platform(home={"free": 0.0}), "error", there, "1 numbers, a floating joint 7")
+    assert check(platform(home={"free": (0, 0, 1, 0, 0, 0, 1)})) == ()
+    limited = platform(joints=(replace(first, upper=1.0), *others))
+    assert_finds(limited, "warning", there, "limits say nothing of a floating joint")
     follower = replace(others[0], mimic=Mimic("free"))
     led = platform(joints=(first, follower, *others[1:]))
-    assert_finds(led, "error", "m.yaml: joint 'j1'", "neither follows another nor is followed")
+    assert_finds(led, "error", "m.yaml: joint 'j1'", "only joints with one freedom follow and are followed")
 
 
 # Elastic joints without inertia

@@ -11,6 +11,7 @@ import linkwork
 from linkwork.errors import ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
+from linkwork.io.rpy import rotation_from_quaternion
 from linkwork.model.checks import check
 from linkwork.model.description import Description, Mimic, Placement
 from linkwork.model.placement import ModifiedParameters
@@ -47,7 +48,10 @@ def placed(robot: Description, home: bool = True) -> dict[str, Placement]:
             continue
         q, moved = robot.home.get(joint.name, 0.0) if home else 0.0, Placement()
         x, y, z = joint.axis / np.linalg.norm(joint.axis)
-        if joint.kind == "prismatic":
+        if joint.kind == "floating":
+            *place, x, y, z, w = robot.home[joint.name]
+            moved = Placement(rotation_from_quaternion(x, y, z, w), np.array(place))
+        elif joint.kind == "prismatic":
             moved = Placement(np.eye(3), q * np.array([x, y, z]))
         elif joint.kind in ("revolute", "continuous"):
             K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -320,15 +324,6 @@ MISTAKES = {
         "module 'b': there is no link 'a_platfrm'.*did you mean 'a_platform'",
     ),
     "module twice": (ROBOT + "modules: [{name: a}, {name: a}]", "platform 'a_platform'.*used twice"),
-    "two floating": (
-        ROBOT.replace("planar", "floating") + "modules: [{name: a}, {name: b}]",
-        "'b_platform'.*`spatial`",
-    ),
-    "floating on floating": (ROBOT.replace("planar", "floating") + "base: floating", "first joint.*`spatial`"),
-    "floating on a link": (
-        ROBOT.replace("planar", "floating") + "joints: [{link: a}]\nmodules: [{name: m, parent: a}]",
-        "platform 'm_platform': only the first joint can be floating.*`spatial`",
-    ),
 }
 
 

@@ -45,10 +45,10 @@ def test_depth_first_in_the_order_of_the_file():
 def test_sizes_of_fixed_and_floating_robots():
     description = describe(Recipe(seed=1, joints=4, fixed=True))
     fixed, floating = build(description), build(description, base="floating")
-    assert (fixed.nq, fixed.nv, fixed.n_bodies) == (4, 4, 4) and not fixed.floating
-    assert (floating.nq, floating.nv, floating.n_bodies) == (11, 10, 5) and floating.floating
-    assert fixed.joint_names == floating.joint_names and fixed.joint_index("to_link2") == 1
-    assert floating.joint_index("to_link2") == 7
+    assert (fixed.nq, fixed.nv, fixed.n_bodies) == (4, 4, 4) and not fixed.moving_base
+    assert (floating.nq, floating.nv, floating.n_bodies) == (11, 10, 5) and floating.moving_base
+    assert fixed.joint_names == floating.joint_names and list(fixed.joint_freedoms("to_link2")) == [1]
+    assert list(floating.joint_freedoms("to_link2")) == [7]
     assert set(fixed.frames) == {link.name for link in description.links} | {"tool"}
 
 
@@ -114,7 +114,7 @@ def test_grouped_parameters_have_the_same_forces(recipe: Recipe):
     assert_close(evaluate(fewer, "inertia_matrix", q), M)
     tau = evaluate(model, "inverse_dynamics", q, v, a)
     assert_close(evaluate(fewer, "inverse_dynamics", q, v, a), tau, scale=(np.abs(M) @ np.abs(a)).max())
-    for body in fewer.bodies[model.floating :]:
+    for body in fewer.bodies[model.moving_base :]:
         mass, h, J = body.inertia.mass, body.inertia.h, body.inertia.J
         assert set(J if body.joint.prismatic else (mass, h.z, J.yy)) == {0}
 
@@ -164,7 +164,7 @@ REFUSED = {
         "'b' follows 'a'(.|\n)*fix: lock 'a', or load with mimic=False",
     ),
     "frame": (lambda: build(PAIR).frame("4"), UnknownNameError, "robot 'robot': there is no frame '4'"),
-    "joint": (lambda: build(PAIR).joint_index("b"), UnknownNameError, "there is no joint 'b'"),
+    "joint": (lambda: build(PAIR).joint_freedoms("b"), UnknownNameError, "there is no joint 'b'"),
     "axis": (lambda: build(robot(hinge("a", "0", "1", axis=np.zeros(3)))), ModelError, "joint 'a': its axis is zero"),
     "cycle": (lambda: build(robot(hinge("a", "0", "1"), hinge("b", "1", "0"))), ModelError, "its own ancestor"),
     "two parents": (lambda: build(robot(hinge("a", "0", "1"), hinge("b", "0", "1"))), ModelError, "child of 2 joints"),

@@ -16,7 +16,9 @@ from linkwork.cli import report_sections
 from linkwork.cli.common import Source
 from linkwork.cli.states import neutral
 from linkwork.errors import LinkworkError
-from linkwork.report import Safe, Series, chart, picture, sample_motion, table, torque_parts
+from linkwork.report import picture, sample_motion, torque_parts
+from linkwork.report.charts import Series, chart
+from linkwork.report.page import Safe, table
 
 app = typer.Typer()
 app.command("report")(verb.report)

@@ -179,7 +179,7 @@ def test_structural_zeros_stay_structural():
     zero = CHAIN.motion_inward(Motion())
     assert all(is_zero(x) for x in zero) and all(is_zero(x) for x in CHAIN.force_outward(Force()))
     tally = Tally()
-    along = Screw("z", tally.wrap(0.6), tally.wrap(0.8)).turn(Vector(0, 0, 1))
+    along = Screw("z", tally.wrap(0.6), tally.wrap(0.8)).outward(Vector(0, 0, 1))
     assert list(along) == [0, 0, 1] and not tally
 
 

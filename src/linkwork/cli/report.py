@@ -15,7 +15,8 @@ from .. import __version__
 from ..errors import LinkworkError
 from ..files import write_text
 from ..model import Model
-from ..report import Motion, Safe, page, sample_motion
+from ..report import Motion, sample_motion
+from ..report.page import Safe, page
 from ..robot import Robot
 from . import report_sections as sections
 from .bench import describe_host

@@ -12,7 +12,9 @@ from ..errors import LinkworkError
 from ..formulations import VARIABLES
 from ..model import Model
 from ..parameters import base_parameters
-from ..report import Motion, Safe, Series, chart, heading, html, legend, paragraph, table, torque_parts
+from ..report import Motion, torque_parts
+from ..report.charts import Series, chart, legend
+from ..report.page import Safe, heading, html, paragraph, table
 from ..robot import Robot
 from .compare import BATCH, WITH_METHODS, compare_methods
 from .mdh import HEADERS, SEATED, SEATS, seats
@@ -67,7 +69,8 @@ def _limits(model: Model) -> Safe:
         return float(value) if value and math.isfinite(value) else None
 
     rows = [
-        [j.name, j.kind, j.role, *(told(getattr(j, name)) for name in names.values())] for j in model.leading_joints
+        [j.name, j.kind.name, j.role, *(told(getattr(j, name)) for name in names.values())]
+        for j in model.leading_joints
     ]
     return table(["joint", "kind", "role", *names], rows, "Joints")
 

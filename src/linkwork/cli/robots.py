@@ -109,7 +109,7 @@ def _tree(model: Model) -> str:
     branches = {0: tree}
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
-        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind})")
+        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind.name})")
     screen = console()
     screen.width = WIDEST
     with screen.capture() as captured:
@@ -185,7 +185,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
     mimic = {"joint": joint.leader, "multiplier": joint.multiplier, "offset": joint.offset} if joint.leader else None
     return {
         "name": joint.name,
-        "kind": joint.kind,
+        "kind": joint.kind.name,
         "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
         "mimic": mimic,

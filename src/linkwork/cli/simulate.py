@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,8 @@ from ..control import PD, ComputedTorque, PDGravity, Quintic
 from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
 from ..robot import Robot
-from ..sim import METHODS, STEP, STOPPED, WARNING, Trajectory, rest
+from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Options, Trajectory, rest
+from ..sim import simulate as simulated
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
@@ -42,7 +44,7 @@ def simulate(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(metavar="METHOD", help=f"One of {', '.join(METHODS)}; else the first that bears the modes."),
+        typer.Option(metavar="METHOD", help=f"One of {', '.join(INTEGRATORS)}; else the first that bears the modes."),
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Record each so many steps.")] = 1,
     limits: Annotated[
@@ -77,18 +79,19 @@ def simulate(
             raise LinkworkError(f"the suffix tells no format of {what}", where=str(path), expected=expected)
     robot = source.load()
     model = robot.model
-    options: dict[str, Any] = {"method": method, "every": every}
+    options = Options(method=method, every=every)
     q0 = rest(model) if q is None else parse(model, "q", q)
     if goal is not None:
-        options |= {"torque": CONTROLLERS[control](kp, kd), "reference": _way(model, q0, goal, duration)}
+        law = CONTROLLERS[control](kp, kd)
+        options = replace(options, torque=law, reference=_way(model, q0, goal, duration))
     elif tau is not None:
-        options["torque"] = parse(model, "tau", tau)
+        options = replace(options, torque=parse(model, "tau", tau))
     if limits is not None:
-        options["limits"] = SoftLimits(limits, 0.02 * limits)
+        options = replace(options, limits=SoftLimits(limits, 0.02 * limits))
     with progress(f"simulating {robot.name}"), warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # the notes say it, too
         began = time.perf_counter()
-        trajectory = robot.simulate(q0, None if v is None else parse(model, "v", v), duration, dt, **options)
+        trajectory = simulated(robot, q0, None if v is None else parse(model, "v", v), duration, dt, options)
         took = time.perf_counter() - began
     if output is not None:
         trajectory.save(output)

@@ -7,14 +7,18 @@ goes to a Python callable, the builtin's ``__self__``.
 Unlike a ufunc it leaves the processor's floating point flags alone, so nothing is said about a division by zero. It
 holds the interpreter lock, as NumPy does for less than 500 states.
 
-Where objects and arrays keep their fields is checked on samples before anything is called. Where that fails, or the
-interpreter has no such builtins, there is no direct call.
+What is assumed of CPython and NumPy is declared below, and checked before anything is called (:func:`obstacle`): where
+objects and arrays keep their fields, on samples of arrays; that the functions called are there. Where something is not
+as assumed there are no direct calls, and every call takes the portable way through the ufunc: ``Function.calls`` tells
+it. That fields are elsewhere than assumed is news, so a RuntimeWarning says it, too.
 """
 
 from __future__ import annotations
 
 import ctypes
+import platform
 import sysconfig
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -31,7 +35,7 @@ from .ufunc import signature
 
 LONGEST = 20_000  # instructions; beyond, NumPy's microsecond hardly shows and others may want the lock
 
-# Byte offsets of fields. Every object begins with what ``object`` has, the type last.
+# What is assumed. Byte offsets of fields: every object begins with what ``object`` has, the type last.
 HEADER = object.__basicsize__
 TYPE = HEADER - 8
 DATA, RANK, SHAPE, STRIDES, DTYPE, FLAGS = (HEADER + offset for offset in (0, 8, 16, 24, 40, 48))  # ndarray
@@ -186,11 +190,11 @@ class Definition(ctypes.Structure):
 
 def define(engine: Any, program: Program, dtype: str) -> Definition | None:
     """Make the loaded ``@direct`` ready for :func:`make_builtin`, if there is one and it can work here."""
-    addresses, address = _addresses(dtype), engine.get_function_address("direct")
-    if addresses is None or not address:
+    address = engine.get_function_address("direct")
+    if not address or obstacle():
         return None
     context = (ctypes.c_void_p * len(ENTRIES)).from_address(engine.get_global_value_address("context"))
-    context[:] = addresses
+    context[:] = _addresses(dtype)
     kind = f"{signature(program.inputs, program.outputs)}, compiled by linkwork for {dtype}."
     document = f"{program.name}(*arguments, **options)\n--\n\n{kind}"  # Python takes the signature from the first line
     return Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
@@ -204,18 +208,27 @@ def make_builtin(definition: Definition, otherwise: Callable[..., Any]) -> Calla
 
 
 @cache
-def _addresses(dtype: str) -> tuple[int, ...] | None:
-    """What ``@context`` holds, or None if this interpreter or this NumPy is not as expected."""
-    if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8 or not _layout_is_known():
-        return None
-    try:
-        array_type, *creators = _numpy_entries(NDARRAY, NEW_ARRAY, NEW_SCALAR)
-        functions = [getattr(ctypes.pythonapi, name) for name in PYTHON_FUNCTIONS]
-    except (AttributeError, ImportError):  # Python 3.10 has no PyObject_Vectorcall
-        return None
-    python = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions)
-    addresses = (array_type, id(np.dtype(dtype)), *creators, *python)
-    return addresses if all(addresses) and array_type == id(np.ndarray) else None
+def obstacle() -> str:
+    """What keeps this interpreter from direct calls; empty if nothing does."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this Python has no global interpreter lock"
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return "this Python is not one of 64 bits"
+    if missing := [name for name in PYTHON_FUNCTIONS if not hasattr(ctypes.pythonapi, name)]:
+        return f"this Python has no {missing[0]}"  # Python 3.10
+    if not _layout_is_known() or _numpy_entries(NDARRAY)[0] != id(np.ndarray) or not all(_addresses("float64")):
+        versions = f"{platform.python_implementation()} {platform.python_version()} with NumPy {np.__version__}"
+        found = f"{versions} keeps the fields of arrays elsewhere than this linkwork knows"
+        warnings.warn(f"{found}: calls of one state take a microsecond longer", RuntimeWarning, stacklevel=2)
+        return found
+    return ""
+
+
+def _addresses(dtype: str) -> tuple[int, ...]:
+    """What ``@context`` holds."""
+    functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in PYTHON_FUNCTIONS)
+    array_type, *creators = _numpy_entries(NDARRAY, NEW_ARRAY, NEW_SCALAR)
+    return (array_type, id(np.dtype(dtype)), *creators, *functions)
 
 
 def _numpy_entries(*slots: int) -> list[int]:

@@ -1,12 +1,12 @@
-"""Program -> LLVM IR -> object code -> NumPy generalised ufunc."""
+"""The native back end: program -> LLVM IR -> object code -> NumPy generalised ufunc."""
 
 from __future__ import annotations
 
 import hashlib
 import pkgutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache as once
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,14 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..program.program import Program
 from . import cache
+from .backend import Compiled
 from .blocks import connect
-from .direct import HEADER, Definition, define, emit_direct, make_builtin, suits
+from .direct import HEADER, Definition, define, emit_direct, make_builtin, obstacle, suits
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
 from .target import ITEM_SIZE, LOCK, Target, host
+from .timeloop import Run, TimeLoop
 from .ufunc import make_ufunc
 
 
@@ -35,6 +37,20 @@ class Loaded:
 _loaded: dict[str, Loaded] = {}  # never freed, it may be running
 
 
+def compile(program: Program, dtype: str) -> Compiled:
+    """The ufunc of :func:`build` and, where possible, the builtin of :mod:`.direct`."""
+    ready = _ready(program, dtype)
+    if ready.direct is None:
+        return Compiled(ready.ufunc, obstacle=obstacle() or "the program is so large that they would gain nothing")
+    return Compiled(ready.ufunc, partial(make_builtin, ready.direct))
+
+
+def compile_loop(loop: TimeLoop) -> Run:
+    from .native_loop import build_loop
+
+    return build_loop(loop)
+
+
 def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = SEGMENT):
     """A NumPy generalised ufunc that runs ``program`` on arrays of ``dtype`` (float64 or float32).
 
@@ -43,15 +59,6 @@ def build(program: Program, dtype: Any = "float64", target: Target | None = None
     a function that broadcasts likewise.
     """
     return _ready(program, dtype, target, segment).ufunc
-
-
-def build_direct(program: Program, dtype: Any, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
-    """A builtin that takes one state in plain arrays with hardly any overhead and leaves other calls to ``fallback``.
-
-    It shares its machine code, and so its bits, with :func:`build`. None where :mod:`.direct` has no such builtin.
-    """
-    definition = _ready(program, dtype).direct
-    return definition and make_builtin(definition, fallback)
 
 
 def _ready(program: Program, dtype: Any, target: Target | None = None, segment: int = SEGMENT) -> Loaded:

@@ -24,3 +24,7 @@ __all__ = [
     "minimum",
     "sign",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,7 +12,11 @@ from ..spatial import Force, Motion, Pose
 from .contact import Contact
 from .drag import Drag
 
-__all__ = ["LAWS", "Contact", "Drag", "ForceLaw"]
+__all__ = ["Contact", "Drag", "ForceLaw"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class ForceLaw(Protocol):

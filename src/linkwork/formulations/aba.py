@@ -23,7 +23,7 @@ def aba(
     Featherstone (2008), table 7.1, with rotor inertia Ia added to the joint's own apparent inertia.
     Equations are numbered here:
 
-      (1)  v_i = X_i v_p + S_i qd,   c_i = v_i x S_i qd,   pA_i = v_i x* I_i v_i - applied wrench
+      (1)  v_i = X_i v_p + S_i qd,   c_i = v_i x S_i qd + Sd_i qd,   pA_i = v_i x* I_i v_i - applied wrench
       (2)  U = IA_i S_i,   D = S_i^T U + Ia,   u = tau_i - S_i^T pA_i
       (3)  Ia = IA_i - U D^-1 U^T,   pa = pA_i + Ia c_i + U D^-1 u
       (4)  IA_p += X_i^T Ia X_i,   pA_p += X_i^T pa
@@ -32,10 +32,10 @@ def aba(
     applied = wrenches or {}
     X, S, vel, c, IA, pA = {}, {}, {0: Motion()}, {}, {}, {}
     for i, p in model.outward():
-        X[i], S[i] = model.transform(i, q), model.subspace(i)
-        own = model.joint_motion(i, v)
+        X[i], S[i] = model.transform(i, q), model.subspace(i, q)
+        own = model.joint_motion(i, q, v)
         vel[i] = X[i].motion_inward(vel[p]) + own                                          # (1)
-        c[i] = vel[i].cross(own)
+        c[i] = vel[i].cross(own) + model.joint_drift(i, q, v)
         pA[i] = vel[i].cross_force(model.inertia(i) @ vel[i]) - applied.get(i, Force())
         IA[i] = ArticulatedInertia.rigid(model.inertia(i))
 
@@ -48,11 +48,12 @@ def aba(
         factors[i] = ldl.factor(D)
         u[i] = [tau[k] - s.dot(pA[i]) for k, s in zip(model.freedoms(i), S[i], strict=True)]
         if p > 0:
-            (inverse,) = factors[i][1]  # only the base has several freedoms, and it hangs on the ground
-            (force,) = U[i]
-            scaled = force * inverse
-            reduced = IA[i].minus_dyad([force], [scaled])                                  # (3)
-            pa = pA[i] + reduced @ c[i] + scaled * u[i][0]
+            left = ldl.columns_inward(factors[i][0], U[i])  # U L^-1, so that U D^-1 U^T is a sum of dyads
+            scaled = [force * inverse for force, inverse in zip(left, factors[i][1], strict=True)]
+            reduced = IA[i].minus_dyad(left, scaled)                                       # (3)
+            pa = pA[i] + reduced @ c[i]
+            for force, value in zip(scaled, ldl.inward(factors[i][0], u[i]), strict=True):
+                pa = pa + force * value
             IA[p] = IA[p] + X[i].articulated_outward(reduced)                              # (4)
             pA[p] = pA[p] + X[i].force_outward(pa)
 
@@ -64,5 +65,5 @@ def aba(
         own = ldl.solve(L, inverse, [value - carried.dot(force) for value, force in zip(u[i], U[i], strict=True)])
         for k, value in zip(model.freedoms(i), own, strict=True):
             qdd[k] = value
-        acc[i] = carried + model.joint_motion(i, qdd)
+        acc[i] = carried + model.joint_motion(i, q, qdd)
     return qdd

@@ -17,19 +17,19 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
     Equations are numbered here:
 
       (1)  J_ik  = X_i J_pk,  J_ii = S_i
-      (2)  Jd_ik = X_i Jd_pk - vJ_i x J_ik
+      (2)  Jd_ik = X_i Jd_pk - vJ_i x J_ik,  Jd_ii = Sd_i
       (3)  B = integral of A^T [w x] A dm, a skew matrix
       (4)  C_kl += J_ik . (I Jd_il + B J_il)
     """
     C: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
     w, J, Jd = {0: Vector()}, {0: {}}, {0: {}}
     for i, p in model.outward():
-        X, own = model.transform(i, q), model.joint_motion(i, v)
+        X, own = model.transform(i, q), model.joint_motion(i, q, v)
         w[i] = X.inward(w[p]) + own.angular
         J[i] = {k: X.motion_inward(column) for k, column in J[p].items()}                             # (1)
         Jd[i] = {k: X.motion_inward(Jd[p][k]) + own.cross(J[i][k]) * -1 for k in J[p]}                # (2)
-        for k, S in zip(model.freedoms(i), model.subspace(i), strict=True):
-            J[i][k], Jd[i][k] = S, Motion()
+        J[i] |= zip(model.freedoms(i), model.subspace(i, q), strict=True)
+        Jd[i] |= zip(model.freedoms(i), model.subspace_rates(i, q, v), strict=True)
         inertia = model.inertia(i)
         for m, column in J[i].items():
             force = inertia @ Jd[i][m] + gyroscopic(inertia, w[i], column)

@@ -21,14 +21,15 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     The rotor inertia Ia stands on the diagonal.
     """
     X = {i: model.transform(i, q) for i, _ in model.outward()}
+    S = {i: model.subspace(i, q) for i, _ in model.outward()}
     Ic = {i: model.inertia(i) for i, _ in model.outward()}
     M: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
     for i, p in model.inward():
-        for k, S in zip(model.freedoms(i), model.subspace(i), strict=True):
-            F = Ic[i] @ S                                                            # (2)
+        for k, own in zip(model.freedoms(i), S[i], strict=True):
+            F = Ic[i] @ own                                                          # (2)
             for j in (i, *model.ancestors(i)):
-                for m, Sj in zip(model.freedoms(j), model.subspace(j), strict=True):
-                    M[k][m] = M[m][k] = Sj.dot(F)                                    # (3)
+                for m, other in zip(model.freedoms(j), S[j], strict=True):
+                    M[k][m] = M[m][k] = other.dot(F)                                 # (3)
                 if model.body(j).parent > 0:
                     F = X[j].force_outward(F)
             M[k][k] = M[k][k] + model.joint(i).rotor_inertia

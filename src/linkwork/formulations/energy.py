@@ -14,7 +14,7 @@ def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> d
     """Velocity of every body in its own frame; 0 is the ground."""
     velocity = {0: Motion()}
     for i, p in model.outward():
-        velocity[i] = model.transform(i, q).motion_inward(velocity[p]) + model.joint_motion(i, v)
+        velocity[i] = model.transform(i, q).motion_inward(velocity[p]) + model.joint_motion(i, q, v)
     return velocity
 
 
@@ -35,8 +35,8 @@ def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
         inertia, joint = model.inertia(i), model.joint(i)
         moment = poses[i].origin * inertia.mass + poses[i].outward(inertia.h)
         total = total - model.gravity.dot(moment)
-        if not joint.floating:
-            stretch = q[model.coordinates(i).start] - joint.rest
+        if joint.kind.nv == 1:
+            stretch = q[model.positions(i).start] - joint.rest
             total = total + 0.5 * joint.stiffness * (stretch * stretch)
     return total
 

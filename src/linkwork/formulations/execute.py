@@ -24,7 +24,7 @@ def executed(method: Method, model: Model) -> Tally:
     if model.loops or method.closed:
         problem.evaluate(*(vector(size) for (size,) in problem.inputs.values()))
         return tally
-    lengths = {"q": model.n_tree + model.floating, "tau": model.n_leading}  # mimic joints have no forces of their own
+    lengths = {"q": model.tree.nq, "tau": model.n_leading}  # mimic joints have no forces of their own
     vectors: list[Any] = [vector(lengths.get(name, model.n_tree)) for name in problem.inputs]
     if method.quantity == "hybrid_dynamics":
         vectors.append([k in model.mobility.driven for k in range(model.n_tree)])

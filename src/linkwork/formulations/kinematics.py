@@ -31,7 +31,7 @@ def frame_jacobian(model: Model, frame: Frame, q: Sequence[Scalar]) -> list[list
     p = poses[frame.body].then(frame.pose).origin
     J: list[list[Scalar]] = [[0] * model.n_tree for _ in range(6)]
     for i in (frame.body, *model.ancestors(frame.body)) if frame.body else ():
-        for k, S in zip(model.freedoms(i), model.subspace(i), strict=True):
+        for k, S in zip(model.freedoms(i), model.subspace(i, q), strict=True):
             linear, angular = poses[i].outward(S.linear), poses[i].outward(S.angular)
             column = (*(linear + angular.cross(p - poses[i].origin)), *angular)
             for row, value in zip(J, column, strict=True):
@@ -44,11 +44,12 @@ def frame_drift(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Sca
     w, wd, vd, U = {0: Vector()}, {0: Vector()}, {0: Vector()}, {0: Matrix.zero()}
     poses = body_poses(model, q)
     for i, p in model.outward():
-        X, own = model.transform(i, q), model.joint_motion(i, v)
+        X, own = model.transform(i, q), model.joint_motion(i, q, v)
         carried = X.inward(w[p])
         w[i] = carried + own.angular
-        wd[i] = X.inward(wd[p]) + carried.cross(own.angular)
-        vd[i] = X.inward(vd[p] + U[p] @ X.origin) + (2 * carried + own.angular).cross(own.linear)
+        drift = model.joint_drift(i, q, v)
+        wd[i] = X.inward(wd[p]) + carried.cross(own.angular) + drift.angular
+        vd[i] = X.inward(vd[p] + U[p] @ X.origin) + (2 * carried + own.angular).cross(own.linear) + drift.linear
         U[i] = acceleration_matrix(w[i], wd[i])
     i = frame.body
     linear = vd[i] + U[i] @ frame.pose.origin

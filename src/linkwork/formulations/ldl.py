@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..scalar import Scalar, is_zero
 
@@ -39,6 +40,16 @@ def inward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
             if not is_zero(L[k][i]):
                 x[i] = x[i] - L[k][i] * x[k]
     return x
+
+
+def columns_inward(L: Sequence[Sequence[Scalar]], columns: Sequence[Any]) -> list[Any]:
+    """X with X L = C, by columns of any type that can be scaled and subtracted."""
+    X = list(columns)
+    for k in reversed(range(len(X))):
+        for i in range(k):
+            if not is_zero(L[k][i]):
+                X[i] = X[i] - X[k] * L[k][i]
+    return X
 
 
 def outward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:

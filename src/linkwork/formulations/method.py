@@ -9,6 +9,7 @@ from typing import Any
 from ..model import Model
 from ..spatial import Force
 
+ONE_AXIS = ("revolute", "continuous", "prismatic")  # Khalil's sigma tells them apart
 Wrenches = Mapping[int, Force] | None  # applied to the bodies, in their frames
 
 
@@ -46,12 +47,15 @@ class Method:
     linear: bool = False  # does its work grow with the number of joints, where that of others grows faster?
     loops: bool = True  # does it work with loops, composed by the quantity?
     closed: bool = False  # does it work on the user's own vectors?
+    kinds: tuple[str, ...] | None = None  # of joints that it takes beside a floating base; all if nothing is said
     fits: Callable[[Model], str] | None = None  # what else keeps it from a model; empty if nothing does
 
     def refusal(self, model: Model, wrenches: bool = False, as_input: bool = False) -> str:
         """Why it does not work for ``model``, with wrenches, or with inertia parameters as inputs; empty if it does."""
-        if (self.serial or self.fixed_base) and model.floating:
-            return f"it is for a fixed base, and {'the base' if model.moving_base else 'a platform'} floats"
+        if (self.serial or self.fixed_base) and model.moving_base:
+            return "it is for a fixed base, and the base floats"
+        if reason := self._unfit(model):
+            return reason
         if self.serial and not model.serial:
             return "it is for serial chains, and the robot branches"
         if model.loops and not (self.loops or self.closed):
@@ -64,4 +68,13 @@ class Method:
             return "it takes no wrenches"
         if as_input and not self.grouped:
             return "it divides by masses, which may be zero when they are inputs"
+        return ""
+
+    def _unfit(self, model: Model) -> str:
+        """A joint of a kind that it is not for."""
+        joints = model.tree.joints[1:] if model.moving_base else model.tree.joints
+        for joint in joints:
+            if self.kinds is not None and joint.kind.name not in self.kinds:
+                kinds = " and ".join(kind for kind in self.kinds if kind != "continuous")
+                return f"it is for {kinds} joints, and {joint.name!r} is {joint.kind.name}"
         return ""

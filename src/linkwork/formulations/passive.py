@@ -22,8 +22,8 @@ def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> li
     forces: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():
         joint = model.joint(i)
-        if not joint.floating:
-            (k,), (at,) = model.freedoms(i), model.coordinates(i)
+        if joint.kind.nv == 1:
+            (k,), (at,) = model.freedoms(i), model.positions(i)
             forces[k] = joint.viscous * v[k] + joint.stiffness * (q[at] - joint.rest)
             if not is_zero(joint.coulomb):
                 forces[k] = forces[k] + joint.coulomb * (_smooth_sign(v[k], width) if width else sign(v[k]))
@@ -41,7 +41,7 @@ def friction_slopes(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
     slopes: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():
         joint = model.joint(i)
-        if not joint.floating:
+        if joint.kind.nv == 1:
             (k,) = model.freedoms(i)
             slopes[k] = joint.viscous
             if not is_zero(joint.coulomb):

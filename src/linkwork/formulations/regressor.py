@@ -44,7 +44,7 @@ def standard_parameters(model: Model, drives: bool | None = None) -> tuple[Param
     return bodies + tuple(
         Parameter(i, element)
         for i, _ in model.outward()
-        if not model.joint(i).floating and drives is not False
+        if model.joint(i).kind.nv == 1 and drives is not False
         for element, attribute in DRIVES.items()
         if (drives and element != "K") or not is_zero(getattr(model.joint(i), attribute))
     )
@@ -107,7 +107,8 @@ def tree_regressor(
     X, w, wd, vd, U = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}
     for i, p in model.outward():
         X[i] = model.transform(i, q)
-        joint_v, joint_a = model.joint_motion(i, v), model.joint_motion(i, a)
+        joint_v = model.joint_motion(i, q, v)
+        joint_a = model.joint_motion(i, q, a) + model.joint_drift(i, q, v)
         vJ, wJ = joint_v.linear, joint_v.angular
         carried = X[i].inward(w[p])
         w[i] = carried + wJ
@@ -120,7 +121,7 @@ def tree_regressor(
     for i, element in asked:
         column: list[Scalar] = [0] * model.n_tree
         if element in DRIVES:
-            (k,), (at,) = model.freedoms(i), model.coordinates(i)
+            (k,), (at,) = model.freedoms(i), model.positions(i)
             column[k] = _drive(model.joint(i), element, q[at], v[k], a[k])                             # (5)
         else:
             if i not in wrenches:
@@ -128,7 +129,7 @@ def tree_regressor(
                 wrenches[i] = _wrenches(frame, w[i], wd[i], vd[i], U[i])
             f = wrenches[i][element]
             for j in (i, *model.ancestors(i)):
-                for k, S in zip(model.freedoms(j), model.subspace(j), strict=True):
+                for k, S in zip(model.freedoms(j), model.subspace(j, q), strict=True):
                     column[k] = S.dot(f)                                                               # (4)
                 if model.body(j).parent > 0:
                     f = X[j].force_outward(f)                                                          # (3)

@@ -32,13 +32,15 @@ def rnea(
       (7)  f_p += R f_i,   n_p += R n_i + p x R f_i
       (8)  tau_i = the joint's share of (f_i, n_i) + Ia a_i
 
-    Gravity enters as the acceleration -g of the ground. No linear velocity is needed but that of a floating base.
+    (aJ, eJ) includes what the change of the joint's own subspace adds, if it changes (a universal joint). Gravity is
+    the acceleration -g of the ground. No linear velocity is needed but that of the joint.
     """
     applied = wrenches or {}
     X, w, wd, vd, U, f = {}, {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}, {}
     for i, p in model.outward():
         X[i] = model.transform(i, q)
-        joint_v, joint_a = model.joint_motion(i, v), model.joint_motion(i, a)
+        joint_v = model.joint_motion(i, q, v)
+        joint_a = model.joint_motion(i, q, a) + model.joint_drift(i, q, v)
         vJ, wJ = joint_v.linear, joint_v.angular
         carried = X[i].inward(w[p])
         w[i] = carried + wJ                                                                              # (1)
@@ -52,7 +54,7 @@ def rnea(
 
     tau: list[Scalar] = [0] * model.n_tree
     for i, p in model.inward():
-        for k, S in zip(model.freedoms(i), model.subspace(i), strict=True):
+        for k, S in zip(model.freedoms(i), model.subspace(i, q), strict=True):
             tau[k] = S.dot(f[i]) + model.joint(i).rotor_inertia * a[k]                                   # (8)
         if p > 0:
             f[p] = f[p] + X[i].force_outward(f[i])                                                       # (7)

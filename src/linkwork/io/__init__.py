@@ -24,25 +24,11 @@ WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
 LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of the files that are read
 BUNDLED = Path(__file__).parent.parent / "robots"
 
-__all__ = [
-    "READERS",
-    "WRITERS",
-    "Structure",
-    "apply",
-    "bundled_robots",
-    "read",
-    "read_mdh",
-    "read_mjcf",
-    "read_structure",
-    "read_urdf",
-    "side_file",
-    "structure_of",
-    "texts",
-    "write",
-    "write_mdh",
-    "write_structure",
-    "write_urdf",
-]
+__all__ = ["read", "write"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def bundled_robots() -> tuple[str, ...]:

@@ -34,6 +34,7 @@ import yaml
 from ..errors import ModelError
 from ..forces import LAWS
 from ..model.description import CLOSURES
+from ..model.joints import joint_kind
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
 
 
@@ -69,7 +70,9 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
             joints = scope.of(tables.joints)
             for name, node in tables.mapping(top["home"]).items():
                 if name in joints and _has_position(tables.joints[joints[name]]):
-                    tables.home[joints[name]] = tables.number(node)
+                    size = joint_kind(tables.joints[joints[name]]["kind"]).nq
+                    several = tuple(tables.numbers(node, size)) if size > 1 else ()
+                    tables.home[joints[name]] = several or tables.number(node)
                 else:
                     known = [each for each in joints if _has_position(tables.joints[joints[each]])]
                     tables.note(tables.unknown(node, "key", name, known))
@@ -77,7 +80,7 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
 
 
 def _has_position(joint: Mapping[str, Any]) -> bool:
-    return joint["kind"] not in ("fixed", "floating")
+    return joint_kind(joint["kind"]).nq > 0
 
 
 def read_independent(tables: Tables, top: Row) -> None:

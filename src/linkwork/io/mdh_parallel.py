@@ -125,7 +125,7 @@ def _platform(tables: Tables, node: yaml.Node, parent: str, prefix: str) -> str:
         at = tables.placement(tables.mapping(placed, PLACED), placed)
     if freedoms == "floating":
         joint = tables.add_joint(node, f"{link}_joint", "floating", parent, link)
-        joint["origin"] = at
+        tables.stand(joint, at)
         tables.independent.append(joint["name"])
     else:
         _chain(tables, node, prefix, parent, link, freedoms, at)

@@ -10,8 +10,9 @@ import numpy as np
 import yaml
 
 from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
+from ..model.joints import joint_kind
 from ..model.placement import ModifiedParameters
-from ..model.rotations import rotation_from_rpy
+from ..model.rotations import quaternion_from_rotation, rotation_from_rpy
 from .dh import from_standard_dh
 from .yaml_nodes import Nodes
 
@@ -90,7 +91,7 @@ class Tables(Nodes):
         self.distal: dict[str, Placement] = {}
         self.driven: set[str] = set()
         self.loops: dict[str, tuple[str, Side, Side]] = {}  # name -> kind, first, second
-        self.home: dict[str, float] = {}
+        self.home: dict[str, float | tuple[float, ...]] = {}
         self.independent: list[str] = []
 
     # --- sources
@@ -222,8 +223,8 @@ class Tables(Nodes):
                     for column, key in zip(columns, STANDARD, strict=True):
                         column.append(self.number(row[key]) if key in row else 0.0)
                 else:
-                    joint["origin"] = scope.at if parent == scope.base else Placement()
-                    joint["origin"] @= self.placement(row, node)
+                    at = scope.at if parent == scope.base else Placement()
+                    self.stand(joint, at @ self.placement(row, node))
         if standard:
             number = {link: k - 1 for k, link in enumerate(carried)}
             modified, ends = from_standard_dh(*columns, parent=[number[joint["parent"]] for joint in added])
@@ -231,6 +232,13 @@ class Tables(Nodes):
             for joint, parameters in zip(added, modified, strict=True):
                 joint["origin"] = parameters.placement()
         return carried[-1]
+
+    def stand(self, joint: dict[str, Any], at: Placement) -> None:
+        """Place a joint. Of a body that floats it is where it stands at home: its position counts from the parent."""
+        joint["origin"] = at
+        if joint_kind(joint["kind"]).free:
+            self.home[joint["name"]] = (*at.translation.tolist(), *quaternion_from_rotation(at.rotation))
+            joint["origin"] = Placement()
 
     def parent(self, node: yaml.Node, scope: Scope, numbers: Mapping[str, str]) -> str:
         """The link that a row names, or gives the number of."""
@@ -248,9 +256,6 @@ class Tables(Nodes):
         joint = {"name": name, "kind": kind, "parent": parent, "child": link}
         if kind == "floating":
             joint["role"] = "passive"
-            if self.joints or self.floating or parent != self.root_link:
-                fix = "make it the first joint, on a fixed base, or of joints of one freedom (a platform: `spatial`)"
-                self.fail(node, "only the first joint can be floating", fix=fix)
         self.joints[name], self.links[link] = joint, None
         return joint
 

@@ -17,7 +17,7 @@ from ..model.description import STANDARD_GRAVITY, Description, JointDescription,
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, TABLES
-from .rpy import rpy_from_rotation
+from .rpy import rotation_from_quaternion, rpy_from_rotation
 
 SIGMA = {"revolute": "0", "continuous": "0", "prismatic": "1", "fixed": "2", "floating": "floating"}
 ANGLES = ("gamma", "alpha", "theta")
@@ -55,7 +55,7 @@ def write_mdh(description: Description) -> str:
         lines.append(f"base: {_flow(sources.added(base, 'base'))}")
     if tuple(description.gravity) != STANDARD_GRAVITY:
         lines.append(f"gravity: {_list(description.gravity)}")
-    lines += _table("joints", (_joint(joint, turned, sources) for joint in joints)) or ["joints: []"]
+    lines += _table("joints", (_joint(joint, turned, sources, description.home) for joint in joints)) or ["joints: []"]
     lines += _table(
         "links",
         (
@@ -108,8 +108,14 @@ def _is_identity(rotation: np.ndarray) -> bool:
 # --- rows
 
 
-def _joint(joint: JointDescription, turned: Mapping[str, Placement], sources: _Sources) -> dict[str, str]:
-    placement = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
+def _joint(
+    joint: JointDescription, turned: Mapping[str, Placement], sources: _Sources, home: Mapping[str, Any]
+) -> dict[str, str]:
+    origin = joint.origin
+    if joint.motion.free and joint.name in home:  # its row says where it stands at home
+        *place, x, y, z, w = home[joint.name]
+        origin = origin @ Placement(rotation_from_quaternion(x, y, z, w), np.array(place))
+    placement = turned[joint.parent].inverse() @ origin @ turned[joint.child]
     row = {"name": _text(joint.name), "link": _text(joint.child), "parent": _text(joint.parent)}
     if (sigma := SIGMA[joint.kind]) != "0":
         row["sigma"] = sigma
@@ -175,7 +181,11 @@ def _loops(description: Description, turned: Mapping[str, Placement], sources: _
 
 def _home(description: Description) -> dict[str, str]:
     joints = {joint.name: joint for joint in description.joints}
-    return {_text(name): _position(joints[name])(float(position)) for name, position in description.home.items()}
+    return {
+        _text(name): _position(joints[name])(position)
+        for name, position in description.home.items()
+        if isinstance(position, float)  # where a body floats at home stands in its row
+    }
 
 
 def law_name(description: Description, frame: str, law: Any) -> str:

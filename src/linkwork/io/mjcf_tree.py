@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
+from ..model.rotations import quaternion_from_rotation
 from .mjcf_equalities import read_equalities
 from .mjcf_tendons import read_tendons
 from .mjcf_values import fresh, placement_of, rotation_of
@@ -33,6 +34,7 @@ class TreeReader:
         owners = [self.bodies[body] for body in model.jnt_bodyid]
         self.tendons: dict[int, np.ndarray] = {}  # what they add to a joint: K, K rest, Fv, Fs, Ia
         self.names = [name or fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
+        self.poses: dict[str, tuple[float, ...]] = {}  # of free bodies at home
         self.carriers: list[int] = []  # by body: itself or the nearest before it that has joints; 0: it stands still
         for b, parent in enumerate(model.body_parentid):
             self.carriers.append(b if model.body_jntnum[b] else self.carriers[parent] if b else 0)
@@ -82,7 +84,10 @@ class TreeReader:
             if kind not in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE):
                 self.check_free_or_ball(j)
                 if j == self.platform:
-                    joint = JointDescription(self.names[j], "floating", parent, name, placement, role="passive")
+                    joint = JointDescription(self.names[j], "floating", parent, name, role="passive")
+                    self.poses[self.names[j]] = (
+                        *placement.translation.tolist(), *quaternion_from_rotation(placement.rotation)
+                    )  # fmt: skip
                     self.joints.insert(0, joint)  # its coordinates come first
                     parent = name
                 continue
@@ -152,11 +157,11 @@ class TreeReader:
             return "active"
         return "elastic" if stiffness > 0 else "passive"
 
-    def home(self) -> dict[str, float]:
+    def home(self) -> dict[str, float | tuple[float, ...]]:
         """Where MuJoCo closes the loops, unless the file gives it poses of its own."""
         own = {joint.name for joint in self.joints if joint.kind not in ("fixed", "floating") and not joint.mimic}
         at = {name: float(self.model.qpos0[self.model.jnt_qposadr[j]]) for j, name in enumerate(self.names)}
-        return {name: position for name, position in at.items() if self.loops and position and name in own}
+        return self.poses | {name: position for name, position in at.items() if self.loops and position and name in own}
 
     def check_free_or_ball(self, j: int) -> None:
         model, dof, name = self.model, self.model.jnt_dofadr[j], self.names[j]

@@ -21,6 +21,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import yaml
 
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
@@ -128,7 +129,7 @@ def write_structure(description: Description) -> str:
         ],
         "roles": {role: names for role, names in named.items() if names},
         "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
-        "home": {name: float(position) for name, position in description.home.items()},
+        "home": {name: np.asarray(position, float).tolist() for name, position in description.home.items()},
         "independent": list(description.independent),
         "actuation": "redundant" if description.redundant else "",
         "forces": [_force(description, frame, law) for frame, law in description.forces],

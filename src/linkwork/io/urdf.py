@@ -15,7 +15,6 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.description import (
-    KINDS,
     STANDARD_GRAVITY,
     Description,
     Finding,
@@ -25,6 +24,7 @@ from ..model.description import (
     Mimic,
     Placement,
 )
+from ..model.joints import JOINT_KINDS
 from ..model.rotations import rotation_from_rpy
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
 from .xml import BLANK, Element, before_declaration, parse_xml
@@ -145,13 +145,13 @@ class _Reader:
         parent = element.required("parent", '<parent link="..."/>').attribute("link")
         child = element.required("child", '<child link="..."/>').attribute("link")
         origin = self.placement(element)
-        if kind not in KINDS:
+        if kind not in JOINT_KINDS:
             self.error(
                 element,
                 f"joints of type {kind!r} are not supported",
-                "make it of one-degree-of-freedom joints" if kind == "planar" else f"use one of {', '.join(KINDS)}",
+                f"use one of {', '.join(JOINT_KINDS)}",
             )
-        if kind not in KINDS or kind in ("fixed", "floating"):  # all else in such a joint says nothing
+        if kind not in JOINT_KINDS or kind in ("fixed", "floating"):  # all else in such a joint says nothing
             if element.child("mimic"):
                 message = f"a {kind} joint cannot follow another; its <mimic> is ignored"
                 self.warn(element, message, "remove the <mimic>")

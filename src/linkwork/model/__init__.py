@@ -4,6 +4,7 @@ from . import closure
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
+from .coordinates import Coordinates, Layout, Segment
 from .describe import describe
 from .description import (
     Description,
@@ -17,18 +18,23 @@ from .description import (
 )
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
+from .joints import JOINT_KINDS, JointKind, joint_kind
 from .mobility import determines
-from .model import Body, Frame, Joint, Loop, Mobility, Model, quaternion_product
+from .model import Body, Frame, Joint, Loop, Mobility, Model
 from .soft_limits import SoftLimits
 
 __all__ = [
+    "JOINT_KINDS",
     "Body",
+    "Coordinates",
     "Description",
     "ElasticDrive",
     "Finding",
     "Frame",
     "Joint",
     "JointDescription",
+    "JointKind",
+    "Layout",
     "Link",
     "LinkInertia",
     "Loop",
@@ -37,6 +43,7 @@ __all__ = [
     "Mobility",
     "Model",
     "Placement",
+    "Segment",
     "SoftLimits",
     "build",
     "chain",
@@ -45,7 +52,11 @@ __all__ = [
     "describe",
     "determines",
     "grouped",
-    "quaternion_product",
+    "joint_kind",
     "raise_errors",
     "with_elastic_drives",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,18 +11,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError, UnknownNameError
-from ..spatial import Inertia, Matrix, Pose, Symmetric, Vector
+from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
+from .joints import FIXED, FLOATING
 from .loop_checks import check_home
 from .mobility import with_mobility
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
-from .rotations import cos_sin, frame_of_axis, quaternion_from_rotation
+from .rotations import cos_sin
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
 OTHERWISE = {  # what may have been meant
@@ -30,7 +32,7 @@ OTHERWISE = {  # what may have been meant
     "rotors": "other values stand in the file (Ia; rotorInertia in a <transmission>)",
     "mimic": "which joint follows which stands in the file (mimic; <mimic>)",
 }
-FLOATING_BASE = "floating_base"  # name of the joint between the ground and a floating base
+FLOATING_BASES = ("base", "floating_base")  # names of the joint between the ground and a floating base
 INERTIA_NOISE = 1e-15  # relative to the largest entry
 
 
@@ -42,7 +44,7 @@ def build(
     friction: bool = True,
     rotors: bool = True,
     mimic: bool = True,
-    lock: Mapping[str, float] | None = None,
+    lock: Mapping[str, Any] | None = None,
 ) -> Model:
     """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says)."""
     raise_errors(check(description))
@@ -59,9 +61,6 @@ def build(
     direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity")
     if len(direction) != 3:
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
-    if floating and any(joint.kind == "floating" for joint in joints):
-        message = "its platform floats against its base, so the base cannot float too"
-        raise ModelError(message, where=description.name, fix='load it with base="fixed"')
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
     model = _finish(description, tree, Vector(*direction))
@@ -72,7 +71,7 @@ def build(
 
 
 def _with_options(
-    description: Description, friction: bool, rotors: bool, mimic: bool, lock: Mapping[str, float]
+    description: Description, friction: bool, rotors: bool, mimic: bool, lock: Mapping[str, Any]
 ) -> list[JointDescription]:
     joints = {joint.name: joint for joint in description.joints}
     if not isinstance(lock, Mapping):
@@ -80,9 +79,15 @@ def _with_options(
     for name, position in lock.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, where=description.name)
-        if joints[name].kind == "fixed":
+        size = joints[name].motion.nq
+        if not size:
             raise ModelError(f"joint {name!r} is fixed already", where=description.name, fix="leave it out of lock")
-        _finite([position], description.name, f"lock of joint {name!r}")
+        where = f"lock of joint {name!r}"
+        given = _finite([position] if size == 1 else position, description.name, where)
+        if len(given) != size:
+            raise ModelError(
+                f"{where} has another number of entries", where=description.name, got=given, expected=f"{size} numbers"
+            )
     result = []
     for joint in description.joints:
         if not friction:
@@ -95,7 +100,7 @@ def _with_options(
     return result
 
 
-def _finite(values: Sequence[float], robot: str, what: str) -> tuple[float, ...]:
+def _finite(values: Any, robot: str, what: str) -> tuple[float, ...]:
     try:
         values = tuple(values)
         numbers = tuple(float(x) if isinstance(x, Real) and not isinstance(x, bool) else math.nan for x in values)
@@ -116,9 +121,9 @@ def _leader(joint: JointDescription, joints: Mapping[str, JointDescription]) -> 
 
 
 def _locked_position(
-    joint: JointDescription, joints: Mapping[str, JointDescription], lock: Mapping[str, float]
-) -> float | None:
-    if joint.kind == "fixed":
+    joint: JointDescription, joints: Mapping[str, JointDescription], lock: Mapping[str, Any]
+) -> list[float] | None:
+    if not joint.motion.nq:
         return None
     follows = joint.mimic
     if joint.name in lock:
@@ -127,22 +132,23 @@ def _locked_position(
                 f"joint {joint.name!r} follows {follows.joint!r} and cannot be locked by itself",
                 fix=f"lock {follows.joint!r}, or load with mimic=False",
             )
-        return float(lock[joint.name])
+        return np.atleast_1d(np.asarray(lock[joint.name], float)).tolist()
     if follows is None:
         return None
     if follows.joint in lock:
-        return follows.multiplier * float(lock[follows.joint]) + follows.offset
-    return follows.offset if joints[follows.joint].kind == "fixed" else None
+        return [follows.multiplier * float(lock[follows.joint]) + follows.offset]
+    return None if joints[follows.joint].motion.nq else [follows.offset]
 
 
-def _locked(joint: JointDescription, position: float) -> JointDescription:
-    axis = joint.axis / np.linalg.norm(joint.axis)
-    if joint.kind == "prismatic":
-        moved = Placement(np.eye(3), axis * position)
-    else:
-        turned = Placement(frame_of_axis(axis))
-        moved = turned @ placement_of((FixedScrew("z", position),)) @ turned.inverse()
-    return replace(joint, kind="fixed", origin=joint.origin @ moved, mimic=None)
+def _locked(joint: JointDescription, position: list[float]) -> JointDescription:
+    start, end = (Placement(frame) for frame in joint.motion.frames(joint.axis, joint.second_axis))
+    own = Joint(joint.name, joint.motion, pitch=joint.pitch)
+    moved = Pose.identity().then(Transform(*own.kind.transform(own, own.kind.normalised(position))))
+    return replace(joint, kind=FIXED.name, origin=joint.origin @ start @ _placement(moved) @ end.inverse(), mimic=None)
+
+
+def _placement(pose: Pose) -> Placement:
+    return Placement(np.array([list(row) for row in pose.rotation.rows], float), np.array(list(pose.origin), float))
 
 
 @dataclass
@@ -162,20 +168,17 @@ def _grow(description: Description, joints: Sequence[JointDescription], floating
     outgoing, root = replace(description, joints=tuple(joints)).outgoing(), description.root
     tree = [_Node("ground", -1, None)]
     if floating:
-        tree.append(_Node(root, 0, JointDescription(FLOATING_BASE, "floating", "", root)))
+        name = next(name for name in FLOATING_BASES if all(joint.name != name for joint in joints))
+        tree.append(_Node(root, 0, JointDescription(name, FLOATING.name, "", root)))
         tree[0].children.append(1)
     stack: list[tuple[str, JointDescription | None, int, Placement]] = [(root, None, len(tree) - 1, Placement())]
     while stack:
         link, joint, body, placed = stack.pop()
-        if joint is not None and joint.kind == "floating":
-            tree.append(_Node(link, 0, joint))
-            tree[0].children.append(len(tree) - 1)
-            body, placed = len(tree) - 1, Placement()
-        elif joint is not None and joint.kind != "fixed":
-            axis = Placement(frame_of_axis(joint.axis))
-            tree.append(_Node(link, body, joint, screws(placed @ axis)))
+        if joint is not None and joint.motion.nv:
+            start, end = (Placement(frame) for frame in joint.motion.frames(joint.axis, joint.second_axis))
+            tree.append(_Node(link, body, joint, screws(placed @ start)))
             tree[body].children.append(len(tree) - 1)
-            body, placed = len(tree) - 1, axis.inverse()
+            body, placed = len(tree) - 1, end.inverse()
         tree[body].links[link] = placed
         for further in reversed(outgoing[link]):
             stack.append((further.child, further, body, placed @ further.origin))
@@ -188,7 +191,7 @@ def _choose_frames(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]
     for i in reversed(range(1, len(tree))):
         descendants[tree[i].parent] += descendants[i]
     for node in reversed(tree):
-        if node.joint is None or node.joint.kind == "floating":
+        if node.joint is None or not node.joint.motion.axial:
             continue
         if node.children:  # x along the common normal to the axis of the largest branch
             main = max(node.children, key=lambda k: (descendants[k], -k))
@@ -197,7 +200,7 @@ def _choose_frames(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]
             last = _trailing(node.chain)
             _shift(tree, node, FixedScrew("z", -last.angle, -last.length))
             tilted = any(screw.axis == "x" and cos_sin(screw.angle)[1] for screw in node.chain)
-            if tilted and node.joint.kind != "prismatic":  # turning x towards the centre of mass saves 9 operations
+            if tilted and any(node.joint.motion.turning):  # turning x towards the centre of mass saves 9 operations
                 h = _inertia([(inertias[name], placement) for name, placement in node.links.items()]).h
                 _shift(tree, node, FixedScrew("z", snapped(math.atan2(h.y, h.x))))
 
@@ -257,7 +260,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
         summary=description.summary,
         sources=description.sources,
         loops=loops,
-        home=_home(description, [node.joint for node in tree if node.joint]) if loops else (),
+        home=_home(description, [node.joint for node in tree if node.joint]) if loops or description.home else (),
         forces=tuple((frames[name], law) for name, law in description.forces),
     )
 
@@ -266,22 +269,22 @@ def _home(description: Description, joints: Sequence[JointDescription]) -> tuple
     """The user's q of the description's home position."""
     home: list[float] = []
     for joint in joints:
-        if joint.kind == "floating":
-            home += [*joint.origin.translation.tolist(), *quaternion_from_rotation(joint.origin.rotation)]
-        elif joint.mimic is None:
-            home.append(float(description.home.get(joint.name, 0.0)))
+        if joint.mimic is None:
+            given = description.home.get(joint.name, joint.motion.neutral())
+            home += np.atleast_1d(np.asarray(given, float)).tolist()
     return tuple(home)
 
 
 def _joint(joint: JointDescription, chain: tuple[FixedScrew, ...]) -> Joint:
-    last = _trailing(chain)
+    last = _trailing(chain) if joint.motion.axial else FixedScrew("z")
     follows = joint.mimic
     return Joint(
         name=joint.name,
-        kind=joint.kind,
-        placement=chain[:-1] if chain and chain[-1].axis == "z" else chain,
+        kind=joint.motion,
+        placement=chain[:-1] if joint.motion.axial and chain and chain[-1].axis == "z" else chain,
         angle=last.angle,
         length=last.length,
+        pitch=joint.pitch,
         **joint.values(),
         leader=follows and follows.joint,
         multiplier=follows.multiplier if follows else 1.0,

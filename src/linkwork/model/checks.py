@@ -19,8 +19,10 @@ from numpy.typing import ArrayLike
 from ..errors import ModelError
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .loop_checks import HUGE, check_drives, check_structure, place
+from .model import Joint
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
+SQUARE = 1e-9  # cosine: axes this close to right angles are
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
 MOST_LOOPS, MOST_OF_LOOPS = 100, 1000  # loops, and joints of a robot that has any: how they move takes long to find
 LONGEST_CHAIN = 100  # joints, each following the next
@@ -142,6 +144,11 @@ def _mimics(description: Description) -> Iterator[Finding]:
         if leader is None:
             yield Finding("error", where, f"it follows joint {name!r}, which does not exist", "correct the name")
             continue
+        several = [each for each in (joint, leader) if each.motion.nv > 1]
+        if several:
+            message = f"{several[0].name!r} is {several[0].kind}: only joints with one freedom follow and are followed"
+            yield Finding("error", where, message, "remove its mimic")
+            continue
         followed = {joint.name: None}  # an ordered set
         while leader is not None and leader.name not in followed and len(followed) <= LONGEST_CHAIN:
             followed[leader.name] = None
@@ -157,7 +164,7 @@ def _mimics(description: Description) -> Iterator[Finding]:
         elif len(chain) > 2:
             message = f"it follows a joint that itself follows: {listed}"
             yield Finding("warning", where, message, f"follow {chain[-1]!r} directly; some programs refuse chains")
-        elif joints[name].kind == "fixed":
+        elif not joints[name].motion.nv:
             message = f"it follows the fixed joint {name!r}, so it stays at its offset {joint.mimic.offset:g}"
             yield Finding("warning", where, message, "make it fixed, or follow a joint that moves")
 
@@ -174,7 +181,12 @@ def _finite(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         where = place(description, "joint", joint.name)
         values = {name: getattr(joint, name) for name in ("rotor_inertia", "coulomb", "viscous", "stiffness", "rest")}
-        values |= {"axis": joint.axis, "origin": np.append(joint.origin.rotation, joint.origin.translation)}
+        values |= {
+            "axis": joint.axis,
+            "second axis": joint.second_axis,
+            "pitch": joint.pitch,
+            "origin": np.append(joint.origin.rotation, joint.origin.translation),
+        }
         if joint.mimic is not None:
             values |= {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
         for name, value in values.items():
@@ -199,10 +211,12 @@ def _has_numbers(inertia: LinkInertia) -> bool:
 def _joint_values(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         where = place(description, "joint", joint.name)
-        if joint.kind in ("fixed", "floating"):
+        if not joint.motion.nv:
             continue
-        if np.abs(joint.axis).max() < 1 / HUGE:
-            yield Finding("error", where, "its axis is zero", "give the direction of motion, e.g. 0 0 1")
+        yield from _axes(where, joint)
+        if not joint.motion.bounded and (joint.lower > -math.inf or joint.upper < math.inf):
+            message = f"limits say nothing of a {joint.kind} joint, and are left out"
+            yield Finding("warning", where, message, "make it of joints with one freedom, which have limits")
         if joint.lower > joint.upper:
             message = f"its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}"
             yield Finding("warning", where, message, "exchange them")
@@ -217,7 +231,7 @@ def _joint_values(description: Description) -> Iterator[Finding]:
             message = f"its stiffness is negative: {joint.stiffness:g}; the spring would push away from rest"
             yield Finding("warning", where, message, "write stiffness as a positive number")
         largest = max((abs(limit) for limit in (joint.lower, joint.upper) if abs(limit) < 1e4), default=0.0)
-        if joint.kind == "revolute" and largest > 50:
+        if joint.motion.position_units == ("rad",) and largest > 50:
             message = f"its limits are {joint.lower:g} and {joint.upper:g} rad: degrees?"
             yield Finding("warning", where, message, "write radians: degrees times pi/180")
 
@@ -292,7 +306,7 @@ def _singular(description: Description) -> Iterator[Finding]:
         given[link] = inertia[link] is not None
         for joint in below[link]:
             own = _sum(own, joint, subtree[joint.child])
-            given[link] |= joint.kind == "fixed" and given[joint.child]
+            given[link] |= not joint.motion.nv and given[joint.child]
         subtree[link] = own
 
     if description.loops:  # they share out inertia: a joint may have it through another branch
@@ -302,14 +316,11 @@ def _singular(description: Description) -> Iterator[Finding]:
         yield Finding("warning", place(description), message, "give its links mass and inertia")
     leaders = {joint.mimic.joint for joint in description.joints if joint.mimic}
     for joint in description.joints:
-        if joint.kind == "fixed" or joint.mimic or joint.name in leaders:  # coupled joints share their inertia
+        if not joint.motion.nv or joint.mimic or joint.name in leaders:  # coupled joints share their inertia
             continue
-        where, moved, axis = place(description, "joint", joint.name), subtree[joint.child], joint.axis
-        if joint.kind in ("prismatic", "floating"):
-            along, least = moved.mass, 0.0
-        else:
-            along, least = axis @ moved.about_origin @ axis / (axis @ axis), POINT**2 * moved.mass
-        if along + joint.rotor_inertia <= least:
+        where, moved = place(description, "joint", joint.name), subtree[joint.child]
+        excess, along = min(_apparent(joint, moved))
+        if excess <= 0:
             message = (
                 f"what it moves has mass {moved.mass:g} kg and inertia {along:g} along its axis, so the inertia matrix"
                 " is singular or indefinite and forward dynamics fails"
@@ -319,6 +330,29 @@ def _singular(description: Description) -> Iterator[Finding]:
         elif not given[joint.child]:
             where = place(description, "link", joint.child)
             yield Finding("warning", where, "it moves but has no inertia; taken as massless", "give it an inertial")
+
+
+def _apparent(joint: JointDescription, moved: LinkInertia) -> Iterator[tuple[float, float]]:
+    """For each freedom at position zero: by how much its inertia is more than none, and the inertia."""
+    kind, (_, frame) = joint.motion, joint.motion.frames(joint.axis, joint.second_axis)
+    for S in kind.subspace(Joint(joint.name, kind, pitch=joint.pitch), kind.neutral()):
+        shift, axis = (frame @ np.array(list(vector), float) for vector in (S.linear, S.angular))
+        coupling = 2 * shift @ np.cross(axis, moved.first_moment)
+        inertia = moved.mass * (shift @ shift) + coupling + axis @ moved.about_origin @ axis
+        least = POINT**2 * moved.mass if axis.any() and not shift.any() else 0.0
+        yield float(inertia + joint.rotor_inertia - least), float(inertia)
+
+
+def _axes(where: str, joint: JointDescription) -> Iterator[Finding]:
+    given = [joint.axis, joint.second_axis][: joint.motion.directions]
+    if any(np.abs(axis).max() < 1 / HUGE for axis in given):
+        yield Finding("error", where, "its axis is zero", "give the direction of motion, e.g. 0 0 1")
+    elif len(given) == 2:
+        cosine = given[0] @ given[1] / (np.linalg.norm(given[0]) * np.linalg.norm(given[1]))
+        if abs(cosine) > SQUARE:
+            angle = math.degrees(math.acos(min(1.0, abs(cosine))))
+            message = f"its axes are at {angle:.6g} degrees, not at right angles"
+            yield Finding("error", where, message, "use two revolute joints with a massless link between them")
 
 
 def _sum(outer: LinkInertia, joint: JointDescription, inner: LinkInertia) -> LinkInertia:

@@ -110,7 +110,7 @@ def jacobian(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
         steps, end = around(model, loop, q)
         own: list[list[Scalar]] = [[0] * model.n_tree for _ in (*HELD[loop.kind][0], *turned(end, loop.kind))]
         for step in steps:
-            for k, S in zip(model.freedoms(step.body), model.subspace(step.body), strict=True):
+            for k, S in zip(model.freedoms(step.body), model.subspace(step.body, q), strict=True):
                 angular = step.at.outward(S.angular) * step.side
                 linear = step.at.outward(S.linear) * step.side + angular.cross(end.origin - step.at.origin)
                 for row, value in zip(own, _held(loop.kind, end, linear, angular), strict=True):
@@ -127,10 +127,11 @@ def drift(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar
         w, wd, acceleration, at = Vector(), Vector(), Vector(), Vector()
         for step in steps:
             arm, at = step.at.origin - at, step.at.origin
-            own = model.joint_motion(step.body, v)
+            own, change = model.joint_motion(step.body, q, v), model.joint_drift(step.body, q, v)
             slide, turn = step.at.outward(own.linear) * step.side, step.at.outward(own.angular) * step.side
             acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide)
-            wd = wd + w.cross(turn)
+            acceleration = acceleration + step.at.outward(change.linear) * step.side
+            wd = wd + w.cross(turn) + step.at.outward(change.angular) * step.side
             w = w + turn
         arm = end.origin - at
         acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..spatial import Inertia, Pose
+from ..spatial import Inertia, Pose, Transform
 from .description import Description, JointDescription, Link, LinkInertia, LoopDescription, Mimic, Placement
 from .model import FixedScrew, Frame, Model
 from .placement import placement_of
@@ -22,21 +22,24 @@ def describe(model: Model) -> Description:
     joints = []
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
-        if joint.floating and floating:
+        if i == 1 and floating:
             continue
-        if joint.floating:
-            origin = _placement(model.transform(i, model.expand(model.home)))
-            joints.append(JointDescription(joint.name, "floating", names[0], body.name, origin, role=joint.role))
-            continue
-        placed = placement_of((*joint.placement, FixedScrew("z", joint.angle, joint.length)))
+        if joint.kind.axial:
+            placed = placement_of((*joint.placement, FixedScrew("z", joint.angle, joint.length)))
+        else:
+            own = Transform(*joint.kind.transform(joint, joint.kind.neutral()))
+            placed = placement_of(joint.placement) @ _placement(Pose.identity().then(own))
+        axis, second_axis = joint.kind.axes(at[i].rotation.T)
         joints.append(
             JointDescription(
                 name=joint.name,
-                kind=joint.kind,
+                kind=joint.kind.name,
                 parent=names[body.parent],
                 child=body.name,
                 origin=at[body.parent].inverse() @ placed @ at[i],
-                axis=at[i].rotation[2].copy(),
+                axis=axis,
+                second_axis=second_axis,
+                pitch=joint.pitch,
                 **joint.values(),
                 mimic=Mimic(joint.leader, joint.multiplier, joint.offset) if joint.leader else None,
             )
@@ -61,8 +64,8 @@ def describe(model: Model) -> Description:
         floating=floating,
         frames=frames,
         loops=tuple(LoopDescription(loop.name, loop.kind, side(loop.first), side(loop.second)) for loop in model.loops),
-        home=dict(zip(model.position_names, model.home[-len(model.position_names) :], strict=False)),
-        independent=_independent(model),
+        home=_home(model),
+        independent=model.coordinates.of_freedoms(mobility.independent).joints if model.loops else (),
         redundant=len(mobility.motors) > len(mobility.driven),
         forces=tuple((frame.name, law) for frame, law in model.forces),
         summary=model.summary,
@@ -70,11 +73,9 @@ def describe(model: Model) -> Description:
     )
 
 
-def _independent(model: Model) -> tuple[str, ...]:
-    if not model.loops:
-        return ()
-    platform = model.floating and not model.moving_base and 0 in model.mobility.independent
-    return ((model.joint(1).name,) if platform else ()) + model.joint_names
+def _home(model: Model) -> dict[str, float | tuple[float, ...]]:
+    own = model.coordinates.positions.to_dict(np.array(model.home)) if model.home else {}
+    return {name: float(x) if x.ndim == 0 else tuple(x.tolist()) for name, x in own.items()}
 
 
 def _placement(pose: Pose) -> Placement:

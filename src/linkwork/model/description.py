@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, short
+from .joints import JointKind, joint_kind
 
-KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
 ROLES = ("active", "passive", "elastic")
 CLOSURES = ("revolute", "prismatic", "universal", "spherical", "weld")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -129,9 +129,10 @@ class JointValues:
 @dataclass(frozen=True, eq=False)
 class JointDescription(JointValues):
     """``origin`` places the child link's frame in the parent link's frame at position zero; ``axis`` is in the
-    child's frame (as in URDF), of any length but zero.
-
-    A floating joint lets a platform move freely against the root link, where ``origin`` is its home pose."""
+    child's frame (as in URDF), of any length but zero. What else a kind needs: a universal joint turns about ``axis``,
+    which is fixed in the parent, and then about ``second_axis``, fixed in the child and at right angles to it; a
+    helical joint shifts along its axis by ``pitch`` metres per radian. A spherical or floating joint needs no axis.
+    """
 
     name: str
     kind: str
@@ -140,6 +141,13 @@ class JointDescription(JointValues):
     origin: Placement = field(default_factory=Placement)
     axis: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     mimic: Mimic | None = None
+    second_axis: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    pitch: float = 0.0
+
+    @property
+    def motion(self) -> JointKind:
+        """How the child moves."""
+        return joint_kind(self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +169,8 @@ class LoopDescription:
 class Description:
     """``frames`` are extra named frames: name -> (link, placement in that link).
 
-    ``home`` gives positions of joints near which the loops close (zero where it gives none). ``independent`` names the
+    ``home`` gives positions of joints near which the loops close, a number or, of a joint with several, as many as it
+    has (zero where it gives none). ``independent`` names the
     joints whose velocities tell all others; without it they are chosen, active ones first. ``redundant`` allows more
     active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
     """
@@ -173,7 +182,7 @@ class Description:
     floating: bool = False
     frames: Mapping[str, tuple[str, Placement]] = field(default_factory=dict)
     loops: tuple[LoopDescription, ...] = ()
-    home: Mapping[str, float] = field(default_factory=dict)
+    home: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
     independent: tuple[str, ...] = ()
     redundant: bool = False
     forces: tuple[tuple[str, Any], ...] = ()

@@ -80,7 +80,7 @@ def with_elastic_drives(description: Description, drives: Mapping[str, ElasticDr
 def _refuse_unfit(description: Description, joint: JointDescription) -> None:
     followers = [other.name for other in description.joints if other.mimic and other.mimic.joint == joint.name]
     reasons = {
-        f"it is {joint.kind}": joint.kind in ("fixed", "floating"),
+        f"it is {joint.kind}": joint.motion.nv != 1 or bool(joint.pitch),
         f"it follows joint {joint.mimic.joint!r}" if joint.mimic else "": joint.mimic is not None,
         f"joint {followers[0]!r} follows it" if followers else "": bool(followers),
         f"it is {joint.role}, without a motor": joint.role != "active",
@@ -97,7 +97,7 @@ def _refuse_unfit(description: Description, joint: JointDescription) -> None:
 
 def _in_series(joint: JointDescription, drive: ElasticDrive) -> list[JointDescription]:
     motor, spring = _names(joint.name, {joint.name: drive})
-    kind = "prismatic" if joint.kind == "prismatic" else "continuous"
+    kind = "continuous" if any(joint.motion.turning) else joint.kind
     return [
         replace(joint, name=motor, child=_rotor(joint), rotor_inertia=drive.motor_inertia),
         JointDescription(

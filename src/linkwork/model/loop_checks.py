@@ -36,7 +36,6 @@ def check_structure(description: Description) -> Iterator[Finding]:
     yield from _roles(description)
     yield from _home(description)
     yield from _independent(description)
-    yield from _floating(description)
 
 
 def check_home(description: Description, given: Model, closed: Model) -> Iterator[Finding]:
@@ -45,19 +44,23 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are taken as closed"
         yield Finding("warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708")
-    first, turned = 0, "not where the file puts it: there the loops do not close"
-    if closed.floating:
-        first, body = 7, closed.joint(1).name
-        shift = float(np.linalg.norm(np.subtract(closed.home, given.home)[:3]))
-        turn = 2 * math.acos(min(1.0, abs(float(np.dot(closed.home[3:7], given.home[3:7])))))
-        if body in description.independent and max(shift, turn) > MOVED:
-            message = f"at home it is {turned}; moved by {shift:.3g} m, turned by {math.degrees(turn):.3g} degrees"
-            yield Finding("warning", place(description, "joint", body), message, CORRECT)
-    for joint, before, after in zip(closed.leading_joints, given.home[first:], closed.home[first:], strict=True):
-        where = place(description, "joint", joint.name)
-        if joint.name in description.independent and abs(after - before) > MOVED:
-            message = f"at home it is {turned}; {after:.6g} instead of {before:.6g}"
-            yield Finding("warning", where, message, CORRECT)
+    turned = "not where the file puts it: there the loops do not close"
+    step = closed.coordinates.difference(np.array(given.home), np.array(closed.home))
+    for joint, v, at in zip(
+        closed.coordinates.joints, closed.coordinates.velocity_ranges, closed.coordinates.position_ranges, strict=True
+    ):
+        where, moved = place(description, "joint", joint.name), step[v.start : v.stop]
+        before, after = given.home[at.start], closed.home[at.start]
+        if joint.name in description.independent and np.abs(moved).max() > MOVED:
+            shift, turn = (
+                float(np.linalg.norm(moved[[t is kind for t in joint.kind.turning]])) for kind in (False, True)
+            )
+            instead = f"moved by {shift:.3g} m, turned by {math.degrees(turn):.3g} degrees"
+            if joint.kind.nq == 1:
+                instead = f"{after:.6g} instead of {before:.6g}"
+            yield Finding("warning", where, f"at home it is {turned}; {instead}", CORRECT)
+        if not joint.kind.bounded:
+            continue
         told = joint.name in description.home and not joint.lower <= before <= joint.upper  # already
         if not told and not joint.lower - BEYOND <= after <= joint.upper + BEYOND:
             message = (
@@ -74,7 +77,7 @@ def check_drives(description: Description) -> Iterator[Finding]:
     held.update(link for loop in description.loops for link, _ in (loop.first, loop.second))
     for spring in description.joints:
         motor, own = inner.get(spring.parent), inertia[spring.parent]
-        if spring.role != "elastic" or motor is None or motor.kind in ("fixed", "floating") or motor.rotor_inertia:
+        if spring.role != "elastic" or motor is None or motor.motion.nv != 1 or motor.rotor_inertia:
             continue
         massless = own is None or not (own.mass or own.central.any())
         if massless and held[spring.parent] == 1 and _one_axis(motor, spring):
@@ -86,10 +89,10 @@ def check_drives(description: Description) -> Iterator[Finding]:
 
 def _one_axis(motor: JointDescription, spring: JointDescription) -> bool:
     """Whether the two joints move the same way at all positions."""
-    if (motor.kind == "prismatic") != (spring.kind == "prismatic"):
+    if motor.motion.turning != spring.motion.turning:
         return False
     along, direction = (axis / np.linalg.norm(axis) for axis in (motor.axis, spring.origin.rotation @ spring.axis))
-    arm = np.zeros(3) if motor.kind == "prismatic" else spring.origin.translation
+    arm = np.zeros(3) if not any(motor.motion.turning) else spring.origin.translation
     return bool(np.abs(np.cross(along, [direction, arm])).max() < SAME)
 
 
@@ -135,13 +138,16 @@ def _home(description: Description) -> Iterator[Finding]:
             yield joint
             continue
         where, position = place(description, "joint", name), description.home[name]
-        reason = "its home is its origin" if joint.kind == "floating" else _has_no_coordinate(joint)
-        if reason:
+        numbers = np.atleast_1d(np.asarray(position, float))
+        if reason := _has_no_coordinate(joint):
             yield Finding("error", where, f"`home` names it, but {reason}", "leave it out of `home`")
-        elif not abs(position) < HUGE:
+        elif not (np.abs(numbers) < HUGE).all():
             yield Finding("error", where, f"its home position is not finite: {position}", "write a finite number")
-        elif not joint.lower <= position <= joint.upper:
-            message = f"its home position {position:g} is outside its limits {joint.lower:g} and {joint.upper:g}"
+        elif numbers.shape != (joint.motion.nq,):
+            message = f"its home position has {numbers.size} numbers, a {joint.kind} joint {joint.motion.nq}"
+            yield Finding("error", where, message, f"give {', '.join(joint.motion.position_parts) or 'one number'}")
+        elif joint.motion.bounded and not joint.lower <= numbers[0] <= joint.upper:
+            message = f"its home position {numbers[0]:g} is outside its limits {joint.lower:g} and {joint.upper:g}"
             yield Finding("warning", where, message, "choose a home position the joint can reach")
 
 
@@ -160,33 +166,6 @@ def _independent(description: Description) -> Iterator[Finding]:
         yield Finding("warning", place(description), message, "remove it, or describe the loops")
 
 
-def _floating(description: Description) -> Iterator[Finding]:
-    children = {joint.child for joint in description.joints}
-    floating = [joint for joint in description.joints if joint.kind == "floating"]
-    for joint in floating:
-        where = place(description, "joint", joint.name)
-        if joint.parent in children:
-            message = f"a floating joint moves a platform against the root link, but {joint.parent!r} has a parent"
-            yield Finding(
-                "error", where, message, "hang it on the root link, or make it of one-degree-of-freedom joints"
-            )
-        elif joint is floating[0] and joint is not next(
-            each for each in description.joints if each.parent == joint.parent
-        ):
-            yield Finding("error", where, "other joints of the root stand before it", "make it the root's first joint")
-        if joint is not floating[0]:
-            message = f"there is a floating joint already: {floating[0].name!r}"
-            yield Finding("error", where, message, "make it of one-degree-of-freedom joints")
-        if description.floating:
-            message = "the base floats already"
-            yield Finding("error", where, message, "fix the base, or make this joint of one-degree-of-freedom joints")
-    names = {joint.name for joint in floating}
-    for joint in description.joints:
-        if joint.mimic is not None and (joint.kind == "floating" or joint.mimic.joint in names):
-            message = "a floating joint neither follows another nor is followed"
-            yield Finding("error", place(description, "joint", joint.name), message, "remove its mimic")
-
-
 def _named(
     description: Description, names: Iterable[str], table: str
 ) -> Iterator[tuple[str, JointDescription | Finding]]:
@@ -199,7 +178,7 @@ def _named(
 
 def _has_no_coordinate(joint: JointDescription) -> str:
     """Why nothing can be said of the joint's coordinate; empty if it has one."""
-    return "it is fixed" if joint.kind == "fixed" else f"it follows {joint.mimic.joint!r}" if joint.mimic else ""
+    return "it is fixed" if not joint.motion.nv else f"it follows {joint.mimic.joint!r}" if joint.mimic else ""
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

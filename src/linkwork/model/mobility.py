@@ -156,7 +156,7 @@ def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
     a whole."""
     groups: dict[str, list[int]] = {"passive": [], "elastic": [], "active": []}
     for joint in model.leading_joints:
-        groups[joint.role].append(model.joint_index(joint.name))
+        groups[joint.role] += model.joint_freedoms(joint.name)
     body = [list(range(6))] if model.floating else []
     orders = [[*groups.values(), *body]]
     if model.floating and not model.moving_base:
@@ -190,8 +190,7 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
 
 def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
     """Those of the named joints, and of a moving base."""
-    floating = {body.joint.name: tuple(range(6)) for body in model.bodies if body.joint.floating}
-    given = [k for name in names for k in floating.get(name) or (model.joint_index(name),)]
+    given = [k for name in names for k in model.joint_freedoms(name)]
     return tuple(sorted({*given, *range(6 if model.moving_base else 0)}))
 
 
@@ -218,7 +217,7 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
     G[list(independent)] = np.eye(len(independent))
     if dependent:
         G[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, list(independent)], rcond=None)[0]
-    roles = {model.joint_index(joint.name): joint.role for joint in model.leading_joints}
+    roles = {k: joint.role for joint in model.leading_joints for k in model.joint_freedoms(joint.name)}
     motors = tuple(k for k, role in roles.items() if role == "active")
     base = set(range(6)) if model.moving_base else set()
     drivable = tuple(k for k in independent if k not in base and roles.get(k) != "elastic")

@@ -18,23 +18,13 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import UnknownNameError
-from ..scalar import Scalar, cos, sin, sqrt
-from ..spatial import AXES, Inertia, Motion, Pose, Screw, Transform, Vector
+from ..scalar import Scalar
+from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
+from .coordinates import Coordinates
 from .description import Finding, JointValues
+from .joints import JointKind, Prismatic, Revolute
 from .rotations import cos_sin
 from .soft_limits import SoftLimits
-
-
-def quaternion_product(p: Sequence[Scalar], r: Sequence[Scalar]) -> list[Scalar]:
-    """p r, both x, y, z, w: first turn by r, in the axes that p gives."""
-    x, y, z, w = p
-    a, b, c, d = r
-    return [
-        d * x + w * a + y * c - z * b,
-        d * y + w * b + z * a - x * c,
-        d * z + w * c + x * b - y * a,
-        d * w - x * a - y * b - z * c,
-    ]
 
 
 @dataclass(frozen=True)
@@ -50,39 +40,41 @@ class FixedScrew:
         return Screw(self.axis, *cos_sin(self.angle), self.length)
 
 
-def _cos_sin_of_sum(value: Scalar, constant: float) -> tuple[Scalar, Scalar]:
-    """Of ``value + constant``; whole quarter turns only exchange sine and cosine and cost nothing."""
-    c, s = cos_sin(constant)
-    if c * s == 0:
-        C, S = cos(value), sin(value)
-        return c * C - s * S, s * C + c * S
-    return cos(value + constant), sin(value + constant)
-
-
 @dataclass(frozen=True, eq=False)
 class Joint(JointValues):
-    """How a body moves against its parent: constant screws, then its own z screw by ``position``.
+    """How a body moves against its parent: constant screws, then what its kind says.
 
-    The z screw has angle ``position + angle`` and length ``length`` for a revolute joint, angle ``angle`` and length
-    ``position + length`` for a prismatic one. A floating joint has neither.
+    Kinds with one axis move on a z screw of angle ``angle`` and length ``length``, to which positions are added.
     """
 
     name: str
-    kind: str  # revolute, continuous, prismatic or floating
+    kind: JointKind
     placement: tuple[FixedScrew, ...] = ()
     angle: float = 0.0
     length: float = 0.0
+    pitch: float = 0.0  # of a screw, metres per radian
     leader: str | None = None  # the joint it mimics: position = multiplier * position(leader) + offset
     multiplier: float = 1.0
     offset: float = 0.0
 
     @property
-    def floating(self) -> bool:
-        return self.kind == "floating"
+    def revolute(self) -> bool:
+        """Is it a turn about z alone?"""
+        return isinstance(self.kind, Revolute)
 
     @property
     def prismatic(self) -> bool:
-        return self.kind == "prismatic"
+        """Is it a shift along z alone?"""
+        return isinstance(self.kind, Prismatic)
+
+    @property
+    def floating(self) -> bool:
+        return self.kind.free
+
+    @property
+    def driven(self) -> bool:
+        """Does a motor move it?"""
+        return self.role == "active" and not self.kind.free
 
 
 @dataclass(frozen=True)
@@ -150,18 +142,9 @@ class Model:
     # -- structure ---------------------------------------------------------------------------------------------
 
     @property
-    def floating(self) -> bool:
-        return bool(self.bodies) and self.bodies[0].joint.floating
-
-    @property
     def moving_base(self) -> bool:
         """Does the robot as a whole move freely? (A parallel robot's platform does so against its base.)"""
-        return self.floating and self.frames[self.root].body == 1
-
-    @property
-    def floating_name(self) -> str:
-        """What the floating body is called in joint vectors: the base, or a platform by its joint."""
-        return ("base" if self.moving_base else self.joint(1).name) if self.floating else ""
+        return self.root in self.frames and self.frames[self.root].body > 0
 
     @property
     def n_bodies(self) -> int:
@@ -201,39 +184,32 @@ class Model:
     # -- coordinates -------------------------------------------------------------------------------------------
 
     @cached_property
-    def _first(self) -> list[int]:
-        """First tree velocity index of each body's joint; the last entry is their number."""
-        first = [0]
-        for body in self.bodies:
-            first.append(first[-1] + (6 if body.joint.floating else 1))
-        return first
+    def tree(self) -> Coordinates:
+        """Of all joints, mimic joints included."""
+        return Coordinates(tuple(body.joint for body in self.bodies))
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Of the leading joints: the user's q, and the velocities of all that move by themselves."""
+        return Coordinates(tuple(body.joint for body in self.bodies if body.joint.leader is None))
 
     @property
     def n_tree(self) -> int:
         """Number of joint freedoms, mimic joints included."""
-        return self._first[-1]
+        return self.tree.nv
 
     def freedoms(self, i: int) -> range:
         """The tree velocity indices of joint ``i``."""
-        return range(self._first[i - 1], self._first[i])
+        return self.tree.velocity_ranges[i - 1]
 
-    def coordinates(self, i: int) -> range:
+    def positions(self, i: int) -> range:
         """The tree position indices of joint ``i``."""
-        shift = 1 if self.floating and i > 1 else 0
-        start = self._first[i - 1] + shift
-        return range(start, start + (7 if self.joint(i).floating else 1))
-
-    @cached_property
-    def _leading(self) -> dict[str, int]:
-        """Joint name -> its index among the velocities of the leading joints, for those with one freedom."""
-        start = 6 if self.floating else 0
-        names = [b.joint.name for b in self.bodies if not b.joint.floating and b.joint.leader is None]
-        return {name: start + k for k, name in enumerate(names)}
+        return self.tree.position_ranges[i - 1]
 
     @property
     def n_leading(self) -> int:
         """Number of velocities of the leading joints."""
-        return len(self._leading) + (6 if self.floating else 0)
+        return self.coordinates.nv
 
     @property
     def nv(self) -> int:
@@ -241,63 +217,78 @@ class Model:
 
     @property
     def nq(self) -> int:
-        return self.n_leading + (1 if self.floating else 0)
+        return self.coordinates.nq
 
     @cached_property
     def mobility(self) -> Mobility:
         if self.closed_mobility is not None:
             return self.closed_mobility
         everything = tuple(range(self.n_leading))
-        active = tuple(self._leading[joint.name] for joint in self.leading_joints if joint.role == "active")
+        active = tuple(k for k in everything if self.coordinates.joint_of(k).driven)
         return Mobility(everything, active, active, tuple(k for k in everything if k not in active))
 
     def names_of(self, freedoms: Sequence[int]) -> tuple[str, ...]:
-        """The one-freedom joints among freedoms of the leading joints (a floating body has no name there)."""
-        return tuple(name for name, k in self._leading.items() if k in freedoms)
+        """Entries of these freedoms of the leading joints, but for those of floating bodies."""
+        held = [k for k in freedoms if not self.coordinates.joint_of(k).kind.free]
+        return self.coordinates.of_freedoms(held).names
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The independent one-freedom joints, in the order of ``v`` (after the six of a floating body)."""
-        return self.names_of(self.mobility.independent)
+        """The joints whose velocities ``v`` holds, in its order, but for floating bodies."""
+        return self._held(self.coordinates.of_freedoms(self.mobility.independent).joints)
 
     @property
     def position_names(self) -> tuple[str, ...]:
-        """The one-freedom joints of ``q``, in its order (after the seven of a floating body)."""
-        return tuple(self._leading)
+        """The joints whose positions ``q`` holds, in its order, but for floating bodies."""
+        return self._held(self.coordinates.positions.joints)
 
-    @cached_property
+    def _held(self, names: Sequence[str]) -> tuple[str, ...]:
+        free = {joint.name for joint in self.coordinates.joints if joint.kind.free}
+        return tuple(name for name in names if name not in free)
+
+    @property
     def leading_joints(self) -> tuple[Joint, ...]:
-        return tuple(b.joint for b in self.bodies if b.joint.name in self._leading)
+        return tuple(joint for joint in self.coordinates.joints if not joint.kind.free)
+
+    @property
+    def floating(self) -> bool:
+        return bool(self.bodies) and self.bodies[0].joint.kind.free
+
+    @property
+    def floating_name(self) -> str:
+        return self.joint(1).name if self.floating else ""
 
     @cached_property
-    def _shares(self) -> list[tuple[int, float, float]]:
-        """For each tree velocity index: (index among the leading, multiplier, offset)."""
-        shares: list[tuple[int, float, float]] = []
-        for body in self.bodies:
-            joint = body.joint
-            if joint.floating:
-                shares += [(k, 1.0, 0.0) for k in range(6)]
-            else:
-                leader = joint.name if joint.leader is None else joint.leader
-                shares.append((self._leading[leader], joint.multiplier, joint.offset))
-        return shares
+    def _shares(self) -> list[tuple[int, float]]:
+        """For each tree velocity index: (index among the leading, multiplier)."""
+        first = dict(zip(self.coordinates.positions.joints, self.coordinates.velocity_ranges, strict=True))
+        return [
+            (k, joint.multiplier)
+            for joint in self.tree.joints
+            for k in first[joint.name if joint.leader is None else joint.leader]
+        ]
 
     def expand(self, q: Sequence[Scalar]) -> list[Scalar]:
         """Tree positions from the user's ``q``."""
         if not self.has_mimic:
             return list(q)
-        start, extra = (6, 1) if self.floating else (0, 0)
-        head = list(q[:7]) if self.floating else []
-        return head + [multiplier * q[k + extra] + offset for k, multiplier, offset in self._shares[start:]]
+        first = dict(zip(self.coordinates.positions.joints, self.coordinates.position_ranges, strict=True))
+        tree: list[Scalar] = []
+        for joint in self.tree.joints:
+            if joint.leader is None:
+                tree += [q[k] for k in first[joint.name]]
+            else:
+                tree += [joint.multiplier * q[k] + joint.offset for k in first[joint.leader]]
+        return tree
 
     def expand_rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Tree velocities (or accelerations) from those of the leading joints."""
-        return [multiplier * v[k] for k, multiplier, _ in self._shares]
+        return [multiplier * v[k] for k, multiplier in self._shares]
 
     def collect(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Forces of the leading joints from tree forces: a mimic joint adds its share to its leader."""
         total: list[Scalar] = [0] * self.n_leading
-        for (k, multiplier, _), force in zip(self._shares, tau, strict=True):
+        for (k, multiplier), force in zip(self._shares, tau, strict=True):
             total[k] = total[k] + multiplier * force
         return total
 
@@ -315,53 +306,36 @@ class Model:
     def moved(self, q: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
         """The user's q after unit time at the velocities ``step`` of the leading joints, to first order; a quaternion
         gets length one."""
-        return self.normalised([x + y for x, y in zip(q, self.position_rates(q, step), strict=True)])
-
-    def position_rates(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
-        """dq/dt at velocities ``rates`` of the leading joints; those of a floating body are in its own axes."""
-        if not self.floating:
-            return list(rates)
-        origin = self.transform(1, q).outward(Vector(*rates[:3]))
-        return [*origin, *quaternion_product(q[3:7], [*(0.5 * value for value in rates[3:6]), 0]), *rates[6:]]
-
-    def normalised(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """q with a quaternion of length one."""
-        if not self.floating:
-            return list(q)
-        scale = 1 / sqrt(sum((value * value for value in q[3:7]), start=0))
-        return [*q[:3], *(scale * value for value in q[3:7]), *q[7:]]
+        rates = self.coordinates.rates(q, step)
+        return self.coordinates.normalised([x + y for x, y in zip(q, rates, strict=True)])
 
     # -- kinematics of one joint, over any scalar ------------------------------------------------------------------
 
-    def transform(self, i: int, q: Sequence[Scalar]) -> Any:
-        """Places body ``i`` in its parent at tree positions ``q``: a Transform, or a Pose if the base floats (which
-        carries vectors, motions and forces alike; inertias never go from a base to the ground)."""
+    def transform(self, i: int, q: Sequence[Scalar]) -> Transform:
+        """Places body ``i`` in its parent at tree positions ``q``."""
         joint = self.joint(i)
-        at = self.coordinates(i)
-        if joint.floating:
-            values = [q[k] for k in at]
-            return Pose.of_quaternion(values[:3], values[3:])
-        value = q[at.start]
-        if joint.prismatic:
-            last = Screw("z", *cos_sin(joint.angle), value + joint.length)
-        else:
-            last = Screw("z", *_cos_sin_of_sum(value, joint.angle), joint.length)
-        return Transform(*(fixed.screw for fixed in joint.placement), last)
+        own = joint.kind.transform(joint, [q[k] for k in self.positions(i)])
+        return Transform(*(fixed.screw for fixed in joint.placement), *own)
 
-    def subspace(self, i: int) -> list[Motion]:
+    def subspace(self, i: int, q: Sequence[Scalar]) -> list[Motion]:
         """Unit motions of joint ``i`` in the frame of body ``i``, one per freedom."""
         joint = self.joint(i)
-        if joint.floating:
-            return [Motion(linear=e) for e in AXES] + [Motion(angular=e) for e in AXES]
-        return [Motion(linear=AXES[2]) if joint.prismatic else Motion(angular=AXES[2])]
+        return joint.kind.subspace(joint, [q[k] for k in self.positions(i)])
 
-    def joint_motion(self, i: int, v: Sequence[Scalar]) -> Motion:
+    def joint_motion(self, i: int, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
         """Motion of body ``i`` against its parent at tree velocities ``v``."""
-        values = [v[k] for k in self.freedoms(i)]
-        if len(values) == 6:
-            return Motion(Vector(*values[:3]), Vector(*values[3:]))
-        axis = Vector(0, 0, values[0])
-        return Motion(linear=axis) if self.joint(i).prismatic else Motion(angular=axis)
+        motions = zip(self.freedoms(i), self.subspace(i, q), strict=True)
+        return sum((S * v[k] for k, S in motions), Motion())
+
+    def subspace_rates(self, i: int, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Motion]:
+        """How the unit motions of joint ``i`` change at tree velocities ``v``, in the frame of body ``i``."""
+        joint = self.joint(i)
+        return joint.kind.subspace_rates(joint, [q[k] for k in self.positions(i)], [v[k] for k in self.freedoms(i)])
+
+    def joint_drift(self, i: int, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
+        """What the change of the subspace of joint ``i`` adds to its acceleration at tree velocities ``v``."""
+        joint = self.joint(i)
+        return joint.kind.drift(joint, [q[k] for k in self.positions(i)], [v[k] for k in self.freedoms(i)])
 
     # -- lookup and change ------------------------------------------------------------------------------------------
 
@@ -371,12 +345,12 @@ class Model:
         except KeyError:
             raise UnknownNameError("frame", name, self.frames, where=f"robot {self.name!r}") from None
 
-    def joint_index(self, name: str) -> int:
-        """Index of a leading joint among their velocities."""
-        try:
-            return self._leading[name]
-        except KeyError:
-            raise UnknownNameError("joint", name, self._leading, where=f"robot {self.name!r}") from None
+    def joint_freedoms(self, name: str) -> range:
+        """Indices of a leading joint among their velocities."""
+        joints = self.coordinates.positions.joints
+        if name not in joints:
+            raise UnknownNameError("joint", name, joints, where=f"robot {self.name!r}")
+        return self.coordinates.velocity_ranges[joints.index(name)]
 
     def link_pose(self, i: int) -> Pose:
         """Where the frame of body ``i``'s own link sits in the body's frame."""

@@ -31,8 +31,7 @@ class PreciseModel(Model):
     """Its constants are DoubleDouble, but for exact zeros and ones."""
 
     def transform(self, i: int, q: Sequence[Scalar]) -> Any:
-        placed = super().transform(i, q)
-        return placed if isinstance(placed, Pose) else Transform(*map(_screw, placed.screws))
+        return Transform(*(_screw(x) if isinstance(x, Screw) else x for x in super().transform(i, q).screws))
 
 
 def precise_model(model: Model) -> Model:

@@ -47,8 +47,8 @@ class SymbolicModel(Model):
             for fixed in joint.placement:
                 prime = "'" * sum(screw.axis == fixed.axis for screw in chain)
                 chain.append(_named(fixed.screw, *(f"{name}{i}{prime}" for name in NAMES[fixed.axis])))
-            last = super().transform(i, [0.0] * 7 * (self.n_bodies + 1)).screws[-1] if not joint.floating else None
-            found[i] = (*chain, _named(last, f"theta{i}", f"r{i}")) if last else ()
+            own = Transform(*joint.kind.transform(joint, joint.kind.neutral())).screws
+            found[i] = (*chain, *((_named(own[0], f"theta{i}", f"r{i}"),) if joint.kind.axial else own))
         return found
 
     def transform(self, i: int, q: Sequence[Scalar]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from ..model import Body, Joint, Model
+from ..model import Body, Joint, Model, joint_kind
 from ..model.model import FixedScrew
 from ..spatial import Inertia, Symmetric, Vector
 
@@ -19,7 +19,7 @@ def generic_chain(n: int, prismatic: Collection[int] = (), parallel: Collection[
         alpha = 0.0 if i in parallel else 0.7 + wobble
         joint = Joint(
             f"joint{i}",
-            "prismatic" if i in prismatic else "revolute",
+            joint_kind("prismatic" if i in prismatic else "revolute"),
             placement=(FixedScrew("x", alpha, 0.31 + wobble),),
             angle=0.4 + wobble if i in prismatic else 0.0,
             length=0.0 if i in prismatic else 0.23 - wobble,

@@ -1,26 +1,14 @@
-"""What a report about a robot is made of: its picture, charts, a sample motion with its torque in parts, and the page.
+"""What a report about a robot is made of: its picture, and a sample motion with its torque in parts.
 
-``linkwork report`` puts them together.
+``linkwork report`` puts them on a page.
 """
 
-from .charts import Series, chart, legend
 from .motion import Motion, sample_motion
-from .page import Safe, heading, html, page, paragraph, table
 from .parts import torque_parts
-from .picture import picture
+from .skeleton import picture
 
-__all__ = [
-    "Motion",
-    "Safe",
-    "Series",
-    "chart",
-    "heading",
-    "html",
-    "legend",
-    "page",
-    "paragraph",
-    "picture",
-    "sample_motion",
-    "table",
-    "torque_parts",
-]
+__all__ = ["Motion", "picture", "sample_motion", "torque_parts"]
+
+
+def __dir__() -> list[str]:
+    return __all__

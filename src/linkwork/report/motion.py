@@ -67,7 +67,7 @@ def _start(robot: Robot) -> np.ndarray:
 def _settled(robot: Robot, q: np.ndarray) -> np.ndarray:
     """With springs as far out as the weight pulls them, by Newton steps."""
     model = robot.model
-    places = [model.joint_index(joint.name) for joint in model.leading_joints if joint.role == "elastic"]
+    places = [k for j in model.leading_joints if j.role == "elastic" for k in model.joint_freedoms(j.name)]
     if not places:
         return q
     at, rows = [k + model.nq - model.nv for k in places], [model.mobility.forced.index(k) for k in places]
@@ -95,14 +95,14 @@ def _way(robot: Robot, start: np.ndarray) -> np.ndarray:
         below, above = at - joint.lower, joint.upper - at
         sign = np.sign(above - below) if above != below else (-1) ** len(ways)
         room = SHARE * max(above, below)
-        ways.append(sign * min(room, LARGEST[joint.kind], SPEED * joint.velocity_limit * DURATION / PEAK))
+        ways.append(sign * min(room, LARGEST[joint.kind.name], SPEED * joint.velocity_limit * DURATION / PEAK))
     return np.array(ways)
 
 
 def _fastest(robot: Robot, q: np.ndarray) -> float:
     """Angular frequency of the fastest spring."""
     model = robot.model
-    springs = {model.joint_index(joint.name): joint.stiffness for joint in model.leading_joints if joint.stiffness}
+    springs = {k: j.stiffness for j in model.leading_joints if j.stiffness for k in model.joint_freedoms(j.name)}
     at = [k for k, each in enumerate(model.mobility.independent) if each in springs]
     if not at:
         return 0.0
@@ -127,7 +127,7 @@ def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Moti
         if free:
             a[free] = robot.hybrid_dynamics(q, v, demanded[k], none)[1]
         every = robot.joint_velocities(q, v) if model.loops else v
-        return np.array(model.position_rates(list(q), list(every))), a
+        return np.array(model.coordinates.rates(list(q), list(every))), a
 
     q, v = start, np.zeros(model.nv)
     Q, V, A = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)), np.empty((steps + 1, model.nv))
@@ -139,7 +139,7 @@ def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Moti
         q2, a2 = rates(2 * k + 1, q + h / 2 * q1, v + h / 2 * a1)
         q3, a3 = rates(2 * k + 1, q + h / 2 * q2, v + h / 2 * a2)
         q4, a4 = rates(2 * k + 2, q + h * q3, v + h * a3)
-        q = np.array(model.normalised(list(q + h / 6 * (q1 + 2 * q2 + 2 * q3 + q4))))
+        q = np.array(model.coordinates.normalised(list(q + h / 6 * (q1 + 2 * q2 + 2 * q3 + q4))))
         v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
     return Motion(h * np.arange(steps + 1), Q, V, A)
 

@@ -16,22 +16,29 @@ from .counting import Counted, Tally
 
 Scalar = Any  # no common base class spans float, complex, ndarray, Counted and graph nodes
 
-__all__ = ["Counted", "Scalar", "Tally", "cos", "is_zero", "positive_part", "sign", "sin", "sqrt"]
+__all__ = ["Counted", "Scalar", "Tally", "cos", "is_one", "is_zero", "positive_part", "sign", "sin", "sqrt"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def sin(x: Scalar) -> Scalar:
+    """Of an angle in radians."""
     if isinstance(x, (int, float)):
         return math.sin(x)
     return x.sin() if hasattr(x, "sin") else np.sin(x)
 
 
 def cos(x: Scalar) -> Scalar:
+    """Of an angle in radians."""
     if isinstance(x, (int, float)):
         return math.cos(x)
     return x.cos() if hasattr(x, "cos") else np.cos(x)
 
 
 def sqrt(x: Scalar) -> Scalar:
+    """The root that is not negative."""
     if isinstance(x, (int, float)):
         return math.sqrt(x)
     return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
@@ -47,6 +54,11 @@ def sign(x: Scalar) -> Scalar:
 def positive_part(x: Scalar) -> Scalar:
     """x where it is positive, else 0, exactly."""
     return 0.5 * (x + x * sign(x))
+
+
+def is_one(x: Scalar) -> bool:
+    """Is ``x`` a number known to be one before anything is evaluated?"""
+    return isinstance(x, (int, float)) and x == 1
 
 
 def is_zero(x: Scalar) -> bool:

@@ -1,20 +1,28 @@
-"""Motion: one simulated trajectory, or batches of them with the time loop in native code."""
+"""Motion: one simulated trajectory, or batches of them with the time loop compiled."""
 
+from ..codegen.schemes import AdamsBashforth, RungeKutta
 from .findings import WARNING
+from .integrators import INTEGRATORS, Integrator, add_integrator
 from .names import entry_names
+from .options import Options
 from .rollout import OUTPUTS, STOPPED, rollout
 from .setup import OPEN, rest, zero
-from .simulate import METHODS, STEP, simulate
+from .simulate import STEP, simulate
 from .trajectory import Trajectory
 
 __all__ = [
-    "METHODS",
+    "INTEGRATORS",
     "OPEN",
     "OUTPUTS",
     "STEP",
     "STOPPED",
     "WARNING",
+    "AdamsBashforth",
+    "Integrator",
+    "Options",
+    "RungeKutta",
     "Trajectory",
+    "add_integrator",
     "entry_names",
     "rest",
     "rollout",

@@ -54,7 +54,7 @@ class ClosedNow(Now):
     @cached_property
     def finished(self) -> dict[str, Any]:
         """The lightest correction that closes the loops, of a state with unit quaternions."""
-        upright = ClosedNow(self.plant, {**self.values, "q": self.model.normalised(self.q)})
+        upright = ClosedNow(self.plant, {**self.values, "q": self.model.coordinates.normalised(self.q)})
         back = upright.system.correction(self._residual(upright.tree[0]))
         slower = upright.system.correction(self._rates_of(upright.system, self.rates))
         q = self.model.moved(upright.q, [-x for x in back])

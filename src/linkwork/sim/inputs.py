@@ -118,10 +118,11 @@ def is_law(value: Any) -> bool:
     return callable(value) or hasattr(value, "for_model")
 
 
-def one_of_names(kind: str, name: Any, known: Collection[str], where: str = "") -> None:
-    """Refuses what is no name, or none of these."""
+def one_of_names(kind: str, name: Any, known: Collection[str], where: str = "") -> str:
+    """The name; what is none, or none of these, is refused."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(kind, name, known, where=where)
+    return name
 
 
 def positive(value: Any, where: str) -> float:

@@ -13,14 +13,13 @@ from ..control import Point
 from ..control.law import TRACED, unchanging
 from ..errors import ShapeError, UnsupportedError
 from ..formulations import Problem, body_velocities, body_wrenches, carrying, friction_slopes, passive_forces, sizes
-from ..model import Model, quaternion_product
-from ..scalar import Scalar, cos, is_zero, sin, sqrt
+from ..model import Model
+from ..scalar import Scalar, is_zero
 from ..spatial import Force, Inertia, Vector
 
 if TYPE_CHECKING:
     from .plant import Plant
 
-TINY = 1e-300  # beside a squared angle: nothing in the value, and sin(x) / x is 1 at rest
 VARIED = ("mass", "parameters", "payload", "viscous", "coulomb", "gravity")
 REFERENCE = "reference"  # samples of the reference: a Point in rows
 
@@ -131,12 +130,12 @@ class Now:
 
     def _moved(self, a: Sequence[Scalar]) -> dict[str, Any]:
         v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
-        return {"q": _advanced(self.model, self.q, v, self.dt), "v": v}
+        return {"q": self.model.coordinates.advanced(self.q, v, self.dt), "v": v}
 
     @cached_property
     def finished(self) -> dict[str, Any]:
         """The state with unit quaternions."""
-        return {"q": self.model.normalised(self.q), "v": self.rates}
+        return {"q": self.model.coordinates.normalised(self.q), "v": self.rates}
 
     def power(self, tau: Sequence[Scalar]) -> Scalar:
         """Of all forces but weight and springs, which have their potential energy."""
@@ -176,18 +175,3 @@ def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
         return inertia
     share = mass / inertia.mass
     return Inertia.of(share * value for value in inertia)
-
-
-def _advanced(model: Model, q: Sequence[Scalar], rates: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
-    """q after dt at constant velocities of the leading joints; a floating body turns about a fixed axis."""
-    joints = [
-        x + dt * y for x, y in zip(q[7 if model.floating else 0 :], rates[6 if model.floating else 0 :], strict=True)
-    ]
-    if not model.floating:
-        return joints
-    origin = Vector(*q[:3]) + model.transform(1, q).outward(Vector(*rates[:3])) * dt
-    half = [0.5 * dt * value for value in rates[3:6]]
-    angle = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2] + TINY)
-    share = sin(angle) / angle
-    turned = quaternion_product(q[3:7], [*(share * value for value in half), cos(angle)])
-    return model.normalised([*origin, *turned, *joints])

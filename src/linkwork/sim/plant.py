@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.optimised import optimised
+from ..codegen.schemes import OwnStep, Scheme
 from ..codegen.timeloop import TimeLoop
 from ..control import Law, Point
 from ..formulations import Method, Multipliers
@@ -89,7 +90,7 @@ class Plant:
         """x -> dx/dt."""
 
         def run(now: Now) -> Mapping[str, Any]:
-            rates = {"q": self.model.position_rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
+            rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
             return self._state(rates, lambda: now.power(now.tau))
 
         return self._trace("rates", run)
@@ -125,9 +126,9 @@ class Plant:
 
         return self._trace("record", run)
 
-    def time_loop(self, scheme: str, outputs: tuple[str, ...]) -> TimeLoop:
+    def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         if (scheme, outputs) not in self._loops:
-            stepping = scheme == "step"
+            stepping = isinstance(scheme, OwnStep)
             self._loops[scheme, outputs] = TimeLoop(
                 scheme,
                 self.step if stepping else self.rates,
@@ -140,7 +141,7 @@ class Plant:
         return self._loops[scheme, outputs]
 
     @cached_property
-    def _loops(self) -> dict[tuple[str, tuple[str, ...]], TimeLoop]:
+    def _loops(self) -> dict[tuple[Scheme, tuple[str, ...]], TimeLoop]:
         return {}
 
     @cached_property

@@ -1,10 +1,10 @@
-"""Batches of motions, the time loop in native code."""
+"""Batches of motions, the time loop compiled."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,68 +12,40 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.timeloop import build
+from ..codegen.backend import backend
+from ..codegen.timeloop import Turns
 from ..errors import DivergedError, LinkworkError, SimulationWarning
-from ..model import SoftLimits
 from . import stability, storage
 from .findings import SINGULAR, WARNING, findings
 from .inputs import one_of_names, positive, whole
+from .integrators import schemes
 from .now import REFERENCE
+from .options import Options
 from .progress import Progress
 from .records import destination
 from .setup import Setup, prepare
 from .trajectory import Trajectory
 
-NATIVE = {"semi-implicit-euler": "step", "rk4": "rk4", "adams-bashforth-4": "ab4"}  # -> scheme of the time loop
 OUTPUTS = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual",
            "work")  # fmt: skip
-DIVERGED = ("raise", "keep")
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
 FIRST = 4096  # steps of all samples until the first look: about a millisecond's work
 JUMPS = (
-    "adams-bashforth-4 takes arrays over time for samples of something smooth, and spreads jumps over four steps;"
+    "{method} takes arrays over time for samples of something smooth, and spreads jumps over {steps} steps;"
     " rk4 holds them over each step"
 )
 STOPPED = "stopped from the keyboard"
 USER = 4  # whoever calls Robot.rollout or Robot.simulate, on the stack above `run`
 
 
-def rollout(
-    robot: Any,
-    q0: Any,
-    v0: Any,
-    torque: Any,
-    dt: float,
-    steps: int,
-    *,
-    reference: Any,
-    gains: Mapping[str, Any] | None,
-    vary: Mapping[str, Any] | None,
-    wrenches: Mapping[str, Any] | None,
-    method: str,
-    every: int,
-    outputs: Sequence[str],
-    limits: SoftLimits | None,
-    friction_width: float,
-    dynamics: str,
-    threads: int,
-    to: str | Path | None,
-    progress: bool | Callable[[int, int], Any] | None,
-    diverged: str,
-) -> Trajectory:
+def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options) -> Trajectory:
     """Motions from many states at once; see ``Robot.rollout``."""
-    one_of_names("method of rollouts", method, NATIVE)
-    one_of_names("treatment of diverged samples", diverged, DIVERGED)
-    dt, steps, every = positive(dt, "dt"), whole(steps, "steps"), whole(every, "every")
-    threads = whole(threads, "threads")
-    setup = prepare(
-        robot, q0, v0, torque, steps, dt,
-        reference=reference, vary=vary, gains=gains, wrenches=wrenches, limits=limits,
-        friction_width=friction_width, dynamics=dynamics, outputs=checked_outputs(robot, outputs),
-    )  # fmt: skip
-    return run(setup, method, dt, steps, every, threads=threads, to=to, progress=progress, diverged=diverged)
+    method = one_of_names("method of rollouts", options.method, schemes())
+    dt, steps = positive(dt, "dt"), whole(steps, "steps")
+    setup = prepare(robot, q0, v0, steps, dt, options, checked_outputs(robot, options.outputs))
+    return run(setup, method, dt, steps, options)
 
 
 def checked_outputs(robot: Any, outputs: Sequence[str]) -> tuple[str, ...]:
@@ -84,19 +56,10 @@ def checked_outputs(robot: Any, outputs: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def run(
-    setup: Setup,
-    method: str,
-    dt: float,
-    steps: int,
-    every: int,
-    *,
-    threads: int = 1,
-    to: str | Path | None = None,
-    progress: bool | Callable[[int, int], Any] | None = None,
-    diverged: str = "raise",
-) -> Trajectory:
-    runner = Runner(setup, method, dt)
+def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> Trajectory:
+    """By a method with a fixed step."""
+    every, to, threads = options.every, options.to, options.threads
+    runner = Runner(setup, method, dt, options.backend)
     notes = list(setup.notes)
     checked, case = setup.plant.checked, (method, dt, setup.stiffness)
     if case not in checked:
@@ -104,10 +67,11 @@ def run(
     if checked[case]:
         warnings.warn(checked[case], SimulationWarning, stacklevel=USER)
         notes.append(WARNING + checked[case])
-    if NATIVE[method] == "ab4" and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
-        notes.append(JUMPS)
+    back = runner.loop.scheme.history
+    if back and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
+        notes.append(JUMPS.format(method=method, steps=back + 1))
     samples, rows = setup.samples, steps // every + 1
-    shown = Progress(progress, samples * steps)
+    shown = Progress(options.progress, samples * steps)
     records = destination(to, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
     row, closeness = 0, []
@@ -124,12 +88,12 @@ def run(
                     new_rows = -(-(k + n) // every) + end - row
                     block = records.target(first, count, row, new_rows)
                     began = time.perf_counter()
-                    runner.advance(state, group, k, n, every, end, block, steps, pool, threads)
+                    runner.advance(state, group, Turns(k, n, every, end, steps - 1), block, pool, threads)
                     took = time.perf_counter() - began
                     with _room(to):
                         records.flush(block, first, row)
                     k, row = k + n, row + new_rows
-                    if diverged == "raise" and (state[:, -1] < k).any():
+                    if options.diverged == "raise" and (state[:, -1] < k).any():
                         raise runner.story(group, state, steps, checked[case])
                     bar.advance(count * n)
                     turns = _next_turns(turns, took, count * len(runner.loop.record.results), every)
@@ -190,14 +154,14 @@ def _next_turns(turns: int, took: float, numbers: int, every: int) -> int:
 
 
 class Runner:
-    """Native code for a setup, and the addresses it works on."""
+    """The time loop of a setup, and the arrays it works on."""
 
-    def __init__(self, setup: Setup, method: str, dt: float):
+    def __init__(self, setup: Setup, method: str, dt: float, compiler: str):
         plant = setup.plant
         self.setup, self.dt = setup, dt
-        self.loop = plant.time_loop(NATIVE[method], setup.outputs)
+        self.loop = plant.time_loop(schemes()[method], setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
-        self.native = build(self.loop)
+        self.compiled = backend(compiler).compile_loop(self.loop)
         self.held = [setup.inputs.held[name] for name in plant.held]
         parts = [setup.inputs.constants[name] for name in plant.constants]
         each = max((len(part) for part in parts), default=1)
@@ -217,43 +181,20 @@ class Runner:
         self,
         state: np.ndarray,
         group: slice,
-        first: int,
-        steps: int,
-        every: int,
-        end: bool,
+        turns: Turns,
         block: np.ndarray,
-        last: int,
         pool: ThreadPoolExecutor | None = None,
         threads: int = 1,
     ) -> None:
-        """``steps`` steps of the samples of a group from step ``first`` on; records go to ``block``."""
+        """Steps of the samples of a group; records go to ``block``."""
         count = group.stop - group.start
         share = -(-count // threads // 8) * 8 if threads > 1 else count  # whole blocks for each thread
 
         def work(start: int) -> None:
-            sample, n = group.start + start, min(share, count - start)
-            held = [
-                word
-                for x in self.held
-                for word in (
-                    x.ctypes.data + (sample * x.strides[0] if len(x) > 1 else 0),
-                    x.strides[0] if len(x) > 1 else 0,
-                    x.strides[1],
-                )
-            ]
-            own = len(self.constants) > 1
-            self.native(
-                [
-                    n, first, steps, every, int(end), last - 1,
-                    state.ctypes.data + start * state.strides[0],
-                    self.constants.ctypes.data + (sample * self.constants.strides[0] if own else 0),
-                    self.constants.strides[0] if own else 0,
-                    block.ctypes.data + start * block.strides[0], block.strides[0], block.strides[1],
-                    *held,
-                ],
-                0.0,
-                self.dt,
-            )  # fmt: skip
+            here = slice(start, min(start + share, count))
+            samples = slice(group.start + here.start, group.start + here.stop)
+            held, constants = [_of(x, samples) for x in self.held], _of(self.constants, samples)
+            self.compiled(turns, 0.0, self.dt, state[here], held, constants, block[here])
 
         parts = range(0, count, share)
         if pool is None or len(parts) == 1:
@@ -270,7 +211,7 @@ class Runner:
         again = slice(sample, sample + 1)
         before = self.start(again)
         nothing = np.empty((1, 1, len(self.loop.record.results)))
-        self.advance(before, again, 0, step, step + 1, False, nothing, steps)
+        self.advance(before, again, Turns(0, step, step + 1, end=False, last_held=steps - 1), nothing)
         model = self.setup.plant.model
         q, v = self.setup.plant.reported(before[0, : self.loop.x])
         at = (step + 1) * self.dt
@@ -288,6 +229,11 @@ class Runner:
             q=q.copy(),
             v=v.copy(),
         )
+
+
+def _of(array: np.ndarray, samples: slice) -> np.ndarray:
+    """Rows of some samples, or the one they share."""
+    return array[samples] if len(array) > 1 else array
 
 
 def _short(values: np.ndarray) -> str:

@@ -16,14 +16,10 @@ from ..model import Model, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
 from .now import REFERENCE, VARIED
+from .options import Options
 from .plant import Plant
 
 REMEMBERED = 64  # setups traced before
-FORMS = {
-    "vary": "such as {'mass': (samples, bodies)}",
-    "gains": "such as {'kp': (samples, n)}",
-    "wrenches": "{frame: (6,)}, or more axes, or a function of t",
-}
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
 
 
@@ -47,37 +43,19 @@ class Setup:
         return tuple(x[0].tobytes() for name, x in own if name in VARIED or name.startswith("gain "))
 
 
-def prepare(
-    robot: Any,
-    q0: Any,
-    v0: Any,
-    torque: Any,
-    steps: int,
-    dt: float,
-    *,
-    reference: Any,
-    vary: Mapping[str, Any] | None,
-    gains: Mapping[str, Any] | None,
-    wrenches: Mapping[str, Any] | None,
-    limits: SoftLimits | None,
-    friction_width: float,
-    dynamics: str,
-    outputs: tuple[str, ...],
-) -> Setup:
+def prepare(robot: Any, q0: Any, v0: Any, steps: int, dt: float, options: Options, outputs: tuple[str, ...]) -> Setup:
     model: Model = robot.model
-    for name, value in (("vary", vary), ("gains", gains), ("wrenches", wrenches)):
-        if value is not None and not isinstance(value, Mapping):
-            raise ShapeError("this is not a dict by name", where=name, got=repr(value)[:80], expected=FORMS[name])
+    torque, gains, vary, wrenches = options.torque, options.gains or {}, options.vary or {}, options.wrenches or {}
     q, v, batch = _initial(robot, q0, v0)
     inputs = Inputs(batch, steps)
-    seen, notes = _surroundings(model, limits, friction_width, "coulomb" in (vary or {}))
+    seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
     # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
     law = Law(torque, replace(seen, soft_limits=None)) if is_law(torque) else None
     if law is None and torque is not None:
         inputs.add("tau", torques(model, torque, "torque"), (sizes(model)["tau"],), "torque", over_time=True)
-    traced = _reference(inputs, reference, law, steps, dt)
-    payload = _vary(inputs, model, vary or {})
-    for name, value in (gains or {}).items():
+    traced = _reference(inputs, options.reference, law, steps, dt)
+    payload = _vary(inputs, model, vary)
+    for name, value in gains.items():
         if law is None or name not in law.gains:
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
         array = numbers(value, f"gains[{name!r}]")
@@ -91,7 +69,7 @@ def prepare(
         own = array.shape if batch is None or array.shape[:1] != (batch,) else array.shape[1:]
         inputs.add(f"gain {name}", array, own, f"gains[{name!r}]")
     laws = {}
-    for frame, value in (wrenches or {}).items():
+    for frame, value in wrenches.items():
         model.frame(frame)
         laws[frame] = value if is_law(value) else None
         if laws[frame] is None:
@@ -104,12 +82,12 @@ def prepare(
         "payload": payload,
         "works": "work" in outputs,
     }
-    key = _content((parts, torque if law else None, seen.friction_width, limits, dynamics))
+    key = _content((parts, torque if law else None, seen.friction_width, options.limits, options.dynamics))
     plant = robot.plants.get(key)
     if plant is None:
         varied = any(name in inputs.shapes for name in ("mass", "parameters", "payload"))
         quantity = "constrained_dynamics" if seen.loops else "forward_dynamics"
-        method = choose(seen, quantity, dynamics, wrenches=tuple(laws), varied=varied)
+        method = choose(seen, quantity, options.dynamics, wrenches=tuple(laws), varied=varied)
         plant = Plant(model=seen, method=method, law=law, **parts)
         if key is not None:
             if len(robot.plants) >= REMEMBERED:

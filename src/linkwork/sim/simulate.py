@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,16 +12,15 @@ import numpy as np
 
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..function import Function, Label
-from ..model import SoftLimits
 from . import stability
 from .findings import WARNING, findings
-from .inputs import one_of_names, positive, whole
-from .rollout import NATIVE, USER, run
+from .inputs import one_of_names, positive
+from .integrators import INTEGRATORS, Adaptive, schemes
+from .options import Options
+from .rollout import USER, run
 from .setup import Setup, prepare
 from .trajectory import Trajectory
 
-ADAPTIVE = {"dormand-prince": "DOP853", "implicit": "Radau"}  # -> SciPy's names
-METHODS = (*NATIVE, *ADAPTIVE)
 PATIENCE = 100_000  # evaluations between two records, and again for each second, after which the integrator is stuck
 METHOD, STEP = "adams-bashforth-4", 1e-3  # unless another is asked for or needed
 
@@ -30,30 +29,12 @@ class _StuckError(Exception):
     """At the time it tells."""
 
 
-def simulate(
-    robot: Any,
-    q0: Any,
-    v0: Any,
-    duration: float,
-    dt: float | None,
-    *,
-    torque: Any,
-    reference: Any,
-    gains: Mapping[str, Any] | None,
-    wrenches: Mapping[str, Any] | None,
-    method: str | None,
-    every: int,
-    limits: SoftLimits | None,
-    friction_width: float,
-    dynamics: str,
-    tolerance: float,
-    progress: Any,
-) -> Trajectory:
+def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, options: Options) -> Trajectory:
     """One motion from one state; see ``Robot.simulate``."""
-    if method is not None:
-        one_of_names("method of simulation", method, METHODS)
-    asked, dt = (method, dt), STEP if dt is None else dt
-    duration, dt, every = positive(duration, "duration"), positive(dt, "dt"), whole(every, "every")
+    if options.method is not None:
+        one_of_names("method of simulation", options.method, INTEGRATORS)
+    asked, dt = dt, STEP if dt is None else dt
+    duration, dt = positive(duration, "duration"), positive(dt, "dt")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise LinkworkError(
@@ -65,28 +46,23 @@ def simulate(
     outputs = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work")
     outputs += ("momentum",) if any(body.inertia.mass for body in robot.model.bodies) else ()
     outputs += ("loop_residual",) if robot.model.loops else ()
-    setup = prepare(
-        robot, q0, v0, torque, steps, dt,
-        reference=reference, vary=None, gains=gains, wrenches=wrenches, limits=limits,
-        friction_width=friction_width, dynamics=dynamics, outputs=outputs,
-    )  # fmt: skip
+    setup = prepare(robot, q0, v0, steps, dt, options, outputs)
     if setup.batched:
         raise LinkworkError(
             "simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix="robot.rollout takes batches"
         )
-    tolerance = positive(tolerance, "tolerance")
-    method, parts, note = _chosen(setup, *asked, dt)
+    method, parts, note = _chosen(setup, options.method, asked, dt)
     setup = replace(setup, notes=(*setup.notes, *note))
-    if method in ADAPTIVE:
-        return _adaptive(setup, method, dt, steps, every, tolerance)
-    return run(setup, method, dt / parts, steps * parts, every * parts, progress=progress)
+    if method not in schemes():
+        return _adaptive(setup, method, dt, steps, options)
+    return run(setup, method, dt / parts, steps * parts, replace(options, every=options.every * parts))
 
 
 def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[str]]:
     """The method, into how many each step is parted, and what to say of it: what was asked for; where nothing was, what
     bears the modes of the motion."""
     wanted = method or METHOD
-    if wanted in ADAPTIVE or (method is not None and step is not None):
+    if wanted not in schemes() or (method is not None and step is not None):
         return wanted, 1, []
     rate = stability.too_fast(setup, wanted, dt, stability.LOSS if step is None else 1.0)
     if not rate:
@@ -103,13 +79,15 @@ def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> 
 
 def _robust(setup: Setup, dt: float) -> tuple[str, int] | None:
     """What bears friction of any strength, or anything if SciPy is there."""
-    if not stability.too_fast(setup, "semi-implicit-euler", dt):
-        return "semi-implicit-euler", 1
+    if not stability.too_fast(setup, stability.OWN_STEP, dt):
+        return stability.OWN_STEP, 1
     return ("implicit", 1) if find_spec("scipy") else None
 
 
-def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tolerance: float) -> Trajectory:
+def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options) -> Trajectory:
     """By SciPy's integrators, which choose their own steps; ``dt`` is that of the records and of held inputs."""
+    scheme, every, tolerance = INTEGRATORS[method].scheme, options.every, options.tolerance
+    assert isinstance(scheme, Adaptive)  # so a method without a scheme of the time loop is made
     try:
         from scipy.integrate import solve_ivp
     except ImportError as error:
@@ -118,9 +96,9 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
         ) from error
     plant, model = setup.plant, setup.plant.model
     label = Label(model.name, "rates", plant.method.name)
-    rates = Function(plant.rates, label)
-    finish = Function(plant.finish, label) if plant.finish is not None else None
-    record = Function(plant.record(setup.outputs), label)
+    compiled = partial(Function, label=label, backend=options.backend)
+    rates, record = compiled(plant.rates), compiled(plant.record(setup.outputs))
+    finish = compiled(plant.finish) if plant.finish is not None else None
     held = [setup.inputs.held[name][0].reshape(-1, *shape) for name, shape in plant.held.items()]
     constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
 
@@ -150,7 +128,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, every: int, tole
         with np.errstate(all="ignore"):
             try:
                 found = solve_ivp(
-                    slope, (t, end), x, method=ADAPTIVE[method], rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
+                    slope, (t, end), x, method=scheme.solver, rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
                 )
                 after, why = found.y[:, -1], "" if found.success else found.message
             except _StuckError as stuck:

@@ -6,18 +6,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..codegen.schemes import OwnStep
 from ..program import Program, interpret
+from .integrators import schemes
 from .setup import Setup
 
 GROWTH = 1e-3  # per step, beyond that of the motion itself, of what should die out
 SHARES = (1, 2, 5, 10, 20, 50, 100)  # of a step, that are tried where it is too long
+OWN_STEP = "semi-implicit-euler"  # takes friction otherwise than the rest, so only the step itself tells
 LOSS = 1e-7  # per step, of what should swing on: borne well, and not only damped away
 
 
 def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
     """The rate, 1/s, of a motion that ``dt`` is too long for, in the first state or at rest there; 0 if none is seen.
     Too long, too, is a step that takes more than a share ``loss`` from a motion that hardly loses any by itself."""
-    plant, x = setup.plant, setup.x0[0]
+    plant, x, scheme = setup.plant, setup.x0[0], schemes()[method]
     still = x.copy()
     still[plant.model.nq : plant.model.nq + plant.model.n_leading] = 0.0
     for state in (x, still) if len(x) else ():
@@ -28,8 +31,8 @@ def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
         with np.errstate(over="ignore", invalid="ignore"):  # of modes beyond all numbers
             exact = np.abs(np.exp(modes * dt))
             own = np.maximum(1.0, exact)
-            if method in AMPLIFICATION:
-                growth = AMPLIFICATION[method](modes * dt)
+            if not isinstance(scheme, OwnStep):
+                growth = scheme.growth(modes * dt)
                 swings = np.abs(modes.real) < 0.1 * np.abs(modes.imag)
                 growth = np.where(swings & (growth < (1 - loss) * exact), np.inf, growth / own)
                 rate = abs(modes[np.argmax(growth)])
@@ -47,10 +50,10 @@ def bearable(setup: Setup, method: str, dt: float) -> tuple[str, int] | None:
     if not setup.plant.held:  # what is held over a step cannot be parted
         for parts in SHARES:
             for name in dict.fromkeys((method, "rk4")):
-                if name in AMPLIFICATION and not too_fast(setup, name, dt / parts, LOSS):
+                if name != OWN_STEP and not too_fast(setup, name, dt / parts, LOSS):
                     return name, parts
-    if not too_fast(setup, "semi-implicit-euler", dt):
-        return "semi-implicit-euler", 1
+    if not too_fast(setup, OWN_STEP, dt):
+        return OWN_STEP, 1
     return None
 
 
@@ -85,15 +88,3 @@ def _jacobian(setup: Setup, program: Program, x: np.ndarray, dt: float) -> np.nd
     constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
     results = interpret(program, [*parts, np.array(0.0), np.array(dt), *held, *constants])
     return np.imag(np.concatenate([part.reshape(n, -1) for part in results], axis=1)).T / 1e-30
-
-
-def _runge_kutta(z: np.ndarray) -> np.ndarray:
-    return np.abs(1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4))))
-
-
-def _adams_bashforth(z: np.ndarray) -> np.ndarray:
-    """The largest root of r^4 - r^3 = z/24 (55 r^3 - 59 r^2 + 37 r - 9)."""
-    return np.array([np.abs(np.roots([1, -1 - 55 * x, 59 * x, -37 * x, 9 * x])).max() for x in z / 24])
-
-
-AMPLIFICATION = {"rk4": _runge_kutta, "adams-bashforth-4": _adams_bashforth}

@@ -1,7 +1,8 @@
 """Vectors, motions, forces, inertias and transforms over any scalar. Order of components and signs are fixed here."""
 
-from .pose import Pose
-from .screws import ArticulatedInertia, Force, Inertia, Motion, Screw, Transform
+from .motions import ArticulatedInertia, Force, Inertia, Motion
+from .quaternions import quaternion_product
+from .transforms import Pose, Screw, Transform
 from .vectors import AXES, Matrix, Symmetric, Vector, X, Y, Z, crosses, pseudo_inertia, steiner
 
 __all__ = [
@@ -21,5 +22,10 @@ __all__ = [
     "Z",
     "crosses",
     "pseudo_inertia",
+    "quaternion_product",
     "steiner",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -149,7 +149,7 @@ def steiner(mass: Scalar, r: Vector) -> Symmetric:
 
 
 def crosses(a: Vector, b: Vector) -> Symmetric:
-    """-[a x][b x] - [b x][a x] = 2 (a.b) 1 - a b^T - b a^T, in 9 multiplications."""
+    """``-[a x][b x] - [b x][a x] = 2 (a.b) 1 - a b^T - b a^T``, in 9 multiplications."""
     xx, yy, zz = a.x * (2 * b.x), a.y * (2 * b.y), a.z * (2 * b.z)
     return Symmetric(
         yy + zz, -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x),

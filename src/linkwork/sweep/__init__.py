@@ -6,3 +6,7 @@ from .rows import compute
 from .study import Study
 
 __all__ = ["Study", "Summary", "compute", "read_study", "run"]
+
+
+def __dir__() -> list[str]:
+    return __all__

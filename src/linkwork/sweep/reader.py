@@ -38,9 +38,9 @@ from .. import control, io
 from ..errors import LinkworkError
 from ..files import read_bytes, read_text
 from ..robot import Robot, load
-from ..sim import rest
+from ..sim import Options, rest
+from ..sim.integrators import schemes
 from ..sim.names import entries
-from ..sim.rollout import NATIVE
 from .sampling import Change, Vector
 from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed
 from .values import MOST, Values
@@ -148,9 +148,10 @@ class _Reader(Values):
         every = self.whole(row["every"]) if "every" in row else 1 if timed else steps
         if steps % every:
             self.fail(row["every"], "the last step would not be recorded", got=every, expected=f"a divisor of {steps}")
-        method = self.name(row["method"], "method", NATIVE) if "method" in row else "semi-implicit-euler"
+        method = self.name(row["method"], "method", schemes()) if "method" in row else "semi-implicit-euler"
         self.label = ""
-        return {"dt": dt, "steps": steps, "every": every, "method": method}
+        options = Options(method=method, every=every, progress=False, diverged="keep")
+        return {"dt": dt, "steps": steps, "options": options}
 
     def read_robot(self, node: yaml.Node) -> tuple[str, Robot]:
         self.label = "robot"

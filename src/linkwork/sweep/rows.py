@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import __version__
 from ..errors import ShapeError
-from ..sim import Trajectory
+from ..sim import Trajectory, rollout
 from ..sim.names import entries
 from ..sim.trajectory import ENTRIES as TRAJECTORY_ENTRIES
 from .study import DIVERGED, Case, Study, closed
@@ -32,7 +33,7 @@ def compute(study: Study, start: int, stop: int) -> Columns:
 def _bytes_per_row(study: Study, case: Case) -> int:
     named = entries(case.robot.model)
     numbers = sum(len(named.get(name, range(6))) for name in study.recorded)
-    return 8 * numbers * (study.steps // study.every + 1)
+    return 8 * numbers * (study.steps // study.options.every + 1)
 
 
 def _compute(study: Study, start: int, stop: int) -> Columns:
@@ -52,23 +53,17 @@ def _compute(study: Study, start: int, stop: int) -> Columns:
     vary: dict[str, Any] = {name: vector.rows(values, count) for name, vector in case.vary.items()}
     if "payload" in vary:
         vary["payload"] = {case.payload: vary["payload"]}
-    motions = case.robot.rollout(
-        closed(case.robot, case.q.rows(values, count)),
-        case.v.rows(values, count),
-        law.law if law else None,
-        study.dt,
-        study.steps,
+    options = replace(
+        study.options,
+        torque=law.law if law else None,
         reference=case.reference,
-        method=study.method,
-        every=study.every,
         outputs=study.recorded,
         vary=vary,
         gains={name: vector.rows(values, count) for name, vector in law.gains.items()} if law else None,
-        threads=1,
-        progress=False,
-        diverged="keep",
     )
-    if len(motions) < count or len(motions.t) <= study.steps // study.every:
+    q, v = closed(case.robot, case.q.rows(values, count)), case.v.rows(values, count)
+    motions = rollout(case.robot, q, v, study.dt, study.steps, options)
+    if len(motions) < count or len(motions.t) <= study.steps // study.options.every:
         raise KeyboardInterrupt  # which a rollout answers with what it has
     return {**about, **values, **_outputs(study, case, motions)}
 
@@ -84,7 +79,7 @@ def _outputs(study: Study, case: Case, motions: Trajectory) -> Columns:
             for suffix, series in _series(case, motions, array):
                 columns[f"{output}{suffix}"] = _summary(statistic, series)
     finite = np.isfinite(motions.q).all(axis=-1) & np.isfinite(motions.v).all(axis=-1)
-    step = np.where(finite.all(axis=-1), -1, finite.argmin(axis=-1) * study.every)
+    step = np.where(finite.all(axis=-1), -1, finite.argmin(axis=-1) * study.options.every)
     return {**columns, DIVERGED: step}
 
 

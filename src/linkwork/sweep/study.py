@@ -13,6 +13,7 @@ import numpy as np
 from ..control import Reference
 from ..errors import LinkworkError
 from ..robot import Robot
+from ..sim import Options
 from .sampling import Plan, Vector, variables_of
 
 ARRAYS = {  # what outputs are made of -> what a rollout records for it
@@ -64,8 +65,7 @@ class Study:
     seed: int
     dt: float
     steps: int
-    every: int
-    method: str
+    options: Options  # those that are the same for all cases
     chunk: int
     outputs: tuple[str, ...]
     cases: tuple[Case, ...]

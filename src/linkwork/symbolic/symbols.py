@@ -100,7 +100,7 @@ class SymbolicRobot(Model):
     def transform(self, i: int, q: Any) -> Any:
         turn = getattr(self.joint(i), "turn", 0)
         moved = list(q)
-        moved[self.coordinates(i).start] += turn
+        moved[self.positions(i).start] += turn
         return super().transform(i, moved)
 
 

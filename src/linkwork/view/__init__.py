@@ -4,3 +4,7 @@ from .page import Page, show
 from .state import State
 
 __all__ = ["Page", "State", "show"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ..method import Method
+from ..method import ONE_AXIS, Method
 from .configuration_space import configuration_space
 from .hollerbach_3x3 import hollerbach_3x3
 from .hollerbach_4x4 import hollerbach_4x4
@@ -11,7 +11,7 @@ from .newton_euler_link import newton_euler_link
 from .uicker_kahn import uicker_kahn
 from .waters import waters
 
-_method = partial(Method, quantity="inverse_dynamics", serial=True, wrenches=False)
+_method = partial(Method, quantity="inverse_dynamics", serial=True, kinds=ONE_AXIS, wrenches=False)
 
 METHODS: tuple[Method, ...] = (
     _method(

@@ -61,7 +61,7 @@ def coefficients(model: Model, q: Sequence[Scalar]) -> tuple[Row, Grid, Cube]:
     S: list = []                                     # of joints 1 .. l in the frame of body l
     g: Vector = model.gravity
     for l, _ in model.outward():
-        S, g = [X[l].motion_inward(s) for s in S] + model.subspace(l), X[l].inward(g)
+        S, g = [X[l].motion_inward(s) for s in S] + model.subspace(l, q), X[l].inward(g)
         inertia, own, to = Ic[l], S[-1], l - 1
         momentum = inertia @ own
         for i, s in enumerate(S):

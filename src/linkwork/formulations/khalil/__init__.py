@@ -3,7 +3,7 @@
 from functools import partial
 
 from ..forward import bias_by
-from ..method import Method
+from ..method import ONE_AXIS, Method
 from . import parallel
 from .blocks import khalil_blocks
 from .direct import khalil_direct
@@ -25,7 +25,7 @@ METHODS: tuple[Method, ...] = (
         khalil,
         "khalil2010",
         "Newton-Euler in three-vectors, as printed, O(n)",
-        fixed_base=True,
+        fixed_base=True, kinds=ONE_AXIS,
     ),
     Method(
         "khalil-kleinfinger",
@@ -49,7 +49,7 @@ METHODS: tuple[Method, ...] = (
         khalil_direct,
         "khalil2010",
         "recursive direct model, O(n)",
-        fixed_base=True,
+        fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
     ),
@@ -64,6 +64,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving,
+        kinds=ONE_AXIS,
     ),
     Method(
         "khalil-parallel",
@@ -74,6 +75,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
         "khalil-parallel",
@@ -84,6 +86,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
         "khalil",
@@ -102,7 +105,7 @@ METHODS: tuple[Method, ...] = (
         khalil_elastic,
         "khalilgautier2000",
         "recursive inverse model with elastic joints, O(n)",
-        fixed_base=True,
+        fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
     ),
@@ -117,6 +120,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving_with_motors,
+        kinds=ONE_AXIS,
     ),
     Method(
         "khalil-blocks",
@@ -124,6 +128,7 @@ METHODS: tuple[Method, ...] = (
         khalil_blocks,
         "khalil2010",
         "columns of the inertia matrix by Newton-Euler, solved by blocks, O(n^3)",
+        kinds=ONE_AXIS,
         mimic=False,
         loops=False,
     ),

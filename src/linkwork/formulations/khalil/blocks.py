@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...model import Model
 from ...scalar import Scalar
-from ...spatial import Force, Matrix, Pose, Transform, Vector, Z
+from ...spatial import Force, Matrix, Transform, Vector, Z
 from .. import ldl
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
@@ -85,8 +85,8 @@ def newton_euler(
     iTj, f, motion = {}, {}, {0: LinkMotion(Vector(), Vector(), -model.gravity)}
     for j, i in model.outward():
         iTj[j] = model.transform(j, q)
-        if model.joint(j).floating:
-            motion[j] = base_motion(model, j, iTj[j], v, a)
+        if j == 1 and model.moving_base:
+            motion[j] = base_motion(model, q, iTj[j], v, a)
             if virtual:
                 motion[j] = next_link(motion[j], Transform(), 0, 0, 0, 0)
         else:
@@ -100,7 +100,7 @@ def newton_euler(
 
     Gamma: list[Scalar] = [0] * model.n_tree
     for j, i in model.inward():
-        for k, aa in zip(model.freedoms(j), model.subspace(j), strict=True):
+        for k, aa in zip(model.freedoms(j), model.subspace(j, q), strict=True):
             Gamma[k] = aa.dot(f[j]) + model.joint(j).rotor_inertia * a[k]                                        # (31)
         if i > 0:
             f[i] = f[i] + iTj[j].force_outward(f[j])                                                             # (29)
@@ -119,10 +119,12 @@ class LinkMotion(NamedTuple):
         return acceleration_matrix(self.w, self.wd)
 
 
-def base_motion(model: Model, j: int, wTj: Pose, v: Sequence[Scalar], a: Sequence[Scalar]) -> LinkMotion:
-    """Of a link that floats, at v and a as linkwork has them."""
-    velocity = model.joint_motion(j, v)
-    acceleration = point_acceleration(model.joint_motion(j, a), velocity)
+def base_motion(
+    model: Model, q: Sequence[Scalar], wTj: Transform, v: Sequence[Scalar], a: Sequence[Scalar]
+) -> LinkMotion:
+    """Of a base that floats, at v and a as linkwork has them."""
+    velocity = model.joint_motion(1, q, v)
+    acceleration = point_acceleration(model.joint_motion(1, q, a), velocity)
     return LinkMotion(velocity.angular, acceleration.angular, acceleration.linear - wTj.inward(model.gravity))
 
 

@@ -45,7 +45,7 @@ def khalil_elastic(
     is -K_j (q_j - q_0j), or 0 for a joint without a motor (remark in 6.2); the quantity puts it there, with friction.
     """
     iTj, gamma, beta = velocity_terms(model, q, v, wrenches)
-    aa = {j: model.subspace(j)[0] for j in gamma}
+    aa = {j: model.subspace(j, q)[0] for j in gamma}
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}
     inverse, JJaa, K, alpha = {}, {}, {}, {}
     for j, i in model.inward():
@@ -57,7 +57,7 @@ def khalil_elastic(
         else:
             inverse[j] = 1 / (aa[j].dot(JJaa[j]) + Ia)                                                           # (72)
             scaled = JJaa[j] * inverse[j]
-            K[j] = eliminated(JJ[j], aa[j], JJaa[j], scaled, Ia)                                                 # (73)
+            K[j] = eliminated(JJ[j], [aa[j]], [JJaa[j]], [scaled], Ia)                                           # (73)
             alpha[j] = K[j] @ gamma[j] + scaled * (tau[k] + aa[j].dot(beta[j])) - beta[j]                        # (74)
         if i > 0:
             beta[i] = beta[i] - iTj[j].force_outward(alpha[j])                                                   # (77)

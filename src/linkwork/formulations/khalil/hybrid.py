@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...model import Model
-from ...scalar import Scalar, is_zero
-from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Symmetric, Transform, Vector
+from ...scalar import Scalar, is_one, is_zero
+from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
 from .. import ldl
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
@@ -49,7 +49,7 @@ def khalil_hybrid(
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}
     free, aa, zeta, JJaa, factors, tau_ = {}, {}, {}, {}, {}, {}
     for j, i in model.inward():
-        screws = dict(zip(model.freedoms(j), model.subspace(j), strict=True))
+        screws = dict(zip(model.freedoms(j), model.subspace(j, q), strict=True))
         zeta[j] = gamma[j] + total(screw * a[k] for k, screw in screws.items() if known[k])                      # (89)
         free[j] = [k for k in reversed(screws) if not known[k]]  # of a base, shifts are eliminated before turns
         aa[j] = [screws[k] for k in free[j]]
@@ -62,9 +62,12 @@ def khalil_hybrid(
         if i > 0:
             K, alpha = JJ[j], -beta[j]
             if free[j]:
-                push = JJaa[j][0] * factors[j][1][0]
-                K = eliminated(JJ[j], aa[j][0], JJaa[j][0], push, model.joint(j).rotor_inertia)                  # (73)
-                alpha = alpha + push * tau_[j][0]
+                L, inverse = factors[j]
+                dyads = ldl.columns_inward(L, JJaa[j])  # JJ* aa L^-1: JJ* aa H^-1 aa^T JJ* is a sum of dyads
+                push = [force * d for force, d in zip(dyads, inverse, strict=True)]
+                K = eliminated(JJ[j], aa[j], dyads, push, model.joint(j).rotor_inertia)                          # (73)
+                for force, x in zip(push, ldl.inward(L, tau_[j]), strict=True):
+                    alpha = alpha + force * x
             alpha = K @ zeta[j] + alpha                                                                          # (74)
             beta[i] = beta[i] - iTj[j].force_outward(alpha)                                                      # (77)
             JJ[i] = joined(JJ[i], outward(iTj[j], K))                                                            # (78)
@@ -80,7 +83,7 @@ def khalil_hybrid(
         f = JJ[j] @ Vd[j] - beta[j]                                                                              # (79)
         for k, x in zip(free[j], own, strict=True):
             qdd[k] = x
-        for k, screw in zip(model.freedoms(j), model.subspace(j), strict=True):
+        for k, screw in zip(model.freedoms(j), model.subspace(j, q), strict=True):
             if known[k]:
                 Gamma[k] = screw.dot(f) + model.joint(j).rotor_inertia * a[k]                                    # (82)
     return Gamma, qdd
@@ -100,32 +103,35 @@ def velocity_terms(
     applied = wrenches or {}
     iTj, w, hats, gamma, beta = {}, {0: Vector()}, {0: Matrix.zero()}, {}, {}
     for j, i in model.outward():
-        iTj[j], own = model.transform(j, q), model.joint_motion(j, v)
+        iTj[j], own = model.transform(j, q), model.joint_motion(j, q, v)
         vJ, wJ = own.linear, own.angular
         jw_i = iTj[j].inward(w[i])
         w[j] = jw_i + wJ                                                                                         # (18)
         hats[j] = acceleration_matrix(w[j], Vector())
         centrifugal = iTj[j].inward(hats[i] @ iTj[j].origin)
-        gamma[j] = Motion(centrifugal + (2 * jw_i + wJ).cross(vJ), jw_i.cross(wJ))                               # (34)
+        gamma[j] = Motion(centrifugal + (2 * jw_i + wJ).cross(vJ), jw_i.cross(wJ)) + model.joint_drift(j, q, v)  # (34)
         MS, J = model.inertia(j).h, model.inertia(j).J
         spin = Force(hats[j] @ MS, rate_of_spin(J, w[j], Vector(), hats[j]))
         beta[j] = applied.get(j, Force()) - spin                                                                 # (35)
     return iTj, gamma, beta
 
 
-def eliminated(JJ: Apparent, aa: Motion, JJaa: Force, scaled: Force, Ia: Scalar) -> ArticulatedInertia:
-    """K_j (73) of a joint with one freedom, ``scaled`` = JJ*_j aa_j H_j^-1.
+def eliminated(
+    JJ: Apparent, aa: Sequence[Motion], dyads: Sequence[Force], scaled: Sequence[Force], Ia: Scalar
+) -> ArticulatedInertia:
+    """K_j (73), with H_j = L^T D L, ``dyads`` = JJ*_j aa_j L^-1 and ``scaled`` = these times D^-1.
 
-    Without a rotor nothing behind the joint resists it: K_j aa_j = 0, and these entries are made exact zeros.
+    Without a rotor nothing behind the joint resists it: K_j aa_j = 0, and where aa_j is along an axis of the frame
+    these entries are made exact zeros.
     """
-    K = articulated(JJ).minus_dyad([JJaa], [scaled])
+    K = articulated(JJ).minus_dyad(dyads, scaled)
     if not is_zero(Ia):
         return K
-    M, B, J = K.M, K.B, K.J
-    if is_zero(aa.angular.z):
-        return ArticulatedInertia(Symmetric(M.xx, M.xy, 0, M.yy), Matrix(B.rows[0], B.rows[1], Vector()), J)
-    flat = Matrix(*(Vector(row.x, row.y) for row in B.rows))
-    return ArticulatedInertia(M, flat, Symmetric(J.xx, J.xy, 0, J.yy))
+    for screw in aa:
+        gone = [is_one(x) and all(is_zero(y) for n, y in enumerate(screw) if n != k) for k, x in enumerate(screw)]
+        if any(gone):
+            K = K.without(gone.index(True))
+    return K
 
 
 def articulated(JJ: Apparent) -> ArticulatedInertia:

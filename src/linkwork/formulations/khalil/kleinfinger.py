@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...model import Joint, Model
+from ...model.joints import REVOLUTE
 from ...model.rotations import cos_sin
 from ...scalar import Scalar, cos, is_zero, sin
 from ...spatial import AXES, Force, Inertia, Matrix, Motion, Screw, Symmetric, Transform, Vector, Z, pseudo_inertia
@@ -55,12 +56,13 @@ def khalil_kleinfinger(
     parameters = minimum_parameters(model)
     at, level, X, f = {0: Moving(Vector(), Symmetric(), Vector(), -model.gravity, Matrix.zero())}, {}, {}, {}
     for j, i in model.outward():
-        joint, motion = model.joint(j), (model.joint_motion(j, v), model.joint_motion(j, a))
+        joint, own_v = model.joint(j), model.joint_motion(j, q, v)
+        motion = own_v, model.joint_motion(j, q, a) + model.joint_drift(j, q, v)
         M, MS, E = parameters[j]
         if i in level and parallel(joint):
-            level[j] = level[i].next(joint, q[model.coordinates(j).start], *motion)
+            level[j] = level[i].next(joint, q[model.positions(j).start], *motion)
         elif revolute(joint) and across(joint, at[i].w):
-            level[j] = Level.first(joint, q[model.coordinates(j).start], at[i], *motion)
+            level[j] = Level.first(joint, q[model.positions(j).start], at[i], *motion)
         else:
             X[j] = model.transform(j, q)
             at[j] = at[i].moved(joint, X[j], *motion, E)
@@ -74,12 +76,12 @@ def khalil_kleinfinger(
             f[j] = f[j] + wrench(at[j], M, MS, E)
         else:  # turn the constants and not the motion
             about_hinge = Symmetric(E.xx, E.xy, E.xz + turn.t * MS.x, E.yy, E.yz + turn.t * MS.y, E.zz)
-            level[j].f = wrench(level[j].at, M, turn.turn(MS), turn_symmetric("z", turn.c, turn.s, about_hinge))
+            level[j].f = wrench(level[j].at, M, turn.outward(MS), turn_symmetric("z", turn.c, turn.s, about_hinge))
 
     Gamma: list[Scalar] = [0] * model.n_tree
     for j, i in model.inward():
         total = level[j].f + level[j].turn.force_outward(f[j]) if j in level else f[j]
-        for k, S in zip(model.freedoms(j), model.subspace(j), strict=True):
+        for k, S in zip(model.freedoms(j), model.subspace(j, q), strict=True):
             Gamma[k] = S.dot(total) + model.joint(j).rotor_inertia * a[k]                                     # (11)
         if i in level and j in level and parallel(model.joint(j)):
             level[i].f = level[i].f + level[j].force_outward(total)                                           # (10)
@@ -122,7 +124,8 @@ class Moving:
             U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix, its entries exchanged
         else:
             U = body_matrix(ww, wd, u, E)                                                                     # (6)
-        if joint.floating or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):
+        few = is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))
+        if few or not (joint.revolute or joint.prismatic):
             P, r = X.origin, 0  # a U_i of few entries takes all of P_j at the price of a part
         else:
             P, r = fixed.origin, X.screws[-1].t
@@ -131,10 +134,10 @@ class Moving:
 
     def turned(self, screw: Screw, E: Symmetric) -> Moving:
         """The same at the inner end of a screw about z."""
-        w, u = screw.turn_back(self.w), screw.turn_back(self.U @ Z)
+        w, u = screw.inward(self.w), screw.inward(self.U @ Z)
         ww = dyad(w)
         wd = Vector(ww.yz - u.y, u.x - ww.xz, self.wd.z)                                                      # (4)
-        return Moving(w, ww, wd, screw.turn_back(self.Vd) + screw.t * u, body_matrix(ww, wd, u, E))
+        return Moving(w, ww, wd, screw.inward(self.Vd) + screw.t * u, body_matrix(ww, wd, u, E))
 
 
 class Level:
@@ -157,9 +160,9 @@ class Level:
     def next(self, joint: Joint, value: Scalar, own_v: Motion, own_a: Motion) -> Level:
         """For the joint after this one, on a parallel axis."""
         quarters, rest = split(joint.angle)
-        before, hinge, arm = self.at, Transform(quarters), self.turn.turn(placed(joint).origin)
+        before, hinge, arm = self.at, Transform(quarters), self.turn.outward(placed(joint).origin)
         moved = Moving(before.w, before.ww, before.wd, before.Vd + before.U @ arm, before.U)
-        at = moved.moved(Joint("", "revolute"), hinge, own_v, own_a, Symmetric())
+        at = moved.moved(Joint("", REVOLUTE), hinge, own_v, own_a, Symmetric())
         return Level(hinge, arm, self.angle + (value + rest), self.turn.t + joint.length, at)
 
     def force_outward(self, f: Force) -> Force:
@@ -189,7 +192,7 @@ def across(joint: Joint, w: Vector) -> bool:
 
 
 def revolute(joint: Joint) -> bool:
-    return not (joint.prismatic or joint.floating)
+    return joint.revolute
 
 
 def minimum_parameters(model: Model) -> dict[int, tuple[Scalar, Vector, Symmetric]]:
@@ -199,7 +202,7 @@ def minimum_parameters(model: Model) -> dict[int, tuple[Scalar, Vector, Symmetri
     y, E_zz = -E_yy is better: then J_xx = J_yy = 0, and no moment depends on w'_x and w'_y.
     """
     inertia = {j: model.inertia(j) for j, _ in model.outward()} | {0: Inertia()}
-    kept, anywhere = {}, [0] * (model.n_tree + 1)
+    kept, anywhere = {}, model.tree.neutral().tolist()
     for j, i in model.inward():
         M, MS, J = inertia[j].mass, inertia[j].h, inertia[j].J
         E, moved = pseudo_inertia(J), Inertia()

@@ -100,8 +100,7 @@ class ClosedLoops:
         return [s * x for s, x in zip(scale, short, strict=True)]
 
     def weights(self, freedoms: Sequence[int]) -> list[float]:
-        own = {self.model.joint_index(joint.name): joint.weight for joint in self.model.leading_joints}
-        return [own.get(k, 1.0) for k in freedoms]
+        return [self.model.coordinates.joint_of(k).weight for k in freedoms]
 
     def to_motors(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """tau of the forced joints that acts as ``forces`` of the independent coordinates."""

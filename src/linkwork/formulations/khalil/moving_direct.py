@@ -43,11 +43,11 @@ def khalil_moving_direct(
     inverse, JJaa, tau_ = {}, {}, {}
     for j, i in model.inward():
         if i > 0:
-            (k,), (aa,), Ia = model.freedoms(j), model.subspace(j), model.joint(j).rotor_inertia
+            (k,), (aa,), Ia = model.freedoms(j), model.subspace(j, q), model.joint(j).rotor_inertia
             JJaa[j] = JJ[j] @ aa
             inverse[j] = 1 / (aa.dot(JJaa[j]) + Ia)                                                              # (103)
             scaled = JJaa[j] * inverse[j]
-            K = eliminated(JJ[j], aa, JJaa[j], scaled, Ia)                                                       # (104)
+            K = eliminated(JJ[j], [aa], [JJaa[j]], [scaled], Ia)                                                 # (104)
             JJ[i] = joined(JJ[i], outward(iTj[j], K))                                                            # (105)
             tau_[j] = tau[k] + aa.dot(beta[j])
             alpha = K @ gamma[j] + scaled * tau_[j] - beta[j]                                                    # (107)
@@ -55,11 +55,11 @@ def khalil_moving_direct(
 
     qdd = list(tau)
     Vd = {1: base_acceleration(model, JJ[1], beta[1], tau)}                                                      # (109)
-    qdd[:6] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, v))
+    qdd[:6] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, q, v))
     for j, i in model.outward():
         if i > 0:
             (k,) = model.freedoms(j)
             carried = iTj[j].motion_inward(Vd[i]) + gamma[j]
             qdd[k] = (tau_[j] - carried.dot(JJaa[j])) * inverse[j]                                               # (110)
-            Vd[j] = carried + model.joint_motion(j, qdd)                                                         # (112)
+            Vd[j] = carried + model.joint_motion(j, q, qdd)                                                      # (112)
     return qdd

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...errors import UnsupportedError
 from ...model import Model
+from ...model.joints import FLOATING
 from ...scalar import Scalar
 from ...spatial import Force, Motion, Pose
 from .. import ldl
@@ -51,16 +52,16 @@ def khalil_moving_inverse(
     JJc, zeta = {j: model.inertia(j) for j in gamma}, {}
     for j, i in model.inward():
         if i > 0:
-            zeta[j] = gamma[j] + model.joint_motion(j, a)                                                        # (89)
+            zeta[j] = gamma[j] + model.joint_motion(j, q, a)                                                     # (89)
             JJc[i] = JJc[i] + iTj[j].inertia_outward(JJc[j])                                                     # (95)
             beta[i] = beta[i] + iTj[j].force_outward(beta[j] - JJc[j] @ zeta[j])                                 # (96)
 
     Gamma, qdd = list(tau), list(a)
     Vd = {1: base_acceleration(model, JJc[1], beta[1], tau)}                                                     # (97)
-    qdd[:6] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, v))
+    qdd[:6] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, q, v))
     for j, i in model.outward():
         if i > 0:
-            (k,), (aa,) = model.freedoms(j), model.subspace(j)
+            (k,), (aa,) = model.freedoms(j), model.subspace(j, q)
             Vd[j] = iTj[j].motion_inward(Vd[i]) + zeta[j]                                                        # (98)
             f = JJc[j] @ Vd[j] - beta[j]                                                                         # (99)
             Gamma[k] = aa.dot(f) + model.joint(j).rotor_inertia * a[k]                                           # (100)
@@ -80,7 +81,7 @@ def only_moving_with_motors(model: Model) -> str:
 
 def base_acceleration(model: Model, JJ: Apparent, beta: Force, tau: Sequence[Scalar]) -> Motion:
     """V' with JJ V' = beta + the wrench tau on the base. Shifts are eliminated first, which a rigid body makes easy."""
-    screws = dict(reversed([*enumerate(model.subspace(1))]))
+    screws = dict(reversed([*enumerate(FLOATING.subspace(model.joint(1), ()))]))
     matrix = [[one.dot(JJ @ other) for other in screws.values()] for one in screws.values()]
     values = ldl.solve(*ldl.factor(matrix), [screw.dot(beta) + tau[k] for k, screw in screws.items()])
     return total(screw * value for screw, value in zip(screws.values(), values, strict=True))

@@ -144,7 +144,7 @@ class _Platform:
     ``unit`` holds its unit motions, velocity of its origin and angular velocity."""
 
     def __init__(self, model: Model, q: Sequence[Scalar], parts: Parallel):
-        self.model, self.bodies = model, parts.platform
+        self.model, self.q, self.bodies = model, q, parts.platform
         self.freedoms = [k for j in self.bodies for k in model.freedoms(j)]
         self.free = model.joint(self.bodies[-1]).floating
         self.at = [Pose.identity()]
@@ -152,7 +152,7 @@ class _Platform:
             self.at.append(self.at[-1].then(model.transform(j, q)))
         self.unit = [Motion(linear=e) for e in AXES] + [Motion(angular=e) for e in AXES]
         if not self.free:
-            self.unit = [self._moved(at, S) for j, at in self._links() for S in model.subspace(j)]
+            self.unit = [self._moved(at, S) for j, at in self._links() for S in model.subspace(j, q)]
 
     def _links(self) -> Iterator[tuple[int, Pose]]:
         return zip(self.bodies, self.at[1:], strict=True)
@@ -166,7 +166,7 @@ class _Platform:
         V, w, Vd, wd, origin = Vector(), Vector(), Vector(), Vector(), Vector()
         for j, at in self._links():
             arm, origin = at.origin - origin, at.origin
-            own_v, own_a = self.model.joint_motion(j, v), self.model.joint_motion(j, a)
+            own_v, own_a = self.model.joint_motion(j, self.q, v), self.model.joint_motion(j, self.q, a)
             slide, turn = at.outward(own_v.linear), at.outward(own_v.angular)
             V = V + w.cross(arm) + slide
             Vd = Vd + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide) + at.outward(own_a.linear)
@@ -197,7 +197,7 @@ class _Leg:
     """J_i and J_vi, and what they carry between the leg and the platform."""
 
     def __init__(self, model: Model, q: Sequence[Scalar], leg: Leg, platform: _Platform):
-        self.model, self.bodies = model, leg.bodies
+        self.model, self.q, self.bodies = model, q, leg.bodies
         self.freedoms = [k for j in leg.bodies for k in model.freedoms(j)]
         self.X = [model.transform(j, q) for j in leg.bodies]
         self.tip, self.P = leg.tip.pose.origin, platform.at[-1].outward(leg.hold.pose.origin)
@@ -208,7 +208,7 @@ class _Leg:
         self.J_v = [self._at_tip(S) for S in platform.unit]                                                      # (65)
         motions: list[Motion] = []
         for j, X in zip(leg.bodies, self.X, strict=True):
-            motions = [X.motion_inward(S) for S in motions] + model.subspace(j)
+            motions = [X.motion_inward(S) for S in motions] + model.subspace(j, q)
         self.J = Staircase([self._held(S.linear + S.angular.cross(self.tip), S.angular) for S in motions])
 
     def _align(self) -> None:
@@ -219,7 +219,7 @@ class _Leg:
             c, s = self.tip.x / length, self.tip.y / length
             turned = Screw("z", last.c * c - last.s * s, last.s * c + last.c * s, last.t)
             self.X[-1], self.tip = Transform(*placement, turned), Vector(length, 0, self.tip.z)
-            self.turns = tuple(Screw("z", c, s).turn_back(turn) for turn in self.turns)
+            self.turns = tuple(Screw("z", c, s).inward(turn) for turn in self.turns)
 
     def _at_tip(self, motion: Motion) -> Motion:
         """Of the platform's point at the tip, in the ground's axes."""
@@ -237,7 +237,7 @@ class _Leg:
         """At tree velocities ``qd``."""
         w, wd, vd, U = Vector(), Vector(), Vector(), Matrix.zero()  # J_i' qd_i, in the axes of each link
         for j, X in zip(self.bodies, self.X, strict=True):
-            own, carried = self.model.joint_motion(j, qd), X.inward(w)
+            own, carried = self.model.joint_motion(j, self.q, qd), X.inward(w)
             vd = X.inward(vd + U @ X.origin) + (2 * carried).cross(own.linear)
             wd = X.inward(wd) + carried.cross(own.angular)
             w = carried + own.angular

@@ -1,7 +1,7 @@
 """Five formulations of the composite-body method compared in Lin and Fang (1999), two of them also from minimal linear
 combinations of inertia parameters; and Lin's earlier method by partial velocities."""
 
-from ..method import Method
+from ..method import ONE_AXIS, Method
 from .formulation1 import lin_fang_1, lin_fang_1_minimal
 from .formulation2 import lin_fang_2, lin_fang_2_minimal
 from .formulation3 import lin_fang_3
@@ -16,7 +16,16 @@ __all__ = ["METHODS", "JointClasses", "Minimal", "joint_classes", "minimal_combi
 CANDIDATES = ("lin-fang-1", "lin-fang-2", "lin-fang-1-minimal")
 
 METHODS: tuple[Method, ...] = tuple(
-    Method(name, "inertia_matrix", function, reference, summary, serial=True, candidate=name in CANDIDATES)
+    Method(
+        name,
+        "inertia_matrix",
+        function,
+        reference,
+        summary,
+        serial=True,
+        kinds=ONE_AXIS,
+        candidate=name in CANDIDATES,
+    )
     for name, function, reference, summary in (
         ("lin-fang-1", lin_fang_1, "linfang1999", "composite bodies, forces carried from frame to frame, O(n^2)"),
         ("lin-fang-2", lin_fang_2, "linfang1999", "composite bodies, axes and arms in the body's frame, O(n^2)"),

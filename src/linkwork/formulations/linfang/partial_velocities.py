@@ -27,7 +27,7 @@ def lin_1988(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     partial = {}
     for k in range(1, chain.n + 1):
         partial = {i: chain.X[k].motion_inward(partial[i]) for i in partial}                   # (1)
-        partial[k] = model.subspace(k)[0]
+        partial[k] = model.subspace(k, q)[0]
         for i in partial:
             momentum = model.inertia(k) @ partial[i]
             for j in range(1, i + 1):

@@ -1,6 +1,6 @@
 """Methods of this family, for the catalog: Silver's omega-Lagrangian, and the augmented links of Balafoutis et al."""
 
-from ..method import Method
+from ..method import ONE_AXIS, Method
 from .balafoutis import augmented_links, balafoutis
 from .silver import silver, silver_potential, silver_sums
 
@@ -11,7 +11,7 @@ METHODS = (
         silver,
         "silver1981",
         "Lagrangian with angular velocities, O(n)",
-        serial=True,
+        serial=True, kinds=ONE_AXIS,
     ),
     Method(
         "balafoutis",
@@ -19,7 +19,7 @@ METHODS = (
         balafoutis,
         "balafoutis1988",
         "Newton-Euler with invariants of augmented links, O(n)",
-        serial=True,
+        serial=True, kinds=ONE_AXIS,
     ),
 )
 

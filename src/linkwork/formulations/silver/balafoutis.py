@@ -48,7 +48,7 @@ def balafoutis(
     w, wd, sdd, W = {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}
     X, F, N = {}, {}, {}
     for i in range(1, last + 1):
-        X[i], (own,), p = model.transform(i, q), model.subspace(i), i - 1
+        X[i], (own,), p = model.transform(i, q), model.subspace(i, q), i - 1
         turn, slide, carried = own.angular, own.linear, X[i].inward(w[p])
         w[i] = carried + v[p] * turn                                                                     # (4)
         wd[i] = X[i].inward(wd[p]) + (carried.cross(v[p] * turn) + a[p] * turn)                          # (5)
@@ -65,7 +65,7 @@ def balafoutis(
         f, n, s, load = X[i + 1].outward(f), X[i + 1].outward(n), X[i + 1].origin, applied.get(i, Force())
         n = N[i] + n + s.cross(f) - load.angular                                                         # (9)
         f = F[i] + f - load.linear                                                                       # (8)
-        (own,) = model.subspace(i)
+        (own,) = model.subspace(i, q)
         tau[i - 1] = own.dot(Force(f, n)) + model.joint(i).rotor_inertia * a[i - 1]                      # (10)
     return tau
 

@@ -89,7 +89,7 @@ def silver_sums(
     for i in range(1, model.n_bodies + 1):
         X = model.transform(i, q)
         partial = {j: X.motion_inward(column) for j, column in partial.items()}
-        (partial[i],) = model.subspace(i)
+        (partial[i],) = model.subspace(i, q)
         for j in partial:
             tau[j - 1] = tau[j - 1] + partial[j].dot(forces[i])                                          # (3.12)
     return tau
@@ -102,7 +102,7 @@ def link_motions(
     motion = {0: LinkMotion(Vector(), Vector(), vd_0, Matrix.zero())}
     for i in range(1, model.n_bodies + 1):
         X, before, qd, qdd = model.transform(i, q), motion[i - 1], v[i - 1], a[i - 1]
-        (own,) = model.subspace(i)
+        (own,) = model.subspace(i, q)
         dv = own.linear                                                                                  # (3.15)
         dw = own.angular                                                                                 # (3.16)
         carried = X.inward(before.w)
@@ -136,6 +136,6 @@ def generalized_forces(
     total = Force()
     for j in range(n, 0, -1):
         total = forces[j] + X[j + 1].force_outward(total)
-        (own,) = model.subspace(j)
+        (own,) = model.subspace(j, q)
         tau[j - 1] = own.dot(total) + model.joint(j).rotor_inertia * a[j - 1]                            # (3.12)
     return tau

@@ -52,7 +52,7 @@ class Skeleton:
             if joint.floating:
                 continue
             if joint.prismatic:
-                self.seat[i] = self.origin[i] - (tree[model.coordinates(i).start] + joint.length) * self.axis[i]
+                self.seat[i] = self.origin[i] - (tree[model.positions(i).start] + joint.length) * self.axis[i]
             self.ends[parent].append(self.seat[i])
         self.cuts = [self._point(loop.first.body, loop.first.pose.origin) for loop in model.loops]
         for loop, cut in zip(model.loops, self.cuts, strict=True):

@@ -1,0 +1,54 @@
+"""What runs programs and time loops: a back end compiles both. ``BACKENDS`` tells the module of each, by name.
+
+A back end is a module (or any object) with the two functions of :class:`Backend`; those of linkwork are :mod:`.native`
+and :mod:`.interpreter`. After ``BACKENDS["name"] = "module"`` another is a ``backend=`` of ``linkwork.compile``,
+``Robot.simulate`` and ``Robot.rollout`` like these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import UnknownNameError
+from ..program.program import Program
+
+if TYPE_CHECKING:
+    from .timeloop import Run, TimeLoop
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program as a function of arrays.
+
+    ``call(*arrays, out=(arrays))`` takes batches, broadcast together; it may be a NumPy generalised ufunc.
+    ``direct(otherwise)``: a callable with less overhead for one state in plain arrays, which leaves all other calls to
+    ``otherwise``. Where there is none, ``obstacle`` tells why.
+    """
+
+    call: Callable[..., Any]
+    direct: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    obstacle: str = ""
+
+
+class Backend(Protocol):
+    def compile(self, program: Program, dtype: str) -> Compiled:
+        """A program, for arrays of ``dtype``: float64 or float32."""
+        ...
+
+    def compile_loop(self, loop: TimeLoop) -> Run:
+        """A time loop, in float64."""
+        ...
+
+
+BACKENDS = {"native": "linkwork.codegen.native", "interpreter": "linkwork.codegen.interpreter"}
+
+
+def backend(name: str) -> Backend:
+    """Imported when it is used: most programs start sooner without LLVM."""
+    if name not in BACKENDS:
+        raise UnknownNameError("backend", name, BACKENDS)
+    found: Any = import_module(BACKENDS[name])
+    return found

@@ -1,0 +1,105 @@
+"""Programs and time loops in NumPy, without LLVM: slow, the same on every machine, and what native code is held to."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..program import Program, interpret
+from .backend import Compiled
+from .schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
+from .timeloop import Run, TimeLoop, Turns
+
+NUMBERS = Arithmetic(float, operator.add, operator.mul, lambda a, b, c: a * b + c)  # rounded twice, once in native code
+
+Rates = Callable[[float, np.ndarray], np.ndarray]
+
+
+def compile(program: Program, dtype: str) -> Compiled:
+    del dtype  # it is that of the arguments
+    return Compiled(partial(_evaluate, program), obstacle="the interpreter is no native code")
+
+
+def _evaluate(program: Program, *arrays: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
+    for target, result in zip(out, interpret(program, arrays), strict=True):
+        target[...] = result
+
+
+def compile_loop(loop: TimeLoop) -> Run:
+    return partial(_run, loop)
+
+
+def _run(
+    loop: TimeLoop,
+    turns: Turns,
+    t0: float,
+    dt: float,
+    state: np.ndarray,
+    held: Sequence[np.ndarray],
+    constants: np.ndarray,
+    records: np.ndarray,
+) -> None:
+    x, history, finite = state[:, : loop.x], state[:, loop.x : -1], state[:, -1]
+    row = 0
+    for k in range(turns.first, turns.first + turns.steps + turns.end):
+        given = [*(array[:, min(k, turns.last_held)] for array in held), constants]
+
+        def call(program: Program, t: float, x: np.ndarray, given: list[np.ndarray] = given) -> np.ndarray:
+            return _on_rows(program, x, t, dt, given)
+
+        t = t0 + k * dt
+        if k % turns.every == 0:
+            records[:, row] = call(loop.record, t, x)
+            row += 1
+        if k == turns.first + turns.steps:
+            break
+        after = _after(loop, partial(call, loop.advance), k, t, dt, x, history)
+        x[:] = after if loop.finish is None else call(loop.finish, t, after)
+        with np.errstate(all="ignore"):
+            finite += np.isfinite(x.sum(axis=1))
+
+
+def _after(loop: TimeLoop, rates: Rates, k: int, t: float, dt: float, x: np.ndarray, history: np.ndarray) -> np.ndarray:
+    """x after step k; the rates of this step become the youngest of the history."""
+    match loop.scheme:
+        case OwnStep():
+            return rates(t, x)
+        case RungeKutta() as scheme:
+            return _stages(scheme, rates, t, dt, x)[0]
+        case AdamsBashforth() as scheme:
+            if k < scheme.history:
+                after, now = _stages(scheme.start, rates, t, dt, x)
+            else:
+                now = rates(t, x)
+                slopes = [now, *np.split(history, scheme.history, axis=1)]
+                after = _combined(scheme.step, x, slopes, dt)
+            history[:] = np.concatenate([now, history[:, : -loop.x]], axis=1)
+            return after
+
+
+def _stages(scheme: RungeKutta, rates: Rates, t: float, dt: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x after a step, and the rates at its beginning."""
+    slopes = [rates(t, x)]
+    for node, place in scheme.stages:
+        slopes.append(rates(t + node * dt, _combined(place, x, slopes, dt)))
+    return _combined(scheme.step, x, slopes, dt), slopes[0]
+
+
+def _combined(combination: Combination, x: np.ndarray, slopes: Sequence[np.ndarray], dt: float) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return combination(x, slopes.__getitem__, float(combination.share) * dt, NUMBERS)
+
+
+def _on_rows(program: Program, x: np.ndarray, t: float, dt: float, given: Sequence[np.ndarray]) -> np.ndarray:
+    """The numbers of all outputs (samples, n), from the rows of ``timeloop``."""
+    each = len(x)
+    parts: list[Any] = [x, np.full((each, 1), t), np.full((each, 1), dt), *given]
+    block = np.concatenate([np.broadcast_to(part, (each, part.shape[1])) for part in parts], axis=1)
+    cuts = np.cumsum([port.size for port in program.inputs])[:-1]
+    split = zip(np.split(block, cuts, axis=1), program.inputs, strict=True)
+    results = interpret(program, [part.reshape(each, *port.shape) for part, port in split])
+    return np.concatenate([part.reshape(each, -1) for part in results] or [x[:, :0]], axis=1)

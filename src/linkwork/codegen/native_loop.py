@@ -1,0 +1,335 @@
+"""The time loop in native code: a block of samples runs through all its steps while its state stays close by.
+
+A block keeps as many samples as a vector has lanes; rows of the input block of every kernel are those of
+:mod:`.timeloop`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import cache
+from .blocks import emit_blocks, emit_free
+from .emit import Function, Module
+from .kernel import SEGMENT, Kernel, emit_kernel
+from .layout import ELEMENTS, TILES, emit_pack, emit_unpack, tiles_out
+from .native import assemble, emitter, load
+from .schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
+from .target import LOCK, Target, host
+from .timeloop import Run, TimeLoop, Turns
+
+WORDS = ("samples", "first", "steps", "every", "end", "last_held", "state", "constants", "constants_step", "records",
+         "records_step", "record_step")  # fmt: skip
+HELD = 3  # words for each held port: pointer, bytes from sample to sample, bytes from step to step
+
+
+def build_loop(loop: TimeLoop) -> Run:
+    """Native code of a loop. It lets go of Python's lock while it runs."""
+    target = host()
+    key = _key(loop, target)
+    with LOCK:
+        if key not in _loaded:
+            code = cache.get(key)
+            if code is None:
+                code = assemble(ir_text(loop, target), target)
+                cache.put(key, code)
+            engine = load(code, target)
+            address = engine.get_function_address("run")
+            native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double, ctypes.c_double)(address)
+            _loaded[key] = (partial(_run, native), engine)
+        return _loaded[key][0]
+
+
+_loaded: dict[str, tuple[Run, Any]] = {}  # never freed, it may be running
+
+
+def ir_text(loop: TimeLoop, target: Target) -> str:
+    return _Writer(loop, target).text()
+
+
+def _key(loop: TimeLoop, target: Target) -> str:
+    """Equal for equal code."""
+    digests = (f"{name} {program.digest}" for name, program in loop.programs.items())
+    sizes = (str(loop.x), str(loop.held), str(loop.constants))
+    sources = emitter("schemes", "timeloop", "native_loop")
+    parts = (repr(loop.scheme), *sizes, *digests, target.identity, sources)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _run(
+    native: Any,
+    turns: Turns,
+    t0: float,
+    dt: float,
+    state: np.ndarray,
+    held: Sequence[np.ndarray],
+    constants: np.ndarray,
+    records: np.ndarray,
+) -> None:
+    """Tell native code where arrays are: WORDS, then HELD words for each held port."""
+    words = {
+        "samples": len(state), "first": turns.first, "steps": turns.steps, "every": turns.every, "end": int(turns.end),
+        "last_held": turns.last_held, "state": state.ctypes.data, "constants": constants.ctypes.data,
+        "constants_step": _step(constants), "records": records.ctypes.data, "records_step": records.strides[0],
+        "record_step": records.strides[1],
+    }  # fmt: skip
+    own = [word for x in held for word in (x.ctypes.data, _step(x), x.strides[1])]
+    native((ctypes.c_int64 * (len(WORDS) + len(own)))(*(words[name] for name in WORDS), *own), t0, dt)
+
+
+def _step(array: np.ndarray) -> int:
+    """Bytes from sample to sample; none where all share one."""
+    return array.strides[0] if len(array) > 1 else 0
+
+
+class _Writer:
+    """IR of one loop in the making."""
+
+    def __init__(self, loop: TimeLoop, target: Target):
+        self.loop = loop
+        self.m = m = Module(target, "float64")
+        self.kernels = {name: emit_kernel(m, p, SEGMENT, name) for name, p in loop.programs.items()}
+        self.records = len(loop.record.results)
+        largest = max(loop.state, loop.constants, self.records, *loop.held, 1)
+        m.functions.append(f"@flat = internal constant [{largest} x i64] [{_words(8 * k for k in range(largest))}]")
+        m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
+        for size in sorted({loop.state, loop.constants, *loop.held} - {0}):
+            emit_pack(m, size)
+        emit_unpack(m, loop.state)
+        if self.records and self.records != loop.state:
+            emit_unpack(m, self.records)
+        if self.records:
+            self._emit_save()
+
+    def text(self) -> str:
+        with Function(self.m, "define dso_local void @run(ptr %words, double %t0, double %dt) nounwind") as f:
+            self.f = f
+            self._emit_run()
+        return self.m.text()
+
+    def _emit_save(self) -> None:
+        """Records of one block -> their rows of the array."""
+        m, size = self.m, self.records
+        with Function(
+            m, "define internal void @save(ptr %base, i64 %step, i64 %last, ptr %block) noinline nounwind"
+        ) as f:
+            if size >= m.chunk:
+                f.do(f"switch i64 %last, label %elements [i64 0, label %alone i64 {m.lanes - 1}, label %tiles]")
+                f.label("alone")
+                for row in range(size):
+                    value = f.let(f"load double, ptr {f.at('%block', row * m.row)}, align {m.row}")
+                    f.do(f"store double {value}, ptr {f.at('%base', 8 * row)}, align 8")
+                f.do("br label %end")
+                f.label("tiles")
+                rows = ["%base"]
+                for _ in range(1, m.lanes):
+                    rows.append(f.at(rows[-1], "%step"))
+                tiles_out(f, "tiles", size, rows, "%block", "end")
+                f.label("elements")
+            f.do(f"call void @unpack{size}(ptr %base, i64 %step, i64 %last, ptr @flat, i64 {ELEMENTS}, ptr %block)")
+            f.do("br label %end")
+            f.label("end")
+            f.do("ret void")
+
+    def _emit_run(self) -> None:
+        f, m, loop = self.f, self.m, self.loop
+        scratch = max(kernel.scratch_rows for kernel in self.kernels.values())
+        out = max(loop.x, self.records)
+        rows = {"state": loop.state, "in": loop.n_inputs, "out": out, "scratch": scratch}
+        rows |= {f"k{stage}": loop.x for stage in range(loop.scheme.rates)}
+        blocks = {name: count * m.row for name, count in rows.items()}
+        emit_blocks(f, blocks)
+        words = {name: f.let(f"load i64, ptr {f.at('%words', 8 * k)}") for k, name in enumerate(WORDS)}
+        self.words = words
+        self.pointers = {k: f.let(f"inttoptr i64 {words[k]} to ptr") for k in ("state", "constants", "records")}
+        first = len(WORDS)
+        self.held = []
+        for k in range(len(loop.held)):
+            at, *steps = (f.let(f"load i64, ptr {f.at('%words', 8 * (first + HELD * k + j))}") for j in range(HELD))
+            self.held.append((f.let(f"inttoptr i64 {at} to ptr"), *steps))
+        dt = self._splat("%dt")
+        f.store_row(dt, "%in", loop.x + 1)
+        heads = f.let(f"add i64 {words['steps']}, {words['end']}")  # turns of the inner loop
+        less = f.let(f"sub i64 {words['every']}, 1")
+        before = f.let(f"add i64 {words['first']}, {less}")
+        self.first_row = f.let(f"sdiv i64 {before}, {words['every']}")  # the first record of this run among all
+        f.do("br label %start")
+        f.label("start")
+        with _counted(f, "block", words["samples"], m.lanes, "start") as block:
+            rest = f.let(f"sub i64 {words['samples']}, {block}")
+            last = f.let(f"call i64 @llvm.smin.i64(i64 {f.let(f'sub i64 {rest}, 1')}, i64 {m.lanes - 1})")
+            state = f.at(self.pointers["state"], f.let(f"mul i64 {block}, {8 * loop.state}"))
+            self._pack(loop.state, state, 8 * loop.state, last, "%state")
+            if loop.constants:
+                step = words["constants_step"]
+                base = f.at(self.pointers["constants"], f.let(f"mul i64 {block}, {step}"))
+                self._pack(loop.constants, base, step, last, f.at("%in", self._row_of_constants() * m.row))
+            for row in range(loop.x):
+                f.store_row(f.load_row("%state", row), "%in", row)
+            f.do("br label %enter")
+            f.label("enter")
+            with _counted(f, "turn", heads, 1, "enter") as turn:
+                self._turn(turn, block, last, dt)
+            f.do(
+                f"call void @unpack{loop.state}(ptr {state}, i64 {8 * loop.state}, i64 {last}, ptr @flat,"
+                f" i64 {ELEMENTS}, ptr %state)"
+            )
+        emit_free(f, blocks)
+        f.do("ret void")
+
+    def _turn(self, turn: str, block: str, last: str, dt: str) -> None:
+        f, loop, words = self.f, self.loop, self.words
+        step = f.let(f"add i64 {words['first']}, {turn}")
+        number = f.let(f"sitofp i64 {step} to double")
+        elapsed = f.let(f"fmul double {number}, %dt")
+        time = self._splat(f.let(f"fadd double %t0, {elapsed}"))
+        f.store_row(time, "%in", loop.x)
+        self._hold(step, block, last)
+        if self.records:
+            over = f.let(f"srem i64 {step}, {words['every']}")
+            due = f.let(f"icmp eq i64 {over}, 0")
+            f.do(f"br i1 {due}, label %record, label %recorded")
+            f.label("record")
+            self._call("record", "%out")
+            number = f.let(f"sdiv i64 {step}, {words['every']}")
+            row = f.let(f"sub i64 {number}, {self.first_row}")
+            base = f.at(self.pointers["records"], f.let(f"mul i64 {block}, {words['records_step']}"))
+            base = f.at(base, f.let(f"mul i64 {row}, {words['record_step']}"))
+            f.do(f"call void @save(ptr {base}, i64 {words['records_step']}, i64 {last}, ptr %out)")
+            f.do("br label %recorded")
+            f.label("recorded")
+        more = f.let(f"icmp slt i64 {turn}, {words['steps']}")
+        f.do(f"br i1 {more}, label %advance, label %advanced")
+        f.label("advance")
+        match loop.scheme:
+            case OwnStep():
+                self._call("advance", "%out")
+            case RungeKutta() as scheme:
+                self._stages(scheme, time, dt)
+            case AdamsBashforth() as scheme:
+                early = f.let(f"icmp slt i64 {step}, {scheme.history}")
+                f.do(f"br i1 {early}, label %early, label %later")
+                f.label("early")
+                self._stages(scheme.start, time, dt)
+                f.do("br label %combined")
+                f.label("later")
+                self._call("advance", "%k0")
+                self._combine(scheme.step, self._share(dt, scheme.step.share), "%out", self._rates_of_step)
+                f.do("br label %combined")
+                f.label("combined")
+                self._remember(scheme.history)
+        if loop.finish is not None:  # it reads what the scheme left in %out
+            for row in range(loop.x):
+                f.store_row(f.load_row("%out", row), "%in", row)
+            self._call("finish", "%out")
+        self._accept()
+        f.do("br label %advanced")
+        f.label("advanced")
+
+    def _accept(self) -> None:
+        """x is what stands in %out; count the step if all of it is finite."""
+        f, x = self.f, self.loop.x
+        total = None
+        for row in range(x):
+            value = f.load_row("%out", row)
+            f.store_row(value, "%in", row)
+            f.store_row(value, "%state", row)
+            total = value if total is None else f.binary("fadd", total, value)
+        one = f.constant(1.0)
+        if total is not None:  # a robot without joints has no x
+            m = f.module
+            nothing = f.binary("fsub", total, total)  # not a number unless the sum is finite
+            finite = f.let(f"fcmp ord {m.vector} {nothing}, zeroinitializer")
+            one = f.let(f"select <{m.lanes} x i1> {finite}, {m.vector} {one}, {m.vector} zeroinitializer")
+        row = self.loop.state - 1
+        f.store_row(f.binary("fadd", f.load_row("%state", row), one), "%state", row)
+
+    def _stages(self, scheme: RungeKutta, time: str, dt: str) -> None:
+        f, x = self.f, self.loop.x
+        self._call("advance", "%k0")
+        for stage, (node, place) in enumerate(scheme.stages, 1):
+            f.store_row(f.binary("fadd", time, self._share(dt, node)), "%in", x)
+            self._combine(place, self._share(dt, place.share), "%in", self._rates_of_stage)
+            self._call("advance", f"%k{stage}")
+        self._combine(scheme.step, self._share(dt, scheme.step.share), "%out", self._rates_of_stage)
+        f.store_row(time, "%in", x)
+
+    def _combine(self, combination: Combination, share: str, out: str, rates: Callable[[int, int], str]) -> None:
+        f = self.f
+        numbers = Arithmetic(f.constant, partial(f.binary, "fadd"), partial(f.binary, "fmul"), f.fma)
+        for row in range(self.loop.x):
+            f.store_row(combination(f.load_row("%state", row), partial(rates, row), share, numbers), out, row)
+
+    def _rates_of_stage(self, row: int, stage: int) -> str:
+        return self.f.load_row(f"%k{stage}", row)
+
+    def _rates_of_step(self, row: int, age: int) -> str:
+        """Of this step, then of those before it."""
+        return self.f.load_row("%state", age * self.loop.x + row) if age else self.f.load_row("%k0", row)
+
+    def _share(self, dt: str, share: Fraction | float) -> str:
+        return dt if share == 1 else self.f.binary("fmul", dt, self.f.constant(float(share)))
+
+    def _remember(self, history: int) -> None:
+        """The rates of this step are the youngest of the history."""
+        f, x = self.f, self.loop.x
+        for age in range(history, 1, -1):
+            for row in range(x):
+                f.store_row(f.load_row("%state", (age - 1) * x + row), "%state", age * x + row)
+        for row in range(x):
+            f.store_row(f.load_row("%k0", row), "%state", x + row)
+
+    def _call(self, name: str, out: str) -> None:
+        kernel: Kernel = self.kernels[name]
+        for function in kernel.functions:
+            self.f.do(f"call void @{function}(ptr %in, ptr {out}, ptr %scratch)")
+
+    def _row_of_constants(self) -> int:
+        return self.loop.x + 2 + sum(self.loop.held)
+
+    def _hold(self, step: str, block: str, last: str) -> None:
+        f = self.f
+        row = self.loop.x + 2
+        at = f.let(f"call i64 @llvm.smin.i64(i64 {step}, i64 {self.words['last_held']})")
+        for size, (base, sample_step, time_step) in zip(self.loop.held, self.held, strict=True):
+            base = f.at(base, f.let(f"mul i64 {block}, {sample_step}"))
+            base = f.at(base, f.let(f"mul i64 {at}, {time_step}"))
+            self._pack(size, base, sample_step, last, f.at("%in", row * f.module.row))
+            row += size
+
+    def _pack(self, size: int, base: str, step: str | int, last: str, block: str) -> None:
+        way = TILES if size >= self.m.chunk else ELEMENTS
+        self.f.do(f"call void @pack{size}(ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {way}, ptr {block})")
+
+    def _splat(self, scalar: str) -> str:
+        f, m = self.f, self.m
+        one = f.let(f"insertelement {m.vector} poison, double {scalar}, i32 0")
+        return f.shuffle(one, "poison", [0] * m.lanes)
+
+
+@contextmanager
+def _counted(f: Function, name: str, count: str, step: int, before: str) -> Iterator[str]:
+    """for name in range(0, count, step)."""
+    f.do(f"br label %{name}.head")
+    f.label(f"{name}.head")
+    f.do(f"%{name} = phi i64 [0, %{before}], [%{name}.after, %{name}.next]")
+    f.do(f"br i1 {f.let(f'icmp slt i64 %{name}, {count}')}, label %{name}.body, label %{name}.end")
+    f.label(f"{name}.body")
+    yield f"%{name}"
+    f.do(f"br label %{name}.next")
+    f.label(f"{name}.next")
+    f.do(f"%{name}.after = add i64 %{name}, {step}")
+    f.do(f"br label %{name}.head")
+    f.label(f"{name}.end")
+
+
+def _words(numbers: Any) -> str:
+    return ", ".join(f"i64 {number}" for number in numbers)

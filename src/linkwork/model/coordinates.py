@@ -1,0 +1,261 @@
+"""Coordinates: which joint stands where in the vectors of a robot. No other file knows.
+
+A vector is a row of segments, one for each joint, in order. A joint with one freedom has one entry, called as the joint
+is; others have several, JOINT.part. Positions and velocities of a joint may differ in number: a quaternion is four
+numbers and moves by three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ShapeError, UnknownNameError
+from ..scalar import Scalar
+
+if TYPE_CHECKING:
+    from .model import Joint
+
+Scalars = Sequence[Scalar]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The entries of one joint in a vector."""
+
+    name: str
+    parts: tuple[str, ...]
+    units: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.parts)
+
+    @property
+    def single(self) -> bool:
+        """Is it one number, by the joint's own name?"""
+        return self.parts == ("",)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}.{part}" if part else self.name for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The segments of a kind of vector, in order."""
+
+    segments: tuple[Segment, ...] = ()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of all entries."""
+        return tuple(name for segment in self.segments for name in segment.names)
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        return tuple(unit for segment in self.segments for unit in segment.units)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return tuple(segment.name for segment in self.segments)
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+    def __str__(self) -> str:
+        """The joints, with the number of their entries where it is not one."""
+        return ", ".join(s.name if s.single else f"{s.name} ({s.size})" for s in self.segments)
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where each joint's entries are."""
+        ends = np.cumsum([0, *(segment.size for segment in self.segments)]).tolist()
+        return {s.name: slice(*ends[k : k + 2]) for k, s in enumerate(self.segments)}
+
+    def at(self, name: str) -> int:
+        """The index of an entry, by its full name."""
+        if name not in self.names:
+            raise UnknownNameError("entry", name, self.names)
+        return self.names.index(name)
+
+    def to_dict(self, array: np.ndarray) -> dict[str, np.ndarray]:
+        """(..., n) by joint: (...) of one number, (..., k) of several."""
+        return {s.name: array[..., self.places[s.name]][..., 0 if s.single else slice(None)] for s in self.segments}
+
+    def to_array(
+        self, values: Mapping[str, Any], where: str = "", numbers: Callable[[Any, str], np.ndarray] | None = None
+    ) -> np.ndarray:
+        """The vector (..., n) from values by joint, or by entry; batches broadcast. ``numbers`` reads a value."""
+        read = numbers or (lambda value, _: np.asarray(value, float))
+        known = dict.fromkeys(name for segment in self.segments for name in (segment.name, *segment.names))
+        for name in values:
+            if name not in known:
+                raise UnknownNameError("joint", name, self.joints, where=where)
+        missing = [s.name for s in self.segments if not (s.name in values or set(s.names) <= set(values))]
+        if missing:
+            given = ", ".join(values)
+            raise ShapeError("joints are missing", where=where, got=given, expected="also " + ", ".join(missing))
+        parts: dict[str, np.ndarray] = {}
+        for segment in self.segments:
+            several = segment.name in values and not segment.single
+            for name in (segment.name,) if several else segment.names:
+                at = f"{where}, {name!r}".removeprefix(", ")
+                part = read(values[name], at)
+                if several and part.shape[-1:] != (segment.size,):
+                    raise ShapeError("wrong shape", where=at, got=part.shape, expected=f"(..., {segment.size})")
+                parts[name] = part if several else part[..., None]
+        try:
+            batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts.values()))
+        except ValueError:
+            got = ", ".join(f"{name} {part.shape[:-1]}" for name, part in parts.items())
+            raise ShapeError("batches do not fit together", where=where, got=got) from None
+        if not parts:
+            return np.zeros(0)
+        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts.values()], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Positions and velocities of joints, and the ways between them.
+
+    Methods take and give arrays (..., n), or sequences of scalars of any kind, as formulations have them.
+    """
+
+    joints: tuple[Joint, ...]
+
+    # -- layout --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def positions(self) -> Layout:
+        return Layout(tuple(Segment(j.name, j.kind.position_parts, j.kind.position_units) for j in self.joints))
+
+    @cached_property
+    def velocities(self) -> Layout:
+        return Layout(tuple(Segment(j.name, j.kind.velocity_parts, j.kind.velocity_units) for j in self.joints))
+
+    def of_freedoms(self, freedoms: Iterable[int], forces: bool = False) -> Layout:
+        """Of a vector that holds only these entries of the velocities, in order; or of the forces there."""
+        segments: list[Segment] = []
+        for k in freedoms:
+            joint, part = self._freedoms[k]
+            units = joint.kind.force_units if forces else joint.kind.velocity_units
+            name, unit = joint.kind.velocity_parts[part], units[part]
+            if segments and segments[-1].name == joint.name:
+                last = segments.pop()
+                segments.append(Segment(joint.name, (*last.parts, name), (*last.units, unit)))
+            else:
+                segments.append(Segment(joint.name, (name,), (unit,)))
+        return Layout(tuple(segments))
+
+    @cached_property
+    def _freedoms(self) -> list[tuple[Joint, int]]:
+        return [(joint, part) for joint in self.joints for part in range(joint.kind.nv)]
+
+    def joint_of(self, freedom: int) -> Joint:
+        """The joint that has this entry of the velocities."""
+        return self._freedoms[freedom][0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the entries of q."""
+        return self.positions.names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Of the entries of v."""
+        return self.velocities.names
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(joint.kind.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        return sum(joint.kind.nv for joint in self.joints)
+
+    @cached_property
+    def position_ranges(self) -> list[range]:
+        """Of each joint."""
+        return [*_ranges(joint.kind.nq for joint in self.joints)]
+
+    @cached_property
+    def velocity_ranges(self) -> list[range]:
+        return [*_ranges(joint.kind.nv for joint in self.joints)]
+
+    # -- positions and velocities --------------------------------------------------------------------------------------
+
+    def _joint_by_joint(self, act: Callable[..., Iterable[Scalar]], *vectors: tuple[list[range], Any]) -> Any:
+        """``act(joint, ...)`` on each joint's parts of the vectors, put together again."""
+        given = [value for _, value in vectors]
+        if not any(isinstance(value, np.ndarray) for value in given):
+            parts = ([[value[k] for k in places[n]] for places, value in vectors] for n in range(len(self.joints)))
+            return [x for joint, own in zip(self.joints, parts, strict=True) for x in act(joint, *own)]
+        for places, value in vectors:
+            size = places[-1].stop if places else 0
+            if np.shape(value)[-1:] != (size,):
+                raise ShapeError("wrong shape", where="coordinates", got=np.shape(value), expected=f"(..., {size})")
+        arrays = [np.moveaxis(np.asarray(value, float), -1, 0) for value in given]
+        entries = self._joint_by_joint(act, *zip((p for p, _ in vectors), map(list, arrays), strict=True))
+        batch = np.broadcast_shapes(*(array.shape[1:] for array in arrays))
+        return np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1) if entries else np.zeros((*batch, 0))
+
+    def _q(self, q: Any) -> tuple[list[range], Any]:
+        return self.position_ranges, _array_of(self.positions, q)
+
+    def _v(self, v: Any) -> tuple[list[range], Any]:
+        return self.velocity_ranges, _array_of(self.velocities, v)
+
+    def rates(self, q: Any, v: Any) -> Any:
+        """dq/dt at velocities v."""
+        return self._joint_by_joint(lambda joint, q, v: joint.kind.rates(q, v), self._q(q), self._v(v))
+
+    def velocities_of(self, q: Any, rates: Any) -> Any:
+        """v at which q changes with ``rates``."""
+        own = (self.position_ranges, _array_of(self.positions, rates))
+        return self._joint_by_joint(lambda joint, q, rates: joint.kind.velocities(q, rates), self._q(q), own)
+
+    def integrate(self, q: Any, v: Any) -> Any:
+        """q after unit time at constant velocities v (or: the step v from q along the tangent)."""
+        return self._joint_by_joint(lambda joint, q, v: joint.kind.step(q, v), self._q(q), self._v(v))
+
+    def difference(self, q0: Any, q1: Any) -> Any:
+        """v with integrate(q0, v) = q1, by the shortest turns; of numbers only."""
+        q0, q1 = (np.asarray(_array_of(self.positions, q), float) for q in (q0, q1))
+        return self._joint_by_joint(lambda joint, a, b: joint.kind.difference(a, b), self._q(q0), self._q(q1))
+
+    def advanced(self, q: Any, v: Any, dt: Scalar) -> Any:
+        """q after the short time dt, to first order; quaternions keep their length."""
+        return self._joint_by_joint(lambda joint, q, v: joint.kind.advanced(q, v, dt), self._q(q), self._v(v))
+
+    def normalised(self, q: Any) -> Any:
+        """q with quaternions of length one."""
+        return self._joint_by_joint(lambda joint, q: joint.kind.normalised(q), self._q(q))
+
+    def neutral(self) -> np.ndarray:
+        """Zero, and no turn where a quaternion tells it."""
+        return np.array([x for joint in self.joints for x in joint.kind.neutral()], float)
+
+    def random(self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] | None = None) -> Any:
+        """Positions (*size, nq), evenly within the limits of the joints; turns all around and shifts of up to a metre
+        where there are none."""
+        generator = np.random.default_rng(rng)
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        drawn = [joint.kind.random(generator, shape, joint.lower, joint.upper) for joint in self.joints]
+        return np.concatenate(drawn, axis=-1) if drawn else np.zeros((*shape, 0))
+
+
+def _ranges(sizes: Iterable[int]) -> Iterator[range]:
+    start = 0
+    for size in sizes:
+        yield range(start, start + size)
+        start += size
+
+
+def _array_of(layout: Layout, value: Any) -> Any:
+    return layout.to_array(value) if isinstance(value, Mapping) else value

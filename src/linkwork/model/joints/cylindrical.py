@@ -1,0 +1,33 @@
+"""A shift along z and a turn about it."""
+
+from __future__ import annotations
+
+from ...spatial import Inertia, Motion, Screw, Symmetric, Vector, Z
+from .kind import JointKind
+from .revolute import cos_sin_of_sum
+
+
+class Cylindrical(JointKind):
+    name = "cylindrical"
+    position_parts = velocity_parts = ("shift", "turn")
+    position_units = ("m", "rad")
+    turning = (False, True)
+    directions = 1
+    axial = True
+
+    def transform(self, joint, q):
+        shift, turn = q
+        return (Screw("z", *cos_sin_of_sum(turn, joint.angle), shift + joint.length),)
+
+    def subspace(self, joint, q):
+        return [Motion(linear=Z), Motion(angular=Z)]
+
+    def grouped(self, inertia):
+        return without_symmetric_tensor(inertia)
+
+
+def without_symmetric_tensor(inertia: Inertia) -> tuple[Inertia, Inertia]:
+    """A tensor that is symmetric about z and has no moment about it does not feel turns about z, nor shifts."""
+    J, yy = inertia.J, inertia.J.yy
+    kept = Inertia(inertia.mass, inertia.h, Symmetric(J.xx - yy, J.xy, J.xz, 0, J.yz, J.zz))
+    return kept, Inertia(0, Vector(), Symmetric(yy, 0, 0, yy, 0, 0))

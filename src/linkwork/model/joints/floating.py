@@ -1,0 +1,62 @@
+"""All six freedoms: a body that nothing holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...spatial import AXES, Motion, Pose, Vector
+from ...spatial.quaternions import screw_shift, screw_velocity, turn_between
+from .kind import WIDE, JointKind
+from .spherical import Spherical
+
+BALL = Spherical()
+
+
+class Floating(JointKind):
+    """Positions are the place of the body's origin and a unit quaternion, velocities those of the origin and of the
+    turn, both in the body's axes. A constant velocity leads along a screw."""
+
+    name = "floating"
+    position_parts = ("x", "y", "z", *BALL.position_parts)
+    position_units = ("m", "m", "m", *BALL.position_units)
+    velocity_parts = ("x", "y", "z", *BALL.velocity_parts)
+    turning = (False, False, False, True, True, True)
+    free = True
+
+    def transform(self, joint, q):
+        return (Pose.of_quaternion(q[:3], q[3:]),)
+
+    def subspace(self, joint, q):
+        return [Motion(linear=axis) for axis in AXES] + [Motion(angular=axis) for axis in AXES]
+
+    def rates(self, q, v):
+        origin = Pose.of_quaternion(q[:3], q[3:]).outward(Vector(*v[:3]))
+        return [*origin, *BALL.rates(q[3:], v[3:])]
+
+    def velocities(self, q, rates):
+        linear = Pose.of_quaternion(q[:3], q[3:]).inward(Vector(*rates[:3]))
+        return [*linear, *BALL.velocities(q[3:], rates[3:])]
+
+    def advanced(self, q, v, dt):
+        origin = Vector(*q[:3]) + Pose.of_quaternion(q[:3], q[3:]).outward(Vector(*v[:3])) * dt
+        return [*origin, *BALL.advanced(q[3:], v[3:], dt)]
+
+    def step(self, q, v):
+        shift = screw_shift(Vector(*v[3:]), Vector(*v[:3]))
+        origin = Vector(*q[:3]) + Pose.of_quaternion(q[:3], q[3:]).outward(shift)
+        return [*origin, *BALL.step(q[3:], v[3:])]
+
+    def difference(self, q0, q1):
+        turn = turn_between(q0[3:], q1[3:])
+        shift = Pose.of_quaternion(q0[:3], q0[3:]).inward(Vector(*q1[:3]) - Vector(*q0[:3]))
+        return [*screw_velocity(turn, shift), *turn]
+
+    def normalised(self, q):
+        return [*q[:3], *BALL.normalised(q[3:])]
+
+    def neutral(self):
+        return [0.0, 0.0, 0.0, *BALL.neutral()]
+
+    def random(self, rng, shape, lower, upper):
+        place = rng.uniform(-WIDE, WIDE, (*shape, 3))
+        return np.concatenate([place, BALL.random(rng, shape, lower, upper)], axis=-1)

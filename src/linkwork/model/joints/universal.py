@@ -1,0 +1,49 @@
+"""Two turns about axes that meet at right angles: the first fixed in the parent, the second in the body."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...scalar import cos, sin
+from ...spatial import Inertia, Motion, Screw, Vector, Z
+from .kind import JointKind
+
+
+class Universal(JointKind):
+    """z, turned by a quarter about x, and z again: the second axis is z of the body, the first one y at zero."""
+
+    name = "universal"
+    position_parts = velocity_parts = ("first", "second")
+    position_units = ("rad", "rad")
+    turning = (True, True)
+    directions = 2
+
+    def frames(self, axis, second_axis):
+        first, second = (each / np.linalg.norm(each) for each in (axis, second_axis))
+        normal = np.cross(first, second)
+        return np.stack([normal, -second, first], axis=1) + 0.0, np.stack([normal, first, second], axis=1) + 0.0
+
+    def axes(self, frame):
+        return frame[:, 1].copy(), frame[:, 2].copy()
+
+    def transform(self, joint, q):
+        first, second = q
+        return Screw("z", cos(first), sin(first)), Screw("x", 0, 1), Screw("z", cos(second), sin(second))
+
+    def subspace(self, joint, q):
+        return [Motion(angular=Vector(sin(q[1]), cos(q[1]), 0)), Motion(angular=Z)]
+
+    def subspace_rates(self, joint, q, v):
+        """The first axis is seen to turn back about the second."""
+        return [Motion(angular=Vector(cos(q[1]), -sin(q[1]), 0) * v[1]), Motion()]
+
+    def drift(self, joint, q, v):
+        return Motion(angular=Vector(cos(q[1]), -sin(q[1]), 0) * (v[0] * v[1]))
+
+    def grouped(self, inertia):
+        return without_mass(inertia)
+
+
+def without_mass(inertia: Inertia) -> tuple[Inertia, Inertia]:
+    """A mass in the centre of all turns does not feel them."""
+    return Inertia(0, inertia.h, inertia.J), Inertia(inertia.mass)

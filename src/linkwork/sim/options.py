@@ -1,0 +1,59 @@
+"""Options of simulations: all that ``Robot.simulate`` and ``Robot.rollout`` take beside the start and the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..codegen.backend import BACKENDS
+from ..errors import ShapeError
+from ..model import SoftLimits
+from .inputs import one_of_names, positive, whole
+
+DIVERGED = ("raise", "keep")
+FORMS = {
+    "vary": "such as {'mass': (samples, bodies)}",
+    "gains": "such as {'kp': (samples, n)}",
+    "wrenches": "{frame: (6,)}, or more axes, or a function of t",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What acts on the robot, how it is integrated, and what becomes of it; the docstrings of ``Robot.simulate`` and
+    ``Robot.rollout`` tell each. What needs no robot to be checked is checked here."""
+
+    torque: Any = None
+    reference: Any = None
+    gains: Mapping[str, Any] | None = None
+    vary: Mapping[str, Any] | None = None
+    wrenches: Mapping[str, Any] | None = None
+    limits: SoftLimits | None = None
+    friction_width: float = 0.05
+    method: str | None = None
+    dynamics: str = "auto"
+    backend: str = "native"
+    tolerance: float = 1e-9
+    every: int = 1
+    outputs: Sequence[str] = ("q", "v")
+    threads: int = 1
+    to: str | Path | None = None
+    progress: bool | Callable[[int, int], Any] | None = None
+    diverged: str = "raise"
+
+    def __post_init__(self):
+        one_of_names("treatment of diverged samples", self.diverged, DIVERGED)
+        one_of_names("backend", self.backend, BACKENDS)
+        for name, check in (("every", whole), ("threads", whole), ("tolerance", positive)):
+            object.__setattr__(self, name, check(getattr(self, name), name))
+        for name, form in FORMS.items():
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Mapping):
+                raise ShapeError("this is not a dict by name", where=name, got=repr(value)[:80], expected=form)
+
+    @classmethod
+    def among(cls, given: Mapping[str, Any]) -> Options:
+        """Those of them that stand among ``given``, such as the arguments of a function; what else is there is left."""
+        return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})

@@ -1,0 +1,75 @@
+"""Unit quaternions x, y, z, w over any scalar, and the turns and screws they make.
+
+A turn is told by its vector w: about its direction, by its length. Where a length is divided by, a number far below all
+others stands beside its square: nothing changes in the value, and sin(x) / x is 1 at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..scalar import Scalar, cos, sin, sqrt
+from .vectors import Vector
+
+TINY = 1e-300
+
+
+def quaternion_product(p: Sequence[Scalar], r: Sequence[Scalar]) -> list[Scalar]:
+    """p r, both x, y, z, w: first turn by r, in the axes that p gives."""
+    x, y, z, w = p
+    a, b, c, d = r
+    return [
+        d * x + w * a + y * c - z * b,
+        d * y + w * b + z * a - x * c,
+        d * z + w * c + x * b - y * a,
+        d * w - x * a - y * b - z * c,
+    ]
+
+
+def unit_quaternion(q: Sequence[Scalar]) -> list[Scalar]:
+    """q with length one."""
+    scale = 1 / sqrt(sum((value * value for value in q), start=0))
+    return [scale * value for value in q]
+
+
+def quaternion_of_turn(half: Sequence[Scalar]) -> list[Scalar]:
+    """Of the turn by twice the vector ``half``."""
+    angle = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2] + TINY)
+    share = sin(angle) / angle
+    return [*(share * value for value in half), cos(angle)]
+
+
+def turn_between(p: Sequence[Scalar], r: Sequence[Scalar]) -> Vector:
+    """The shortest turn w, in the axes of p, that leads from p to r; of numbers and arrays only."""
+    x, y, z, w = p
+    *u, c = (np.asarray(value, float) for value in quaternion_product([-x, -y, -z, w], r))
+    u, c = [np.where(c < 0, -value, value) for value in u], np.abs(c)
+    length = np.hypot(np.hypot(u[0], u[1]), u[2])
+    still = length == 0
+    share = np.where(still, 2.0, 2 * np.arctan2(length, c) / np.where(still, 1.0, length))
+    return Vector(*(share * value for value in u))
+
+
+def screw_shift(w: Vector, v: Vector) -> Vector:
+    """Where a point gets in unit time that moves with v while its axes turn with w, both told in these axes: V(w) v.
+
+    V = 1 + a [w x] + b [w x][w x], a = (1 - cos |w|) / |w|^2, b = (1 - sin |w| / |w|) / |w|^2. What cancels in b is
+    multiplied by |w|^2 again, so no digit of the result is lost.
+    """
+    square = 0.25 * w.dot(w) + TINY
+    half = sqrt(square)
+    share = sin(half) / half
+    across = w.cross(v)
+    return v + across * (0.5 * share * share) + w.cross(across) * ((1 - share * cos(half)) / (4 * square))
+
+
+def screw_velocity(w: Vector, p: Vector) -> Vector:
+    """v with screw_shift(w, v) = p, for turns up to half a one; of numbers and arrays only."""
+    half = 0.5 * np.hypot(np.hypot(w.x, w.y), w.z)
+    still = half < 1e-4  # the next term of the series is of 1e-18
+    safe = np.where(still, 1.0, half)
+    share = np.where(still, 1 / 12 + half * half / 180, (1 - safe * np.cos(safe) / np.sin(safe)) / (4 * safe * safe))
+    across = w.cross(p)
+    return p - across * 0.5 + w.cross(across) * share
