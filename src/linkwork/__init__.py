@@ -21,7 +21,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from . import control, drawing, forces, io, library, model, report, scalar, spatial, sweep, view
+    from . import about, control, drawing, forces, io, library, model, report, scalar, spatial, sweep, view
     from .assembly import Assembly
     from .coefficient_tables import Tables, tabulate
     from .formulations import Method, methods
@@ -57,6 +57,7 @@ __all__ = [  # every name has its place in docs/api.md
     "Trajectory",
     "UnknownNameError",
     "UnsupportedError",
+    "about",
     "bundled_robots",
     "compile",
     "control",
@@ -76,6 +77,7 @@ __all__ = [  # every name has its place in docs/api.md
 ]
 
 _PARTS = {  # where the names are; a part is imported when it, or something of it, is first asked for
+    "about": set(),
     "assembly": {"Assembly"},
     "coefficient_tables": {"Tables", "tabulate"},
     "control": set(),

@@ -13,7 +13,7 @@ import pytest
 from straightline import one_instruction
 
 import linkwork
-from linkwork.cli.states import random_states
+from linkwork.about.states import random_states
 from linkwork.codegen import c_source
 from linkwork.codegen.c_project import write_c
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError

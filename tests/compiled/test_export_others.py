@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.cli.states import random_states
+from linkwork.about.states import random_states
 from linkwork.codegen.c_source import c_source
 from linkwork.codegen.casadi_source import to_casadi
 from linkwork.codegen.numpy_source import write_numpy

@@ -35,14 +35,27 @@ ALLOWED = {
     | {"drawing", "files", "scalar", "spatial"},
     "robot": {"assembly", "function", "io", "model", "notebook", "parameters", "pipeline", "sim", "symbolic"},
     "library": {"forces", "model"},
-    "report": {"control", "formulations", "model", "robot"},
+    "about": {
+        "assembly",
+        "codegen",
+        "files",
+        "formulations",
+        "function",
+        "io",
+        "model",
+        "pipeline",
+        "program",
+        "published",
+    }
+    | {"robot", "sim"},
+    "report": {"about", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"},  # the version
     "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
     "legs": {"model", "scalar", "spatial"},
     "loop_steps": {"formulations", "function", "legs", "model", "program", "scalar", "spatial"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
-    "cli": {"assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
+    "cli": {"about", "assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
     | {"control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"linkwork"},  # the version
     "__main__": {"cli"},
