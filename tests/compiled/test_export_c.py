@@ -85,7 +85,7 @@ def run_test(folder) -> subprocess.CompletedProcess:
 
 
 def states_of(robot, function, count=20):
-    states = random_states(robot.model, count, seed=3)
+    states = random_states(robot, count, seed=3)
     states["parameters"] = np.array([robot.parameters] * count)
     return [states[port.name].astype(function.dtype) for port in function.program.inputs]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork import about
 from linkwork.about.measure import seconds
 from linkwork.cli import VERBS, common
 
@@ -488,3 +489,23 @@ class TestDemo:
         code, out, _ = run("demo", "planar2r")
         assert code == 1
         assert "FAILS" in out
+
+
+ABOUT = {
+    "robots": ((), about.robots),
+    "inspect": (("four-bar",), about.inspect),
+    "count": (("planar2r",), about.count),
+    "count --passes": (("planar2r",), about.passes),
+    "params": (("four-bar",), about.params),
+    "check": (("panda",), about.check),
+    "tables": ((), about.tables),
+    "cite": (("rnea",), about.cite),
+}
+
+
+@pytest.mark.parametrize("verb", ABOUT)
+def test_what_a_verb_prints_is_had_from_python(data, verb):
+    names, function = ABOUT[verb]
+    word, *options = verb.split()
+    robots = [name if word in ("check", "cite") else linkwork.load(name) for name in names]
+    assert data(word, *names, *options) == json.loads(json.dumps(common.plain(function(*robots))))

@@ -29,7 +29,7 @@ def checks(robot: Robot) -> list[dict[str, Any]]:
 
 
 def _checks(robot: Robot) -> Iterator[dict[str, Any]]:
-    states = random_states(robot.model, STATES)
+    states = random_states(robot, STATES)
     q, v, a = (states[name] for name in ("q", "v", "a"))
     for quantity in COMPARED:
         yield from _compare(robot, quantity, states)

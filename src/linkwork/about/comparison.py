@@ -43,7 +43,7 @@ def cite(method: str) -> dict[str, str]:
 def _methods(robot: Robot, quantity: str, progress: Progress) -> list[dict[str, Any]]:
     """One row for each method of a quantity, the fewest operations first; refused methods come last."""
     rows, results = [], {}
-    states = random_states(robot.model, BATCH)
+    states = random_states(robot, BATCH)
     for method in methods(quantity):
         row: dict[str, Any] = {"method": method.name, "reference": method.reference}
         row["refusal"] = method.refusal(robot.model)

@@ -88,7 +88,7 @@ def _difference(robot: Robot, back: Robot) -> float:
     one, two = robot.model, back.model
     if one.position_names != two.position_names or one.floating != two.floating or one.mobility != two.mobility:
         return float("inf")
-    states = random_states(one, 100)
+    states = random_states(robot, 100)
     here, there = (
         each.compile("hybrid_dynamics", backend="interpreter")(
             *(states[name] for name in ("q", "v", "a_known", "tau_known"))

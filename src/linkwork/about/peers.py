@@ -47,7 +47,7 @@ class Pinocchio:
         self.data = self.model.createData()
 
     def measure(self, quantity: str, batch: int) -> dict[str, Any]:
-        states = random_states(self.robot.model, batch)
+        states = random_states(self.robot, batch)
         ours = self.robot.compile(quantity, backend="interpreter")
         inputs = [port.name for port in ours.program.inputs]
         expected = ours(*(states[name][:16] for name in inputs))

@@ -42,7 +42,7 @@ def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[s
     function = robot.compile(quantity)
     object_code(function.program, function.dtype, host())
     compiled = time.perf_counter() - start
-    states = random_states(robot.model, batch)
+    states = random_states(robot, batch)
     many = [states[port.name] for port in function.program.inputs]
     one = [np.ascontiguousarray(x[0]) for x in many]
     per_state = seconds(lambda: function(*many), repeats=repeats) / batch

@@ -9,6 +9,7 @@ import numpy as np
 from ..assembly import Assembler
 from ..formulations import Variable, sizes
 from ..model import Model
+from ..robot import Robot
 from ..sim import entry_names, zero
 
 SPREAD = 0.3  # radians and metres, of random positions around home
@@ -35,9 +36,9 @@ def unit(model: Model, variable: Variable, *, base: bool = True) -> str:
     return sliding if kinds == {True} else turning
 
 
-def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarray]:
+def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarray]:
     """All vectors of ``count`` states, the same ones each time; loops are closed."""
-    rng = np.random.default_rng(seed)
+    model, rng = robot.model, np.random.default_rng(seed)
     if model.loops:
         q = _assembled(model, count, rng)
     else:

@@ -42,7 +42,7 @@ class Request:
 
 
 def _c(request: Request) -> list[Path]:
-    states = random_states(request.robot.model, CANDIDATES)
+    states = random_states(request.robot, CANDIDATES)
     inputs = {port.name for port in request.function.program.inputs}
     given = {name: array for name, array in states.items() if name in inputs}
     folder = request.output or Path(request.name)
