@@ -1,4 +1,4 @@
-"""Error against cost of the integrators on two arms: the table and the picture of the page "Simulation".
+"""The methods, and error against cost on two arms: tables and the picture of the page "Simulation".
 
 ``make docs-tables`` runs this. Errors are against Dormand and Prince's method at a tolerance of 1e-13; the cost is the
 number of evaluations of forward dynamics, the same on every machine.
@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 
 import linkwork
 from linkwork.drawing import styled
+from linkwork.sim.integrators import INTEGRATORS, schemes
 
 DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "simulation.md", DOCS / "pictures" / "integrators.png"
-MARKED = re.compile(r"<!-- integrators -->\n(?:(?:(?!<!-- ).)*<!-- end of integrators -->\n)?", re.S)
+MARKED = r"<!-- {name} -->\n(?:(?:(?!<!-- ).)*<!-- end of {name} -->\n)?"
 STARTS = {  # raised and at rest, then falling freely; without friction, which would blur the orders
     "puma560": (0.3, -0.8, 0.6, 0.4, 0.5, -0.3),
     "stanford": (0.3, -0.8, 0.5, 0.4, 0.5, -0.3),
@@ -24,7 +25,7 @@ STARTS = {  # raised and at rest, then falling freely; without friction, which w
 DURATION = 1.0
 STEPS = (0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
 TABLE = (0.01, 0.001, 0.0001)
-COST = {"semi-implicit-euler": 1, "rk4": 4, "adams-bashforth-4": 1}  # evaluations per step
+COST = {name: scheme.evaluations for name, scheme in schemes().items()}  # per step
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
@@ -50,6 +51,20 @@ def errors(name: str) -> dict[str, list[tuple[float, int, float]]]:
             evaluations = int(re.search(r"(\d+) evaluations", " ".join(motion.notes))[1])
             found[method].append((tolerance, evaluations, float(np.abs(motion.q[-1] - exact).max())))
     return found
+
+
+def methods() -> str:
+    """The table of all methods."""
+    lines = ["| method | order | evaluations per step | |", "|---|---:|---:|---|"]
+    for name, each in INTEGRATORS.items():
+        lines.append(f"| `{name}` | {each.order} | {COST.get(name, 'chooses its steps')} | {each.remark} |")
+    return "\n".join(lines)
+
+
+def with_block(page: str, name: str, text: str) -> str:
+    """The page with a new block between the marks of this name."""
+    block = f"<!-- {name} -->\n\n{text}\n\n<!-- end of {name} -->\n"
+    return re.sub(MARKED.format(name=name), lambda _: block, page, flags=re.S)
 
 
 def table(results: dict[str, dict[str, list[tuple[float, int, float]]]]) -> str:
@@ -79,5 +94,5 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore", linkwork.SimulationWarning)  # they fall beyond their limits
     results = {name: errors(name) for name in STARTS}
     draw(results)
-    block = f"<!-- integrators -->\n\n{table(results)}\n\n<!-- end of integrators -->\n"
-    PAGE.write_text(MARKED.sub(lambda _: block, PAGE.read_text()))
+    page = with_block(PAGE.read_text(), "methods", methods())
+    PAGE.write_text(with_block(page, "integrators", table(results)))

@@ -4,7 +4,7 @@
     python tests/mutants.py khalil silver   of these families (or files)
     python tests/mutants.py --each 0 aba    every mutant there is
 
-A mutant is one file of ``linkwork.formulations``, or ``model/closure.py``, with one thing changed: a sign, the order of
+A mutant is one file of ``linkwork.formulations``, or of what they share, with one thing changed: a sign, the order of
 a cross product, a term or a factor 2 left out, an axis, an index, the direction of a transform. It is compiled from a
 changed syntax tree and imported in the place of the file, with all that imports it, for the time of a run; no file is
 touched. It is killed if a method that uses the file fails, or differs from what the unchanged reference method says of
@@ -28,17 +28,19 @@ import linkwork.formulations
 from linkwork.errors import UnsupportedError
 from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
+from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import deviation
 from support.parallel_robots import described, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
-from support.substitute import CLOSURE, ROOT, imports, in_place_of, module_of, path_of
+from support.substitute import EQUATIONS, ROOT, SHARED, imports, in_place_of, module_of, path_of
 
 PLUMBING = {  # no formulas in these
     "__init__", "catalog", "execute", "layout", "letters", "method", "problem", "quantity", "quantity_table",
 }  # fmt: skip
-LOOPS = {CLOSURE, "khalil/loops.py", "orthogonal.py"}  # every quantity of a robot with loops needs them
-COMPOSED = LOOPS | {"quantities.py", "passive.py"}  # every quantity of any robot
+# every quantity of a robot with loops needs these
+LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
+COMPOSED = LOOPS | {"quantities.py", "passive.py", "drives.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
@@ -49,8 +51,8 @@ PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(
 AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
 CARRIED = "l = chain.outward(i, Vector(c.x, c.y, l.z))"
 LOCAL = "parts = (Vector(*drift[k : k + 3]) - w.cross(Vector(*velocity[k : k + 3])) for k in (0, 3))"
-BACK = "orthogonal.py", "for j in range(k + 1, len(x)):"
-SINGULAR = "staircase.py", "return [square - SINGULAR * whole for square in squares]"
+BACK = "../scalar/orthogonal.py", "for j in range(k + 1, len(x)):"
+SINGULAR = "../scalar/staircase.py", "return [square - SINGULAR * whole for square in squares]"
 ALL_WELL = "return sqrt(2 * (sum(map(sign, pivots), start=0) - len(pivots)) + 1)"
 WELL = "sum(map(sign, pivots), start=0) - len(pivots)"
 EQUIVALENT = {
@@ -71,7 +73,7 @@ EQUIVALENT = {
     (*BACK, "k + 1", "k"): "a diagonal entry of R stands for 1, and is stored as 0",
     (*SINGULAR, "square - SINGULAR * whole", "square + SINGULAR * whole"): "but where it is singular, which laws try",
     (*SINGULAR, "square - SINGULAR * whole", "square"): "likewise",
-    ("staircase.py", ALL_WELL, f"2 * ({WELL})", WELL): "likewise",
+    ("../scalar/staircase.py", ALL_WELL, f"2 * ({WELL})", WELL): "likewise",
     ("quantities.py", LOCAL, "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
 }
 
@@ -121,7 +123,7 @@ class Mutant:
 
 def files() -> list[str]:
     """The files with formulas, those of the families too."""
-    return [CLOSURE, *(str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.py")) if p.stem not in PLUMBING)]
+    return [*SHARED, *(str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.py")) if p.stem not in PLUMBING)]
 
 
 def mutants(file: str, each: int = 0) -> list[Mutant]:
@@ -231,6 +233,7 @@ def cases() -> list[Case]:
     trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
     parallel = (*map(described, ("delta", "gough-stewart", "3rpr")), *map(on_skew_joints, (2, 3)), on_swivels())
     others = (upright(), sliding(), "scara", "stanford", *map(mechanism, loops), *parallel)
+    others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
         robot, rng = linkwork.load(robot), np.random.default_rng(number)
@@ -413,7 +416,7 @@ def reached() -> dict[str, set[int]]:
         lines.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
         return local
 
-    package, before, ours = linkwork.formulations, sys.gettrace(), (str(ROOT), str(path_of(CLOSURE)))
+    package, before, ours = linkwork.formulations, sys.gettrace(), (str(ROOT), *(str(path_of(file)) for file in SHARED))
     cases()  # made before anything is traced
     sys.settrace(trace)
     try:

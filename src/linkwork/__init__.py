@@ -31,16 +31,18 @@ if TYPE_CHECKING:
     from .pipeline import compile
     from .program import Operations, Program
     from .robot import Robot, load
-    from .sim import Trajectory
+    from .sim import AdamsBashforth, Integrator, RungeKutta, Trajectory, add_integrator
     from .symbolic import SymbolicModel
 
 __version__ = "0.1.0"
 
 __all__ = [  # every name has its place in docs/api.md
+    "AdamsBashforth",
     "Assembly",
     "DivergedError",
     "ElasticDrive",
     "Function",
+    "Integrator",
     "LettersWarning",
     "LinkworkError",
     "Method",
@@ -49,6 +51,7 @@ __all__ = [  # every name has its place in docs/api.md
     "Operations",
     "Program",
     "Robot",
+    "RungeKutta",
     "ShapeError",
     "SimulationWarning",
     "SoftLimits",
@@ -58,6 +61,7 @@ __all__ = [  # every name has its place in docs/api.md
     "UnknownNameError",
     "UnsupportedError",
     "about",
+    "add_integrator",
     "bundled_robots",
     "compile",
     "control",
@@ -93,7 +97,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "report": set(),
     "robot": {"Robot", "load"},
     "scalar": set(),
-    "sim": {"Trajectory"},
+    "sim": {"AdamsBashforth", "Integrator", "RungeKutta", "Trajectory", "add_integrator"},
     "spatial": set(),
     "sweep": set(),
     "symbolic": {"SymbolicModel"},

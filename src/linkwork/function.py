@@ -7,6 +7,7 @@ import os
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from functools import cache, cached_property, partial
 from inspect import signature
 from itertools import pairwise
@@ -19,6 +20,7 @@ from .codegen.backend import backend
 from .errors import LinkworkError, ShapeError, UnknownNameError
 from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
+from .model.coordinates import Layout
 from .program import Operations, Port, Program, count
 
 PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
@@ -192,14 +194,12 @@ class Function:
         where = f"{self.__name__}, input {port.name!r}"
         array = self._from_dict(port, value, where) if isinstance(value, Mapping) else self._numbers(value, where)
         if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
-            names = f" (entries: {', '.join(self.label.entries[port.name])})" if self._lists_all(port) else ""
+            layout = self.label.layouts.get(port.name, Layout())
+            names = f" (entries: {layout})" if layout.size else ""
             raise ShapeError(
                 "wrong shape", where=where, got=array.shape, expected=f"(..., {', '.join(map(str, port.shape))}){names}"
             )
         return array
-
-    def _lists_all(self, port: Port) -> bool:
-        return 0 < len(self.label.entries.get(port.name, ())) == port.size
 
     def _numbers(self, value: Any, where: str) -> np.ndarray:
         try:
@@ -216,39 +216,15 @@ class Function:
         return array.astype(self.dtype, copy=False)
 
     def _from_dict(self, port: Port, value: Mapping[str, Any], where: str) -> np.ndarray:
-        if port.name not in self.label.entries:
+        if port.name not in self.label.layouts:
             raise ShapeError("only joint vectors can be given as dicts", where=where)
-        joints = self.label.entries[port.name]
-        base = {self.label.floating: port.size - len(joints)} if port.size > len(joints) else {}
-        sizes = base | dict.fromkeys(joints, 1)
-        for name in value:
-            if name not in sizes:
-                raise UnknownNameError("joint", name, sizes, where=where)
-        if missing := [name for name in sizes if name not in value]:
-            raise ShapeError(
-                "joints are missing", where=where, got=", ".join(value), expected="also " + ", ".join(missing)
-            )
-        parts = []
-        for name, size in sizes.items():
-            part = self._numbers(value[name], f"{where}, {name!r}")
-            parts.append(part if name in base else part[..., None])
-            if parts[-1].shape[-1:] != (size,):
-                raise ShapeError("wrong shape", where=f"{where}, {name!r}", got=part.shape, expected=f"(..., {size})")
-        batch = _batch({name: part.shape[:-1] for name, part in zip(sizes, parts, strict=True)}, where)
-        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+        return self.label.layouts[port.name].to_array(value, where, self._numbers)
 
     def _named(self, result: Any) -> Any:
         """Joint vectors among the results as dicts."""
-        ports = self.program.outputs
-        named = []
-        for port, array in zip(ports, result if len(ports) > 1 else (result,), strict=True):
-            joints = self.label.entries.get(port.name)
-            if joints is None:
-                named.append(array)
-                continue
-            start = port.size - len(joints)
-            head = {self.label.floating: array[..., :start]} if start else {}
-            named.append(head | {name: array[..., start + k] for k, name in enumerate(joints)})
+        ports, layouts = self.program.outputs, self.label.layouts
+        arrays = zip(ports, result if len(ports) > 1 else (result,), strict=True)
+        named = [layouts[port.name].to_dict(array) if port.name in layouts else array for port, array in arrays]
         return self._result(*named) if len(ports) > 1 else named[0]
 
     @cached_property
@@ -331,7 +307,7 @@ class Function:
     # -- keeping -------------------------------------------------------------------------------------------------
 
     def _document(self) -> dict[str, Any]:
-        label = {name: getattr(self.label, name) for name in Label.__dataclass_fields__}
+        label = asdict(self.label)
         return {"format": FORMAT, "label": label, "dtype": self.dtype, "backend": self.backend}
 
     def save(self, path: str | Path) -> None:

@@ -10,14 +10,14 @@ from math import isfinite
 from typing import Any
 
 from .codegen.backend import BACKENDS
+from .model.coordinates import Layout, Segment
 from .program.program import Port, Program, entry
 
-FORMAT = "linkwork-function-1"
+FORMAT = "linkwork-function-2"
 DTYPES = ("float64", "float32")
 PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
 LONGEST_NAME = 1000  # characters
 SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold halves of characters, which no file can
-BEFORE_JOINTS = (0, 6, 7)  # entries of a joint vector that are of a floating body
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,7 @@ class Label:
     quantity: str
     method: str
     frame: str = ""
-    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # joint vectors -> joints they hold
-    floating: str = ""  # name of what stands before the joints in a vector that holds more
+    layouts: Mapping[str, Layout] = field(default_factory=dict)  # joint vectors -> what their entries are
     wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
     axes: str = ""  # "world" or "local", of quantities that have the choice
     payload: str = ""  # frame that carries the input ``payload``
@@ -64,23 +63,37 @@ def _label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
         raise ValueError(f"its label has an entry {unknown[0]!r}")
     for name in ("robot", "quantity", "method"):
         entry(data, name, str)
-    held = data.get("entries", {})
+    held = data.get("layouts", {})
     if not isinstance(held, dict):
-        raise ValueError("the entries of its label are not told by port")
-    entries = {name: _names(joints, f"the entries of {name!r}") for name, joints in held.items()}
-    for name, joints in entries.items():
-        if name not in ports or len(ports[name].shape) != 1 or ports[name].size - len(joints) not in BEFORE_JOINTS:
-            raise ValueError(f"{len(joints)} joints do not fit its input or output {name!r}")
-        if len(set(joints)) < len(joints):
+        raise ValueError("the layouts of its label are not told by port")
+    layouts = {name: _layout(layout, f"the layout of {name!r}") for name, layout in held.items()}
+    for name, layout in layouts.items():
+        if name not in ports or ports[name].shape != (layout.size,):
+            raise ValueError(f"{layout.size} entries do not fit its input or output {name!r}")
+        if len(set(layout.joints)) < len(layout.joints) or len(set(layout.names)) < layout.size:
             raise ValueError(f"two entries of {name!r} have the same name")
     wrenches = _names(data.get("wrenches", ()), "wrenches")
     if wrenches and ("wrenches" not in ports or ports["wrenches"].shape != (len(wrenches), 6)):
         raise ValueError(f"{len(wrenches)} frames do not fit its input 'wrenches'")
-    lists = {"entries": entries, "wrenches": wrenches, "assumed": _names(data.get("assumed", ()), "assumed")}
+    lists = {"layouts": layouts, "wrenches": wrenches, "assumed": _names(data.get("assumed", ()), "assumed")}
     lists["nominal"] = _nominal(data.get("nominal", {}), ports.get("parameters"))
     lists["meanings"] = _meanings(data.get("meanings", {}), ports)
     texts = {name: _name(value, name) for name, value in data.items() if name not in lists}
     return Label(**texts, **lists)
+
+
+def _layout(data: Any, what: str) -> Layout:
+    rows = data.get("segments") if isinstance(data, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"{what} is not a list of segments")
+    segments = []
+    for row in rows:
+        name, meaning = (_name(row.get(key, ""), what) for key in ("name", "meaning"))
+        parts, units = (_names(row.get(key), what) for key in ("parts", "units"))
+        if not parts or len(parts) != len(units):
+            raise ValueError(f"{what}: parts and units of {name!r} do not fit together")
+        segments.append(Segment(name, parts, units, meaning))
+    return Layout(tuple(segments))
 
 
 def _nominal(data: Any, port: Port | None) -> dict[str, tuple[float, ...]]:

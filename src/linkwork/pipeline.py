@@ -36,6 +36,7 @@ def compile(
     wrenches: Sequence[str] = (),
     parameters: str = "minimal",
     payload: str | None = None,
+    drives: bool | Sequence[str] | None = None,
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
@@ -50,6 +51,7 @@ def compile(
     adds the input ``parameters`` of shape (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
     ``payload``: name of a frame; adds the input ``payload`` of shape (10,): mass, centre of mass (3) in that frame, and
     inertia about the centre of mass (xx, xy, xz, yy, yz, zz) in its axes.
+    ``drives``: of a regressor: which parameters of the drives have columns, as in ``Robot.regressor``.
     ``backend``: "interpreter" runs in NumPy, without LLVM.
     """
     model = getattr(robot, "model", robot)
@@ -76,6 +78,7 @@ def compile(
         if value not in allowed:
             raise UnknownNameError(what, str(value), allowed)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
+    options["drives"] = drives
     problem = bound(model, quantity, wrenches=wrenches, **options)
     candidates = _trace_candidates(problem, method)
 
@@ -92,25 +95,32 @@ def compile(
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
 
-def bound(model: Model, quantity: str, *, parameters: str = "minimal", **options: Any) -> Problem:
-    """The problem that ``compile`` solves, its method open; a regressor has the columns of ``parameters``."""
+def bound(
+    model: Model,
+    quantity: str,
+    *,
+    parameters: str = "minimal",
+    drives: bool | Sequence[str] | None = None,
+    **options: Any,
+) -> Problem:
+    """The problem that ``compile`` solves, its method open; a regressor has the columns of ``parameters``, and of
+    ``drives``."""
     columns = None
     if quantity == "regressor":
         if parameters not in COLUMNS:
             raise UnknownNameError("treatment of parameters", parameters, COLUMNS)
-        columns = parameter_vector(model, parameters)
+        columns = parameter_vector(model, parameters, drives)
     return Problem(model, quantity, parameters=parameters, columns=columns, **options)
 
 
 def _label(problem: Problem) -> Label:
-    model, (held, floating) = problem.model, problem.entries
+    model = problem.model
     return Label(
         model.name,
         problem.quantity,
         _name(problem),
         problem.frame or "",
-        held,
-        floating,
+        problem.layouts,
         problem.wrenches,
         problem.axes if problem.asked.has_axes else "",
         problem.payload or "",

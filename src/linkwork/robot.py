@@ -13,6 +13,7 @@ import numpy as np
 
 from . import io
 from .assembly import Assembler, Assembly
+from .constraints import closed
 from .function import Function
 from .model import (
     Coordinates,
@@ -23,8 +24,10 @@ from .model import (
     build,
     chain,
     describe,
+    with_drives,
     with_elastic_drives,
 )
+from .model.drive import transmission_matrix
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
@@ -46,7 +49,7 @@ class Robot:
         self.model = model
         self._of_frames: dict[tuple[str, str, str], Function] = {}
         self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
-        self._regressors: dict[str, Function] = {}
+        self._regressors: dict[Any, Function] = {}
         self.plants: dict[Any, Any] = {}  # what was traced for simulations, by its contents
 
     # -- what it is ----------------------------------------------------------------------------------------------
@@ -84,6 +87,17 @@ class Robot:
     def motor_names(self) -> tuple[str, ...]:
         """The active joints."""
         return self.model.names_of(self.model.mobility.motors)
+
+    @property
+    def transmission(self) -> np.ndarray:
+        """T with v_drives = T v and tau = T^T tau_drives: a row for each of ``drive_names``, a column for each velocity
+        of the joints."""
+        return np.array(transmission_matrix(self.model.coordinates.velocity_names, self.model.transmissions)[1])
+
+    @property
+    def drive_names(self) -> tuple[str, ...]:
+        """Motors of transmissions, and each joint that is in none, as its own."""
+        return transmission_matrix(self.model.coordinates.velocity_names, self.model.transmissions)[0]
 
     @property
     def home(self) -> tuple[float, ...]:
@@ -134,6 +148,11 @@ class Robot:
         """The same robot in its surroundings: frame -> force law (see ``linkwork.forces``), beside those it has."""
         laws = tuple((self.model.frame(name), law) for name, law in forces.items())
         return Robot(replace(self.model, forces=self.model.forces + laws))
+
+    def with_drives(self, values: Mapping[str, Mapping[str, Any]]) -> Robot:
+        """The same robot with other drives: joint, or motor of a transmission -> values of its fields, such as
+        {"elbow": {"coulomb": 0.3, "friction": (Stribeck(0.2, velocity=0.05),)}} (laws are in ``linkwork.model``)."""
+        return Robot(with_drives(self.model, values))
 
     def assemble(
         self,
@@ -187,7 +206,7 @@ class Robot:
         robot. ``reference``: what the controller follows. ``gains``: of the controller, by name.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
-        "dormand-prince-5", or one of your own (``linkwork.sim.add_integrator``); with SciPy "dormand-prince" and, for
+        "dormand-prince-5", or one of your own (``linkwork.add_integrator``); with SciPy "dormand-prince" and, for
         stiff springs, "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said: Adams
         and Bashforth's with 1 ms, or what bears the modes of the motion; notes say it. ``backend``: "interpreter" runs
         in NumPy, without LLVM, slowly.
@@ -373,24 +392,40 @@ class Robot:
 
     # -- parameters ------------------------------------------------------------------------------------------------
 
-    def regressor(self, q: Any, v: Any, a: Any, parameters: str = "standard", **how: Any) -> Any:
-        """Y with tau = Y theta, a column for each of ``parameter_names(parameters)``: "standard", "minimal", "lin"."""
-        if parameters not in self._regressors:
-            self._regressors[parameters] = compile(self, "regressor", parameters=parameters)
-        return self._regressors[parameters](q, v, a, **how)
+    def regressor(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        parameters: str = "standard",
+        drives: bool | Sequence[str] | None = None,
+        **how: Any,
+    ) -> Any:
+        """Y with tau = Y theta, a column for each of ``parameter_names(parameters, drives)``: "standard", "minimal",
+        "lin".
 
-    def parameter_names(self, parameters: str = "standard") -> tuple[str, ...]:
+        ``drives``: which parameters of joints and motors have columns. None: those that are not zero (rotor inertia IA,
+        Coulomb and viscous friction FS and FV, those of further friction laws, stiffness K). True: also where they are
+        zero, but for K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor."""
+        key = parameters, drives if isinstance(drives, (bool, str, type(None))) else tuple(drives)
+        if key not in self._regressors:
+            self._regressors[key] = compile(self, "regressor", parameters=parameters, drives=drives)
+        return self._regressors[key](q, v, a, **how)
+
+    def parameter_names(
+        self, parameters: str = "standard", drives: bool | Sequence[str] | None = None
+    ) -> tuple[str, ...]:
         """Names of the regressor's columns."""
-        return parameter_vector(self.model, parameters).names
+        return parameter_vector(self.model, parameters, drives).names
 
-    def parameter_values(self, parameters: str = "standard") -> np.ndarray:
+    def parameter_values(self, parameters: str = "standard", drives: bool | Sequence[str] | None = None) -> np.ndarray:
         """theta of tau = Y theta, in the order of ``parameter_names``."""
-        return parameter_vector(self.model, parameters).values
+        return parameter_vector(self.model, parameters, drives).values
 
-    def base_parameters(self, kind: str = "khalil") -> BaseParameters:
+    def base_parameters(self, kind: str = "khalil", drives: bool | Sequence[str] | None = None) -> BaseParameters:
         """The fewest parameters that tell all joint forces, as combinations of the standard ones: those of Gautier and
-        Khalil, or "lin": the minimal linear combinations of Lin."""
-        return base_parameters(self.model, kind)
+        Khalil, or "lin": the minimal linear combinations of Lin. ``drives``: as in ``regressor``."""
+        return base_parameters(self.model, kind, drives)
 
     # -- functions of a named frame ----------------------------------------------------------------------------------
 
@@ -445,7 +480,8 @@ def load(
         description = robot if structure is None else io.apply(robot, io.structure_of(structure))
     if elastic is not None:
         description = with_elastic_drives(description, elastic)
-    model = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    cut = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
+    model = closed(cut, description)
     for finding in model.findings:
         warnings.warn(str(finding).removeprefix("warning: "), stacklevel=2)
     return Robot(model)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.constraints import LoopEquations
 from linkwork.io.mjcf import read_mjcf
-from linkwork.model import closure
 from linkwork.model.description import Placement
 
 GEOM = '<geom type="capsule" size=".03" fromto="0 0 0 .3 .02 0"/>'
@@ -148,7 +148,7 @@ def test_of_the_model(name: str):
     if name == "platform welded":  # it takes part of the platform's freedoms, so others must be named
         description = replace(description, independent=tuple(joint.name for joint in description.joints[1:]))
     model = linkwork.load(description).model
-    rows = np.array(model.collect_rows(closure.jacobian(model, model.expand(model.home))), float)
+    rows = np.array(LoopEquations.at(model, model.home).J, float)
     given = theirs.rows(theirs.model.qpos0)
     if "platform" in name:  # theirs comes last, and its linear velocity is in the world's axes
         rotation = theirs.placement(theirs.model.qpos0, "top").rotation

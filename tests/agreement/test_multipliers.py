@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from scipy.integrate import solve_ivp
 
 import linkwork
-from linkwork.model import build, closure, describe
+from linkwork.constraints import LoopEquations, row_names
+from linkwork.model import describe
 from support.evaluate import assert_close, evaluate
 from support.kkt import Reference
-from support.random_loops import LoopRecipe, loop_recipes, mechanism
+from support.random_loops import LoopRecipe, closed_model, loop_recipes, mechanism
 
 
 def joint_forces(model, tau):
@@ -24,7 +25,7 @@ def joint_forces(model, tau):
 @settings(max_examples=40)
 def test_accelerations_of_all_joints(recipe: LoopRecipe):
     description = mechanism(recipe)
-    model, reference = build(description), Reference(description)
+    model, reference = closed_model(description), Reference(description)
     rng = np.random.default_rng(recipe.seed)
     q, tau = np.array(model.home), rng.uniform(-5, 5, len(model.mobility.forced))
     v = evaluate(model, "joint_velocities", q, rng.uniform(-1, 1, model.nv))
@@ -34,7 +35,7 @@ def test_accelerations_of_all_joints(recipe: LoopRecipe):
     assert_close(a, expected, tolerance=1e-9, scale=1)
     # What the cuts do to the joints, by the reference's own equations of motion.
     held = reference.inertia_matrix(q) @ expected + reference.nonlinear(q, v) - joint_forces(model, tau)
-    J = np.array(model.collect_rows(closure.jacobian(model, model.expand(q.tolist()))), float)
+    J = np.array(LoopEquations.at(model, q.tolist()).J, float)
     assert_close(J.T @ forces, held, tolerance=1e-9, scale=1 + np.abs(held).max())
     assert_close(evaluate(model, "constraint_forces", q, v, tau), forces, tolerance=1e-12, scale=1)
     least = np.linalg.lstsq(J.T, held, rcond=1e-9)[0]  # of all forces that do the same, the shortest
@@ -54,7 +55,7 @@ def test_forces_at_the_cuts_hold_the_open_tree(name):
     opened = linkwork.Robot(replace(model, loops=(), home=(), closed_mobility=None, frames={**model.frames, **ends}))
     function = linkwork.compile(opened, "forward_dynamics", wrenches=list(ends))
     wrenches = np.zeros((len(ends), 6))
-    named = dict(zip(closure.row_names(model), forces, strict=True))
+    named = dict(zip(row_names(model), forces, strict=True))
     for k, loop in enumerate(model.loops):
         own = np.array([named.get(f"{loop.name}.{part}", 0.0) for part in ("x", "y", "z", "rx", "ry", "rz")])
         first, second = (opened.pose(f"{k}{side}", q)[:3, :3] for side in ("first", "second"))

@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork.errors import LinkworkError, ModelError, UnsupportedError
 from linkwork.formulations.khalil.parallel import fits
-from linkwork.model import Description, JointDescription, Link, Mimic, Placement, build
+from linkwork.model import Description, JointDescription, Link, Mimic, Placement
 from support.evaluate import assert_close, deviation, rotation_of
 from support.kkt import Reference
 from support.parallel_robots import (
@@ -21,6 +21,7 @@ from support.parallel_robots import (
     states,
     with_joints_for_balls,
 )
+from support.random_loops import closed_model
 
 TOLERANCE = 1e-9  # asked for; observed is below 1e-11, and the deviations are reported
 
@@ -197,7 +198,7 @@ def test_hybrid_robot_of_two_modules(deviations):
 
 def reason(description: Description, **how) -> str:
     """Why it is not for this robot; asking for it says so, too."""
-    model = build(description, **how)
+    model = closed_model(description, **how)
     told = fits(model)
     with pytest.raises(
         UnsupportedError, match=f"'khalil-parallel' cannot be used for robot .*: {told}\n  fix: use one of"
@@ -213,7 +214,7 @@ def test_what_it_is_not_for():
     assert "own coordinates are the independent ones, and they are not" in reason(replace(delta, independent=motors))
     assert reason(delta, base="floating") == "it is for a fixed base, and the base floats"
     universal = with_joints_for_balls(gough, 1)
-    assert reason(universal) == "it is for legs whose tips are held by spherical, revolute, weld joints, not universal"
+    assert reason(universal) == "it is for legs whose tips are held by revolute, spherical, weld joints, not universal"
     driven = [replace(joint, role="active") if joint.name == "x" else joint for joint in delta.joints]
     assert "some move the platform itself" in reason(replace(delta, joints=tuple(driven), redundant=True))
     first = planar.loops[0]
@@ -225,7 +226,7 @@ def test_what_it_is_not_for():
     gear = JointDescription("gear", "revolute", "leg1_cylinder", "gear", mimic=Mimic("leg1_slide"))
     geared = replace(planar, joints=(*planar.joints, gear), links=(*planar.links, Link("gear")))
     assert reason(geared) == "it does not work with mimic joints"
-    model = build(delta)
+    model = closed_model(delta)
     lazy = replace(model, closed_mobility=replace(model.mobility, free=model.mobility.driven[:1]))
     assert fits(lazy) == "it needs a motor for every freedom of the platform"
 

@@ -19,6 +19,8 @@ from linkwork.codegen.c_project import write_c
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
 from linkwork.function import Function, Label
 from linkwork.program import Op, Port, Program, interpret, trace
+from support.driven_robots import LAWS, coupled, rubbing
+from support.random_robots import Recipe
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
 ZIG = (sys.executable, "-m", "ziglang")  # a test dependency: brings clang along
@@ -28,6 +30,7 @@ COMPILERS = [pytest.param("gcc", marks=NO_GCC), "clang"]
 FIRST = "gcc" if shutil.which("gcc") else "clang"
 CMAKE = shutil.which("cmake", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
 
+DRIVEN = coupled(rubbing(Recipe(seed=2, joints=5), LAWS["all"], friction_width=0.1))
 CASES = {
     "inverse": ("panda", "inverse_dynamics", {}),
     "forward, floating": ("quadruped", "forward_dynamics", {}),
@@ -39,6 +42,7 @@ CASES = {
     "rectangle": ("quadruped", "jacobian", {"frame": "trunk"}),
     "scalar": ("ur5e", "kinetic_energy", {}),
     "friction": ("puma560", "inverse_dynamics", {}),
+    "friction laws": (DRIVEN, "forward_dynamics", {}),
     "square roots": ("eel", "forward_dynamics", {}),
     "parameters": ("ur5e", "inverse_dynamics", {"parameters": "input"}),
     "float": ("panda", "inverse_dynamics", {"dtype": "float32"}),

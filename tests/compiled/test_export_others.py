@@ -18,7 +18,10 @@ from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.formulations import QUANTITIES
 from linkwork.function import Function, Label
 from linkwork.program import Op, Port, Program, interpret
+from support.driven_robots import LAWS, coupled, rubbing
+from support.random_robots import Recipe
 
+DRIVEN = coupled(rubbing(Recipe(seed=2, joints=5), LAWS["all"], friction_width=0.1))
 CASES = {
     "inverse": ("panda", "inverse_dynamics", {}),
     "forward, floating": ("quadruped", "forward_dynamics", {}),
@@ -29,6 +32,7 @@ CASES = {
     "rectangle": ("quadruped", "jacobian", {"frame": "trunk"}),
     "scalar": ("ur5e", "kinetic_energy", {}),
     "friction": ("puma560", "inverse_dynamics", {}),
+    "friction laws": (DRIVEN, "forward_dynamics", {}),
     "square roots": ("eel", "forward_dynamics", {}),
     "parameters": ("ur5e", "inverse_dynamics", {"parameters": "input"}),
     "wrenches": ("ur5e", "bias", {"wrenches": ["tool0", "forearm_link"]}),

@@ -20,7 +20,7 @@ GROUPS = {
     "robots": ("urdf", "mjcf", "tree", "standard"),
     "loops": ("structure", "loops", "parallel"),
     "others": ("study", "function"),
-    "trajectories": ("npz", "csv", "parquet", "npy folder", "zarr"),
+    "trajectories": ("npz", "csv", "parquet", "npy folder", *(["zarr"] if sys.version_info >= (3, 11) else [])),
 }
 
 

@@ -19,44 +19,33 @@ ALLOWED = {
     "spatial": {"scalar"},
     "forces": {"scalar", "spatial"},
     "model": {"scalar", "spatial"},
+    "constraints": {"model", "scalar", "spatial"},
     "io": {"files", "forces", "model"},
-    "formulations": {"model", "spatial", "scalar"},
-    "parameters": {"formulations", "model", "scalar", "spatial"},
+    "formulations": {"constraints", "model", "spatial", "scalar"},
+    "parameters": {"constraints", "formulations", "model", "scalar", "spatial"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
     "codegen": {"files", "program", "linkwork"},  # the version
-    "label": {"codegen", "program"},
-    "function": {"program", "codegen", "files", "label", "notebook", "symbolic"},
+    "label": {"codegen", "model", "program"},
+    "function": {"program", "codegen", "files", "label", "model", "notebook", "symbolic"},
     "notebook": {"model"},
     "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},
-    "assembly": {"function", "legs", "loop_steps", "model"},
-    "control": {"formulations", "model", "pipeline", "program", "scalar"},
-    "sim": {"assembly", "codegen", "control", "formulations", "function", "model", "pipeline", "program"}
+    "assembly": {"constraints", "function", "model", "program", "scalar"},
+    "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
+    "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"drawing", "files", "scalar", "spatial"},
-    "robot": {"assembly", "function", "io", "model", "notebook", "parameters", "pipeline", "sim", "symbolic"},
+    "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
+    | {"sim", "symbolic"},
     "library": {"forces", "model"},
-    "about": {
-        "assembly",
-        "codegen",
-        "files",
-        "formulations",
-        "function",
-        "io",
-        "model",
-        "pipeline",
-        "program",
-        "published",
-    }
-    | {"robot", "sim"},
+    "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
+    | {"program", "published", "robot", "sim"},
     "report": {"about", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"},  # the version
     "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
-    "legs": {"model", "scalar", "spatial"},
-    "loop_steps": {"formulations", "function", "legs", "model", "program", "scalar", "spatial"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
-    "cli": {"about", "assembly", "published", "io", "formulations", "function", "model", "pipeline", "program", "robot"}
-    | {"control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
+    "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
+    | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"linkwork"},  # the version
     "__main__": {"cli"},
 }

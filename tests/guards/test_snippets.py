@@ -5,6 +5,7 @@ import runpy
 import shlex
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import nbformat
 import numpy as np
@@ -14,11 +15,19 @@ from typer.testing import CliRunner
 import linkwork
 from linkwork.cli import app
 from linkwork.io import read
+from linkwork.sim import INTEGRATORS
 
 ROOT = Path(linkwork.__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FRACTION = re.compile(r"-?\b\d+(?:\.\d+(?:e[-+]\d+)?|e[-+]\d+)")
 BLOCK = re.compile(r"^```(python|console|yaml)\n(.*?)^```", re.M | re.S)
+
+
+@pytest.fixture(autouse=True)
+def integrators():
+    """Those that a page adds are its own."""
+    with patch.dict(INTEGRATORS):
+        yield
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -48,6 +57,13 @@ def test_tables_in_the_docs_are_up_to_date(page):
     with_tables = runpy.run_path(str(ROOT / "docs" / "update_tables.py"))["with_tables"]
     assert page.read_text() == with_tables(page.read_text()), "run `make docs-tables`"
     assert len(TABLED) >= 5
+
+
+def test_the_table_of_integrators_is_up_to_date():
+    tools = runpy.run_path(str(ROOT / "docs" / "update_integrators.py"))
+    page = tools["PAGE"].read_text()
+    assert page == tools["with_block"](page, "methods", tools["methods"]()), "run `make docs-tables`"
+    assert all(f"| `{name}` | {cost} |" in page for name, cost in tools["COST"].items()), "run `make docs-tables`"
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)

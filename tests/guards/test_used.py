@@ -11,7 +11,7 @@ import linkwork
 SRC = Path(linkwork.__file__).parent
 ROOT = SRC.parents[1]
 PAGES = (".md", ".py", ".ipynb")
-CALLED_BY_OTHERS = {"_repr_html_", "add_integrator"}  # by notebooks, by users
+CALLED_BY_OTHERS = {"_repr_html_"}  # by notebooks
 
 
 def definitions(tree: ast.AST, outer: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], ast.AST]]:

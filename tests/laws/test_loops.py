@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 import linkwork
-from linkwork.model import JointDescription, Link, LoopDescription, Placement, build
+from linkwork.model import JointDescription, Link, LoopDescription, Placement
 from support.evaluate import STEP, assert_close, evaluate
-from support.random_loops import LoopRecipe, along_x, four_bar, loop_recipes, mechanism
+from support.random_loops import LoopRecipe, along_x, closed_model, four_bar, loop_recipes, mechanism
 from support.random_robots import Recipe, describe, inertia, random_rotation
 
 
@@ -18,7 +18,7 @@ class Moving:
 
     def __init__(self, recipe: LoopRecipe, **changes):
         self.description = replace(mechanism(recipe), **changes)
-        model = self.model = build(self.description)
+        model = self.model = closed_model(self.description)
         rng = np.random.default_rng(recipe.seed)
         self.q, self.v = np.array(model.home), rng.uniform(-1, 1, model.nv)
         self.tau = rng.uniform(-5, 5, len(model.mobility.forced))

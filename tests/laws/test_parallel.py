@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.legs import LegSolver
+from linkwork.constraints.legs import LegSolver
 from support.evaluate import assert_close, deviation, rates
 from support.parallel_robots import NAMES, described, platform_places, states
 

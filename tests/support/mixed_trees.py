@@ -15,7 +15,7 @@ What is said here of a joint's numbers is the convention written down once more,
     floating               x, y, z, quaternion          v in the child's axes: of its origin, then angular
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -167,15 +167,25 @@ TREES = {kind: MixedRecipe(k, (kind, "revolute", kind, "prismatic", kind)) for k
 }
 
 
+def depth_first(description: Description) -> Iterator[JointDescription]:
+    """The joints, each before those that its child carries, in the order of the description."""
+    outgoing = description.outgoing()
+    waiting = outgoing[description.root][::-1]
+    while waiting:
+        joint = waiting.pop()
+        yield joint
+        waiting += outgoing[joint.child][::-1]
+
+
 class Places:
     """Where the numbers of each joint stand: ``q[joint]`` and ``v[joint]`` are slices, ``kinds[joint]`` names.
 
-    ``order``: the joints as the vectors have them, "base" for a floating base; else that of the description.
+    ``order``: the joints as the vectors have them, "base" for a floating base; else depth first.
     """
 
     def __init__(self, description: Description, order: Iterable[str] = ()):
         kinds = {"base": "floating"} if description.floating else {}
-        kinds |= {joint.name: joint.kind for joint in description.joints if joint.kind != "fixed"}
+        kinds |= {joint.name: joint.kind for joint in depth_first(description) if joint.kind != "fixed"}
         self.order = tuple(order) or tuple(kinds)
         self.kinds = {name: kinds[name] for name in self.order}
         self.q, self.v, self.nq, self.nv = {}, {}, 0, 0

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import linkwork
-from linkwork.legs import LegSolver
+from linkwork.constraints.legs import LegSolver
 from linkwork.model import Description, JointDescription, Link, LinkInertia, LoopDescription, Placement
 
 NAMES = ("gough-stewart", "delta", "3rpr")

@@ -12,7 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import linkwork
-from linkwork.model import Description, JointDescription, Link, LoopDescription, Mimic, Placement
+from linkwork.constraints import closed
+from linkwork.model import Description, JointDescription, Link, LoopDescription, Mimic, Model, Placement, build
 from support.evaluate import evaluate
 from support.random_robots import inertia, random_rotation
 
@@ -42,6 +43,10 @@ class LoopRecipe:
     def ranks(self) -> list[int]:
         """Independent equations of each loop."""
         return [(PLANAR_RANK if self.planar else RANK)[kind] for kind in self.closures]
+
+
+def closed_model(description: Description, **options) -> Model:
+    return closed(build(description, **options), description)
 
 
 def loop_recipes(**given) -> st.SearchStrategy[LoopRecipe]:

@@ -1,6 +1,6 @@
 """Another module in the place of one of ``linkwork.formulations``, with all that imports it, and no file touched.
 
-So, too, for ``linkwork.model.closure``, the equations of loops.
+So, too, for what they share with others: the equations of loops, and linear algebra.
 """
 
 import ast
@@ -18,7 +18,12 @@ import linkwork.formulations
 
 PACKAGE = "linkwork.formulations"
 ROOT = Path(linkwork.formulations.__file__).parent
-CLOSURE = "../model/closure.py"
+EQUATIONS = "../constraints/equations.py"
+SHARED = (
+    EQUATIONS,
+    *(f"../constraints/{name}.py" for name in ("closed_loops", "multipliers")),
+    *(f"../scalar/{name}.py" for name in ("ldl", "orthogonal", "staircase")),
+)
 
 
 def path_of(file: str) -> Path:
@@ -34,7 +39,7 @@ def module_of(file: str) -> str:
 def imports() -> dict[str, set[str]]:
     """Module -> all modules of the package that it imports, directly or not."""
     direct = {}
-    for path in (*ROOT.rglob("*.py"), path_of(CLOSURE)):
+    for path in (*ROOT.rglob("*.py"), *path_of(EQUATIONS).parent.rglob("*.py"), *map(path_of, SHARED)):
         parts = path.relative_to(ROOT.parent.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if path.stem == "__init__" else parts)
         direct[name] = set()

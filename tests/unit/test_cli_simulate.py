@@ -10,6 +10,7 @@ import pytest
 import linkwork
 from linkwork import Trajectory
 from linkwork.control import ComputedTorque, Quintic
+from linkwork.sim import INTEGRATORS
 
 
 @pytest.fixture
@@ -44,6 +45,15 @@ def test_json(run):
     assert found["end"]["tau"] == [10.0, -20.0]
     assert found["drift"] == motion.drift and found["entries"]["q"] == ["shoulder", "elbow"]
     assert found["notes"] == []
+
+
+@pytest.mark.parametrize("method", INTEGRATORS)
+def test_methods(run, method):
+    """Each that is listed, and no other."""
+    code, out, _ = run("planar2r", "--duration", 0.01, "--method", method, "--json")
+    assert code == 0 and json.loads(out)["method"] == method
+    _, out, _ = run("--help")
+    assert method in re.sub(r"[\s│]+", "", out)
 
 
 @pytest.mark.parametrize("control", ["computed-torque", "pd", "pd-gravity"])

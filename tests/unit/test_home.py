@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.model import Placement, build, check
-from linkwork.model.loop_checks import check_home
-from support.random_loops import four_bar, spin
+from linkwork.constraints.home import check_home
+from linkwork.model import Placement, check
+from support.random_loops import closed_model, four_bar, spin
 
 HEXAPOD, DELTA = (linkwork.io.read(name) for name in ("gough-stewart", "delta"))
 
@@ -56,7 +56,7 @@ def test_a_platform_out_of_reach_is_told():
 
 
 def test_a_floating_platform_that_moved_is_told():
-    model = build(HEXAPOD)
+    model = closed_model(HEXAPOD)
     turn = [0.0, 0.0, math.sin(0.25), math.cos(0.25)]
     given = replace(model, home=(0.0, 0.0, 0.75, *turn, *model.home[7:]))
     (finding,) = check_home(HEXAPOD, given, model)

@@ -7,10 +7,11 @@ import pytest
 
 import linkwork
 from linkwork.assembly import Assembler
-from linkwork.legs import LegSolver, form_of
-from linkwork.model import Description, JointDescription, Link, LinkInertia, LoopDescription, Placement, build
-from linkwork.model.parallel import Parallel, platform_and_legs
+from linkwork.constraints.legs import LegSolver, form_of
+from linkwork.constraints.parallel import Parallel, platform_and_legs
+from linkwork.model import Description, JointDescription, Link, LinkInertia, LoopDescription, Placement
 from support.parallel_robots import NAMES, platform_places, states, with_joints_for_balls
+from support.random_loops import closed_model
 
 BODY = LinkInertia(1.0, np.array([0.1, 0.02, -0.03]), np.diag([0.01, 0.02, 0.025]))
 
@@ -23,7 +24,7 @@ def solver_of(robot) -> LegSolver:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_closed_form_is_what_newton_finds(name: str, monkeypatch):
-    monkeypatch.setattr("linkwork.legs.BLOCK", 200)
+    monkeypatch.setattr("linkwork.constraints.legs.BLOCK", 200)
     robot = linkwork.load(name)
     places = platform_places(robot)
     q, _, _ = states(robot, 500)
@@ -77,7 +78,9 @@ def test_any_leg_with_a_pivot(kinds: str, meeting: int, planar: bool, seed: int)
     loop = LoopDescription("leg", "revolute" if planar else "spherical", tip, ("platform", hold))
     names = [joint.name for joint in description.joints]
     positions = np.array([*home[:2], 0.3 if planar else home[2], *q])
-    model = build(replace(description, loops=(loop,), home=dict(zip(names, positions)), independent=tuple(names[:3])))
+    model = closed_model(
+        replace(description, loops=(loop,), home=dict(zip(names, positions)), independent=tuple(names[:3]))
+    )
     solver = solver_of(model)
     np.testing.assert_allclose(solver(positions[None])[0], positions, atol=1e-9)
     positions[:3] = [*beside[:2], 0.7 if planar else beside[2]]
@@ -121,7 +124,7 @@ def test_legs_out_of_reach_keep_the_guess():
 def test_what_has_no_closed_form():
     assert LegSolver.of(linkwork.load("four-bar").model) is None
     assert LegSolver.of(linkwork.load("panda").model) is None
-    six_joints = build(with_joints_for_balls(linkwork.io.read("gough-stewart"), 3))
+    six_joints = closed_model(with_joints_for_balls(linkwork.io.read("gough-stewart"), 3))
     assert LegSolver.of(six_joints) is None
     description = linkwork.io.read("delta")
     offset = Placement(translation=np.array([0.01, 0.02, 0.05]))
@@ -129,7 +132,7 @@ def test_what_has_no_closed_form():
         replace(joint, origin=joint.origin @ offset) if joint.name == "leg2_sway" else joint
         for joint in description.joints
     ]  # so the axes of its elbow do not meet
-    model = build(replace(description, joints=tuple(aside)))
+    model = closed_model(replace(description, joints=tuple(aside)))
     parts = platform_and_legs(model)
     assert isinstance(parts, Parallel)
     assert [form_of(model, leg) is None for leg in parts.legs] == [False, True, False]

@@ -12,8 +12,8 @@ from linkwork.forces import Contact, Drag
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.model.checks import check
+from linkwork.model.cut_joints import CUT_JOINTS
 from linkwork.model.description import (
-    CLOSURES,
     Description,
     JointDescription,
     Link,
@@ -279,7 +279,7 @@ def test_random_loops_are_read_back(seed):
     ]
     loops = tuple(
         LoopDescription(f"loop {kind}", kind, *((str(rng.choice(names)), placement()) for _ in range(2)))
-        for kind in CLOSURES
+        for kind in CUT_JOINTS
     )
     robot = Description(
         name="random",

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from linkwork.formulations.orthogonal import Orthogonal, dot
 from linkwork.program import Port, optimize, trace
+from linkwork.scalar.orthogonal import Orthogonal, dot
 
 RNG = np.random.default_rng(0)
 

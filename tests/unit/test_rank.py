@@ -9,13 +9,13 @@ import pytest
 
 import linkwork
 from linkwork.errors import LinkworkError
-from linkwork.model import Description, JointDescription, Link, Mimic, Placement, build
+from linkwork.model import Description, JointDescription, Link, Mimic, Placement
 from linkwork.parameters import BaseParameters, base_parameters, states
 from linkwork.parameters.double_double import DoubleDouble
 from linkwork.parameters.precise import precise_rows
 from linkwork.parameters.rank import independent, stacked
 from support.evaluate import assert_close
-from support.random_loops import LoopRecipe, four_bar, mechanism, spin
+from support.random_loops import LoopRecipe, closed_model, four_bar, mechanism, spin
 from support.random_robots import inertia
 
 # One freedom and about fifty parameters that doubles tell badly apart or not at all: lengths of what the last of them
@@ -29,7 +29,7 @@ HARD = {
 
 @cache
 def hard(name: str) -> BaseParameters:
-    return base_parameters(build(mechanism(HARD[name][0])))
+    return base_parameters(closed_model(mechanism(HARD[name][0])))
 
 
 def assert_same_forces(base: BaseParameters) -> None:
@@ -84,7 +84,7 @@ def test_order_of_rows_does_not_decide():
 )
 def test_motors_that_share_a_freedom(recipe, count):
     """Forces of several motors tell no more than one; states enough for all parameters are taken all the same."""
-    base = base_parameters(build(mechanism(recipe)))
+    base = base_parameters(closed_model(mechanism(recipe)))
     assert len(base.model.mobility.forced) > base.model.nv
     assert len(base) == base.rank == count
     assert_same_forces(base)
@@ -144,7 +144,7 @@ def tilted(angle: float) -> Description:
 )
 def test_axes_that_are_hardly_parallel(angle, count, doubt):
     """Below 1e-12 they are; but a turn of 1e-9 is meant by nobody, and yet the numbers say so."""
-    base = base_parameters(build(tilted(angle)))
+    base = base_parameters(closed_model(tilted(angle)))
     assert len(base) == base.rank == count
     assert doubt in base.ambiguity and bool(doubt) == bool(base.ambiguity)
 
@@ -152,11 +152,11 @@ def test_axes_that_are_hardly_parallel(angle, count, doubt):
 def test_loops_that_contradict_each_other():
     """A cut that is tilted in the last digits that pass: six equations for a planar loop, of which three are left over.
     They are not taken for motions."""
-    upright = base_parameters(build(four_bar()))
+    upright = base_parameters(closed_model(four_bar()))
     loop = four_bar().loops[0]
     link, frame = loop.second
     turned = Placement(frame.rotation @ spin(np.array([1.0, 0.0, 0.0]), 5e-11), frame.translation)
-    base = base_parameters(build(replace(four_bar(), loops=(replace(loop, second=(link, turned)),))))
+    base = base_parameters(closed_model(replace(four_bar(), loops=(replace(loop, second=(link, turned)),))))
     assert base.names == upright.names and base.rank == len(base) and not base.ambiguity
     assert_close(base.matrix, upright.matrix, tolerance=1e-8)
 
@@ -170,6 +170,6 @@ def test_loops_that_do_not_close_beside_home(monkeypatch):
 def test_signs_of_friction_are_assumed():
     """Rates of three turning joints of a planar loop that a sliding one closes add up to zero: Coulomb friction of one
     is that of the other two, where they turn as they do near home."""
-    base = base_parameters(build(mechanism(LoopRecipe(seed=7, closures=("prismatic",), planar=True))))
+    base = base_parameters(closed_model(mechanism(LoopRecipe(seed=7, closures=("prismatic",), planar=True))))
     assert re.fullmatch("Coulomb friction of to_.* is combined .* by the signs it has near home", base.ambiguity)
     assert base_parameters(linkwork.load("panda").model).ambiguity == ""

@@ -10,6 +10,7 @@ from linkwork.control import PD, ComputedTorque, PDGravity, Point, Quintic, Samp
 from linkwork.errors import ShapeError
 from linkwork.model import JointDescription, Link, LinkInertia
 from linkwork.sim import OUTPUTS
+from linkwork.sim.integrators import schemes
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe, random_rotation, random_state
 
@@ -95,7 +96,7 @@ def test_vectors_by_name(arm):
          free.rollout(q, v[0], dt=DT, steps=3))  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["semi-implicit-euler", "rk4", "adams-bashforth-4"])
+@pytest.mark.parametrize("method", schemes())
 def test_forms_of_torque(arm, method):
     """(n,), (B, n), (steps, n), (B, steps, n): each as the widest form says, and as samples alone."""
     q, v = starts(arm)

@@ -16,6 +16,7 @@ import linkwork
 from linkwork import DivergedError, LinkworkError, SoftLimits
 from linkwork.control import PD, Quintic, Sampled
 from linkwork.model import Description, JointDescription, Link, LinkInertia
+from linkwork.sim.integrators import schemes
 from support.random_robots import Recipe, describe
 
 module = importlib.import_module("linkwork.sim.rollout")  # the name in linkwork.sim is the function
@@ -302,7 +303,7 @@ STIFF = {  # the fastest rate of each is about 2 per step of 1 ms, or 20 times l
 }
 
 
-@pytest.mark.parametrize("method", ["semi-implicit-euler", "rk4", "adams-bashforth-4"])
+@pytest.mark.parametrize("method", schemes())
 @pytest.mark.parametrize("what", STIFF)
 def test_warns_of_steps_that_are_too_long(what, method):
     """And only of those that the method makes grow: the motions say so, too."""
@@ -325,7 +326,7 @@ def test_warns_of_steps_that_are_too_long(what, method):
 
 
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
-@pytest.mark.parametrize("method", ["semi-implicit-euler", "rk4", "adams-bashforth-4"])
+@pytest.mark.parametrize("method", schemes())
 def test_the_warning_is_true(method, rate):
     """Friction c slows a wheel as exp(-c t / I); the warning comes where a method lets the speed grow instead."""
     for step in np.array([0.1, 0.25, 0.29, 0.34, 0.5, 1.5, 1.9, 2.1, 2.7, 2.9]) / rate:

@@ -37,8 +37,15 @@ def load(document: Any, tmp_path) -> Function:
         raise
 
 
-def entries(**changes: Any):
-    return lambda d: d["label"]["entries"].update(changes)
+def layouts(**changes: Any):
+    def segments(names: Any) -> Any:
+        return [{"name": name, "parts": [""], "units": ["rad"]} for name in names]
+
+    return lambda d: d["label"]["layouts"].update({name: {"segments": segments(x)} for name, x in changes.items()})
+
+
+def layout(value: Any):
+    return lambda d: d["label"]["layouts"].update(q=value)
 
 
 def port(*values: Any, side: str = "inputs"):
@@ -74,12 +81,14 @@ HOSTILE = {
     "backend": (lambda d: d.update(backend=["native"]), "'backend' is list, not str"),
     "label": (lambda d: d.update(label=[]), "'label' is list, not dict"),
     "program": (lambda d: d.update(program=7), "'program' is int, not str"),
-    "entries": (lambda d: d["label"].update(entries=[]), "not told by port"),
-    "entries of nothing": (entries(x=["a"]), "do not fit its input or output 'x'"),
-    "too many entries": (entries(q=["a", "b", "c"]), "3 joints do not fit"),
-    "entries of the same name": (entries(q=["a", "a"]), "the same name"),
-    "entries that are numbers": (entries(q=[1, 2]), "not a name"),
-    "entries that are a text": (entries(q="ab"), "not a list of names"),
+    "layouts": (lambda d: d["label"].update(layouts=[]), "not told by port"),
+    "layout of nothing": (layouts(x=["a"]), "do not fit its input or output 'x'"),
+    "too many entries": (layouts(q=["a", "b", "c"]), "3 entries do not fit"),
+    "entries of the same name": (layouts(q=["a", "a"]), "the same name"),
+    "entries that are numbers": (layouts(q=[1, 2]), "not a name"),
+    "layout that is a text": (layout("ab"), "not a list of segments"),
+    "segments that are texts": (layout({"segments": ["ab"]}), "not a list of segments"),
+    "parts without units": (layout({"segments": [{"name": "a", "parts": ["", "b"], "units": ["m"]}]}), "do not fit"),
     "wrenches": (lambda d: d["label"].update(wrenches=["a", "b"]), "2 frames do not fit"),
 }
 

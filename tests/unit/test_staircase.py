@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from linkwork.formulations.staircase import Staircase
 from linkwork.scalar import Counted, Tally
+from linkwork.scalar.staircase import Staircase
 
 
 def matrix(shape: str, rng: np.random.Generator) -> list[list[float]]:

@@ -218,7 +218,7 @@ def test_loops_floating_bases_and_robot_files(write, tmp_path):
         seed: 1
         samples: 3
         robot: [four-bar, {load: space-arm, friction: false}, arm.urdf]
-        simulation: {dt: 0.001, duration: 0.05, method: rk4}
+        simulation: {dt: 0.001, duration: 0.05, method: dormand-prince-5}
         initial: {v: {normal: [0, 0.1]}}
         vary: {mass: {times: {uniform: [0.9, 1.1]}}}
         outputs: [final.q, peak.loop_residual]

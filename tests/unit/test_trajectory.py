@@ -272,7 +272,7 @@ def streams(tmp_path_factory):
     """The same rollout in every form."""
     folder, arm = tmp_path_factory.mktemp("streams"), linkwork.load("planar2r")
     q = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
-    for name in ("run", "run.zarr"):
+    for name in ("run", "run.zarr") if sys.version_info >= (3, 11) else ("run",):  # Zarr 3 needs it
         arm.rollout(q, q, None, 1e-3, 20, outputs=("q", "v"), to=folder / name)
     for suffix in ("npz", "csv", "parquet"):
         arm.rollout(q, q, None, 1e-3, 20, outputs=("q", "v")).save(folder / f"run.{suffix}")

@@ -124,7 +124,7 @@ def test_pose_of_a_floating_base():
     np.testing.assert_allclose(state.values, values, atol=1e-12)
     torques = state.torques()
     weight = 9.81 * sum(body.inertia.mass for body in robot.model.bodies)
-    pull = [torques[f"base force {axis}"] for axis in "xyz"]
+    pull = [torques[f"base.{axis}"] for axis in "xyz"]
     np.testing.assert_allclose(state.poses()[1][:3, :3] @ pull, [0, 0, weight], rtol=1e-9, atol=1e-9)
     assert len(state.velocity_names) == robot.nv
     np.testing.assert_array_equal(state.motor_torques()[:6], 0)

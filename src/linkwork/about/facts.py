@@ -10,6 +10,7 @@ import numpy as np
 from ..formulations import METHODS
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
+from ..io.mdh_drives import written_friction, written_transmissions
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
 from ..robot import Robot, load
@@ -106,7 +107,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
         "loops": [
             {
                 "name": loop.name,
-                "kind": loop.kind,
+                "kind": loop.kind.name,
                 "first": carrier(model, loop.first.body),
                 "second": carrier(model, loop.second.body),
             }
@@ -114,6 +115,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
         ],
         "home": list(model.home),
         "vectors": {vector: entries(model, vector) for vector in ("q", "v", "tau", "a_known", "tau_known")},
+        "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
@@ -130,6 +132,8 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "kind": joint.kind.name,
         "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
+        "friction": written_friction(joint),
+        "friction_width": joint.friction_width,
         "mimic": mimic,
     }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import io
+from ..constraints import closed
 from ..errors import LinkworkError, ModelError
 from ..files import write_text
 from ..model import Description, Finding, build, describe
@@ -28,7 +29,7 @@ def check(file: str | Path, structure: str | Path | None = None, *, outside: boo
         description = io.read(file, structure, outside=outside)
         findings = find(description)
         if description.loops and not any(finding.level == "error" for finding in findings):
-            findings += build(description).findings  # whether loops close is a matter of numbers
+            findings += closed(build(description), description).findings  # whether loops close is a matter of numbers
     except ModelError as error:
         findings = error.findings or (Finding.of(error),)
     errors = sum(finding.level == "error" for finding in findings)

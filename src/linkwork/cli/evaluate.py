@@ -11,11 +11,11 @@ import numpy as np
 import typer
 
 from ..about.states import entries, neutral, unit
+from ..constraints import row_names
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES, VARIABLES, Variable, methods
 from ..function import Function
 from ..model import Model
-from ..model.closure import row_names
 from ..parameters import parameter_vector
 from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot
 from .states import Result, check_suffix, csv_text, parse, read_states, write_results

@@ -44,17 +44,26 @@ def params(
         [i, body.name, body.joint.name, *(_listed(base, i, status) for status in statuses)]
         for i, body in enumerate(model.bodies, 1)
     ]
-    show("Standard parameters", ["", "body", "joint", *statuses], of_body)
+    of_body += [
+        [None, None, motor.name, *(_listed(base, 0, status, motor.name) for status in statuses)]
+        for each in model.transmissions
+        for motor in each.motors
+    ]
+    show("Standard parameters", ["", "body", "joint or motor", *statuses], of_body)
     count, every = len(base), len(base.standard)
     agrees = "the same" if base.rank == count else f"NOT the same: {base.rank}"
     say(f"{count} base parameters of {every} standard ones. Rank of the regressor at random states: {agrees}.")
-    if model.loops or model.has_mimic:
-        say("Loops and mimic joints reduce them further, by numbers: other combinations may do as well.", "dim")
+    if model.loops or model.has_mimic or model.transmissions:
+        say(
+            "Loops, mimic joints and transmissions reduce them further, by numbers: other combinations may do as well.",
+            "dim",
+        )
     if base.ambiguity:
         say(f"Ambiguous: {base.ambiguity}.", "yellow")
     say("Parameters and symbols are those of the frames that `linkwork mdh` shows.", "dim")
 
 
-def _listed(base: BaseParameters, body: int, status: str) -> str | None:
+def _listed(base: BaseParameters, body: int, status: str, motor: str = "") -> str | None:
     rows = zip(base.standard, base.table, strict=True)
-    return " ".join(name for each, (name, how, _) in rows if each.body == body and how == status) or None
+    own = (name for each, (name, how, _) in rows if (each.body, each.motor, how) == (body, motor, status))
+    return " ".join(own) or None

@@ -12,7 +12,8 @@ from rich.tree import Tree
 from .. import about
 from ..about.facts import JOINT_VALUES, carrier, ground, screws
 from ..about.states import entries, unit
-from ..formulations import METHODS, QUANTITIES, VARIABLES
+from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
+from ..io.mdh_drives import written_friction
 from ..model import Model
 from .common import Json, Source, console, print_json, say, show, takes_robot
 
@@ -54,6 +55,8 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_summary(model, facts)
     print(f"\n{_tree(model)}")
     _show_joints(model, facts["joints"])
+    _show_further_friction(model)
+    _show_transmissions(model)
     if model.loops or len(model.mobility.free) > (6 if model.moving_base else 0):
         _show_mobility(model)
     _show_inertias(facts["bodies"])
@@ -105,6 +108,30 @@ def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
         show("Joints' own inertia, friction and springs", ["joint", *own], shown)
     else:
         say("No joint has rotor inertia, friction or a spring.\n")
+
+
+def _show_further_friction(model: Model) -> None:
+    drives = [(drive, getattr(drive, "name", "")) for drive in drives_of(model)]
+    rows = [
+        [name, law.formula, ", ".join(f"{key} {x:g}" for key, x in written_friction(drive)[law.name].items())]
+        for drive, name in drives
+        for law in drive.friction
+    ]
+    smooth = [(name, drive.friction_width) for drive, name in drives if drive.friction_width]
+    rows += [[name, "smooth within a velocity", f"width {width:g}"] for name, width in smooth]
+    if rows:
+        show("Further laws of friction", ["of", "law", "numbers\nSI"], rows)
+
+
+def _show_transmissions(model: Model) -> None:
+    """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
+    for each in model.transmissions:
+        own = ["rotor inertia\nkg m^2", "Coulomb\nN m", "viscous\nN m s"]
+        rows = [
+            [motor.name, *map(float, row), *(x or None for x in (motor.rotor_inertia, motor.coulomb, motor.viscous))]
+            for motor, row in zip(each.motors, each.matrix, strict=True)
+        ]
+        show(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
 
 
 def _show_mobility(model: Model) -> None:

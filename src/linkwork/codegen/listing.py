@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from .. import __version__
 from ..errors import LinkworkError
 from ..files import write_text
-from ..program import PARAMETER, Op, Port, Program, count
+from ..program import PARAMETER, Op, Program, count
 
 
 class Exported(Protocol):
@@ -24,11 +24,6 @@ class Exported(Protocol):
 
 
 AXES = {"": "", "world": ", in axes of the world", "local": ", in the frame's own axes"}
-FLOATING = {7: ("x", "y", "z", "qx", "qy", "qz", "qw"), 6: ("x", "y", "z", "rx", "ry", "rz")}
-CONVENTIONS = {
-    7: "position of its origin and quaternion x y z w, in the world",
-    6: "linear, then angular part, in its own axes",
-}
 OPERATIONS = {
     Op.ADD: "{} + {}", Op.SUB: "{} - {}", Op.MUL: "{} * {}", Op.DIV: "{} / {}", Op.NEG: "-{}",
     Op.SQRT: "sqrt({})", Op.SIN: "sin({})", Op.COS: "cos({})", Op.SIGN: "sign({})",
@@ -120,9 +115,8 @@ def description(function: Exported) -> Iterator[str]:
             yield f"  {port.name} ({shape}): {label.meanings.get(port.name, label.quantity.replace('_', ' '))}"
     for names, entries in _entries(function).items():
         yield f"Entries of {names}: " + ", ".join(f"{k}\xa0{entry}" for k, entry in enumerate(entries))
-    for n, convention in CONVENTIONS.items():
-        if ports := [p.name for p in (*program.inputs, *program.outputs) if _floating(function, p) == n]:
-            yield f"The first {n} of {', '.join(ports)} are of the floating body ({label.floating}): {convention}."
+    for (joint, meaning), ports in _meanings(function).items():
+        yield f"Those of {joint} in {', '.join(ports)}: {meaning}."
     if label.wrenches:
         yield f"Rows of wrenches: {', '.join(label.wrenches)}"
     if label.payload:
@@ -135,21 +129,29 @@ def description(function: Exported) -> Iterator[str]:
         yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
 
 
-def _floating(function: Exported, port: Port) -> int:
-    """How many entries of a joint vector stand before those of the joints."""
-    joints = function.label.entries.get(port.name)
-    return 0 if joints is None else port.size - len(joints)
+def _layouts(function: Exported) -> Iterator[tuple[str, Any]]:
+    """Of the joint vectors, by name."""
+    ports = (*function.program.inputs, *function.program.outputs)
+    layouts = function.label.layouts
+    return ((port.name, layouts[port.name]) for port in ports if port.name in layouts and port.size)
 
 
-def _entries(function: Exported) -> dict[str, list[str]]:
+def _entries(function: Exported) -> dict[str, tuple[str, ...]]:
     """Names of vectors -> names of their entries, told once for all vectors that hold the same."""
     found: dict[tuple[str, ...], list[str]] = {}
-    for port in (*function.program.inputs, *function.program.outputs):
-        joints = function.label.entries.get(port.name)
-        if joints is not None and port.size:
-            first = FLOATING[n] if (n := _floating(function, port)) else ()
-            found.setdefault((*(f"{function.label.floating}.{part}" for part in first), *joints), []).append(port.name)
-    return {", ".join(ports): list(entries) for entries, ports in found.items()}
+    for name, layout in _layouts(function):
+        found.setdefault(layout.names, []).append(name)
+    return {", ".join(ports): entries for entries, ports in found.items()}
+
+
+def _meanings(function: Exported) -> dict[tuple[str, str], list[str]]:
+    """What the entries of joints with several freedoms mean -> in which vectors."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, layout in _layouts(function):
+        for segment in layout.segments:
+            if segment.meaning:
+                found.setdefault((segment.name, segment.meaning), []).append(name)
+    return found
 
 
 def in_comment(text: str) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints import ClosedLoops
 from ..errors import LinkworkError, ShapeError, UnsupportedError
-from ..formulations import ClosedLoops, Orthogonal
 from ..model import Model
+from ..scalar.orthogonal import Orthogonal
 from .equations import Equations
 from .references import Point
 from .scalars import clip

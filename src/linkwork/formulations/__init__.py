@@ -1,14 +1,13 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
+from .drives import drives_of, friction_laws
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
-from .khalil import ClosedLoops
-from .layout import sizes, vectors
+from .layout import layouts, sizes
 from .method import Method
-from .multipliers import ByMultipliers, Multipliers, drift
-from .orthogonal import Orthogonal, dot
-from .passive import body_wrenches, friction_slopes, passive_forces
+from .multipliers import ByMultipliers
+from .passive import body_wrenches, passive_forces, with_friction_ahead
 from .problem import OFF_LINE, PARAMETERS, Problem, carrying
 from .quantities import joint_forces
 from .quantity import VARIABLES, Quantity, Variable
@@ -21,10 +20,7 @@ __all__ = [
     "QUANTITIES",
     "VARIABLES",
     "ByMultipliers",
-    "ClosedLoops",
     "Method",
-    "Multipliers",
-    "Orthogonal",
     "Problem",
     "Quantity",
     "Variable",
@@ -32,17 +28,17 @@ __all__ = [
     "body_wrenches",
     "by_inertia_and_bias",
     "carrying",
-    "dot",
-    "drift",
+    "drives_of",
     "executed",
     "find",
-    "friction_slopes",
+    "friction_laws",
     "joint_forces",
     "kinetic_energy",
+    "layouts",
     "methods",
     "momentum",
     "passive_forces",
     "references",
     "sizes",
-    "vectors",
+    "with_friction_ahead",
 ]

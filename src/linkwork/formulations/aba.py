@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, ldl
 from ..spatial import ArticulatedInertia, Force, Motion
-from . import ldl
 from .method import Wrenches
 
 

@@ -50,6 +50,7 @@ METHODS = (
         candidate=True,
         linear=True,
         loops=False,
+        coupled=False,
     ),
     *hollerbach.METHODS,
     *silver.METHODS,
@@ -101,6 +102,7 @@ def by_inertia_and_bias(inertia: Method, bias: Method, quantity: str = "forward_
         wrenches=bias.wrenches,
         grouped=inertia.grouped and bias.grouped,
         loops=inertia.loops and bias.loops,
+        coupled=inertia.coupled and bias.coupled,
         kinds=inertia.kinds if bias.kinds is None else bias.kinds,  # those that are not for all are for the same
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import Force, Motion
+from .drives import motor_rate, motors, stretches
 from .kinematics import body_poses, center_of_mass
 
 
@@ -19,12 +20,15 @@ def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> d
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """T = 1/2 sum of V . I V over the bodies + 1/2 Ia v^2 of the rotors."""
+    """T = 1/2 sum of V . I V over the bodies + 1/2 Ia v^2 of the rotors of joints and motors."""
     velocity, twice = body_velocities(model, q, v), 0
     for i, _ in model.outward():
         twice = twice + velocity[i].dot(model.inertia(i) @ velocity[i])
         for k in model.freedoms(i):
             twice = twice + model.joint(i).rotor_inertia * (v[k] * v[k])
+    for motor, shares in motors(model):
+        rate = motor_rate(shares, v)
+        twice = twice + motor.rotor_inertia * (rate * rate)
     return 0.5 * twice
 
 
@@ -32,12 +36,11 @@ def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
     """V = -g . (sum of m p) over the moving bodies + 1/2 K (q - rest)^2 of the springs."""
     poses, total = body_poses(model, q), 0
     for i, _ in model.outward():
-        inertia, joint = model.inertia(i), model.joint(i)
+        inertia = model.inertia(i)
         moment = poses[i].origin * inertia.mass + poses[i].outward(inertia.h)
         total = total - model.gravity.dot(moment)
-        if joint.kind.nv == 1:
-            stretch = q[model.positions(i).start] - joint.rest
-            total = total + 0.5 * joint.stiffness * (stretch * stretch)
+        for stretch in stretches(model, i, q):
+            total = total + 0.5 * model.joint(i).stiffness * (stretch * stretch)
     return total
 
 

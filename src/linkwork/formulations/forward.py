@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..model import Model
-from ..scalar import Scalar
-from . import ldl
+from ..scalar import Scalar, ldl
+from .drives import with_rotor_forces, with_rotors
 from .method import Wrenches
 
 
@@ -38,6 +38,8 @@ def solve_inertia_and_bias(
     Walker & Orin (1982). ``tau`` and the result are of the leading joints: mimic joints are projected out of M and b
     before the solution. So are, with ``tree`` (ClosedLoops), the dependent joints of loops: Khalil's (58).
     """
-    b = (tree or model).collect(bias(model, q, v, wrenches, **({"a": tree.drift(v)} if tree else {})))
-    M = (tree or model).collect_matrix(inertia(model, q))
+    how = {"a": tree.drift(v)} if tree else {}
+    b = with_rotor_forces(model, bias(model, q, v, wrenches, **how), how.get("a", [0] * model.n_tree))
+    b = (tree or model).collect(b)
+    M = (tree or model).collect_matrix(with_rotors(model, inertia(model, q)))
     return ldl.solve(*ldl.factor(M), [force - rest for force, rest in zip(tau, b, strict=True)])

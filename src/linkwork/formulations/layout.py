@@ -1,42 +1,40 @@
-"""Which joint stands where in each kind of vector, and how many entries it has."""
+"""The kinds of vectors that quantities take and give: which joints stand where in each, and what else shapes are of."""
 
 from __future__ import annotations
 
-from ..model import Model, closure
-from .quantity import Quantity
+from ..constraints import row_names
+from ..model import Layout, Model
+from .quantity import ACCELERATION, FORCE, VELOCITY, Quantity
 from .regressor import standard_parameters
 
 
-def vectors(model: Model) -> dict[str, tuple[str, ...]]:
-    """The one-freedom joints that each kind of vector holds, in order; a floating body stands before them."""
-    mobility = model.mobility
-    return {
-        "q": model.position_names,
-        "v": model.joint_names,
-        "v_joints": model.position_names,
-        "a": model.joint_names,
-        "tau": model.names_of(mobility.forced),
-        "a_known": model.names_of(mobility.driven),
-        "tau_known": model.names_of(mobility.free),
-        "motors": model.names_of(mobility.motors),
-        "joints": model.position_names,
+def layouts(model: Model) -> dict[str, Layout]:
+    """Of each kind of joint vector."""
+    mobility, coordinates = model.mobility, model.coordinates
+    everything = range(coordinates.nv)
+    freedoms = {
+        "v": (mobility.independent, VELOCITY),
+        "v_joints": (everything, VELOCITY),
+        "a": (mobility.independent, ACCELERATION),
+        "a_known": (mobility.driven, ACCELERATION),
+        "tau": (mobility.forced, FORCE),
+        "tau_known": (mobility.free, FORCE),
+        "motors": (mobility.motors, FORCE),
+        "joints": (everything, VELOCITY),
     }
+    return {"q": coordinates.positions} | {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
 
 
 def sizes(model: Model) -> dict[str, int]:
     """The robot's numbers: of the entries of each kind of vector, and of what else shapes are made of."""
-    mobility, nv = model.mobility, model.nv
-    known = {"a_known": len(mobility.driven), "tau_known": len(mobility.free), "motors": len(mobility.motors)}
-    others = {"tau": len(mobility.forced), "residual": len(closure.row_names(model)), "bodies": model.n_bodies}
-    joints = {"joints": model.n_leading, "v_joints": model.n_leading}
-    return {"q": model.nq, "v": nv, "a": nv, "parameters": len(standard_parameters(model))} | known | others | joints
+    others = {"residual": len(row_names(model)), "bodies": model.n_bodies}
+    others["parameters"] = len(standard_parameters(model))
+    return {kind: layout.size for kind, layout in layouts(model).items()} | others
 
 
-def entries(model: Model, quantity: Quantity) -> tuple[dict[str, tuple[str, ...]], str]:
-    """The joints that each input and output vector of a quantity holds, and the name of the floating body in them."""
-    joints = vectors(model)
-    held = {name: joints[name] for name in quantity.inputs}
-    for output in quantity.outputs:
-        if len(output.shape) == 1 and output.shape[0] in joints:
-            held[output.name] = joints[str(output.shape[0])]
-    return held, model.floating_name
+def joint_vectors(model: Model, quantity: Quantity) -> dict[str, Layout]:
+    """Layouts of those inputs and outputs of a quantity that are joint vectors, by name."""
+    known = layouts(model)
+    held = {name: known[name] for name in quantity.inputs}
+    outputs = {each.name: each.shape for each in quantity.outputs if len(each.shape) == 1}
+    return held | {name: known[str(kind)] for name, (kind,) in outputs.items() if kind in known}

@@ -47,6 +47,7 @@ class Method:
     linear: bool = False  # does its work grow with the number of joints, where that of others grows faster?
     loops: bool = True  # does it work with loops, composed by the quantity?
     closed: bool = False  # does it work on the user's own vectors?
+    coupled: bool = True  # does it work where transmissions couple the rotors of several joints?
     kinds: tuple[str, ...] | None = None  # of joints that it takes beside a floating base; all if nothing is said
     fits: Callable[[Model], str] | None = None  # what else keeps it from a model; empty if nothing does
 
@@ -60,6 +61,8 @@ class Method:
             return "it is for serial chains, and the robot branches"
         if model.loops and not (self.loops or self.closed):
             return "it is for trees, and the robot has loops"
+        if model.transmissions and not self.coupled:
+            return "it is for rotors of single joints, and transmissions couple them"
         if self.fits and (reason := self.fits(model)):
             return reason
         if not self.mimic and model.has_mimic:

@@ -1,53 +1,61 @@
-"""Forces that no motor gives: each joint's own friction and spring, and the surroundings'."""
+"""Forces that no motor gives: friction, springs and stops of the drives, and the surroundings'."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
 
-from ..model import Frame, Model
-from ..scalar import Scalar, is_zero, sign, sqrt
+from ..model import Frame, Model, changed_drives
+from ..scalar import Scalar, positive_part
 from ..spatial import Force, Vector
+from .drives import add_force, motor_rate, motors, stretches
 from .energy import body_velocities
 from .kinematics import body_poses
 
 WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
 
 
-def passive_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Force each joint's own friction, spring and stops take: Fs sign(v) + Fv v + K (q - rest), on tree vectors.
-
-    With ``model.friction_width`` w > 0, sign(v) is v / sqrt(v^2 + w^2).
-    """
+def passive_forces(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], springs: bool = True
+) -> list[Scalar]:
+    """Force that friction, springs and stops of joints and motors take, on tree vectors."""
     width = model.friction_width
     forces: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():
-        joint = model.joint(i)
-        if joint.kind.nv == 1:
+        joint, stretched = model.joint(i), stretches(model, i, q)
+        for k, stretch in zip(model.freedoms(i), stretched, strict=True):
+            forces[k] = joint.friction_force(v[k], width)
+            if springs:
+                forces[k] = forces[k] + joint.stiffness * stretch
+        if model.soft_limits is not None and joint.kind.bounded:
             (k,), (at,) = model.freedoms(i), model.positions(i)
-            forces[k] = joint.viscous * v[k] + joint.stiffness * (q[at] - joint.rest)
-            if not is_zero(joint.coulomb):
-                forces[k] = forces[k] + joint.coulomb * (_smooth_sign(v[k], width) if width else sign(v[k]))
-            if model.soft_limits is not None:
-                forces[k] = forces[k] + model.soft_limits.force(joint.lower, joint.upper, q[at], v[k])
+            forces[k] = forces[k] + model.soft_limits.force(joint.lower, joint.upper, q[at], v[k])
+    for motor, shares in motors(model):
+        add_force(forces, shares, motor.friction_force(motor_rate(shares, v), width))
     return forces
 
 
-def _smooth_sign(x: Scalar, width: float) -> Scalar:
-    return x / sqrt(x * x + width * width)
+def with_friction_ahead(model: Model, v: Sequence[Scalar], dt: Scalar) -> Model:
+    """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
+    (M + dt D) a = f, where D is the slope of friction, which must be smooth. That is as if each rotor had dt D more
+    inertia; one rotor for all freedoms of a joint, so there D is the largest of their slopes."""
+    width = model.friction_width
+    rates = {model.joint(i).name: [v[k] for k in model.freedoms(i)] for i, _ in model.outward()}
+    rates |= {motor.name: [motor_rate(shares, v)] for motor, shares in motors(model)}
+
+    def ahead(drive: Any) -> Any:
+        if not drive.acting:
+            return drive
+        slopes = [drive.friction_damping(rate, width) for rate in rates[drive.name]]
+        return replace(drive, rotor_inertia=drive.rotor_inertia + dt * reduce(_larger, slopes))
+
+    return changed_drives(model, ahead)
 
 
-def friction_slopes(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
-    """By how much the friction of ``passive_forces``, which must be smooth, grows with each velocity; tree vectors."""
-    slopes: list[Scalar] = [0] * model.n_tree
-    for i, _ in model.outward():
-        joint = model.joint(i)
-        if joint.kind.nv == 1:
-            (k,) = model.freedoms(i)
-            slopes[k] = joint.viscous
-            if not is_zero(joint.coulomb):
-                square = v[k] * v[k] + model.friction_width**2
-                slopes[k] = slopes[k] + joint.coulomb * model.friction_width**2 / (square * sqrt(square))
-    return slopes
+def _larger(x: Scalar, y: Scalar) -> Scalar:
+    return x + positive_part(y - x)
 
 
 def body_wrenches(

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
-from ..model import Model, grouped
+from ..model import Layout, Model, grouped
 from ..spatial import Inertia, Symmetric, Vector
-from .layout import entries, sizes
+from .drives import drives_of, friction_laws
+from .layout import joint_vectors, sizes
 from .method import Method
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES
@@ -95,9 +96,9 @@ class Problem:
         return {each.name: tuple(size[n] if isinstance(n, str) else n for n in each.shape) for each in variables}
 
     @property
-    def entries(self) -> tuple[dict[str, tuple[str, ...]], str]:
-        """The joints that each vector holds, and the name of the floating body in them."""
-        return entries(self.model, self.asked)
+    def layouts(self) -> dict[str, Layout]:
+        """Of the joint vectors among them, by name."""
+        return joint_vectors(self.model, self.asked)
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -173,28 +174,20 @@ def _gravity(model: Model) -> str:
 
 
 def _friction(model: Model) -> str:
-    width = model.friction_width
-    smooth = f"Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)" if width else "Fs sign(v)"
-    laws = {"viscous": "viscous, Fv v", "coulomb": f"Coulomb, {smooth}"}
-    friction = [law for name, law in laws.items() if _have(model, name)]
-    return f"Friction of the joints: {'; '.join(friction) or 'none'}."
+    return f"Friction of the joints: {'; '.join(friction_laws(model)) or 'none'}."
 
 
 def _rotors(model: Model) -> str:
-    return f"Rotor inertias: {'included' if _have(model, 'rotor_inertia') else 'none'}."
+    return f"Rotor inertias: {'included' if any(drive.rotor_inertia for drive in drives_of(model)) else 'none'}."
 
 
 def _springs(model: Model) -> str:
-    return "Springs at joints: included." if _have(model, "stiffness") else ""
+    return "Springs at joints: included." if any(body.joint.stiffness for body in model.bodies) else ""
 
 
 def _surroundings(model: Model) -> str:
     names = ", ".join(frame.name for frame, _ in model.forces)
     return f"Forces of the surroundings on: {names}." if names else ""
-
-
-def _have(model: Model, value: str) -> bool:
-    return any(getattr(body.joint, value) for body in model.bodies if not body.joint.floating)
 
 
 _SENTENCES = {

@@ -12,20 +12,22 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from ..constraints import ClosedLoops, LoopEquations, forces_at_cuts
 from ..errors import LinkworkError, UnsupportedError
-from ..model import Frame, Model, closure
+from ..model import Frame, Model
 from ..scalar import Scalar, is_zero
+from ..scalar.orthogonal import Orthogonal, dot
+from ..scalar.staircase import exists
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
+from .drives import with_rotor_forces, with_rotors
 from .forward import bias_by
-from .khalil import ClosedLoops, khalil_kleinfinger
+from .khalil import khalil_kleinfinger
 from .method import Method
-from .multipliers import ByMultipliers, forces_at_cuts
-from .orthogonal import Orthogonal, dot
+from .multipliers import ByMultipliers
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
-from .staircase import exists
 
 Scalars = Sequence[Scalar]
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each
@@ -42,7 +44,8 @@ def inverse_dynamics(
     applied = body_wrenches(model, q, qd, *loads)
     if method.closed:
         return method.function(model, q, v, a, applied)
-    tau = method.function(model, q, qd, tree.accelerations(qd, a), applied)
+    qdd = tree.accelerations(qd, a)
+    tau = with_rotor_forces(model, method.function(model, q, qd, qdd, applied), qdd)
     return tree.to_motors(tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)]))
 
 
@@ -147,6 +150,7 @@ def bias(model: Model, q: Scalars, v: Scalars, *, method: Method, loads: Loads =
     qd = tree.rates(v)
     how = {"a": tree.drift(qd)} if model.loops else {}
     b = method.function(model, q, qd, body_wrenches(model, q, qd, *loads), **how)
+    b = with_rotor_forces(model, b, how.get("a", [0] * model.n_tree))
     return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
 
@@ -157,7 +161,7 @@ def gravity(model: Model, q: Scalars) -> list[Scalar]:
 
 def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Scalar]]:
     q = model.expand(q)
-    M = ClosedLoops(model, q).collect_matrix(method.function(model, q))
+    M = ClosedLoops(model, q).collect_matrix(with_rotors(model, method.function(model, q)))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 
@@ -218,16 +222,16 @@ def _of_leading(model: Model, tree: Scalars) -> list[Scalar]:
 
 
 def loop_residual(model: Model, q: Scalars) -> list[Scalar]:
-    return closure.residual(model, model.expand(q))
+    return LoopEquations.at(model, q).residual
 
 
 def loop_rates(model: Model, q: Scalars, v_joints: Scalars) -> list[Scalar]:
-    return [dot(row, v_joints) for row in model.collect_rows(closure.jacobian(model, model.expand(q)))]
+    return LoopEquations.at(model, q).rates(v_joints)
 
 
 def conditioning(model: Model, q: Scalars) -> Scalar:
-    J, independent = model.collect_rows(closure.jacobian(model, model.expand(q))), model.mobility.independent
-    return Orthogonal([[row[k] for row in J] for k in range(model.n_leading) if k not in independent]).conditioning()
+    dependent = [k for k in range(model.n_leading) if k not in model.mobility.independent]
+    return Orthogonal(LoopEquations.at(model, q).columns(dependent)).conditioning()
 
 
 def torque_projector(model: Model, q: Scalars) -> list[list[Scalar]]:

@@ -6,25 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..model import Joint, Model
-from ..scalar import Scalar, is_zero, sign
+from ..constraints import ClosedLoops
+from ..errors import UnknownNameError
+from ..model import Drive, Joint, Model
+from ..scalar import Scalar, is_zero
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
-from .khalil import ClosedLoops
+from .drives import add_force, motor_rate, motors, stretches
 from .rnea import acceleration_matrix, rate_of_spin
 
 ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters
-DRIVES = {"IA": "rotor_inertia", "FS": "coulomb", "FV": "viscous", "K": "stiffness"}  # of a joint
 UNITS = tuple(Symmetric(*(int(k == j) for j in range(6))) for k in range(6))
 
 
 class Parameter(NamedTuple):
-    """One of the numbers joint forces are linear in, of a body or of its joint; named as Khalil does, XX2, IA2."""
+    """One of the numbers joint forces are linear in, of a body or of its joint; named as Khalil does, XX2, IA2. Those
+    of a motor of a transmission have its name, and no body."""
 
     body: int
     element: str
+    motor: str = ""
+
+    @property
+    def of_body(self) -> bool:
+        return self.element in ELEMENTS
 
     def __str__(self) -> str:
-        return f"{self.element}{self.body}"
+        return f"{self.element}_{self.motor}" if self.motor else f"{self.element}{self.body}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,27 +44,45 @@ class Columns:
     mixing: Any = None
 
 
-def standard_parameters(model: Model, drives: bool | None = None) -> tuple[Parameter, ...]:
-    """Ten of each body in the order of ``Robot.parameters``, then rotor inertia, friction and stiffness of the joints:
-    those that are not zero, or with ``drives`` the first three of every joint, or none."""
+Drives = bool | Sequence[str] | None  # which parameters of drives are asked for; see ``standard_parameters``
+
+
+def standard_parameters(model: Model, drives: Drives = None) -> tuple[Parameter, ...]:
+    """Ten of each body in the order of ``Robot.parameters``, then those of the drives: rotor inertia, friction and
+    stiffness of joints and motors, if they are not zero. With ``drives`` True: also where they are zero, but for
+    stiffness; False: none; names such as ("IA", "FS", "FV", "F0"): these of every joint and motor, and no others."""
     bodies = tuple(Parameter(i, element) for i, _ in model.outward() for element in ELEMENTS)
-    return bodies + tuple(
-        Parameter(i, element)
-        for i, _ in model.outward()
-        if model.joint(i).kind.nv == 1 and drives is not False
-        for element, attribute in DRIVES.items()
-        if (drives and element != "K") or not is_zero(getattr(model.joint(i), attribute))
-    )
+    if isinstance(drives, str):
+        raise UnknownNameError("choice of drives", drives, ("True", "False", f"({drives!r},)"))
+
+    def asked(drive: Drive) -> list[str]:
+        own = {element for element, value in drive.parameters.items() if not is_zero(value)}
+        if drives is None or (isinstance(drive, Joint) and drive.kind.free):  # nothing holds or drives a free body
+            return [element for element in drive.parameters if element in own and drives is not False]
+        if isinstance(drives, bool):
+            return [element for element in drive.parameters if drives and (element in own or element != "K")]
+        for element in drives:
+            if element != "K":
+                drive.column(element, 0.0, 0.0)  # there is such a parameter
+        springs = isinstance(drive, Joint) and drive.kind.has_spring
+        return [element for element in drives if element != "K" or springs]
+
+    joints = [(i, model.joint(i)) for i, _ in model.outward()]
+    own = tuple(Parameter(i, element) for i, joint in joints for element in asked(joint))
+    coupled = tuple(Parameter(0, element, motor.name) for motor, _ in motors(model) for element in asked(motor))
+    return bodies + own + coupled
 
 
 def parameter_values(model: Model, asked: Sequence[Parameter], in_links: bool = False) -> list[Scalar]:
-    """Their values in this model, in the bodies' frames or in those of the user's links."""
-    known = {}
+    """Their values in this model, in the bodies' frames or in those of the user's links; zero for what it has not."""
+    known: dict[Parameter, Scalar] = {}
     for i, _ in model.outward():
         inertia = model.link_pose(i).inverse().inertia_outward(model.inertia(i)) if in_links else model.inertia(i)
         known |= {Parameter(i, element): value for element, value in zip(ELEMENTS, inertia, strict=True)}
-        known |= {Parameter(i, element): getattr(model.joint(i), name) for element, name in DRIVES.items()}
-    return [known[each] for each in asked]
+        known |= {Parameter(i, element): value for element, value in model.joint(i).parameters.items()}
+    for motor, _ in motors(model):
+        known |= {Parameter(0, element, motor.name): value for element, value in motor.parameters.items()}
+    return [known.get(each, 0.0) for each in asked]
 
 
 def regressor(
@@ -100,7 +125,8 @@ def tree_regressor(
 
       (3)  f_p = R f_i,   n_p = R n_i + p x R f_i
       (4)  Y_ji = the share of joint j of (f, n)
-      (5)  Y_jj: a_j of Ia,  sign(v_j) of Fs,  v_j of Fv,  q_j - rest of K
+      (5)  Y_jj: a_j of Ia,  sign(v_j) of Fs,  v_j of Fv,  q_j - rest of K, and the columns of further friction laws
+      (6)  T^T times those of a motor that T joins to several joints
 
     With ``in_links`` the parameters are those of the links in the user's frames, which (1) and (2) are written in then.
     """
@@ -118,11 +144,18 @@ def tree_regressor(
 
     columns = []
     wrenches: dict[int, dict[str, Force]] = {}
-    for i, element in asked:
+    coupled = {motor.name: (motor, shares) for motor, shares in motors(model)}
+    for parameter in asked:
+        i, element, _ = parameter
         column: list[Scalar] = [0] * model.n_tree
-        if element in DRIVES:
-            (k,), (at,) = model.freedoms(i), model.positions(i)
-            column[k] = _drive(model.joint(i), element, q[at], v[k], a[k])                             # (5)
+        if parameter.motor:
+            motor, shares = coupled[parameter.motor]
+            rate, more = motor_rate(shares, v), motor_rate(shares, a)
+            add_force(column, shares, motor.column(element, rate, more, model.friction_width))         # (6)
+        elif not parameter.of_body:
+            for k, stretch in zip(model.freedoms(i), stretches(model, i, q), strict=True):
+                own = stretch if element == "K" else model.joint(i).column(element, v[k], a[k], model.friction_width)
+                column[k] = own                                                                        # (5)
         else:
             if i not in wrenches:
                 frame = model.link_pose(i) if in_links else Pose.identity()
@@ -145,7 +178,3 @@ def _wrenches(frame: Pose, w: Vector, wd: Vector, vd: Vector, U: Matrix) -> dict
     of_inertias = (Force(Vector(), rate_of_spin(J, w, wd, U)) for J in UNITS)                          # (2)
     found = (Force(vd), *of_moments, *of_inertias)
     return {element: frame.force_outward(f) for element, f in zip(ELEMENTS, found, strict=True)}
-
-
-def _drive(joint: Joint, element: str, q: Scalar, v: Scalar, a: Scalar) -> Scalar:
-    return {"IA": lambda: a, "FS": lambda: sign(v), "FV": lambda: v, "K": lambda: q - joint.rest}[element]()

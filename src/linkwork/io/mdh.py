@@ -8,7 +8,7 @@
       - {name: elbow, link: fore, sigma: 0, alpha: pi/2, d: 0.2}
     links:                                       # inertia: M; MX MY MZ or center; XX XY XZ YY YZ ZZ or central
       - {link: fore, M: 2, MX: 0.3, YY: 0.1, ZZ: 0.1}
-    drives:                                      # role Ia Fs Fv K rest limits velocity effort weight mimic
+    drives:                             # role, Ia Fs Fv friction width K rest, limits velocity effort, weight, mimic
       - {joint: waist, Ia: 0.5, limits: [-170 deg, 170 deg]}
     frames:                                      # placed in a link's frame by the six parameters, or by xyz and rpy
       - {name: tool, link: fore, d: 0.25}
@@ -19,8 +19,9 @@ is a link's name or a row's number, 0 or `base` for the base; without it, the ro
 link1, and so on. Where no common normal is near, a joint may be placed by xyz and rpy instead. With sigma
 `floating`, allowed in the first row on a fixed base, the link moves freely; its placement is its home pose.
 
-Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. ``mdh_loops`` tells of
-`loops`, `home`, `independent`, `actuation` and `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
+Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. ``mdh_drives`` tells
+of `friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `home`, `independent`, `actuation` and
+`forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
 `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
@@ -38,6 +39,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LoopDescription, Placement
+from .mdh_drives import read_transmissions
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_parallel import modules_of, read_module, stands_on
 from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
@@ -90,6 +92,7 @@ class _Reader(Tables):
             read_home(self, top, whole)
             read_independent(self, top)
             forces = read_forces(self, top, frames)
+            transmissions = read_transmissions(self, top)
 
         # The file is in the joints' frames or the distal ones, the Description in the links' own.
         given = {name: self.distal.get(name, Placement()) for name in self.links}
@@ -117,6 +120,7 @@ class _Reader(Tables):
             independent=tuple(self.independent),
             redundant=redundant,
             forces=tuple(forces),
+            transmissions=tuple(transmissions),
             summary=summary,
             sources=self.sources,
             source=self.source,

@@ -26,14 +26,13 @@ under redundant actuation stand in `drives`. The laws and their values are the c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
 import yaml
 
-from ..errors import ModelError
 from ..forces import LAWS
-from ..model.description import CLOSURES
+from ..model.cut_joints import CUT_JOINTS
 from ..model.joints import joint_kind
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
 
@@ -46,8 +45,8 @@ def read_loops(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:
             if name in tables.loops:
                 tables.fail(node, "the name of the loop is used twice")
             tables.note_source(row, f"loops.{name}")
-            tables.need(node, row, "kind", f"one of {', '.join(CLOSURES)}")
-            kind = tables.name(row["kind"], "kind of loop", CLOSURES)
+            tables.need(node, row, "kind", f"one of {', '.join(CUT_JOINTS)}")
+            kind = tables.name(row["kind"], "kind of loop", CUT_JOINTS)
             first, second = (_side(tables, node, row, key, frames) for key in ("first", "second"))
             tables.loops[name] = kind, first, second
 
@@ -108,20 +107,5 @@ def read_forces(tables: Tables, top: Row, frames: Mapping[str, Side]) -> list[tu
             for key in row:
                 if key not in own:
                     tables.note(tables.unknown(row[key], "key", key, own))
-            forces.append((frame, _law(tables, node, row, law)))
+            forces.append((frame, tables.law(node, row, law)))
     return forces
-
-
-def _law(tables: Tables, node: yaml.Node, row: Row, law: type) -> Any:
-    given: dict[str, Any] = {}
-    for each in fields(law):
-        if each.name in row:
-            vector = isinstance(each.default, tuple)
-            given[each.name] = tuple(tables.numbers(row[each.name], 3)) if vector else tables.number(row[each.name])
-        elif each.default is MISSING:
-            tables.need(node, row, each.name, "a number")
-    try:
-        return law(**given)
-    except ModelError as error:  # it names the class and the field
-        name = error.where.partition(".")[2]
-        tables.fail(row.get(name, node), f"{name!r} does not suit the law", error.got, error.expected, error.fix)

@@ -43,7 +43,8 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
-from ..model.description import CLOSURES, LinkInertia, Placement
+from ..model.cut_joints import CUT_JOINTS
+from ..model.description import LinkInertia, Placement
 from ..model.rotations import rotation_from_rpy
 from .mdh_loops import read_home
 from .mdh_tables import INERTIA, PLACED, Row, Scope, Tables
@@ -160,7 +161,7 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
     given = template | {key: leg[key] for key in LEG if key in leg}
     for key in ("base", "platform"):
         tables.need(node, leg, key, f"{{where it stands on the {key}: d, gamma, ... or xyz, rpy}}")
-    for key, what in (("joints", "its rows"), ("closure", f"one of {', '.join(CLOSURES)}")):
+    for key, what in (("joints", "its rows"), ("closure", f"one of {', '.join(CUT_JOINTS)}")):
         tables.need(node, given, key, f"{what}, here or in `leg`")
     if name in tables.loops:
         tables.fail(node, "the name of the leg is used twice")
@@ -180,5 +181,5 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
         row = tables.mapping(given["tip"], ("link", *PLACED))
         last = links[tables.name(row.pop("link"), "link", links)] if "link" in row else last
         tip = tables.placement(row, given["tip"])
-    kind = tables.name(given["closure"], "kind of closure", CLOSURES)
+    kind = tables.name(given["closure"], "kind of closure", CUT_JOINTS)
     tables.loops[name] = kind, (last, tip), (platform, end)

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import yaml
 
+from ..errors import ModelError
 from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
 from ..model.joints import joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import quaternion_from_rotation, rotation_from_rpy
 from .dh import from_standard_dh
+from .mdh_drives import NUMBERS, read_drive_values
 from .yaml_nodes import Nodes
 
-TABLES = ("joints", "links", "drives", "frames", "loops", "home", "forces", "base", "gravity")  # that have sources
+TABLES = (
+    "joints",
+    "links",
+    "drives",
+    "frames",
+    "loops",
+    "home",
+    "forces",
+    "transmissions",
+    "base",
+    "gravity",
+)  # that have sources
 PARALLEL = ("platform", "leg", "legs", "modules")
 EXPANDED = ("joints", "links", "drives", "loops", "home")  # what the parallel ones are read as
 ILLUSTRATIVE = "illustrative"
@@ -26,10 +39,7 @@ KINDS = {"0": "revolute", "1": "prismatic", "2": "fixed", "floating": "floating"
 MODIFIED = ModifiedParameters._fields
 PLACED = (*MODIFIED, "xyz", "rpy")
 STANDARD = ("theta", "d", "a", "alpha")
-DRIVES = {
-    "Ia": "rotor_inertia",
-    "Fs": "coulomb",
-    "Fv": "viscous",
+DRIVES = NUMBERS | {
     "K": "stiffness",
     "rest": "rest",
     "velocity": "velocity_limit",
@@ -289,7 +299,7 @@ class Tables(Nodes):
 
     def read_drives(self, top: Row, scope: Scope) -> None:
         names = scope.of(self.joints)
-        for node, row in self.rows(top, "drives", ("joint", "role", *DRIVES, "limits", "mimic", "source")):
+        for node, row in self.rows(top, "drives", ("joint", "role", *DRIVES, "friction", "limits", "mimic", "source")):
             with self.going_on():
                 name = self.name_of(node, row, "joint", names)
                 if name in self.driven:
@@ -304,8 +314,9 @@ class Tables(Nodes):
             self.fail(node, f"a {joint['kind']} joint has no drive", fix=fix)
         if "role" in row:
             joint["role"] = self.name(row["role"], "role", ROLES)
+        joint |= read_drive_values(self, row)
         for key, attribute in DRIVES.items():
-            if key in row:
+            if key in row and key not in NUMBERS:
                 joint[attribute] = self.number(row[key], finite=key not in ("velocity", "effort"))
         if joint.get("weight", 1.0) <= 0:
             self.fail(row["weight"], "not positive", got=joint["weight"], expected="a weight above zero")
@@ -317,6 +328,23 @@ class Tables(Nodes):
                 self.fail(row["mimic"], "'joint' is missing", expected="mimic: {joint: its name, ...}")
             leader = names[self.name(mimic.pop("joint"), "joint", names)]
             joint["mimic"] = Mimic(leader, **{key: self.number(value) for key, value in mimic.items()})
+
+    # --- laws
+
+    def law(self, node: yaml.Node, row: Row, law: type) -> Any:
+        """A law of friction or of the surroundings, with the row's numbers."""
+        given: dict[str, Any] = {}
+        for each in fields(law):
+            if each.name in row:
+                vector = isinstance(each.default, tuple)
+                given[each.name] = tuple(self.numbers(row[each.name], 3)) if vector else self.number(row[each.name])
+            elif each.default is MISSING:
+                self.need(node, row, each.name, "a number")
+        try:
+            return law(**given)
+        except ModelError as error:  # it names the class and the field
+            name = error.where.partition(".")[2]
+            self.fail(row.get(name, node), f"{name!r} does not suit the law", error.got, error.expected, error.fix)
 
 
 def _matrix(elements: list[float]) -> np.ndarray:

@@ -16,6 +16,7 @@ from ..forces import LAWS
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
+from .mdh_drives import written_friction, written_transmissions
 from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
 
@@ -80,6 +81,7 @@ def write_mdh(description: Description) -> str:
     if description.redundant:
         lines.append("actuation: redundant")
     lines += _table("forces", _forces(description, sources))
+    lines += _table("transmissions", _transmissions(description, sources))
     return "\n".join(lines) + "\n"
 
 
@@ -158,6 +160,8 @@ def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
     for key, attribute in DRIVES.items():
         if (value := getattr(joint, attribute)) != getattr(JointDescription, attribute):
             row[key] = _number(value)
+    if joint.friction:
+        row["friction"] = _value(written_friction(joint))
     if math.isfinite(joint.lower) or math.isfinite(joint.upper):
         row["limits"] = _list((joint.lower, joint.upper), _position(joint))
     if mimic := joint.mimic:
@@ -210,8 +214,17 @@ def _forces(description: Description, sources: _Sources) -> Iterator[dict[str, s
         yield sources.added(row, f"forces.{j}")
 
 
+def _transmissions(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
+    for row in written_transmissions(description.transmissions):
+        yield sources.added({key: _value(x) for key, x in row.items()}, f"transmissions.{row['name']}")
+
+
 def _value(value: Any) -> str:
-    return _list(value) if isinstance(value, tuple) else _number(value)
+    if isinstance(value, Mapping):
+        return _flow({key: _value(x) for key, x in value.items()})
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_value, value))}]"
+    return _text(value) if isinstance(value, str) else _number(value)
 
 
 class _Sources:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
+from ..model.drive import Transmission
 from ..model.rotations import quaternion_from_rotation
 from .mjcf_equalities import read_equalities
 from .mjcf_tendons import read_tendons
@@ -33,6 +34,7 @@ class TreeReader:
         self.joint_names = set(given)
         owners = [self.bodies[body] for body in model.jnt_bodyid]
         self.tendons: dict[int, np.ndarray] = {}  # what they add to a joint: K, K rest, Fv, Fs, Ia
+        self.transmissions: list[Transmission] = []
         self.names = [name or fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
         self.poses: dict[str, tuple[float, ...]] = {}  # of free bodies at home
         self.carriers: list[int] = []  # by body: itself or the nearest before it that has joints; 0: it stands still
@@ -66,6 +68,7 @@ class TreeReader:
             frames=self.frames(),
             loops=tuple(self.loops),
             home=self.home(),
+            transmissions=tuple(self.transmissions),
             findings=self.findings(),
             source=self.source,
         )

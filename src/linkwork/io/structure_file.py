@@ -10,8 +10,13 @@
     actuation: redundant
     forces:
       - {frame: tail, law: drag, length: 0.2, k_normal: 40}
+    friction: {crank: {stribeck: {excess: 0.2, velocity: 0.05}}}    # beside damping and friction of the robot's file
+    widths: {crank: 0.01}                        # velocities within which friction is smooth
+    transmissions:
+      - {name: wrist, joints: [pitch, roll], motors: [{name: m1, ratios: [50, 0]}, {name: m2, ratios: [-50, 50]}]}
 
-A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``).
+A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``,
+``mdh_drives``).
 The side file may stand beside any robot file, and what it says goes before what the robot's file says.
 """
 
@@ -25,12 +30,25 @@ import numpy as np
 import yaml
 
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
+from ..model.drive import FrictionLaw
+from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_tables import Row, Scope, Tables
 from .mdh_writer import law_name
 from .rpy import rpy_from_rotation
 
-KEYS = ("loops", "roles", "weights", "home", "independent", "actuation", "forces")
+KEYS = (
+    "loops",
+    "roles",
+    "weights",
+    "home",
+    "independent",
+    "actuation",
+    "forces",
+    "friction",
+    "widths",
+    "transmissions",
+)
 DRIVEN = ("revolute", "continuous", "prismatic")
 
 
@@ -73,12 +91,23 @@ class _Reader(Tables):
             read_home(self, top, Scope(""))
             read_independent(self, top)
             forces = read_forces(self, top, description.frames)
-            roles, weights = self.read_roles(top), self.read_weights(top)
+            roles, weights, widths = (
+                self.read_roles(top),
+                self.read_numbers(top, "weights"),
+                self.read_numbers(top, "widths"),
+            )
+            friction, transmissions = self.read_laws(top), read_transmissions(self, top)
             if "actuation" in top:
                 self.label = "actuation"
                 self.name(top["actuation"], "actuation", ("redundant",))
         changed = (
-            replace(joint, role=roles.get(joint.name, joint.role), weight=weights.get(joint.name, joint.weight))
+            replace(
+                joint,
+                role=roles.get(joint.name, joint.role),
+                weight=weights.get(joint.name, joint.weight),
+                friction=friction.get(joint.name, joint.friction),
+                friction_width=widths.get(joint.name, joint.friction_width),
+            )
             for joint in description.joints
         )
         loops = (LoopDescription(name, *rest) for name, rest in self.loops.items())
@@ -90,6 +119,7 @@ class _Reader(Tables):
             independent=tuple(self.independent) or description.independent,
             redundant=description.redundant or "actuation" in top,
             forces=(*description.forces, *forces),
+            transmissions=(*description.transmissions, *transmissions),
         )
 
     def driven_names(self) -> dict[str, None]:
@@ -110,11 +140,18 @@ class _Reader(Tables):
                     roles[name] = role
         return roles
 
-    def read_weights(self, top: Row) -> dict[str, float]:
-        self.label = "weights"
+    def read_numbers(self, top: Row, key: str) -> dict[str, float]:
+        self.label = key
         with self.going_on():
-            rows = self.mapping(top["weights"], self.driven_names()) if "weights" in top else {}
+            rows = self.mapping(top[key], self.driven_names()) if key in top else {}
             return {name: self.number(node) for name, node in rows.items()}
+        return {}
+
+    def read_laws(self, top: Row) -> dict[str, tuple[FrictionLaw, ...]]:
+        self.label = "friction"
+        with self.going_on():
+            rows = self.mapping(top["friction"], self.driven_names()) if "friction" in top else {}
+            return {name: read_friction(self, node) for name, node in rows.items()}
         return {}
 
 
@@ -133,6 +170,9 @@ def write_structure(description: Description) -> str:
         "independent": list(description.independent),
         "actuation": "redundant" if description.redundant else "",
         "forces": [_force(description, frame, law) for frame, law in description.forces],
+        "friction": {joint.name: written_friction(joint) for joint in joints if joint.friction},
+        "widths": {joint.name: joint.friction_width for joint in joints if joint.friction_width},
+        "transmissions": written_transmissions(description.transmissions),
     }
     content = {key: value for key, value in content.items() if value}
     if not content:

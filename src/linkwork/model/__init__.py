@@ -1,10 +1,10 @@
 """The robot: Description (what a file says), checks, and Model (what the formulations see)."""
 
-from . import closure
 from .build import build
 from .chain import chain
 from .checks import check, raise_errors
 from .coordinates import Coordinates, Layout, Segment
+from .cut_joints import CUT_JOINTS, CutJoint
 from .describe import describe
 from .description import (
     Description,
@@ -16,21 +16,39 @@ from .description import (
     Mimic,
     Placement,
 )
+from .drive import (
+    Asymmetric,
+    Coulomb,
+    Drive,
+    FrictionLaw,
+    Motor,
+    Offset,
+    Sliding,
+    SoftLimits,
+    Stribeck,
+    Transmission,
+    Viscous,
+)
+from .drive_values import changed_drives, with_drives
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
-from .mobility import determines
 from .model import Body, Frame, Joint, Loop, Mobility, Model
-from .soft_limits import SoftLimits
 
 __all__ = [
+    "CUT_JOINTS",
     "JOINT_KINDS",
+    "Asymmetric",
     "Body",
     "Coordinates",
+    "Coulomb",
+    "CutJoint",
     "Description",
+    "Drive",
     "ElasticDrive",
     "Finding",
     "Frame",
+    "FrictionLaw",
     "Joint",
     "JointDescription",
     "JointKind",
@@ -42,18 +60,24 @@ __all__ = [
     "Mimic",
     "Mobility",
     "Model",
+    "Motor",
+    "Offset",
     "Placement",
     "Segment",
+    "Sliding",
     "SoftLimits",
+    "Stribeck",
+    "Transmission",
+    "Viscous",
     "build",
     "chain",
+    "changed_drives",
     "check",
-    "closure",
     "describe",
-    "determines",
     "grouped",
     "joint_kind",
     "raise_errors",
+    "with_drives",
     "with_elastic_drives",
 ]
 

@@ -18,10 +18,10 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
+from .cut_joints import CUT_JOINTS
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
+from .drive import Transmission
 from .joints import FIXED, FLOATING
-from .loop_checks import check_home
-from .mobility import with_mobility
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
 from .rotations import cos_sin
@@ -46,7 +46,8 @@ def build(
     mimic: bool = True,
     lock: Mapping[str, Any] | None = None,
 ) -> Model:
-    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says)."""
+    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says). Loops stay
+    cut: ``linkwork.constraints.closed`` closes them."""
     raise_errors(check(description))
     for name, value in (("friction", friction), ("rotors", rotors), ("mimic", mimic)):
         if not isinstance(value, (bool, np.bool_)):
@@ -64,10 +65,7 @@ def build(
     tree = _grow(description, joints, floating)
     _choose_frames(tree, {link.name: link.inertia for link in description.links})
     model = _finish(description, tree, Vector(*direction))
-    if not model.loops:
-        return model
-    closed = with_mobility(model, description.independent, description.redundant)
-    return replace(closed, findings=tuple(check_home(description, model, closed)))
+    return replace(model, transmissions=_transmissions(description, joints, friction, rotors))
 
 
 def _with_options(
@@ -91,13 +89,30 @@ def _with_options(
     result = []
     for joint in description.joints:
         if not friction:
-            joint = replace(joint, coulomb=0.0, viscous=0.0)
+            joint = joint.without_friction()
         if not rotors:
-            joint = replace(joint, rotor_inertia=0.0)
+            joint = joint.without_rotor()
         joint = replace(joint, mimic=_leader(joint, joints) if mimic else None)
         position = _locked_position(joint, joints, lock)
         result.append(joint if position is None else _locked(joint, position))
     return result
+
+
+def _transmissions(
+    description: Description, joints: Sequence[JointDescription], friction: bool, rotors: bool
+) -> tuple[Transmission, ...]:
+    """Those that still move, of the joints that do."""
+    fixed = {joint.name for joint in joints if joint.kind == "fixed"}
+    result = []
+    for each in description.transmissions:
+        moving = [k for k, name in enumerate(each.joints) if name not in fixed]
+        motors = [motor if friction else motor.without_friction() for motor in each.motors]
+        motors = [motor if rotors else motor.without_rotor() for motor in motors]
+        matrix = tuple(tuple(row[k] for k in moving) for row in each.matrix)
+        if moving:
+            named = tuple(each.joints[k] for k in moving)
+            result.append(replace(each, joints=named, motors=tuple(motors), matrix=matrix))
+    return tuple(result)
 
 
 def _finite(values: Any, robot: str, what: str) -> tuple[float, ...]:
@@ -241,7 +256,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
     for name, (link, placement) in description.frames.items():
         frames[name] = frame(name, link, placement)
     loops = tuple(
-        Loop(loop.name, loop.kind, *(frame(loop.name, *side) for side in (loop.first, loop.second)))
+        Loop(loop.name, CUT_JOINTS[loop.kind], *(frame(loop.name, *side) for side in (loop.first, loop.second)))
         for loop in description.loops
     )
     tips = {loop.name: loop.first for loop in loops if loop.name not in frames}  # where a leg or branch was cut

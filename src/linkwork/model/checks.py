@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ModelError
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
+from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
 from .loop_checks import HUGE, check_drives, check_structure, place
 from .model import Joint
 
@@ -35,6 +36,7 @@ def check(description: Description) -> tuple[Finding, ...]:
     if sizes := [*_sizes(description)]:  # the other rules would take long
         return (*description.findings, *sizes)
     structure = [*_names(description), *_tree(description), *_mimics(description), *check_structure(description)]
+    structure += check_transmissions(description)
     numbers = [*_finite(description), *_joint_values(description), *_inertias(description), *_units(description)]
     findings = [*description.findings, *structure, *numbers]
     if not any(finding.level == "error" for finding in findings):  # needs a sound tree
@@ -180,8 +182,9 @@ def _finite(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"its inertia is not finite: {values}", fix)
     for joint in description.joints:
         where = place(description, "joint", joint.name)
-        values = {name: getattr(joint, name) for name in ("rotor_inertia", "coulomb", "viscous", "stiffness", "rest")}
-        values |= {
+        yield from check_numbers(where, joint)
+        values = {
+            "rest": joint.rest,
             "axis": joint.axis,
             "second axis": joint.second_axis,
             "pitch": joint.pitch,
@@ -195,6 +198,8 @@ def _finite(description: Description) -> Iterator[Finding]:
         for name in ("lower", "upper", "velocity_limit", "effort_limit"):
             if math.isnan(getattr(joint, name)):
                 yield Finding("error", where, f"its {name} is not a number", "write a number; inf means no limit")
+    for motor in (motor for each in description.transmissions for motor in each.motors):
+        yield from check_numbers(place(description, "motor", motor.name), motor)
     for name, (_, placement) in description.frames.items():
         if not _is_finite(np.append(placement.rotation, placement.translation)):
             yield Finding("error", place(description, "frame", name), "its placement is not finite", fix)
@@ -220,20 +225,14 @@ def _joint_values(description: Description) -> Iterator[Finding]:
         if joint.lower > joint.upper:
             message = f"its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}"
             yield Finding("warning", where, message, "exchange them")
-        if joint.rotor_inertia < 0:
-            message = f"its rotor inertia is negative: {joint.rotor_inertia:g} kg m^2"
-            yield Finding("error", where, message, "write it as it is, positive")
-        for name, value in (("Coulomb", joint.coulomb), ("viscous", joint.viscous)):
-            if value < 0:
-                message = f"its {name} friction is negative: {value:g}; it would feed energy in"
-                yield Finding("warning", where, message, "write friction as a positive number")
-        if joint.stiffness < 0:
-            message = f"its stiffness is negative: {joint.stiffness:g}; the spring would push away from rest"
-            yield Finding("warning", where, message, "write stiffness as a positive number")
+        yield from check_values(where, joint)
+        yield from check_spring(where, joint, joint.motion)
         largest = max((abs(limit) for limit in (joint.lower, joint.upper) if abs(limit) < 1e4), default=0.0)
         if joint.motion.position_units == ("rad",) and largest > 50:
             message = f"its limits are {joint.lower:g} and {joint.upper:g} rad: degrees?"
             yield Finding("warning", where, message, "write radians: degrees times pi/180")
+    for motor in (motor for each in description.transmissions for motor in each.motors):
+        yield from check_values(place(description, "motor", motor.name), motor)
 
 
 def _inertias(description: Description) -> Iterator[Finding]:
@@ -314,9 +313,10 @@ def _singular(description: Description) -> Iterator[Finding]:
     if description.floating and subtree[description.root].mass <= 0:
         message = "the robot floats but has no mass, so its motion under forces is undefined"
         yield Finding("warning", place(description), message, "give its links mass and inertia")
-    leaders = {joint.mimic.joint for joint in description.joints if joint.mimic}
+    shared = {joint.mimic.joint for joint in description.joints if joint.mimic}
+    shared |= {name for each in description.transmissions for name in each.joints}
     for joint in description.joints:
-        if not joint.motion.nv or joint.mimic or joint.name in leaders:  # coupled joints share their inertia
+        if not joint.motion.nv or joint.mimic or joint.name in shared:  # coupled joints share their inertia
             continue
         where, moved = place(description, "joint", joint.name), subtree[joint.child]
         excess, along = min(_apparent(joint, moved))

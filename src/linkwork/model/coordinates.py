@@ -7,7 +7,7 @@ numbers and moves by three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ class Segment:
     name: str
     parts: tuple[str, ...]
     units: tuple[str, ...]
+    meaning: str = ""  # of several parts, in words
 
     @property
     def size(self) -> int:
@@ -84,6 +85,14 @@ class Layout:
             raise UnknownNameError("entry", name, self.names)
         return self.names.index(name)
 
+    def filled(self, values: Mapping[str, Any], free: Collection[str]) -> dict[str, Any]:
+        """Values by joint or entry, with zeros where those of ``free`` are left out."""
+        given = dict(values)
+        for segment in self.segments:
+            if segment.name not in given:
+                given |= {name: 0.0 for name in segment.names if name in free and name not in given}
+        return given
+
     def to_dict(self, array: np.ndarray) -> dict[str, np.ndarray]:
         """(..., n) by joint: (...) of one number, (..., k) of several."""
         return {s.name: array[..., self.places[s.name]][..., 0 if s.single else slice(None)] for s in self.segments}
@@ -114,7 +123,7 @@ class Layout:
             batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts.values()))
         except ValueError:
             got = ", ".join(f"{name} {part.shape[:-1]}" for name, part in parts.items())
-            raise ShapeError("batches do not fit together", where=where, got=got) from None
+            raise ShapeError("batch axes do not fit together", where=where, got=got) from None
         if not parts:
             return np.zeros(0)
         return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts.values()], axis=-1)
@@ -133,24 +142,26 @@ class Coordinates:
 
     @cached_property
     def positions(self) -> Layout:
-        return Layout(tuple(Segment(j.name, j.kind.position_parts, j.kind.position_units) for j in self.joints))
+        kinds = ((joint.name, joint.kind) for joint in self.joints)
+        return Layout(tuple(Segment(n, k.position_parts, k.position_units, k.position_meaning) for n, k in kinds))
 
     @cached_property
     def velocities(self) -> Layout:
-        return Layout(tuple(Segment(j.name, j.kind.velocity_parts, j.kind.velocity_units) for j in self.joints))
+        return self.of_freedoms(range(self.nv))
 
-    def of_freedoms(self, freedoms: Iterable[int], forces: bool = False) -> Layout:
-        """Of a vector that holds only these entries of the velocities, in order; or of the forces there."""
-        segments: list[Segment] = []
+    def of_freedoms(self, freedoms: Iterable[int], units: tuple[str, str] = ("rad/s", "m/s")) -> Layout:
+        """Of a vector that holds only these entries of the velocities (or accelerations, or forces), in order; units of
+        turns and of shifts."""
+        held: dict[str, list[int]] = {}
         for k in freedoms:
-            joint, part = self._freedoms[k]
-            units = joint.kind.force_units if forces else joint.kind.velocity_units
-            name, unit = joint.kind.velocity_parts[part], units[part]
-            if segments and segments[-1].name == joint.name:
-                last = segments.pop()
-                segments.append(Segment(joint.name, (*last.parts, name), (*last.units, unit)))
-            else:
-                segments.append(Segment(joint.name, (name,), (unit,)))
+            held.setdefault(self._freedoms[k][0].name, []).append(k)
+        segments = []
+        for name, own in held.items():
+            kind, parts = self._freedoms[own[0]][0].kind, [self._freedoms[k][1] for k in own]
+            names = tuple(kind.velocity_parts[part] for part in parts)
+            segments.append(
+                Segment(name, names, tuple(units[not kind.turning[part]] for part in parts), kind.velocity_meaning)
+            )
         return Layout(tuple(segments))
 
     @cached_property

@@ -63,11 +63,14 @@ def describe(model: Model) -> Description:
         gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
         floating=floating,
         frames=frames,
-        loops=tuple(LoopDescription(loop.name, loop.kind, side(loop.first), side(loop.second)) for loop in model.loops),
+        loops=tuple(
+            LoopDescription(loop.name, loop.kind.name, side(loop.first), side(loop.second)) for loop in model.loops
+        ),
         home=_home(model),
         independent=model.coordinates.of_freedoms(mobility.independent).joints if model.loops else (),
         redundant=len(mobility.motors) > len(mobility.driven),
         forces=tuple((frame.name, law) for frame, law in model.forces),
+        transmissions=model.transmissions,
         summary=model.summary,
         sources=model.sources,
     )

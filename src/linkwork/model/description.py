@@ -5,18 +5,17 @@ Every reader makes one, ``check`` judges it, ``build`` turns it into the Model t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError, short
+from .drive import JointValues, Transmission
 from .joints import JointKind, joint_kind
 
 ROLES = ("active", "passive", "elastic")
-CLOSURES = ("revolute", "prismatic", "universal", "spherical", "weld")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 MOST_LINKS = 10_000  # and joints
 LONGEST_NAME = 1000  # characters
@@ -105,27 +104,6 @@ class Mimic:
     offset: float = 0.0
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class JointValues:
-    """What a joint has of its own: limits, drive, friction, spring. Described and built joints share these fields."""
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity_limit: float = math.inf
-    effort_limit: float = math.inf
-    rotor_inertia: Any = 0.0  # reflected to the joint: inertia of the rotor times gear ratio squared
-    coulomb: Any = 0.0
-    viscous: Any = 0.0
-    stiffness: Any = 0.0
-    rest: Any = 0.0
-    role: str = "active"  # a motor drives it; "passive": nothing does; "elastic": its own spring alone
-    weight: float = 1.0  # where motors share the work, the sum of weight * force^2 is least
-
-    def values(self) -> dict[str, Any]:
-        """The fields by name, to make another joint with."""
-        return {each.name: getattr(self, each.name) for each in fields(JointValues)}
-
-
 @dataclass(frozen=True, eq=False)
 class JointDescription(JointValues):
     """``origin`` places the child link's frame in the parent link's frame at position zero; ``axis`` is in the
@@ -173,6 +151,7 @@ class Description:
     has (zero where it gives none). ``independent`` names the
     joints whose velocities tell all others; without it they are chosen, active ones first. ``redundant`` allows more
     active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
+    ``transmissions`` are motors that move several joints together.
     """
 
     name: str
@@ -186,6 +165,7 @@ class Description:
     independent: tuple[str, ...] = ()
     redundant: bool = False
     forces: tuple[tuple[str, Any], ...] = ()
+    transmissions: tuple[Transmission, ...] = ()
     summary: str = ""  # what the robot is, in a sentence
     sources: Mapping[str, str] = field(default_factory=dict)  # where the values come from
     findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)

@@ -74,6 +74,10 @@ def with_elastic_drives(description: Description, drives: Mapping[str, ElasticDr
         joints=tuple(joints),
         home={_names(name, drives)[0]: position for name, position in description.home.items()},
         independent=tuple(independent),
+        transmissions=tuple(
+            replace(each, joints=tuple(_names(name, drives)[0] for name in each.joints))
+            for each in description.transmissions
+        ),
     )
 
 

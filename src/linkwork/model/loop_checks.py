@@ -1,28 +1,22 @@
 """What is wrong with the structure beyond the bare tree: loops, roles of joints, home, floating joints.
 
-Whether loops can close, and how many freedoms they leave for how many motors, is told when the Model is built; then
-``check_home`` says where closing them has led.
+Whether loops can close, how many freedoms they leave for how many motors, and where closing them leads is told when
+they are closed: see ``linkwork.constraints``.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from ..errors import one_of, perhaps
-from . import closure
-from .description import CLOSURES, ROLES, Description, Finding, JointDescription, Placement
-from .model import Model
+from .cut_joints import CUT_JOINTS
+from .description import ROLES, Description, Finding, JointDescription, Placement
 
 HUGE = 1e100  # beyond this, squares and products overflow
 SAME = 1e-9  # metres and radians: two axes this close are one
-EXACT = 1e-10  # metres and radians: loops that are open by more at best do not fit
-MOVED = 1e-3  # metres and radians: an independent joint farther from its home position is told
-BEYOND = 1e-6  # metres and radians, of limits
-CORRECT = "correct the frames of the loops, the lengths of the links, or `home`"
 
 
 def place(description: Description, element: str = "", name: str = "") -> str:
@@ -38,46 +32,18 @@ def check_structure(description: Description) -> Iterator[Finding]:
     yield from _independent(description)
 
 
-def check_home(description: Description, given: Model, closed: Model) -> Iterator[Finding]:
-    """What is suspicious about home, as the file has ``given`` it and with the loops ``closed``."""
-    gap = max((abs(float(r)) for r in closure.residual(closed, closed.expand(closed.home))), default=0.0)
-    if gap > EXACT:
-        message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are taken as closed"
-        yield Finding("warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708")
-    turned = "not where the file puts it: there the loops do not close"
-    step = closed.coordinates.difference(np.array(given.home), np.array(closed.home))
-    for joint, v, at in zip(
-        closed.coordinates.joints, closed.coordinates.velocity_ranges, closed.coordinates.position_ranges, strict=True
-    ):
-        where, moved = place(description, "joint", joint.name), step[v.start : v.stop]
-        before, after = given.home[at.start], closed.home[at.start]
-        if joint.name in description.independent and np.abs(moved).max() > MOVED:
-            shift, turn = (
-                float(np.linalg.norm(moved[[t is kind for t in joint.kind.turning]])) for kind in (False, True)
-            )
-            instead = f"moved by {shift:.3g} m, turned by {math.degrees(turn):.3g} degrees"
-            if joint.kind.nq == 1:
-                instead = f"{after:.6g} instead of {before:.6g}"
-            yield Finding("warning", where, f"at home it is {turned}; {instead}", CORRECT)
-        if not joint.kind.bounded:
-            continue
-        told = joint.name in description.home and not joint.lower <= before <= joint.upper  # already
-        if not told and not joint.lower - BEYOND <= after <= joint.upper + BEYOND:
-            message = (
-                f"with the loops closed it is at {after:.6g}, outside its limits {joint.lower:g} and {joint.upper:g}"
-            )
-            yield Finding("warning", where, message, CORRECT)
-
-
 def check_drives(description: Description) -> Iterator[Finding]:
     """Elastic drives without a motor's inertia. Needs a sound tree."""
     inner = {joint.child: joint for joint in description.joints}
     inertia = {link.name: link.inertia for link in description.links}
+    shared = {name for each in description.transmissions for name in each.joints}
     held = Counter(joint.parent for joint in description.joints)
     held.update(link for loop in description.loops for link, _ in (loop.first, loop.second))
     for spring in description.joints:
         motor, own = inner.get(spring.parent), inertia[spring.parent]
         if spring.role != "elastic" or motor is None or motor.motion.nv != 1 or motor.rotor_inertia:
+            continue
+        if motor.name in shared:  # the rotors of its transmission
             continue
         massless = own is None or not (own.mass or own.central.any())
         if massless and held[spring.parent] == 1 and _one_axis(motor, spring):
@@ -104,8 +70,8 @@ def _loops(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"{count} loops have this name", "rename all but one loop")
     for loop in description.loops:
         where = place(description, "loop", loop.name)
-        if loop.kind not in CLOSURES:
-            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, CLOSURES))
+        if loop.kind not in CUT_JOINTS:
+            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, CUT_JOINTS))
         for side, (link, placement) in (("first", loop.first), ("second", loop.second)):
             if link not in links:
                 message = f"its {side} side is on link {link!r}, which does not exist"

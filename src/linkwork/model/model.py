@@ -17,14 +17,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ..errors import UnknownNameError
+from ..errors import ModelError, UnknownNameError
 from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .coordinates import Coordinates
-from .description import Finding, JointValues
+from .cut_joints import CutJoint
+from .description import Finding
+from .drive import JointValues, SoftLimits, Transmission
 from .joints import JointKind, Prismatic, Revolute
 from .rotations import cos_sin
-from .soft_limits import SoftLimits
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Loop:
     """A cut joint that holds two frames together; see ``LoopDescription``."""
 
     name: str
-    kind: str
+    kind: CutJoint
     first: Frame
     second: Frame
 
@@ -137,6 +138,7 @@ class Model:
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
     friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
     soft_limits: SoftLimits | None = None
+    transmissions: tuple[Transmission, ...] = ()  # motors that move several joints together
     findings: tuple[Finding, ...] = ()  # what is to be said of home, where closing the loops has led
 
     # -- structure ---------------------------------------------------------------------------------------------
@@ -223,6 +225,9 @@ class Model:
     def mobility(self) -> Mobility:
         if self.closed_mobility is not None:
             return self.closed_mobility
+        if self.loops:
+            message, fix = "the loops of this model are still cut", "linkwork.constraints.closed(model, description)"
+            raise ModelError(message, where=f"robot {self.name!r}", fix=fix)
         everything = tuple(range(self.n_leading))
         active = tuple(k for k in everything if self.coordinates.joint_of(k).driven)
         return Mobility(everything, active, active, tuple(k for k in everything if k not in active))
@@ -346,11 +351,13 @@ class Model:
             raise UnknownNameError("frame", name, self.frames, where=f"robot {self.name!r}") from None
 
     def joint_freedoms(self, name: str) -> range:
-        """Indices of a leading joint among their velocities."""
-        joints = self.coordinates.positions.joints
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, where=f"robot {self.name!r}")
-        return self.coordinates.velocity_ranges[joints.index(name)]
+        """Indices of a leading joint, or of one of its entries, among their velocities."""
+        joints, entries = self.coordinates.positions.joints, self.coordinates.velocity_names
+        if name in joints:
+            return self.coordinates.velocity_ranges[joints.index(name)]
+        if name in entries:
+            return range(entries.index(name), entries.index(name) + 1)
+        raise UnknownNameError("joint", name, joints, where=f"robot {self.name!r}")
 
     def link_pose(self, i: int) -> Pose:
         """Where the frame of body ``i``'s own link sits in the body's frame."""

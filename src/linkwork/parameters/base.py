@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError, UnknownNameError, UnsupportedError
-from ..formulations.regressor import DRIVES, Parameter, parameter_values, standard_parameters
+from ..formulations.regressor import Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
+from ..model.drive import JointValues
 from ..scalar import Scalar
 from .double_double import DoubleDouble
 from .excitation import Excitation, excitations
@@ -140,11 +141,11 @@ class BaseParameters:
         return f"<table><caption>{escape(title)}</caption>{head}{''.join(rows)}</table>"
 
 
-def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = None) -> BaseParameters:
+def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -> BaseParameters:
     """The base parameters of a robot by the rules of Gautier and Khalil, or those of Lin.
 
-    ``drives``: rotor inertias and friction of all joints, or of none; default: those the robot has. Where loops are
-    closed or joints mimic others, numbers reduce the set of the tree further.
+    ``drives``: which parameters of the drives are among the standard ones, see ``standard_parameters``. Where loops are
+    closed, joints mimic others, transmissions couple them or friction has further laws, numbers reduce the set further.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of base parameters", kind, KINDS)
@@ -158,7 +159,7 @@ def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = No
         names, matrix = _rows(_combinations(exact, "lin", units, excited), standard)
         return BaseParameters(kind, model, standard, names, matrix, columns, (True,) * len(names))
     closed, doubts = (True,) * len(columns), []
-    if model.loops or model.has_mimic:
+    if model.loops or model.has_mimic or model.transmissions or _has_further_laws(standard):
         found = independent(*precise_rows(model, columns))
         made, most = found.matrix @ matrix, np.abs(found.matrix) @ np.abs(matrix)
         matrix = np.where(np.abs(made) < CANCELLED * most, 0.0, made)
@@ -167,14 +168,21 @@ def base_parameters(model: Model, kind: str = "khalil", drives: bool | None = No
         columns = tuple(columns[k] for k in found.columns)
         closed = tuple(np.count_nonzero(row) == 1 for row in found.matrix)
     grouped = np.count_nonzero(matrix, axis=1) > 1
-    names = tuple(f"{p.element}R{p.body}" if more else str(p) for p, more in zip(columns, grouped, strict=True))
+    names = tuple(
+        str(p._replace(element=f"{p.element}R")) if more else str(p) for p, more in zip(columns, grouped, strict=True)
+    )
     return BaseParameters(kind, model, standard, names, matrix, columns, closed, "; ".join(filter(None, doubts)))
+
+
+def _has_further_laws(standard: Sequence[Parameter]) -> bool:
+    """Their columns may be combinations of those of others, as FS is of FSP and FSN."""
+    return any(not p.of_body and p.element not in JointValues.fields for p in standard)
 
 
 def _friction(model: Model, combined: Sequence[Parameter]) -> str:
     """What is assumed of Coulomb friction that is the sum of several joints': they may turn the same way at some
     positions only. (Where it is one other joint's, they always turn together.)"""
-    names = [model.joint(each.body).name for each in combined if each.element == "FS"]
+    names = [each.motor or model.joint(each.body).name for each in combined if each.element == "FS"]
     if not names:
         return ""
     return f"Coulomb friction of {', '.join(names)} is combined with that of others by the signs it has near home"
@@ -187,7 +195,9 @@ def _combinations(
     scalar: ``named`` are the standard parameters."""
     seen = with_rotors_absorbed(with_values(model, named), excited)
     others = {
-        p: x for p, x in named.items() if p.element in DRIVES and not (p.element == "IA" and excited[p.body].rotor)
+        p: x
+        for p, x in named.items()
+        if not (p.of_body or (p.element == "IA" and not p.motor and excited[p.body].rotor))
     }
     if kind == "lin":
         return lin_parameters(seen) | {str(p): x for p, x in others.items()}
@@ -203,7 +213,7 @@ def _rows(combinations: Mapping[Any, Any], standard: Sequence[Parameter]) -> tup
 
 def _require_chain(model: Model) -> None:
     reasons = {"its base floats": model.floating, "it branches": not model.serial, "it has loops": bool(model.loops)}
-    reasons |= {"joints mimic others": model.has_mimic}
+    reasons |= {"joints mimic others": model.has_mimic, "transmissions couple its joints": bool(model.transmissions)}
     if found := [reason for reason, holds in reasons.items() if holds]:
         raise UnsupportedError(
             "Lin's combinations are for serial chains on a fixed base",

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints import LoopEquations
+from ..constraints.closing import closer
 from ..formulations.regressor import Parameter, regressor
 from ..model import Frame, Model
 from ..scalar import Scalar, sqrt
 from ..spatial import Matrix, Pose, Screw, Transform, Vector
 from .double_double import DoubleDouble
-from .states import jacobian, nearer, of_freedoms, open_by, states
+from .states import jacobian, of_freedoms, open_by, shortest, states
 
 ROUNDING = 1e-27  # of rows of length one, with much to spare: the largest seen was 5e-29
 REFINED = 3  # Newton's steps, of which two are enough
@@ -46,10 +48,10 @@ def precise_rows(model: Model, asked: Sequence[Parameter]) -> tuple[DoubleDouble
     q, v, a = (list(map(DoubleDouble, values.T)) for values in at)
     count, gap = len(at[0]), np.zeros(1)
     if model.loops:
-        J = jacobian(model, list(at[0].T), count)  # doubles will do: every step adds their digits
+        solve = shortest(jacobian(model, list(at[0].T), count))  # doubles will do: every step adds their digits
         for _ in range(REFINED):
-            q = nearer(model, q, J, open_by(exact, q, count))
-        gap = open_by(exact, q, count)
+            q = closer(LoopEquations.at(exact, q), q, solve)
+        gap = open_by(LoopEquations.at(exact, q), count)
     rows = regressor(exact, q, v, a, asked)
     Y = DoubleDouble(np.zeros((len(rows), count, len(asked))))
     for i, row in enumerate(rows):

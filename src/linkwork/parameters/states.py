@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..constraints import LoopEquations
+from ..constraints.closing import Solve, closer
 from ..errors import LinkworkError
-from ..model import Model, closure
+from ..model import Model
 from ..scalar import Scalar
 
 PARAMETERS = 13  # of a body and its joint
@@ -36,18 +38,19 @@ def doubles(rows: Sequence[Sequence[Scalar]], count: int) -> np.ndarray:
     return np.array(found, float).reshape(len(found), columns, count).transpose(2, 0, 1)
 
 
-def open_by(model: Model, q: Sequence[Scalar], count: int) -> np.ndarray:
+def open_by(equations: LoopEquations, count: int) -> np.ndarray:
     """How far the loops are open at ``count`` positions: (count, equations, 1)."""
-    return doubles([[x] for x in closure.residual(model, model.expand(q))], count)
+    return doubles([[x] for x in equations.residual], count)
 
 
 def jacobian(model: Model, q: Sequence[Scalar], count: int) -> np.ndarray:
-    return doubles(model.collect_rows(closure.jacobian(model, model.expand(q))), count)
+    return doubles(LoopEquations.at(model, q).J, count)
 
 
-def nearer(model: Model, q: list[Scalar], J: np.ndarray, gap: np.ndarray) -> list[Scalar]:
-    """Newton's step to where the loops are closed."""
-    return model.moved(q, list(-(np.linalg.pinv(J, rcond=RANK) @ gap)[..., 0].T))
+def shortest(J: np.ndarray) -> Solve:
+    """For Newton's step to where the loops are closed, with a Jacobian for each position."""
+    inverse = np.linalg.pinv(J, rcond=RANK)
+    return lambda equations: list((inverse @ open_by(equations, len(J)))[..., 0].T)
 
 
 def of_freedoms(model: Model) -> Model:
@@ -86,8 +89,9 @@ def _closed(model: Model, q: list[Scalar], count: int) -> tuple[np.ndarray, np.n
     """Positions, and at which of them Newton's steps have closed the loops."""
     closed = np.zeros(count, bool)
     for _ in range(NEWTON):
-        gap = open_by(model, q, count)
-        q, closed = nearer(model, q, jacobian(model, q, count), gap), np.abs(gap).max(axis=(1, 2)) < CLOSED
+        equations = LoopEquations.at(model, q)
+        closed = np.abs(open_by(equations, count)).max(axis=(1, 2)) < CLOSED
+        q = closer(equations, q, shortest(doubles(equations.J, count)))
         if closed.all():
             break
     return np.stack(q, axis=1), closed

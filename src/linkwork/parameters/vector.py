@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import UnknownNameError
-from ..formulations.regressor import DRIVES, Columns, Parameter, parameter_values, standard_parameters
+from ..formulations.regressor import Columns, Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
 from .base import base_parameters
 
@@ -23,7 +23,7 @@ class ParameterVector(Columns):
     values: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
-def parameter_vector(model: Model, parameters: str = "standard", drives: bool | None = None) -> ParameterVector:
+def parameter_vector(model: Model, parameters: str = "standard", drives: Drives = None) -> ParameterVector:
     """Standard: those of ``Robot.parameters`` in a row, in the links' frames and named after links, then those of the
     joints. Minimal: the base parameters of Gautier and Khalil. Lin: his combinations."""
     if parameters not in CHOICES:
@@ -38,5 +38,6 @@ def parameter_vector(model: Model, parameters: str = "standard", drives: bool | 
 
 
 def _name(model: Model, parameter: Parameter) -> str:
-    i, element = parameter
-    return f"{model.joint(i).name if element in DRIVES else model.body(i).name}.{element}"
+    i = parameter.body
+    owner = parameter.motor or (model.body(i).name if parameter.of_body else model.joint(i).name)
+    return f"{owner}.{parameter.element}"

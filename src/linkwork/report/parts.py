@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..model import Joint, Model
+from ..formulations import drives_of
+from ..model import Joint, Model, changed_drives
 from ..robot import Robot
 from .motion import Motion
-
-FRICTION = {"viscous": 0.0, "coulomb": 0.0}
-SPRING = {"stiffness": 0.0}
 
 
 def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -20,17 +19,17 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     model = _forced(robot.model)
     q, v, a = motion.q, motion.v, motion.a
     none = np.zeros_like(v)
-    bare = _changed(model, FRICTION | SPRING, forces=())
+    bare = _without(model, friction=False, springs=False, forces=())
     run = bare.inverse_dynamics
     still, moving = run(q, none, none), run(q, v, none)
     parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
     joints = model.leading_joints
-    if any(joint.viscous or joint.coulomb for joint in joints):
-        parts["friction"] = _changed(model, SPRING, forces=()).inverse_dynamics(q, v, none) - moving
+    if any(drive.acting for drive in drives_of(model)):
+        parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
     if any(joint.stiffness for joint in joints):
-        parts["springs"] = _changed(model, FRICTION, forces=()).inverse_dynamics(q, none, none) - still
+        parts["springs"] = _without(model, friction=False, forces=()).inverse_dynamics(q, none, none) - still
     if model.forces:
-        parts["surroundings"] = _changed(model, FRICTION | SPRING).inverse_dynamics(q, v, none) - moving
+        parts["surroundings"] = _without(model, friction=False, springs=False).inverse_dynamics(q, v, none) - moving
     return Robot(model).inverse_dynamics(q, v, a), parts
 
 
@@ -45,8 +44,9 @@ def _forced(model: Model) -> Model:
     return replace(model, bodies=tuple(bodies))
 
 
-def _changed(model: Model, values: dict[str, float], **others: tuple) -> Robot:
-    def changed(joint: Joint) -> Joint:
-        return joint if joint.floating else replace(joint, **values)  # type: ignore[arg-type]
+def _without(model: Model, friction: bool = True, springs: bool = True, **others: tuple) -> Robot:
+    def changed(drive: Any) -> Any:
+        drive = drive if friction else drive.without_friction()
+        return drive.without_spring() if isinstance(drive, Joint) and not springs else drive
 
-    return Robot(replace(model, bodies=tuple(replace(b, joint=changed(b.joint)) for b in model.bodies), **others))
+    return Robot(replace(changed_drives(model, changed), **others))  # type: ignore[arg-type]

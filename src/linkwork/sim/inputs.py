@@ -11,7 +11,7 @@ import numpy as np
 
 from ..assembly import numbers
 from ..errors import ShapeError, UnknownNameError
-from ..formulations import sizes, vectors
+from ..formulations import layouts
 from ..model import Model
 
 Shape = tuple[int, ...]
@@ -65,27 +65,17 @@ class Inputs:
 
 def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:
     """A joint vector (..., n), given as an array or as a dict by joint."""
-    size = {"q": model.nq, "v": model.nv}.get(kind) or sizes(model)[kind]
+    layout = layouts(model)[kind]
+    size = layout.size
     if isinstance(value, Mapping):
-        joints = vectors(model)[kind]
-        first = size - len(joints)
-        names = ([model.floating_name] if first else []) + list(joints)
-        for name in value:
-            if name not in names:
-                raise UnknownNameError("joint", name, names, where=where)
-        if missing := [name for name in names if name not in value]:
-            raise ShapeError("joints are missing", where=where, got=", ".join(value), expected=", ".join(missing))
-        parts = [numbers(value[name], f"{where}, {name!r}") for name in names]
-        parts = [part if first and k == 0 else part[..., None] for k, part in enumerate(parts)]
-        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-        value = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+        value = layout.to_array(value, where, numbers)
     array = numbers(value, where)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise ShapeError(
             "wrong shape",
             where=where,
             got=array.shape,
-            expected=f"({size},) or (samples, {size}): {_names(model, kind)}",
+            expected=f"({size},) or (samples, {size}): {layout}",
         )
     return array
 
@@ -93,24 +83,17 @@ def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:
 def torques(model: Model, value: Any, where: str) -> np.ndarray:
     """tau (..., n) of all forced joints. Those that no motor drives (a floating base, springs, free joints) may be left
     out, as controllers do."""
-    mobility, size = model.mobility, sizes(model)["tau"]
+    mobility, layout = model.mobility, layouts(model)["tau"]
+    size = layout.size
     if isinstance(value, Mapping):
-        names = vectors(model)["tau"]
-        nothing = {name: 0.0 for name in names if name not in vectors(model)["motors"]}
-        nothing |= {model.floating_name: np.zeros(size - len(names))} if size > len(names) else {}
-        return vector(model, "tau", {**nothing, **value}, where)
+        driven = set(layouts(model)["motors"].names)
+        return vector(model, "tau", layout.filled(value, [name for name in layout.names if name not in driven]), where)
     array = numbers(value, where)
     if array.ndim == 0 or array.shape[-1] != len(mobility.motors) or array.shape[-1] == size:
         return array
     full = np.zeros((*array.shape[:-1], size))
     full[..., [mobility.forced.index(k) for k in mobility.motors]] = array
     return full
-
-
-def _names(model: Model, kind: str) -> str:
-    joints = vectors(model)[kind]
-    floating = [f"{model.floating_name} ({sizes(model)[kind] - len(joints)})"] if model.floating else []
-    return ", ".join([*floating, *joints])
 
 
 def is_law(value: Any) -> bool:

@@ -12,7 +12,15 @@ import numpy as np
 from ..control import Point
 from ..control.law import TRACED, unchanging
 from ..errors import ShapeError, UnsupportedError
-from ..formulations import Problem, body_velocities, body_wrenches, carrying, friction_slopes, passive_forces, sizes
+from ..formulations import (
+    Problem,
+    body_velocities,
+    body_wrenches,
+    carrying,
+    passive_forces,
+    sizes,
+    with_friction_ahead,
+)
 from ..model import Model
 from ..scalar import Scalar, is_zero
 from ..spatial import Force, Inertia, Vector
@@ -96,21 +104,6 @@ class Now:
         return rows
 
     @cached_property
-    def with_friction_ahead(self) -> Model:
-        """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
-        (M + dt D) a = f, where D is the slope of friction. That is as if each rotor had dt D more inertia."""
-        model = self.model
-        slopes = friction_slopes(model, self.tree[1])
-        bodies = []
-        for i, body in enumerate(model.bodies, 1):
-            joint = body.joint
-            if not joint.floating:
-                more = self.dt * slopes[model.freedoms(i).start]
-                joint = replace(joint, rotor_inertia=joint.rotor_inertia + more)
-            bodies.append(replace(body, joint=joint))
-        return replace(model, bodies=tuple(bodies))
-
-    @cached_property
     def accelerations(self) -> list[Scalar]:
         return self._accelerated(self.model)
 
@@ -126,7 +119,7 @@ class Now:
     @cached_property
     def stepped(self) -> dict[str, Any]:
         """The state after dt, by semi-implicit Euler."""
-        return self._moved(self._accelerated(self.with_friction_ahead))
+        return self._moved(self._accelerated(with_friction_ahead(self.model, self.tree[1], self.dt)))
 
     def _moved(self, a: Sequence[Scalar]) -> dict[str, Any]:
         v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
@@ -140,8 +133,7 @@ class Now:
     def power(self, tau: Sequence[Scalar]) -> Scalar:
         """Of all forces but weight and springs, which have their potential energy."""
         model, (q, v) = self.model, self.tree
-        slack = [replace(b, joint=replace(b.joint, stiffness=0.0)) for b in model.bodies]
-        lost = passive_forces(replace(model, bodies=tuple(slack)), q, v)
+        lost = passive_forces(model, q, v, springs=False)
         velocities = body_velocities(model, q, v) if self.applied else {}
         total: Scalar = 0
         for x, k in zip(tau, model.mobility.forced, strict=True):

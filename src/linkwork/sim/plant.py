@@ -18,8 +18,9 @@ import numpy as np
 from ..codegen.optimised import optimised
 from ..codegen.schemes import OwnStep, Scheme
 from ..codegen.timeloop import TimeLoop
+from ..constraints import Multipliers
 from ..control import Law, Point
-from ..formulations import Method, Multipliers
+from ..formulations import Method
 from ..model import Model
 from ..program import Port, Program, interpret, trace
 from ..scalar import Scalar

@@ -11,7 +11,7 @@ import numpy as np
 from ..assembly import SINGULAR, numbers
 from ..control import Law
 from ..errors import LinkworkError, ShapeError, UnknownNameError
-from ..formulations import sizes
+from ..formulations import drives_of, sizes
 from ..model import Model, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
@@ -253,7 +253,8 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
 def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[str]]:
     """The robot as it is simulated, and what to say about it."""
     notes = []
-    if varied or any(body.joint.coulomb for body in model.bodies):
+    jumping = (drive for drive in drives_of(model) if any(law.jumps for law in drive.acting))
+    if varied or any(not drive.friction_width for drive in jumping):
         model = replace(model, friction_width=positive(width, "friction_width"))
         notes.append(f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)")
     if limits is not None:

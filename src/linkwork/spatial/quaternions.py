@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..scalar import Scalar, cos, sin, sqrt
+from ..scalar import Scalar, cos, sign, sin, sqrt
 from .vectors import Vector
 
 TINY = 1e-300
@@ -50,6 +50,26 @@ def turn_between(p: Sequence[Scalar], r: Sequence[Scalar]) -> Vector:
     still = length == 0
     share = np.where(still, 2.0, 2 * np.arctan2(length, c) / np.where(still, 1.0, length))
     return Vector(*(share * value for value in u))
+
+
+def turn_of(q: Sequence[Scalar]) -> Vector:
+    """The shortest turn w of a quaternion, over any scalar, which knows no arctangent.
+
+    A series tells a quarter p of the half angle from its tangent t <= sqrt(2) - 1, but for 6e-6; then sin(exact - p) is
+    added, which leaves a sixth of the error's cube.
+    """
+    x, y, z, w = q
+    side = sign(w)
+    side = side + 1 - side * side  # not zero at half a turn
+    u, c = Vector(x, y, z) * side, w * side
+    square = u.dot(u) + TINY
+    s = sqrt(square)
+    t = s / (sqrt(square + c * c) + c)
+    t = t / (1 + sqrt(1 + t * t))
+    tt = t * t
+    p = t * (1 - tt * (1 / 3 - tt * (1 / 5 - tt * (1 / 7 - tt / 9))))
+    p = p + (t * cos(p) - sin(p)) / sqrt(1 + tt)
+    return u * (8 * p / s)
 
 
 def screw_shift(w: Vector, v: Vector) -> Vector:

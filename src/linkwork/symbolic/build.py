@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnknownNameError, UnsupportedError
-from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find, methods, vectors
+from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find, layouts, methods
 from ..formulations.regressor import ELEMENTS
 from ..function import Label
-from ..model import Model, grouped
+from ..model import Layout, Model, grouped
 from ..pipeline import CHOOSING, LARGE, compile
 from ..program import ARITHMETIC, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
@@ -91,11 +91,11 @@ def _traced(
     options: dict[str, Any] = {"frame": label.frame or None, "axes": axes, "wrenches": label.wrenches}
     problem, names = Problem(model, label.quantity, method, parameters="standard", **options), Names()
     number = {body.joint.name: j for j, body in enumerate(model.bodies, 1)}
-    joints = {kind: [number[joint] for joint in each] for kind, each in vectors(model).items()}
+    joints = layouts(model)
 
     def named(variable: Variable, shape: tuple[int, ...]) -> np.ndarray:
         kind = variable.shape[0] if len(shape) == 1 else ""
-        return vector(variable, shape[0], joints[str(kind)]) if kind in joints else entries(variable, shape)
+        return vector(variable, joints[str(kind)], number) if kind in joints else entries(variable, shape)
 
     inputs = {name: named(VARIABLES[name], shape) for name, shape in problem.inputs.items()}
     if label.wrenches:
@@ -124,9 +124,10 @@ def from_program(program: Program, label: Label) -> SymbolicModel:
     known = VARIABLES | {variable.name: variable for variable in (asked.outputs if asked else ())}
 
     def named(port: Port) -> np.ndarray:
-        held = label.entries.get(port.name, ())
+        layout = label.layouts.get(port.name, Layout())
+        number = {name: k for k, name in enumerate(layout.joints, 1)}
         variable = known.get(port.name, Variable(port.name, port.shape, ""))
-        return vector(variable, port.size, range(1, len(held) + 1)) if held else entries(variable, port.shape)
+        return vector(variable, layout, number) if layout.size else entries(variable, port.shape)
 
     tracing = _Tracing(Names(), {port.name: named(port) for port in program.inputs})
     values = [node for nodes in tracing.arguments.values() for node in nodes.flat] + list(program.constants)

@@ -1,28 +1,23 @@
-"""Names of what goes in and out: q1, qd1, qdd1, tau1; M11, M12; a floating body's own."""
+"""Names of what goes in and out: q1, qd1, qdd1, tau1; qx1 where a joint has several; M11, M12."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from ..formulations import Variable
+from ..model import Layout
 
-FLOATING = {  # names of a floating body's entries, before its number, by the letter of the joints'
-    "q": ("x", "y", "z", "ex", "ey", "ez", "ew"),
-    "qd": ("vx", "vy", "vz", "wx", "wy", "wz"),
-    "qdd": ("vdx", "vdy", "vdz", "wdx", "wdy", "wdz"),
-    "tau": ("fx", "fy", "fz", "nx", "ny", "nz"),
-}
 WRENCH = ("FX", "FY", "FZ", "CX", "CY", "CZ")
 
 
-def vector(variable: Variable, size: int, numbers: Sequence[int]) -> np.ndarray:
-    """Names of the entries of a joint vector: first of a floating body, if there is more than one for each joint of
-    ``numbers``."""
-    letter, head = variable.letter or variable.name, size - len(numbers)
-    floating = [f"{part}1" for part in FLOATING.get(letter, ())] or [f"{letter}_base{k}" for k in range(1, head + 1)]
-    return np.array(floating[:head] + [f"{letter}{number}" for number in numbers], dtype=object)
+def vector(variable: Variable, layout: Layout, number: Mapping[str, int]) -> np.ndarray:
+    """Names of the entries of a joint vector: its letter, the part of the joint if it has several, and the number of
+    the body that the joint carries."""
+    letter = variable.letter or variable.name
+    names = [f"{letter}{part}{number[segment.name]}" for segment in layout.segments for part in segment.parts]
+    return np.array(names, dtype=object)
 
 
 def entries(variable: Variable, shape: Iterable[int]) -> np.ndarray:

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from ..formulations.regressor import DRIVES, ELEMENTS
+from ..formulations.regressor import ELEMENTS
 from ..model import Frame, Joint, Model
 from ..model.model import FixedScrew
 from ..model.rotations import cos_sin, rotation
 from ..program.graph import Graph
 from ..scalar import Scalar, cos, sin
 from ..spatial import Inertia, Matrix, Pose, Screw, Vector
-
-DRIVE = {attribute: letters for letters, attribute in DRIVES.items()} | {"rest": "rest"}
 
 NOISE = 1e-15  # of a turn back and forth
 
@@ -149,6 +147,11 @@ def with_symbols(
     model: Model, symbols: Symbols, *, geometry: bool, inertias: bool, gravity: bool, friction: bool, zeros: bool
 ) -> SymbolicRobot:
     """The robot with symbols in place of the constants asked for."""
+
+    def symbolic_drive(drive: Any, behind: object) -> Any:
+        own = {name: x for name, x in drive.parameters.items() if (inertias if name == "IA" else friction)}
+        return drive.with_parameters({name: symbols.new(f"{name}{behind}", x) for name, x in own.items()})
+
     bodies = []
     for j, body in enumerate(model.bodies, 1):
         joint, inertia = body.joint, body.inertia
@@ -156,17 +159,21 @@ def with_symbols(
             joint = _with_geometry(joint, j, symbols)
         if inertias:
             inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(ELEMENTS, inertia, strict=True))
-        own = (["rotor_inertia"] if inertias else []) + (["coulomb", "viscous", "stiffness"] if friction else [])
-        if friction and joint.stiffness:
-            own.append("rest")
         if not joint.floating:
-            joint = replace(joint, **{key: symbols.new(f"{DRIVE[key]}{j}", getattr(joint, key)) for key in own})
+            joint = symbolic_drive(joint, j)
+            if friction and joint.stiffness is not body.joint.stiffness:
+                joint = replace(joint, rest=symbols.new(f"rest{j}", joint.rest))
         bodies.append(replace(body, joint=joint, inertia=inertia))
     g = model.gravity
     if gravity:
         g = Vector(*(symbols.new(f"G{k}", x) for k, x in enumerate(g, 1)))
+    transmissions = tuple(
+        replace(each, motors=tuple(symbolic_drive(motor, f"_{motor.name}") for motor in each.motors))
+        for each in model.transmissions
+    )
     kept = {each.name: getattr(model, each.name) for each in fields(Model)}
-    return SymbolicRobot(**kept | {"bodies": tuple(bodies), "gravity": g}, visit=Visit())
+    kept |= {"bodies": tuple(bodies), "gravity": g, "transmissions": transmissions}
+    return SymbolicRobot(**kept, visit=Visit())
 
 
 def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:

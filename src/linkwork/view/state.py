@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnknownNameError
-from ..formulations import methods, vectors
+from ..formulations import layouts, methods
 from ..function import Function
 from ..io.rpy import rotation_from_quaternion, rpy_from_rotation
+from ..model import Layout
 from ..model.rotations import rotation_from_rpy
 from ..robot import Robot
 from ..spatial import Vector
@@ -257,29 +258,26 @@ class State:
 
     def motor_torques(self) -> np.ndarray:
         """``torques`` as a simulation takes them: nothing on what no motor drives."""
-        wanted = self.torques()
-        joints = vectors(self.robot.model)["tau"]
-        free = 6 if self.robot.model.floating and 0 in self.robot.model.mobility.forced else 0
-        motors = self.robot.motor_names
-        return np.array([0.0] * free + [wanted[name] if name in motors else 0.0 for name in joints])
+        wanted, motors = self.torques(), self.robot.motor_names
+        return np.array([wanted[name] if name in motors else 0.0 for name in layouts(self.robot.model)["tau"].names])
 
     @cached_property
+    def torque_layout(self) -> Layout:
+        kind = "motors" if self.quantity == "hybrid_dynamics" else "tau"
+        return layouts(self.robot.model)[kind]
+
+    @property
     def torque_names(self) -> tuple[str, ...]:
-        model, joints = self.robot.model, vectors(self.robot.model)
-        if self.quantity == "hybrid_dynamics":
-            return joints["motors"]
-        free = (f"{model.floating_name} {kind} {axis}" for kind in ("force", "moment") for axis in "xyz")
-        return (*(free if model.floating and 0 in model.mobility.forced else ()), *joints["tau"])
+        return self.torque_layout.names
 
-    @cached_property
+    @property
     def torque_units(self) -> tuple[str, ...]:
-        kinds = {joint.name: "N" if joint.prismatic else "N m" for joint in self.robot.model.leading_joints}
-        return tuple(kinds.get(name, "N" if " force " in name else "N m") for name in self.torque_names)
+        return self.torque_layout.units
 
     @cached_property
     def torque_limits(self) -> tuple[float, ...]:
-        limits: Mapping[str, float] = {joint.name: joint.effort_limit for joint in self.robot.model.leading_joints}
-        return tuple(limits.get(name, math.inf) for name in self.torque_names)
+        limits = {joint.name: joint.effort_limit for joint in self.robot.model.coordinates.joints}
+        return tuple(limits[segment.name] for segment in self.torque_layout.segments for _ in segment.parts)
 
     @cached_property
     def negligible(self) -> dict[str, float]:

@@ -11,12 +11,12 @@ from .elastic import khalil_elastic
 from .hybrid import khalil_hybrid
 from .inverse import khalil
 from .kleinfinger import khalil_kleinfinger
-from .loops import ClosedLoops, khalil_loops
+from .loops import khalil_loops
 from .moving_direct import khalil_moving_direct
 from .moving_inverse import khalil_moving_inverse, only_moving, only_moving_with_motors
 from .parallel import khalil_parallel, khalil_parallel_direct
 
-__all__ = ["METHODS", "ClosedLoops", "khalil", "khalil_direct", "khalil_kleinfinger"]
+__all__ = ["METHODS", "khalil", "khalil_direct", "khalil_kleinfinger"]
 
 METHODS: tuple[Method, ...] = (
     Method(
@@ -52,6 +52,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -64,6 +65,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -75,6 +77,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
         kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
@@ -86,6 +89,7 @@ METHODS: tuple[Method, ...] = (
         closed=True,
         candidate=True,
         fits=parallel.fits,
+        coupled=False,
         kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
@@ -98,6 +102,7 @@ METHODS: tuple[Method, ...] = (
         loops=False,
         candidate=True,
         linear=True,
+        coupled=False,
     ),
     Method(
         "khalil-elastic",
@@ -108,6 +113,7 @@ METHODS: tuple[Method, ...] = (
         fixed_base=True, kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "khalil-moving",
@@ -120,6 +126,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         fits=only_moving_with_motors,
+        coupled=False,
         kinds=ONE_AXIS,
     ),
     Method(
@@ -131,6 +138,7 @@ METHODS: tuple[Method, ...] = (
         kinds=ONE_AXIS,
         mimic=False,
         loops=False,
+        coupled=False,
     ),
     Method(
         "blocks",

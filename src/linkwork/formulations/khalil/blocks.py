@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, ldl
 from ...spatial import Force, Matrix, Transform, Vector, Z
-from .. import ldl
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 from .inverse import sigmas

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...model import Model
-from ...scalar import Scalar, is_one, is_zero
+from ...scalar import Scalar, is_one, is_zero, ldl
 from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
-from .. import ldl
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from ...errors import UnsupportedError
 from ...model import Model
 from ...model.joints import FLOATING
-from ...scalar import Scalar
+from ...scalar import Scalar, ldl
 from ...spatial import Force, Motion, Pose
-from .. import ldl
 from ..method import Wrenches
 from .hybrid import Apparent, total, velocity_terms
 

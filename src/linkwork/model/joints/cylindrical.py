@@ -11,6 +11,8 @@ class Cylindrical(JointKind):
     name = "cylindrical"
     position_parts = velocity_parts = ("shift", "turn")
     position_units = ("m", "rad")
+    position_meaning = "shift along the axis, then turn about it"
+    velocity_meaning = "along the axis, then about it"
     turning = (False, True)
     directions = 1
     axial = True

@@ -20,7 +20,10 @@ class Floating(JointKind):
     position_parts = ("x", "y", "z", *BALL.position_parts)
     position_units = ("m", "m", "m", *BALL.position_units)
     velocity_parts = ("x", "y", "z", *BALL.velocity_parts)
+    position_meaning = "place of its origin in the frame it moves from, then unit quaternion x, y, z, w"
+    velocity_meaning = "linear, then angular part, in its own axes"
     turning = (False, False, False, True, True, True)
+    has_spring = False
     free = True
 
     def transform(self, joint, q):
@@ -28,6 +31,10 @@ class Floating(JointKind):
 
     def subspace(self, joint, q):
         return [Motion(linear=axis) for axis in AXES] + [Motion(angular=axis) for axis in AXES]
+
+    def stretch(self, q, rest):
+        """It has no spring: which way back would it pull?"""
+        return [0] * self.nv
 
     def rates(self, q, v):
         origin = Pose.of_quaternion(q[:3], q[3:]).outward(Vector(*v[:3]))

@@ -28,11 +28,14 @@ class JointKind:
     name = ""
     position_parts: tuple[str, ...] = ("",)  # names of the entries of q beside the joint's; one alone needs none
     position_units: tuple[str, ...] = ()
+    position_meaning = ""  # of several parts, in words
+    velocity_meaning = ""
     velocity_parts: tuple[str, ...] = ("",)  # of v, a and tau
     turning: tuple[bool, ...] = ()  # is the freedom a turn, or a shift?
     directions = 0  # how many axes a description gives
     axial = False  # may the body's frame be turned about and shifted along its z axis, and all stays the same?
     bounded = False  # may it have limits?
+    has_spring = True  # may it have one?
     free = False  # does nothing hold the body, so that no motor can drive it?
 
     @property
@@ -42,14 +45,6 @@ class JointKind:
     @property
     def nv(self) -> int:
         return len(self.velocity_parts)
-
-    @property
-    def velocity_units(self) -> tuple[str, ...]:
-        return tuple("rad/s" if turns else "m/s" for turns in self.turning)
-
-    @property
-    def force_units(self) -> tuple[str, ...]:
-        return tuple("N m" if turns else "N" for turns in self.turning)
 
     def __repr__(self) -> str:
         return f"<joint kind {self.name}>"
@@ -92,6 +87,11 @@ class JointKind:
         """An inertia in two parts: the rest, and what moves as if it were fixed to the parent. The joint forces do not
         tell the second from a part of the parent."""
         return inertia, Inertia()
+
+    def stretch(self, q: Scalars, rest: Scalar) -> list[Scalar]:
+        """How far from its rest a spring is turned or shifted, along each freedom: the slope of half its square is the
+        spring's force per stiffness."""
+        return [x - rest for x in q]
 
     # -- positions ---------------------------------------------------------------------------------------------------
 

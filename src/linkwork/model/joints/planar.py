@@ -20,7 +20,10 @@ class Planar(JointKind):
     position_parts = ("x", "y", "angle")
     position_units = ("m", "m", "rad")
     velocity_parts = ("x", "y", "rz")
+    position_meaning = "place of its origin in the plane, then angle"
+    velocity_meaning = "along its own axes, then turn"
     turning = (False, False, True)
+    has_spring = False
     directions = 1
 
     def transform(self, joint, q):
@@ -32,6 +35,10 @@ class Planar(JointKind):
 
     def grouped(self, inertia):
         return without_symmetric_tensor(inertia)
+
+    def stretch(self, q, rest):
+        """It has no spring: which way back would it pull?"""
+        return [0] * self.nv
 
     def rates(self, q, v):
         shift = turn("z", cos(q[2]), sin(q[2]), Vector(v[0], v[1], 0))
@@ -48,7 +55,8 @@ class Planar(JointKind):
 
     def difference(self, q0, q1):
         """The angle of the shorter way: of more than half a turn some arcs have no end."""
-        angle = np.pi - (np.pi - (np.asarray(q1[2], float) - q0[2])) % (2 * np.pi)
+        turned = np.asarray(q1[2], float) - q0[2]
+        angle = turned - 2 * np.pi * np.round(turned / (2 * np.pi))
         shift = turn_back("z", np.cos(q0[2]), np.sin(q0[2]), Vector(q1[0] - q0[0], q1[1] - q0[1], 0))
         v = screw_velocity(Vector(0, 0, angle), shift)
         return [v.x, v.y, angle]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...spatial import AXES, Motion, Pose
-from ...spatial.quaternions import quaternion_of_turn, quaternion_product, turn_between, unit_quaternion
+from ...spatial.quaternions import quaternion_of_turn, quaternion_product, turn_between, turn_of, unit_quaternion
 from .kind import JointKind
 from .universal import without_mass
 
@@ -17,6 +17,8 @@ class Spherical(JointKind):
     position_parts = ("qx", "qy", "qz", "qw")
     position_units = ("", "", "", "")
     velocity_parts = ("rx", "ry", "rz")
+    position_meaning = "unit quaternion x, y, z, w"
+    velocity_meaning = "about its own axes"
     turning = (True, True, True)
 
     def transform(self, joint, q):
@@ -27,6 +29,10 @@ class Spherical(JointKind):
 
     def grouped(self, inertia):
         return without_mass(inertia)
+
+    def stretch(self, q, rest):
+        """The shortest turn back; its rest is the unit quaternion."""
+        return list(turn_of(q))
 
     def rates(self, q, v):
         return quaternion_product(q, [*(0.5 * value for value in v), 0])

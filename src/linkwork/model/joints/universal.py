@@ -15,6 +15,8 @@ class Universal(JointKind):
     name = "universal"
     position_parts = velocity_parts = ("first", "second")
     position_units = ("rad", "rad")
+    position_meaning = "about the first axis, then the second"
+    velocity_meaning = "about the first axis, then the second"
     turning = (True, True)
     directions = 2
 

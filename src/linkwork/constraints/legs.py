@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .model import Model
-from .model.parallel import Leg, platform_and_legs
-from .scalar import cos, sin
-from .spatial import Pose, Vector
+from ..model import Model
+from ..scalar import cos, sin
+from ..spatial import Pose, Vector
+from .parallel import Leg, platform_and_legs
 
 BLOCK = 8192  # states at a time: enough to keep NumPy busy, few enough for the cache
 SAME = 1e-9  # metres and radians: axes this close meet, or are parallel
@@ -151,12 +151,14 @@ class LegForm:
 
 def form_of(model: Model, leg: Leg) -> LegForm | None:
     """How the leg can be solved, if it can."""
-    at, axes, zero = Pose.identity(), [], [0.0] * (model.n_tree + 1)
+    if not all(model.joint(i).revolute or model.joint(i).prismatic for i in leg.bodies):
+        return None
+    at, axes, zero = Pose.identity(), [], model.tree.neutral().tolist()
     for i in leg.bodies:
         at = at.then(model.transform(i, zero))
         axes.append(Axis(model.joint(i).prismatic, at.rotation.columns[2], at.origin))
     tip, places = at.then(leg.tip.pose).origin, [k for i in leg.bodies for k in model.positions(i)]
-    if leg.kind == "prismatic":
+    if not leg.kind.holds_a_point:
         return None
     for turns in ((0, 1), (1, 2)) if len(axes) == 3 else ():
         pivot = axes[turns[0]].meets(axes[turns[1]])

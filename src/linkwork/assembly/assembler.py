@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .errors import LinkworkError, ShapeError, UnsupportedError
-from .function import Function
-from .legs import LegSolver
-from .loop_steps import NEWTON, newton_function, step_function, stride_function
-from .model import Model, closure, determines
+from ..constraints import LoopEquations, determines
+from ..constraints.closing import search
+from ..constraints.legs import LegSolver
+from ..errors import LinkworkError, ShapeError, UnsupportedError
+from ..function import Function
+from ..model import Coordinates, Model
+from .steps import NEWTON, newton_function, step_function, stride_function
 
-CLOSE = 1e-2  # below this residual, plain Newton steps
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
 SINGULAR = 1e-5  # of the conditioning
 LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another way of assembly
@@ -71,13 +72,15 @@ class Assembler:
                 fix="use q as it is",
             )
         self.model = model
-        self.known = model.mobility.independent if known is None else self._freedoms(known)
+        self.known = model.mobility.independent
+        if known is not None:
+            self.known = tuple(sorted({k for name in known for k in model.joint_freedoms(name)}))
         if len(self.known) != model.nv or not determines(model, self.known):
             raise LinkworkError(
                 "these joints do not determine the positions of the others",
                 where=f"robot {model.name!r}",
                 got=f"{', '.join(self.names) or 'none'} ({len(self.known)} freedoms)",
-                expected=f"{model.nv} freedoms, such as {', '.join(self._names(model.mobility.independent))}",
+                expected=f"{model.nv} freedoms, such as {model.coordinates.of_freedoms(model.mobility.independent)}",
             )
         self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # in closed form
 
@@ -101,31 +104,36 @@ class Assembler:
     def tolerance(self) -> float:
         """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too."""
         model = self.model
-        return max(1e-12, SLACK * float(np.linalg.norm(closure.residual(model, model.expand(model.home)))))
+        return max(1e-12, SLACK * float(np.linalg.norm(LoopEquations.at(model, model.home).residual)))
 
-    def _freedoms(self, names: Sequence[str]) -> tuple[int, ...]:
-        model = self.model
-        return tuple(sorted({k for name in names for k in model.joint_freedoms(name)}))
+    @cached_property
+    def given(self) -> Coordinates:
+        """Of the joints whose positions are known. One that is known in part keeps that part of the guess."""
+        return Coordinates(tuple(self.model.coordinates.joints[n] for n in self._whole))
 
-    def _names(self, freedoms: Sequence[int]) -> tuple[str, ...]:
-        floating = self.model.floating and 0 in freedoms
-        return ((self.model.joint(1).name,) if floating else ()) + self.model.names_of(freedoms)
+    @cached_property
+    def _whole(self) -> list[int]:
+        ranges = self.model.coordinates.velocity_ranges
+        return [n for n, own in enumerate(ranges) if own and {*own} <= {*self.known}]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return self._names(self.known)
-
-    @property
-    def _pose(self) -> bool:
-        """Is the pose of a floating body among what is known?"""
-        return self.model.floating and 0 in self.known
+        return self.given.positions.joints
 
     @cached_property
     def places(self) -> list[int]:
         """Where the known positions stand in q."""
-        if not self.model.floating:
-            return list(self.known)
-        return (list(range(7)) if self._pose else []) + [k + 1 for k in self.known if k >= 6]
+        return [k for n in self._whole for k in self.model.coordinates.position_ranges[n]]
+
+    @cached_property
+    def _aside(self) -> list[int]:
+        """Places of those whose joints are in no loop, such as a moving base, among the known positions."""
+        model = self.model
+        ways = LoopEquations.at(model, model.home).ways()
+        around = [model.joint(step.body) for way in ways for step in way.steps]
+        within = {joint.leader or joint.name for joint in around}
+        joints = zip(self.given.joints, self.given.position_ranges, strict=True)
+        return [k for joint, own in joints if joint.name not in within for k in own]
 
     def __call__(
         self, known: Any, guess: Any = None, tolerance: float | None = None, iterations: int = 100
@@ -137,8 +145,6 @@ class Assembler:
         batch = np.broadcast_shapes(target.shape[:-1], start.shape[:-1])
         q = np.array(np.broadcast_to(start, (*batch, model.nq))).reshape(-1, model.nq)
         goal = np.array(np.broadcast_to(target, (*batch, len(places)))).reshape(len(q), len(places))
-        if self._pose:
-            goal[:, 3:7] /= np.linalg.norm(goal[:, 3:7], axis=-1, keepdims=True)
         with np.errstate(all="ignore"):
             if self.legs is None:
                 begun = guess is None or self._told(q)[0] <= OPEN
@@ -169,26 +175,25 @@ class Assembler:
         return start
 
     def _positions(self, known: Any) -> np.ndarray:
-        names, places = self.names, self.places
+        layout = self.given.positions
         if isinstance(known, Mapping):
-            if set(known) != set(names):
-                raise ShapeError(
-                    "other joints", where="assemble", got=", ".join(map(str, known)), expected=", ".join(names)
-                )
-            arrays = [numbers(known[name], f"assemble, {name!r}") for name in names]
-            pose = len(places) > len(names)  # of a platform: seven numbers, first
-            parts = [np.atleast_1d(x) if pose and k == 0 else x[..., None] for k, x in enumerate(arrays)]
-            batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-            known = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+            if {*known} - {*layout.joints, *layout.names}:
+                got = ", ".join(map(str, known))
+                raise ShapeError("other joints", where="assemble", got=got, expected=str(layout))
+            known = layout.to_array(known, "assemble", numbers)
         target = numbers(known, f"assemble {self.model.name!r}")
-        if target.shape[-1:] != (len(places),):
+        if target.shape[-1:] != (layout.size,):
             raise ShapeError(
                 "wrong number of known positions",
                 where=f"assemble {self.model.name!r}",
                 got=target.shape,
-                expected=f"(..., {len(places)}): {', '.join(names)}",
+                expected=f"(..., {layout.size}): {layout}",
             )
-        if self._pose and not target[..., 3:7].any(axis=-1).all():
+        if self.given.nq == self.given.nv:
+            return target
+        with np.errstate(invalid="ignore", divide="ignore"):
+            target = self.given.normalised(target)
+        if not np.isfinite(target).all():
             where = f"assemble {self.model.name!r}"
             raise ShapeError("a quaternion is zero", where=where, expected="x, y, z, w of length one")
         return target
@@ -196,17 +201,19 @@ class Assembler:
     def _follow(
         self, q: np.ndarray, goal: np.ndarray, begun: Any, tolerance: float, iterations: int
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
-        """As ``_solve``, along the straight way from closed positions ``q`` to the goal (where they have ``begun``).
+        """As ``_solve``, along the shortest way from closed positions ``q`` to the goal (where they have ``begun``).
 
         A stride counts if Newton's steps close the loops from where the tangent leads, and the Jacobian of the unknown
         joints has turned so little that it was singular nowhere between; if not, a shorter one is tried.
         """
-        begin, end = q[:, self.places], goal.copy()
-        if self._pose:
-            end[:, 3:7] *= np.where((begin[:, 3:7] * end[:, 3:7]).sum(axis=-1, keepdims=True) < 0, -1, 1)
-            if self.model.moving_base:  # it does not enter the loops
-                begin[:, :7] = q[:, :7] = end[:, :7]
-        way = end - begin
+        begin, end = q[:, self.places], goal
+        if self._aside:
+            begin[:, self._aside] = end[:, self._aside]
+            q[:, self.places] = begin
+        way = self.given.difference(begin, end)
+        if self.given.nq > self.given.nv:  # quaternions of the same sign all along
+            ahead = self.given.integrate(begin, way)
+            end = np.where(np.abs(ahead + end) < np.abs(ahead - end), -end, end)
         size = np.abs(way).max(axis=-1, initial=0.0)
         if np.all(begun) and (size <= STRIDE).all():  # most often one stride does for all
             near, told, _, good = self._strode(q, end, tolerance)
@@ -219,9 +226,8 @@ class Assembler:
         todo = np.flatnonzero(np.broadcast_to(begun, len(q)))
         while todo.size:
             ahead = np.minimum(done[todo] + length[todo], 1.0)
-            target = np.where(ahead[:, None] == 1, end[todo], begin[todo] + way[todo] * ahead[:, None])
-            if self._pose:
-                target[:, 3:7] /= np.linalg.norm(target[:, 3:7], axis=-1, keepdims=True)
+            between = self.given.integrate(begin[todo], way[todo] * ahead[:, None])
+            target = np.where(ahead[:, None] == 1, end[todo], between)
             near, found, turn, good = self._strode(q[todo], target, tolerance)
             change = np.clip(0.7 * TURN / turn, 0.25, 2.0)  # the turn grows with the stride
             change[~good] = np.fmin(change[~good], 0.5)
@@ -267,7 +273,7 @@ class Assembler:
         rest = np.flatnonzero(rest)
         if rest.size:
             start = q[rest] if self.legs is None else self.legs(q[rest])
-            near[rest], steps[rest] = self._search(start, tolerance, iterations)
+            near[rest], steps[rest] = search(self.step, start, tolerance, iterations)
             for values, found in zip(told, self._told(near[rest]), strict=True):
                 values[rest] = found
             if self.legs is not None:
@@ -277,28 +283,6 @@ class Assembler:
     def _told(self, q: np.ndarray) -> list[np.ndarray]:
         """Residual, zero unless an axis points the wrong way, conditioning."""
         return [x[:, 0] for x in self.state(q)[1:]]
-
-    def _search(self, q: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, np.ndarray]:
-        """Levenberg and Marquardt's steps, Newton's near the solution; states that are done are left alone."""
-        best, steps = q.copy(), np.zeros(len(q), int)
-        todo, at, damping, least = np.arange(len(q)), q, np.full((len(q), 1), 1e-4), np.full(len(q), np.inf)
-        for iteration in range(iterations + 1):
-            moved, r = self.step(at, damping)
-            square = (r * r).sum(axis=-1)
-            better = square <= least
-            best[todo[better]], steps[todo[better]] = at[better], iteration
-            least = np.where(better, square, least)
-            damping = np.where(better[:, None], 0.01 * damping, 100 * np.maximum(damping, 1e-8))
-            damping[better & (square < CLOSE**2)] = 0.0
-            keep = ~((better & (square <= tolerance**2)) | (damping[:, 0] > 1e12) | ~np.isfinite(square))
-            if not keep.any():
-                break
-            # a step that made it worse is taken again, shorter, from where it began
-            worse = keep & ~better
-            if worse.any():
-                moved[worse] = self.step(best[todo[worse]], damping[worse])[0]
-            todo, at, damping, least = todo[keep], moved[keep], damping[keep], least[keep]
-        return best, steps
 
 
 def numbers(value: Any, where: str) -> np.ndarray:

@@ -7,16 +7,17 @@ so a freedom counts only if the loops close beside home as well, on all ways tha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from ..errors import ModelError
-from . import closure
-from .loop_rows import independent_rows, leading_jacobian
-from .model import Mobility, Model
+from ..model import Mobility, Model
+from .closing import closer, search, shortest
+from .equations import LoopEquations
+from .rows import NOTHING, independent_rows, leading_jacobian
 
 CLOSED = 1e-10  # metres and radians
 OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning
@@ -52,30 +53,19 @@ def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
 
 
 def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
-    """The positions nearest to closed that are found from a guess, moving by rows of ``along`` only, if given.
-
-    Levenberg and Marquardt's steps: as Newton's near the solution, and downhill far from it.
-    """
+    """The positions nearest to closed that are found from a guess, moving by rows of ``along`` only, if given."""
     along = np.eye(model.n_leading) if along is None else along
-    damping, r, n = 1e-3, _residual(model, q), len(along)
-    for _ in range(STEPS):
-        if np.abs(r).max(initial=0.0) < 0.01 * CLOSED:
-            break
-        damped = np.vstack([leading_jacobian(model, q) @ along.T, math.sqrt(damping) * np.eye(n)])
-        step = np.linalg.lstsq(damped, np.append(-r, np.zeros(n)), rcond=None)[0] @ along
-        moved = np.array(model.moved(q.tolist(), step.tolist()))
-        there = _residual(model, moved)
-        if there @ there < r @ r:
-            q, r, damping = moved, there, damping * 0.1
-        else:
-            damping = max(damping, 1e-12) * 10
-            if damping > 1e12:
-                break
-    return q
+
+    def step(at: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        equations = LoopEquations.at(model, at[0].tolist())
+        moved = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
+        return np.array([moved]), np.array([equations.residual], float)
+
+    return search(step, q[None], 0.01 * CLOSED, STEPS)[0][0]
 
 
 def _is_closed(model: Model, q: np.ndarray, limit: float = CLOSED) -> bool:
-    right_way = all(value > 0 for value in closure.aligned(model, model.expand(q.tolist())))
+    right_way = all(value > 0 for value in LoopEquations.at(model, q.tolist()).aligned)
     return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < limit)
 
 
@@ -90,7 +80,7 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
             fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
         if gap >= OPEN:
             gaps.append(f"loop {loop.name!r} stays open by {gap:.2g} at best")
-        elif closure.aligned(alone, model.expand(q.tolist()))[0] <= 0:
+        elif LoopEquations.at(alone, q.tolist()).aligned[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
             fix = "turn one of the two frames round"
     raise ModelError(
@@ -109,7 +99,7 @@ def determines(model: Model, known: Sequence[int]) -> bool:
 
 
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
-    return np.array(closure.residual(model, model.expand(q.tolist())), float)
+    return np.array(LoopEquations.at(model, q.tolist()).residual, float)
 
 
 def _rank(J: np.ndarray) -> int:
@@ -152,24 +142,28 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
 
 def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
     """The independent freedoms that are left when the dependent ones are taken: those first that rather depend on
-    others, which are passive joints, elastic ones, active ones, and a moving base last. A platform depends or leads as
-    a whole."""
-    groups: dict[str, list[int]] = {"passive": [], "elastic": [], "active": []}
-    for joint in model.leading_joints:
-        groups[joint.role] += model.joint_freedoms(joint.name)
-    body = [list(range(6))] if model.floating else []
-    orders = [[*groups.values(), *body]]
-    if model.floating and not model.moving_base:
-        orders.insert(0, [*body, *groups.values()])
-    for order in orders:
+    others, which are floating bodies, passive joints, elastic ones, active ones, and a moving base last; of passive
+    ones those with several freedoms first. A floating body depends or leads as a whole, if it can."""
+    base = _base(model)
+    bodies: list[range] = []
+    roles: dict[str, list[list[int]]] = {role: [[], []] for role in ("passive", "elastic", "active")}
+    for joint, own in zip(model.coordinates.joints, model.coordinates.velocity_ranges, strict=True):
+        if joint.kind.free:
+            bodies += [own] if own != base else []
+        else:
+            roles[joint.role][len(own) == 1] += own
+    leading: list[range] = []
+    first = None
+    while True:
+        order = [*(own for own in bodies if own not in leading), *chain.from_iterable(roles.values()), *leading, base]
         independent = _left(model, J, rank, order)
-        if len([k for k in independent if k < 6]) in (0, 6) or not model.floating:
+        first = first or independent
+        split = [own for own in bodies if 0 < len({*own} & {*independent}) < len(own)]
+        if not split:
             return independent
-    raise ModelError(
-        "loops hold the floating body so that only part of its six freedoms are independent",
-        where=f"robot {model.name!r}",
-        fix="name the `independent` joints; or replace the floating joint by single ones",
-    )
+        if all(own in leading for own in split):
+            return first
+        leading += [own for own in split if own not in leading]
 
 
 def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]]) -> tuple[int, ...]:
@@ -188,10 +182,14 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
     return tuple(k for k in range(model.n_leading) if k not in dependent)
 
 
+def _base(model: Model) -> range:
+    """The freedoms of a moving base."""
+    return model.joint_freedoms(model.joint(model.frames[model.root].body).name) if model.moving_base else range(0)
+
+
 def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
-    """Those of the named joints, and of a moving base."""
-    given = [k for name in names for k in model.joint_freedoms(name)]
-    return tuple(sorted({*given, *range(6 if model.moving_base else 0)}))
+    """Those of the named joints, or parts of them, and of a moving base."""
+    return tuple(sorted({*(k for name in names for k in model.joint_freedoms(name)), *_base(model)}))
 
 
 def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
@@ -217,10 +215,10 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
     G[list(independent)] = np.eye(len(independent))
     if dependent:
         G[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, list(independent)], rcond=None)[0]
-    roles = {k: joint.role for joint in model.leading_joints for k in model.joint_freedoms(joint.name)}
-    motors = tuple(k for k, role in roles.items() if role == "active")
-    base = set(range(6)) if model.moving_base else set()
-    drivable = tuple(k for k in independent if k not in base and roles.get(k) != "elastic")
+    joints = [model.coordinates.joint_of(k) for k in range(model.n_leading)]
+    motors = tuple(k for k, joint in enumerate(joints) if joint.driven)
+    moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
+    drivable = tuple(k for k, told in zip(independent, moved, strict=True) if told and joints[k].role != "elastic")
     got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} freedoms"
     if _rank(G[list(motors)]) < len(motors) and not redundant:
         raise ModelError(
@@ -232,7 +230,7 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
         )
     columns = [independent.index(k) for k in drivable]
     if _rank(G[np.ix_(motors, columns)]) < len(drivable):  # not all: then those with a motor of their own
-        drivable = tuple(k for k in independent if roles.get(k) == "active")
+        drivable = tuple(k for k in independent if joints[k].driven)
         if len(drivable) < _rank(G[list(motors)]):
             raise ModelError(
                 "the motors cannot drive the independent joints, and some are not among these",

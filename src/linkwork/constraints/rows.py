@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from . import closure
-from .model import Model
+from ..model import Model
+from .closing import closer, numbers, shortest
+from .equations import LoopEquations
 
 HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians or metres
 NOTHING = 1e-9  # of the largest row: one that is never larger tells nothing
@@ -43,6 +44,7 @@ def _telling(seen: list[np.ndarray]) -> tuple[int, ...]:
 def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
     """Jacobians at positions along walks from home."""
     ways, found = np.random.default_rng(0).normal(size=(HEADINGS, model.n_leading)), []
+    every = np.eye(model.n_leading)
     for heading in (*ways, *-ways):
         q = home
         for _ in range(STRIDES):
@@ -53,10 +55,8 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
             heading = step  # as straight on as the loops allow
             q = np.array(model.moved(q.tolist(), (STRIDE * step / np.abs(step).max()).tolist()))
             for _ in range(3):
-                residual = np.array(closure.residual(model, model.expand(q.tolist())), float)
-                back = np.linalg.lstsq(leading_jacobian(model, q), -residual, rcond=1e-9)[0]
-                q = np.array(model.moved(q.tolist(), back.tolist()))
-            if not np.abs(closure.residual(model, model.expand(q.tolist()))).max() < 1e-3:
+                q = np.array(closer(LoopEquations.at(model, q.tolist()), q.tolist(), shortest(every)))
+            if not np.abs(LoopEquations.at(model, q.tolist()).residual).max() < 1e-3:
                 break  # the end of what can be reached this way
             found.append(leading_jacobian(model, q))
     return found
@@ -82,5 +82,4 @@ def _apart(J: np.ndarray, rows: tuple[int, ...]) -> float:
 
 def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     """Rates of the residual per velocity of each leading joint, at the user's q."""
-    rows = model.collect_rows(closure.jacobian(model, model.expand(q.tolist())))
-    return np.array(rows, float).reshape(len(rows), model.n_leading)
+    return numbers(LoopEquations.at(model, q.tolist()).J, model.n_leading)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .model import Frame, Loop, Model
+from ..model import CutJoint, Frame, Loop, Model
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Leg:
     """A serial chain on the ground; the loop ``name`` of a ``kind`` holds its ``tip`` to ``hold`` on the platform."""
 
     name: str
-    kind: str
+    kind: CutJoint
     bodies: tuple[int, ...]  # from the ground outward
     tip: Frame
     hold: Frame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, is_zero, sqrt
+from . import Scalar, is_zero, sqrt
 
 Column = list[Scalar]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..scalar import Scalar, is_zero, sign, sqrt
+from . import Scalar, is_zero, sign, sqrt
 from .orthogonal import Orthogonal, dot
 
 SINGULAR = 1e-18  # of all squares: a pivot's square that is less is left by rounding alone

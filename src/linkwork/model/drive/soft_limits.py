@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import ModelError
-from ..scalar import Scalar, positive_part, sign
+from ...errors import ModelError
+from ...scalar import Scalar, positive_part, sign
 
 
 @dataclass(frozen=True)

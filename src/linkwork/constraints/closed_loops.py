@@ -1,0 +1,120 @@
+"""Between the independent coordinates of a closed mechanism and all joints of the tree that is left when it is cut."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+from ..model import Model
+from ..scalar import Scalar
+from ..scalar.orthogonal import Orthogonal, dot
+from ..scalar.staircase import Staircase
+from .equations import LoopEquations
+
+
+class ClosedLoops:
+    """Between the independent coordinates and the tree, at tree positions ``q`` that close the loops.
+
+    Khalil (2010), sections 2.2 and 4. Velocities of all joints are [qd_a; qd_p], independent and dependent ones:
+
+      (4)   J_a qd_a + J_p qd_p = 0       both frames of every cut joint move together, where it holds them
+      (56)  G = d qd_tr / d qd_a = [1; -J_p^+ J_a]
+      (55)  Gamma_c = G^T Gamma_tr        the same for columns, and G^T A_tr G for matrices
+
+    J_p^+ is the least-squares inverse: a planar loop has six equations of rank three. The paper leaves out what the
+    loops add to the accelerations at rest:
+
+      (56')  qdd_tr = G qdd_a + Gd qd_a,   Gd qd_a = [0; -J_p^+ Jd qd_tr]
+
+    Its (57) is (55) with the transpose that the print lost, Gamma_a + (d qd_p / d qd_a)^T Gamma_p. A tree without
+    loops has G = 1, and nothing here costs an operation then. Forces come in two kinds: those of the independent
+    coordinates, and those of the forced ones, ``tau``, which motors and surroundings give (see ``Mobility``).
+    """
+
+    def __init__(self, model: Model, q: Sequence[Scalar]):
+        self.model, self.q = model, q
+        self.independent = model.mobility.independent
+        self.dependent = [k for k in range(model.n_leading) if k not in self.independent]
+        self.G: list[list[Scalar]] = [[0] * model.nv for _ in range(model.n_leading)]
+        for column, k in enumerate(self.independent):
+            self.G[k][column] = 1
+            if model.loops:
+                J_a, = self.equations.columns([k])                                                   # (4)
+                for d, value in zip(self.dependent, self.J_p.solve(J_a), strict=True):
+                    self.G[d][column] = -value                                                       # (56)
+
+    @cached_property
+    def equations(self) -> LoopEquations:
+        return LoopEquations(self.model, self.q)
+
+    @cached_property
+    def J_p(self) -> Staircase:
+        return Staircase(self.equations.columns(self.dependent))
+
+    def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """G qd_a: tree velocities from independent ones."""
+        return self.model.expand_rates(self.leading(v))
+
+    def leading(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """Velocities of the leading joints from independent ones."""
+        return [dot(row, v) for row in self.G]
+
+    def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""
+        leading: list[Scalar] = [0] * self.model.n_leading
+        if self.model.loops:
+            values = self.J_p.solve(self.equations.drift(v))
+            for k, value in zip(self.dependent, values, strict=True):
+                leading[k] = -value                                                                  # (56')
+        return self.model.expand_rates(leading)
+
+    def accelerations(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+        """Tree accelerations from tree velocities ``v`` and independent accelerations ``a``."""
+        return [x + y for x, y in zip(self.rates(a), self.drift(v), strict=True)]                    # (56')
+
+    def collect(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Forces of the independent coordinates from tree forces."""
+        leading = self.model.collect(forces)
+        return [dot(column, leading) for column in zip(*self.G, strict=True)]                        # (55)
+
+    def collect_rows(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        return [self.collect(row) for row in rows]
+
+    def collect_matrix(self, A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """G^T A G of a matrix on tree vectors."""
+        columns = zip(*self.collect_rows(A), strict=True)
+        return [list(row) for row in zip(*self.collect_rows([list(column) for column in columns]), strict=True)]
+
+    # -- motors ---------------------------------------------------------------------------------------------------
+
+    def shared(self, forces: Sequence[Scalar], B: Sequence[Sequence[Scalar]], weights: Sequence[float]) -> list[Scalar]:
+        """tau with B^T tau = forces; of several the one with the least sum of weight * tau^2."""
+        scale = [1 / math.sqrt(weight) for weight in weights]
+        columns = zip(*([s * x for x in row] for s, row in zip(scale, B, strict=True)), strict=True)
+        short = Orthogonal([list(column) for column in columns]).shortest(forces)
+        return [s * x for s, x in zip(scale, short, strict=True)]
+
+    def weights(self, freedoms: Sequence[int]) -> list[float]:
+        return [self.model.coordinates.joint_of(k).weight for k in freedoms]
+
+    def to_motors(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """tau of the forced joints that acts as ``forces`` of the independent coordinates."""
+        forced = self.model.mobility.forced
+        if forced == self.independent:
+            return list(forces)
+        return self.shared(forces, [self.G[k] for k in forced], self.weights(forced))
+
+    def motors(self) -> list[list[Scalar]]:
+        """d qd_m / d qd_a: velocities of the motors."""
+        return [self.G[k] for k in self.model.mobility.motors]
+
+    def null_torques(self) -> list[list[Scalar]]:
+        """Projector onto those ``tau`` of the forced joints that cancel each other."""
+        columns = zip(*(self.G[k] for k in self.model.mobility.forced), strict=True)
+        return Orthogonal([list(column) for column in columns]).projector()
+
+    def of_motors(self, tau: Sequence[Scalar]) -> list[Scalar]:
+        """Forces of the independent coordinates that ``tau`` of the forced joints makes."""
+        rows = [self.G[k] for k in self.model.mobility.forced]
+        return [dot(column, tau) for column in zip(*rows, strict=True)] if rows else [0] * len(self.independent)

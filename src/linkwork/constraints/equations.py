@@ -1,0 +1,147 @@
+"""Loop equations: what a cut joint asks of the joints around its loop, over any scalar.
+
+The loop is walked from the frame ``first`` of the cut joint, inward to the last body both branches share and outward
+to the frame ``second``. Everything is told relative to ``first`` and in its axes, so a moving base does not enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from ..model import CutJoint, Loop, Model
+from ..scalar import Scalar
+from ..scalar.orthogonal import dot
+from ..spatial import Matrix, Pose, Transform, Vector
+
+Row = TypeVar("Row")
+
+
+def row_names(model: Model) -> list[str]:
+    """The equations: loop and direction, with r for turns."""
+    return [f"{loop.name}.{row}" for loop in model.loops for row in loop.kind.rows]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One joint on the way around: where its axis stands, and whether it is passed outward (1) or inward (-1)."""
+
+    body: int
+    side: int
+    at: Pose
+
+
+@dataclass(frozen=True)
+class Way:
+    """The joints from ``first`` to ``second``, and where ``second`` is, all seen from ``first``."""
+
+    kind: CutJoint
+    steps: list[Step]
+    end: Pose
+
+    @staticmethod
+    def around(model: Model, loop: Loop, q: Sequence[Scalar]) -> Way:
+        inner, outer = (_branch(model, frame.body) for frame in (loop.first, loop.second))
+        steps, at = [], loop.first.pose.inverse()
+        for i in inner:
+            if i not in outer:
+                steps.append(Step(i, -1, at))
+                at = _before(at, model.transform(i, q))
+        for i in reversed(outer):
+            if i not in inner:
+                at = at.then(model.transform(i, q))
+                steps.append(Step(i, 1, at))
+        return Way(loop.kind, steps, at.then(loop.second.pose))
+
+
+def _branch(model: Model, body: int) -> list[int]:
+    return [body, *model.ancestors(body)] if body else []
+
+
+def _before(inner: Pose, placed: Transform | Pose) -> Pose:
+    """The outer frame in which ``placed`` puts the frame ``inner``."""
+    rotation = Matrix(*(placed.outward(row) for row in inner.rotation.rows))
+    return Pose(rotation, inner.origin - rotation @ placed.origin)
+
+
+class LoopEquations:
+    """The equations of all loops at tree positions ``q``: a row each, in the order of ``row_names``; or some of them,
+    by their numbers."""
+
+    def __init__(self, model: Model, q: Sequence[Scalar], numbers: Sequence[int] | None = None):
+        self.model, self.q, self.numbers = model, q, numbers
+        self._walked: list[Way] = []
+
+    @classmethod
+    def at(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
+        """At the user's ``q``."""
+        return cls(model, model.expand(q))
+
+    @classmethod
+    def independent(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
+        """Those that do not follow from others."""
+        return cls(model, q, model.mobility.rows)
+
+    def ways(self) -> Iterator[Way]:
+        """One for each loop, walked when it is first asked for."""
+        for k, loop in enumerate(self.model.loops):
+            if k == len(self._walked):
+                self._walked.append(Way.around(self.model, loop, self.q))
+            yield self._walked[k]
+
+    @cached_property
+    def residual(self) -> list[Scalar]:
+        """By how much every loop is open: metres and, for small ones, radians."""
+        return self._asked([row for way in self.ways() for row in way.kind.residual(way.end)])
+
+    @cached_property
+    def aligned(self) -> list[Scalar]:
+        """For each loop a number that is positive if no axis, and no frame, is turned by more than a right angle."""
+        return [way.kind.aligned(way.end) for way in self.ways()]
+
+    @cached_property
+    def J(self) -> list[list[Scalar]]:
+        """Rate of the residual of closed loops per velocity of each leading joint."""
+        model, rows = self.model, []
+        for way in self.ways():
+            own: list[list[Scalar]] = [[0] * model.n_tree for _ in way.kind.rows]
+            for step in way.steps:
+                for k, S in zip(model.freedoms(step.body), model.subspace(step.body, self.q), strict=True):
+                    angular = step.at.outward(S.angular) * step.side
+                    linear = step.at.outward(S.linear) * step.side + angular.cross(way.end.origin - step.at.origin)
+                    for row, value in zip(own, way.kind.held(way.end, linear, angular), strict=True):
+                        row[k] = value
+            rows += own
+        return model.collect_rows(self._asked(rows))
+
+    def columns(self, freedoms: Iterable[int]) -> list[list[Scalar]]:
+        """Those of J that belong to some freedoms of the leading joints."""
+        return [[row[k] for row in self.J] for k in freedoms]
+
+    def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """Second rate of the residual of closed loops when the joints do not accelerate, at tree velocities ``v``."""
+        rows: list[Scalar] = []
+        for way in self.ways():
+            w, wd, acceleration, at = Vector(), Vector(), Vector(), Vector()
+            for step in way.steps:
+                arm, at = step.at.origin - at, step.at.origin
+                own = self.model.joint_motion(step.body, self.q, v)
+                change = self.model.joint_drift(step.body, self.q, v)
+                slide, turn = step.at.outward(own.linear) * step.side, step.at.outward(own.angular) * step.side
+                acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide)
+                acceleration = acceleration + step.at.outward(change.linear) * step.side
+                wd = wd + w.cross(turn) + step.at.outward(change.angular) * step.side
+                w = w + turn
+            arm = way.end.origin - at
+            acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm))
+            rows += way.kind.drift(way.end, w, acceleration, wd)
+        return self._asked(rows)
+
+    def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """J v: of the residual, at velocities ``v`` of the leading joints."""
+        return [dot(row, v) for row in self.J]
+
+    def _asked(self, rows: list[Row]) -> list[Row]:
+        return rows if self.numbers is None else [rows[number] for number in self.numbers]

@@ -1,0 +1,123 @@
+"""The kinds of cut joint: which of the six motions of the frame ``second`` against the frame ``first`` each holds.
+
+Everything is seen from ``first`` and in its axes; ``end`` is where ``second`` is. Turns are told by sines: a residual
+is zero, too, where an axis points exactly the wrong way, which ``aligned`` tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..scalar import Scalar
+from ..spatial import AXES, Pose, Vector, X, Y, Z
+
+
+class Turns:
+    """How turns are held: not at all, unless a kind says more."""
+
+    names: tuple[str, ...] = ()
+    fixed: tuple[Vector, ...] | None = ()  # directions about which turns are held; None if they move
+
+    def directions(self, end: Pose) -> Sequence[Vector]:
+        return self.fixed or ()
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        return []
+
+    def aligned(self, end: Pose) -> Scalar:
+        return 1
+
+    def drift(self, end: Pose, w: Vector) -> list[Scalar]:
+        """What held directions that move add to the second rate of the residual, at angular velocity ``w``."""
+        return [0] * len(self.names)
+
+
+class ParallelAxes(Turns):
+    """Both z stay parallel."""
+
+    names, fixed = ("rx", "ry"), (X, Y)
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        z = end.rotation.columns[2]
+        return [-z.y, z.x]
+
+    def aligned(self, end: Pose) -> Scalar:
+        return end.rotation.columns[2].z
+
+
+class PerpendicularAxes(Turns):
+    """z of the first and x of the second stay perpendicular: no turn about the normal to both, which moves."""
+
+    names, fixed = ("r",), None
+
+    def directions(self, end: Pose) -> Sequence[Vector]:
+        return (end.rotation.columns[0].cross(Z),)
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        return [end.rotation.columns[0].z]
+
+    def drift(self, end: Pose, w: Vector) -> list[Scalar]:
+        return [w.dot(w.cross(end.rotation.columns[0]).cross(Z))]  # w . d/dt (x cross z), z at rest
+
+
+class NoTurns(Turns):
+    """The axes of both frames stay parallel."""
+
+    names, fixed = ("rx", "ry", "rz"), AXES
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        x, y, z = end.rotation.columns
+        return [0.5 * (y.z - z.y), 0.5 * (z.x - x.z), 0.5 * (x.y - y.x)]
+
+    def aligned(self, end: Pose) -> Scalar:
+        x, y, z = end.rotation.columns
+        return x.x + y.y + z.z - 1
+
+
+@dataclass(frozen=True)
+class CutJoint:
+    """``shifts``: directions in which the origins stay together; ``turns``: how the axes are held."""
+
+    name: str
+    shifts: tuple[Vector, ...]
+    turns: Turns
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the equations, with r for turns."""
+        return (*("xyz"[AXES.index(axis)] for axis in self.shifts), *self.turns.names)
+
+    @property
+    def holds_a_point(self) -> bool:
+        return self.shifts == AXES
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        """By how much it is open: metres and, for small ones, radians."""
+        return [*(direction.dot(end.origin) for direction in self.shifts), *self.turns.residual(end)]
+
+    def aligned(self, end: Pose) -> Scalar:
+        """A number that is positive if no axis, and no frame, is turned by more than a right angle."""
+        return self.turns.aligned(end)
+
+    def held(self, end: Pose, linear: Vector, angular: Vector) -> list[Scalar]:
+        """The components of a motion of ``second`` that it does not allow."""
+        return [
+            *(direction.dot(linear) for direction in self.shifts),
+            *(direction.dot(angular) for direction in self.turns.directions(end)),
+        ]
+
+    def drift(self, end: Pose, w: Vector, linear: Vector, angular: Vector) -> list[Scalar]:
+        """Second rate of the residual: that of an acceleration of ``second``, and of directions that move with it."""
+        rows, n = self.held(end, linear, angular), len(self.shifts)
+        return [*rows[:n], *(x + y for x, y in zip(rows[n:], self.turns.drift(end, w), strict=True))]
+
+
+_KINDS = (
+    CutJoint("revolute", AXES, ParallelAxes()),
+    CutJoint("prismatic", (X, Y), NoTurns()),
+    CutJoint("universal", AXES, PerpendicularAxes()),
+    CutJoint("spherical", AXES, Turns()),
+    CutJoint("weld", AXES, NoTurns()),
+)
+CUT_JOINTS = {kind.name: kind for kind in _KINDS}

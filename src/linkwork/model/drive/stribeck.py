@@ -1,0 +1,50 @@
+"""Friction that is larger at slow motion, before a film of lubricant has built up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import ModelError
+from ...scalar import Scalar
+from .law import FrictionLaw, Sliding
+
+FORMULA = "Stribeck, Fst sign(v) / (1 + (v / vs)^2)"
+
+
+@dataclass(frozen=True)
+class Stribeck(FrictionLaw, name="stribeck", elements={"FST": "excess"}, formula=FORMULA):
+    """Fst sign(v) / (1 + (v / vs)^2), beside Coulomb friction Fs, so that Fs + Fst is that of breaking away.
+
+    Hess & Soom (1990), "Friction at a lubricated line contact operating at oscillating sliding velocities". Other
+    authors have exp(-(v / vs)^2) there; both are fits of the same curves. This one is made of the arithmetic that every
+    back end has, so it costs one division.
+
+    excess    Fst, N m (N): static less Coulomb friction
+    velocity  vs, rad/s (m/s), at which half of it is left
+    """
+
+    excess: Any
+    velocity: float
+
+    def __post_init__(self):
+        if not (math.isfinite(self.velocity) and self.velocity > 0):
+            raise ModelError(
+                "out of range", where="Stribeck.velocity", got=self.velocity, expected="a number above zero"
+            )
+
+    def columns(self, sliding: Sliding) -> dict[str, Scalar]:
+        return {"FST": sliding.sense * self._share(sliding)}
+
+    def slope(self, sliding: Sliding) -> Scalar:
+        share = self._share(sliding)
+        falling = sliding.sense * sliding.v * share * share * (2 / self.velocity**2)
+        return self.damping(sliding) - self.excess * falling
+
+    def damping(self, sliding: Sliding) -> Scalar:
+        return sliding.slope_of_sense(self.excess) * self._share(sliding)
+
+    def _share(self, sliding: Sliding) -> Scalar:
+        ratio = sliding.v * (1 / self.velocity)
+        return 1 / (1 + ratio * ratio)

@@ -1,0 +1,42 @@
+"""Transmission: motors that move several joints together, as in the wrists of many arms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .drive import Motor
+
+
+@dataclass(frozen=True, eq=False)
+class Transmission:
+    """Velocities of the motors are ``matrix`` times those of the joints: a row for each motor, a column for each joint.
+
+    Rotor inertia Ia and friction f stand on the motors' side, so that the joints feel T^T Ia T and T^T f(T v). Forces
+    of the joints, ``tau``, are T^T times those of the motors.
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    motors: tuple[Motor, ...]
+    matrix: tuple[tuple[float, ...], ...]
+
+
+def transmission_matrix(
+    velocities: Sequence[str], transmissions: Sequence[Transmission]
+) -> tuple[tuple[str, ...], list[list[float]]]:
+    """T of a whole robot from the names of its velocities: names of its rows, and these. A joint in no transmission has
+    a row of its own; the motors of a transmission stand in the places of its joints."""
+    coupled = {joint for each in transmissions for joint in each.joints}
+    found = [
+        (k, name, [float(other == k) for other in range(len(velocities))])
+        for k, name in enumerate(velocities)
+        if name not in coupled
+    ]
+    for each in transmissions:
+        for i, (motor, row) in enumerate(zip(each.motors, each.matrix, strict=True)):
+            share = dict(zip(each.joints, row, strict=True))
+            place = velocities.index(each.joints[min(i, len(each.joints) - 1)])
+            found.append((place, motor.name, [share.get(name, 0.0) for name in velocities]))
+    found.sort(key=lambda row: row[0])
+    return tuple(name for _, name, _ in found), [row for _, _, row in found]

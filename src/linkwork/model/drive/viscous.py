@@ -1,0 +1,20 @@
+"""Viscous friction: Fv v."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...scalar import Scalar
+from .law import FrictionLaw, Sliding
+
+
+@dataclass(frozen=True)
+class Viscous(FrictionLaw, name="viscous", elements={"FV": "viscous"}, formula="viscous, Fv v", jumps=False):
+    viscous: Any
+
+    def columns(self, sliding: Sliding) -> dict[str, Scalar]:
+        return {"FV": sliding.v}
+
+    def slope(self, sliding: Sliding) -> Scalar:
+        return self.viscous

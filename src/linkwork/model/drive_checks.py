@@ -1,0 +1,105 @@
+"""What is wrong or suspicious in the drives of a Description: rotors, friction, springs, transmissions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields
+from itertools import pairwise
+
+import numpy as np
+
+from .description import Description, Finding, JointDescription
+from .drive import Drive, JointValues, Offset, Sliding, Transmission
+from .joints import JointKind
+from .loop_checks import HUGE, place
+
+VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction should brake
+
+
+def _numbers(drive: Drive) -> dict[str, float]:
+    """All that must be finite, by name."""
+    own = {name: getattr(drive, name) for name in (*drive.fields.values(), "friction_width")}
+    laws = {f"{law.name} {each.name}": getattr(law, each.name) for law in drive.friction for each in fields(law)}  # type: ignore[arg-type]
+    return own | laws
+
+
+def check_numbers(where: str, drive: Drive) -> Iterator[Finding]:
+    for name, value in _numbers(drive).items():
+        if not abs(value) < HUGE:
+            yield Finding("error", where, f"its {name} is not finite: {value}", "write a finite number")
+
+
+def check_values(where: str, drive: Drive) -> Iterator[Finding]:
+    """Of a joint or motor whose numbers are finite."""
+    if drive.rotor_inertia < 0:
+        message = f"its rotor inertia is negative: {drive.rotor_inertia:g} kg m^2"
+        yield Finding("error", where, message, "write it as it is, positive")
+    if drive.friction_width < 0:
+        message = f"the width of its friction is negative: {drive.friction_width:g}"
+        yield Finding("error", where, message, "write it as it is, positive; 0: friction jumps")
+    for name, value in (("Coulomb", drive.coulomb), ("viscous", drive.viscous)):
+        if value < 0:
+            message = f"its {name} friction is negative: {value:g}; it would feed energy in"
+            yield Finding("warning", where, message, "write friction as a positive number")
+    laws = [law for law in drive.laws if not isinstance(law, Offset)]
+    if drive.friction and any(sum(law.force(Sliding(v)) for law in laws) * v < 0 for v in VELOCITIES):
+        message = f"its friction would feed energy in: {', '.join(map(repr, drive.friction))}"
+        yield Finding("warning", where, message, "write friction as positive numbers, also of backward motion")
+
+
+def check_spring(where: str, joint: JointValues, kind: JointKind) -> Iterator[Finding]:
+    if joint.stiffness < 0:
+        message = f"its stiffness is negative: {joint.stiffness:g}; the spring would push away from rest"
+        yield Finding("warning", where, message, "write stiffness as a positive number")
+    if joint.stiffness and not kind.has_spring:
+        message = f"a {kind.name} joint has no spring, since there is no one way back"
+        yield Finding("error", where, message, "make it of joints with fewer freedoms, or push by a force law")
+    elif joint.rest and kind.nq != kind.nv:
+        message = f"the spring of a {kind.name} joint rests where nothing is turned, not at {joint.rest:g}"
+        yield Finding("error", where, message, "leave out `rest`, and turn the joint's origin instead")
+
+
+def check_transmissions(description: Description) -> Iterator[Finding]:
+    joints = {joint.name: joint for joint in description.joints}
+    motors = Counter(motor.name for each in description.transmissions for motor in each.motors)
+    for name, count in motors.items():
+        if count > 1 or name in joints:
+            message = "a joint has this name" if name in joints else f"{count} motors have this name"
+            yield Finding("error", place(description, "motor", name), message, "give each motor a name of its own")
+    for first, second in pairwise(sorted(description.transmissions, key=lambda each: each.name)):
+        if first.name == second.name:
+            where = place(description, "transmission", first.name)
+            yield Finding("error", where, "two transmissions have this name", "rename one of them")
+    for each in description.transmissions:
+        where = place(description, "transmission", each.name)
+        errors = [*_shape(where, each), *_joined(where, each, joints)]
+        yield from errors
+        if not errors and np.linalg.matrix_rank(np.array(each.matrix)) < len(each.motors):
+            message = f"its motors cannot move independently: the rows of its matrix {each.matrix} are dependent"
+            yield Finding("warning", where, message, "give one motor for each freedom, and its ratios")
+
+
+def _shape(where: str, each: Transmission) -> Iterator[Finding]:
+    n, m = len(each.joints), len(each.motors)
+    if not n or not m or len(each.matrix) != m or any(len(row) != n for row in each.matrix):
+        sizes = f"{len(each.matrix)} rows of {', '.join(str(len(row)) for row in each.matrix)}"
+        message = f"its matrix has {sizes} ratios, for {m} motors and {n} joints"
+        yield Finding("error", where, message, "give each motor one ratio for each joint")
+    elif not (np.abs(np.array(each.matrix)) < HUGE).all():
+        yield Finding("error", where, f"its ratios are not finite: {each.matrix}", "write finite numbers")
+
+
+def _joined(where: str, each: Transmission, joints: dict[str, JointDescription]) -> Iterator[Finding]:
+    for name, count in Counter(each.joints).items():
+        if count > 1:
+            yield Finding("error", where, f"it names joint {name!r} {count} times", "name each joint once")
+        if name not in joints:
+            message = f"its joint {name!r} does not exist"
+            yield Finding("error", where, message, f"name joints of the robot: {', '.join(list(joints)[:20])}")
+        elif joints[name].motion.nv != 1:
+            message = f"its joint {name!r} is {joints[name].kind}"
+            yield Finding("error", where, message, "name joints of one freedom")
+        elif joints[name].mimic:
+            message = f"its joint {name!r} follows another one"
+            yield Finding("error", where, message, "name the joint that leads, with the ratios of both")

@@ -1,0 +1,48 @@
+"""Drives of a Model with other values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from ..errors import ModelError, UnknownNameError
+from .checks import raise_errors
+from .drive import Drive, JointValues
+from .drive_checks import check_numbers, check_spring, check_values
+from .model import Joint, Model
+
+
+def changed_drives(model: Model, change: Callable[[Any], Any]) -> Model:
+    """``change`` gets each joint, and each motor of a transmission."""
+    bodies = [replace(body, joint=change(body.joint)) for body in model.bodies]
+    transmissions = [replace(each, motors=tuple(map(change, each.motors))) for each in model.transmissions]
+    return replace(model, bodies=tuple(bodies), transmissions=tuple(transmissions))
+
+
+def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
+    """Joint or motor -> new values of its fields."""
+    where = f"robot {model.name!r}"
+    known = [body.joint.name for body in model.bodies]
+    known += [motor.name for each in model.transmissions for motor in each.motors]
+    for name in values:
+        if name not in known:
+            raise UnknownNameError("joint or motor", name, known, where=where)
+
+    def change(drive: Any) -> Any:
+        name: str = drive.name
+        own = values.get(name, {})
+        allowed = [each.name for each in fields(JointValues if isinstance(drive, JointValues) else Drive)]
+        for field in own:
+            if field not in allowed:
+                raise UnknownNameError(f"value of drive {name!r}", field, allowed, where=where)
+        try:
+            changed = replace(drive, **own)
+            raise_errors([*check_numbers(name, changed), *check_values(name, changed)], where)
+            if isinstance(changed, Joint):
+                raise_errors(check_spring(name, changed, changed.kind), where)
+        except TypeError as error:
+            raise ModelError("these are not values of a drive", where=f"{where}, {name!r}", got=error) from error
+        return changed
+
+    return changed_drives(model, change)

@@ -1,0 +1,250 @@
+"""Drives in files, on the command line and in exports, and how mistakes about them are told."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork import io
+from linkwork.errors import ModelError, UnknownNameError, UnsupportedError
+from linkwork.io.mdh import read_mdh
+from linkwork.io.mdh_writer import write_mdh
+from linkwork.io.structure_file import apply, read_structure, write_structure
+from linkwork.io.urdf import read_urdf
+from linkwork.io.urdf_writer import write_urdf
+from linkwork.model import Asymmetric, Coulomb, JointDescription, Motor, Offset, Stribeck, Transmission, check
+from linkwork.model.drive import JointValues
+from support.driven_robots import LAWS, coupled, rubbing
+from support.evaluate import assert_close
+from support.random_robots import Recipe, random_state
+
+ARM = """
+name: arm
+joints: [{name: a}, {name: b, alpha: pi/2}, {name: c, alpha: -pi/2}]
+links: [{link: link1, M: 1, ZZ: 1}, {link: link2, M: 1, ZZ: 1, XX: 1}, {link: link3, M: 1, ZZ: 1, XX: 1}]
+"""
+DRIVEN = """
+sources: {sheet: a data sheet}
+drives:
+  - {joint: a, Fs: 0.4, width: 0.02, friction: {stribeck: {excess: 0.2, velocity: 0.05}, offset: {offset: -0.1}}}
+  - {joint: b, friction: {asymmetric: {coulomb_forward: 0.3, coulomb_backward: 0.2}}}
+transmissions:
+  - name: wrist
+    joints: [b, c]
+    source: sheet
+    motors:
+      - {name: m1, ratios: [50, 0], Ia: 2e-5, Fv: 1e-4}
+      - {name: m2, ratios: [-10, 40], Fs: 0.01, width: 0.5, friction: {offset: {offset: 0.001}}}
+"""
+
+
+def test_a_yaml_file_says_all():
+    description = read_mdh(ARM + DRIVEN)
+    a, b, c = description.joints
+    assert (a.coulomb, a.friction_width, a.friction) == (0.4, 0.02, (Stribeck(0.2, 0.05), Offset(-0.1)))
+    assert b.friction == (Asymmetric(0.3, 0.2, 0.0, 0.0),) and c.friction == ()
+    (wrist,) = description.transmissions
+    assert (wrist.name, wrist.joints, wrist.matrix) == ("wrist", ("b", "c"), ((50, 0), (-10, 40)))
+    m1, m2 = wrist.motors
+    assert (m1.name, m1.rotor_inertia, m1.viscous, m1.friction) == ("m1", 2e-5, 1e-4, ())
+    assert (m2.coulomb, m2.friction_width, m2.friction) == (0.01, 0.5, (Offset(0.001),))
+    assert description.sources["transmissions.wrist"] == "sheet"
+
+
+def described(description):
+    """What drives are made of, to compare."""
+    joints = {j.name: JointValues.values(j) for j in description.joints if j.kind != "fixed"}
+    motors = [
+        (t.name, t.joints, t.matrix, [(m.name, m.parameters, m.friction_width) for m in t.motors])
+        for t in description.transmissions
+    ]
+    return joints, motors
+
+
+@pytest.mark.parametrize("text", [ARM + DRIVEN, write_mdh(coupled(rubbing(Recipe(seed=2, joints=6), LAWS["all"])))])
+def test_writers_keep_it(text, tmp_path):
+    description = read_mdh(text)
+    assert described(read_mdh(write_mdh(description))) == described(description)
+    again = apply(read_urdf(write_urdf(description)), read_structure(write_structure(description)))
+    assert described(again) == described(description)
+    robot, written = linkwork.load(description), tmp_path / "robot.yaml"
+    robot.write(written)
+    state = random_state(robot.model, 1)
+    assert_close(linkwork.load(written).inverse_dynamics(*state), robot.inverse_dynamics(*state))
+
+
+MISTAKES = {
+    "unknown law": ("drives: [{joint: a, friction: {stick: {}}}]", "there is no key 'stick'"),
+    "missing number": ("drives: [{joint: a, friction: {stribeck: {excess: 1}}}]", "'velocity' is missing"),
+    "unknown number": ("drives: [{joint: a, friction: {offset: {ofset: 1}}}]", "did you mean 'offset'?"),
+    "velocity of zero": (
+        "drives: [{joint: a, friction: {stribeck: {excess: 1, velocity: 0}}}]",
+        "line 5: joint 'a': 'velocity' does not suit the law.*a number above zero",
+    ),
+    "built in": ("drives: [{joint: a, friction: {viscous: {viscous: 1}}}]", "Fs and Fv stand beside `friction`"),
+    "negative width": ("drives: [{joint: a, width: -1}]", "the width of its friction is negative: -1"),
+    "no ratios": ("transmissions: [{joints: [a], motors: [{name: m}]}]", "transmission1.*'ratios' is missing"),
+    "few ratios": ("transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1]}]}]", "expected: 2 numbers"),
+    "unknown joint": ("transmissions: [{joints: [d], motors: [{name: m, ratios: [1]}]}]", "there is no joint 'd'"),
+    "no motors": ("transmissions: [{joints: [a], motors: []}]", "0 motors and 1 joints"),
+    "joint twice": (
+        "transmissions: [{name: w, joints: [a, a], motors: [{name: m, ratios: [1, 2]}]}]",
+        "transmission 'w': it names joint 'a' 2 times",
+    ),
+    "motor twice": (
+        "transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1, 2]}, {name: m, ratios: [1, 0]}]}]",
+        "motor 'm': 2 motors have this name",
+    ),
+    "name of a joint": ("transmissions: [{joints: [a], motors: [{name: b, ratios: [1]}]}]", "a joint has this name"),
+    "two transmissions": (
+        "transmissions: [{name: w, joints: [a], motors: [{name: m, ratios: [1]}]},"
+        " {name: w, joints: [b], motors: [{name: n, ratios: [1]}]}]",
+        "two transmissions have this name",
+    ),
+    "a follower": (
+        "drives: [{joint: b, mimic: {joint: a}}]\ntransmissions: [{joints: [b], motors: [{name: m, ratios: [1]}]}]",
+        "its joint 'b' follows another one",
+    ),
+    "negative rotor": (
+        "transmissions: [{joints: [a], motors: [{name: m, ratios: [1], Ia: -1}]}]",
+        "motor 'm': its rotor inertia is negative",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_mistakes_are_told(case):
+    text, message = MISTAKES[case]
+    with pytest.raises(ModelError, match=f"(?s){message}"):
+        linkwork.load(read_mdh(ARM + text, "arm.yaml"))
+
+
+def test_warnings_of_check():
+    text = """
+drives: [{joint: a, Fv: 1, friction: {stribeck: {excess: -0.5, velocity: 1}}}]
+transmissions: [{joints: [b, c], motors: [{name: m, ratios: [1, 2]}, {name: n, ratios: [2, 4], Fs: -1}]}]
+"""
+    told = " ".join(map(str, check(read_mdh(ARM + text))))
+    assert "joint 'a': its friction would feed energy in: Stribeck(excess=-0.5" in told
+    assert "its motors cannot move independently" in told
+    assert "motor 'n': its Coulomb friction is negative" in told
+    quiet = "drives: [{joint: a, Fs: 1, friction: {stribeck: {excess: -0.5, velocity: 1}, offset: {offset: 9}}}]"
+    assert not any("feed" in finding.message for finding in check(read_mdh(ARM + quiet)))
+
+
+def test_laws_are_objects_each_once():
+    for friction in ((Offset(1), Offset(2)), (Coulomb(1),), (3,)):
+        with pytest.raises(
+            ModelError, match=r"(?s)friction is a list of laws, each once.*expected: Asymmetric, Offset, Stribeck"
+        ):
+            JointDescription("a", "revolute", "x", "y", friction=friction)
+    with pytest.raises(ModelError, match=r"Stribeck.velocity"):
+        Stribeck(1.0, -1.0)
+
+
+def test_choice_of_drives_is_checked():
+    robot = linkwork.load(read_mdh(ARM))
+    with pytest.raises(UnknownNameError, match=r"(?s)no parameter of drives 'FX'.*IA"):
+        robot.parameter_names(drives=("FX",))
+    with pytest.raises(ModelError, match=r"FST depends on the velocity of the law 'stribeck'"):
+        robot.base_parameters(drives=("FST",))
+    with pytest.raises(UnknownNameError, match="choice of drives 'FS'"):
+        robot.regressor(*np.zeros((3, 3)), drives="FS")
+    assert robot.parameter_names(drives=("K",))[-3:] == ("a.K", "b.K", "c.K")
+
+
+def test_friction_and_rotors_can_be_left_out():
+    full, bare = read_mdh(ARM + DRIVEN), read_mdh(ARM)
+    state = random_state(linkwork.load(full).model, 1)
+    without = linkwork.load(full, friction=False, rotors=False)
+    assert_close(without.inverse_dynamics(*state), linkwork.load(bare).inverse_dynamics(*state))
+    assert without.compile("inverse_dynamics").label.assumed[1:] == (
+        "Friction of the joints: none.",
+        "Rotor inertias: none.",
+    )
+
+
+def test_exports_say_the_laws():
+    told = linkwork.load(read_mdh(ARM + DRIVEN)).inverse_dynamics.label.assumed
+    friction = next(text for text in told if text.startswith("Friction"))
+    assert "Stribeck, Fst v / sqrt(v^2 + w^2) / (1 + (v / vs)^2), w = 0.02" in friction
+    assert "offset, F0" in friction and "asymmetric" in friction
+
+
+def test_methods_that_know_single_rotors_refuse():
+    robot = linkwork.load(read_mdh(ARM + DRIVEN))
+    for quantity, method in (("forward_dynamics", "aba"), ("hybrid_dynamics", "khalil")):
+        with pytest.raises(UnsupportedError, match="rotors of single joints, and transmissions couple them"):
+            robot.compile(quantity, method=method)
+
+
+def test_elastic_drives_take_the_place_in_a_transmission():
+    drive = linkwork.ElasticDrive(stiffness=100, motor_inertia=0.1)
+    robot = linkwork.load(read_mdh(ARM + DRIVEN), elastic={"c": drive})
+    assert robot.model.transmissions[0].joints == ("b", "c_motor")
+
+
+def test_names_of_parameters_of_motors():
+    robot = linkwork.load(read_mdh(ARM + DRIVEN))
+    assert {"m1.IA", "m1.FV", "m2.FS", "m2.F0", "a.FST", "b.FSP"} <= set(robot.parameter_names())
+    names = robot.base_parameters().names
+    assert "IA_m1" in names or "IAR_m1" in names
+
+
+def test_inspect(tmp_path, run_linkwork):
+    path = tmp_path / "arm.yaml"
+    path.write_text(ARM + DRIVEN)
+    code, out, _ = run_linkwork("inspect", str(path))
+    assert code == 0
+    assert "Transmission wrist" in out and "m2" in out and "Stribeck" in out and "width 0.02" in out
+
+
+def test_reading_from_python():
+    motor = Transmission("t", ("a",), (Motor("m", coulomb=1.0),), ((2.0,),))
+    description = replace(read_mdh(ARM), transmissions=(motor,))
+    robot = linkwork.load(description)
+    assert robot.drive_names == ("m", "b", "c")
+    assert_close(robot.transmission, np.diag([2.0, 1, 1]))
+    still, turning = np.zeros(3), np.array([1.0, 0, 0])
+    bare = linkwork.load(read_mdh(ARM)).inverse_dynamics(still, turning, still)
+    assert_close(robot.inverse_dynamics(still, turning, still) - bare, [2.0, 0, 0])
+    with pytest.raises(ModelError, match="its ratios are not finite"):
+        linkwork.load(replace(description, transmissions=(replace(motor, matrix=((np.inf,),)),)))
+    assert io.read("puma560").transmissions == ()
+
+
+def test_drives_can_be_changed():
+    robot = linkwork.load(read_mdh(ARM + DRIVEN))
+    changed = robot.with_drives({"a": {"coulomb": 2.0, "friction": ()}, "m1": {"rotor_inertia": 1.0}})
+    assert (changed.model.joint(1).coulomb, changed.model.joint(1).friction) == (2.0, ())
+    assert changed.model.transmissions[0].motors[0].rotor_inertia == 1.0
+    assert robot.model.transmissions[0].motors[0].rotor_inertia == 2e-5
+    for values, message in (
+        ({"d": {}}, "no joint or motor 'd'"),
+        ({"a": {"coulom": 1}}, "did you mean 'coulomb'"),
+        ({"m1": {"stiffness": 1}}, "no value of drive 'm1' 'stiffness'"),
+        ({"a": {"rotor_inertia": -1.0}}, "its rotor inertia is negative"),
+        ({"a": {"viscous": np.inf}}, "its viscous is not finite"),
+        ({"a": {"friction": Offset(1)}}, "friction is a list of laws|these are not values"),
+    ):
+        with pytest.raises((ModelError, UnknownNameError), match=f"(?s){message}"):
+            robot.with_drives(values)
+
+
+def test_params_and_symbols_name_the_motors(tmp_path, run_linkwork):
+    path = tmp_path / "arm.yaml"
+    path.write_text(ARM + DRIVEN)
+    code, out, _ = run_linkwork("params", str(path))
+    assert code == 0 and "FS_m2" in out and "IA" in out and "the same" in out
+    robot = linkwork.load(path)
+    written = str(robot.symbolic("inverse_dynamics"))
+    assert "2500*IA_m1*qdd2" in written and "FST1" in written and "F0_m2" in written
+
+
+def test_rotors_of_transmissions_are_inertia_enough():
+    text = (
+        ARM.replace("M: 1, ZZ: 1}", "M: 0}", 1)
+        + "transmissions: [{joints: [a], motors: [{name: m, ratios: [9], Ia: 1}]}]"
+    )
+    assert not any("singular" in finding.message for finding in check(read_mdh(text)))
