@@ -22,7 +22,8 @@ ALLOWED = {
     "constraints": {"model", "scalar", "spatial"},
     "io": {"files", "forces", "model"},
     "formulations": {"constraints", "model", "spatial", "scalar"},
-    "parameters": {"constraints", "formulations", "model", "scalar", "spatial"},
+    "symbols": {"formulations", "model", "program", "scalar", "spatial"},
+    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "symbols"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
     "codegen": {"files", "program", "linkwork"},  # the version
@@ -42,7 +43,7 @@ ALLOWED = {
     "report": {"about", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"},  # the version
     "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
-    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
+    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
     | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}

@@ -20,8 +20,8 @@ from linkwork.symbolic import from_program, symbolic
 from linkwork.symbolic.angles import AngleGraph
 from linkwork.symbolic.expressions import Call, Number, Printer, Product, Quotient, Sum, Symbol, evaluate
 from linkwork.symbolic.python import PythonPrinter
-from linkwork.symbolic.symbols import Visit
 from linkwork.symbolic.watch import Watch
+from linkwork.symbols.robots import Visit
 from support.evaluate import assert_close
 from support.evaluate import evaluate as evaluated
 from support.random_robots import Recipe, describe, random_vectors, recipes

@@ -19,7 +19,7 @@ from ..formulations.letters import GROUPED, LETTERS, TAG, is_read
 from ..formulations.regressor import ELEMENTS
 from ..program.graph import Node
 from ..spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Pose, Symmetric, Vector
-from .symbols import Visit
+from ..symbols.robots import Visit
 
 SYMMETRIC = ("xx", "xy", "xz", "yy", "yz", "zz")
 
