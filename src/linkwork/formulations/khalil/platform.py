@@ -13,7 +13,6 @@ from ...scalar.orthogonal import dot
 from ...scalar.staircase import Staircase
 from ...spatial import AXES, ArticulatedInertia, Force, Matrix, Motion, Pose, Screw, Symmetric, Transform, Vector
 from ..rnea import acceleration_matrix
-from .kleinfinger import revolute
 
 
 class PlatformAt:
@@ -90,7 +89,7 @@ class LegAt:
         self.X = [model.transform(j, q) for j in leg.bodies]
         self.tip, self.P = leg.tip.pose.origin, platform.at[-1].outward(leg.hold.pose.origin)
         self.turns = _held_turns(leg)
-        if revolute(model.joint(leg.bodies[-1])):
+        if model.joint(leg.bodies[-1]).revolute:
             self._align()
         self.axes = Transform(*(Screw(s.axis, s.c, s.s) for X in self.X for s in X.screws))  # no shifts
         self.J_v = [self.at_tip(S) for S in platform.unit]                                       # (65)
