@@ -66,7 +66,7 @@ def convert(
         write_text(path, text)
     given = description or describe(robot.model)
     dropped = list(_dropped(Path(file or ""), given, robot, back))
-    joints = robot.position_names
+    joints = robot.coordinates.positions.joints
     return {
         "file": str(out),
         "files": [*map(str, texts)],
@@ -87,7 +87,8 @@ def _read_back(texts: Mapping[Path, str], out: Path) -> Robot:
 
 def _difference(robot: Robot, back: Robot) -> float:
     one, two = robot.model, back.model
-    if one.position_names != two.position_names or one.floating != two.floating or one.mobility != two.mobility:
+    here, there = one.coordinates, two.coordinates
+    if here.positions != there.positions or here.velocities != there.velocities or one.mobility != two.mobility:
         return float("inf")
     states = random_states(robot, 100)
     here, there = (
@@ -114,7 +115,7 @@ def _dropped(path: Path, given: Description, robot: Robot, back: Robot) -> Itera
     names = [*(link.name for link in given.links), *given.frames]
     if frames := [name for name in names if name not in back.frame_names]:
         yield "frames: " + ", ".join(frames)
-    for old, new in zip(robot.model.leading_joints, back.model.leading_joints, strict=True):
+    for old, new in zip(robot.coordinates.joints, back.coordinates.joints, strict=True):
         for value in JOINT_VALUES:
             if getattr(old, value) != getattr(new, value):
                 yield f"{value} of joint {old.name!r}: {getattr(old, value):g} became {getattr(new, value):g}"

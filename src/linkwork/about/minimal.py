@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..robot import Robot
 
 
-def params(robot: Robot, kind: str = "khalil") -> dict[str, Any]:
+def params(robot: Robot, kind: str = "khalil", drives: bool | Sequence[str] | None = None) -> dict[str, Any]:
     """The fewest parameters that tell all joint forces, the combinations of the standard ones that they are, and what
     became of each of these. ``Robot.base_parameters`` has the same to compute with."""
-    base = robot.base_parameters(kind)
+    base = robot.base_parameters(kind, drives)
     return {
         "robot": base.model.name,
         "kind": base.kind,

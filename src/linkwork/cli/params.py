@@ -18,6 +18,14 @@ def params(
         str,
         typer.Option(metavar="KIND", help="khalil: base parameters of Gautier and Khalil. lin: Lin's combinations."),
     ] = "khalil",
+    drives: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="Rotors and friction that count: all, also where they are zero; none; or names, as IA,FS,FV,F0."
+            " Default: those that are not zero.",
+        ),
+    ] = "",
     numbers: Annotated[
         bool, typer.Option("--numbers", help="Lengths and angles as numbers instead of symbols.")
     ] = False,
@@ -28,14 +36,15 @@ def params(
     \b
     linkwork params puma560
     linkwork params stanford --kind lin --numbers
+    linkwork params ur5e --drives all
     """
-    robot = source.load()
+    robot, counted = source.load(), {"": None, "all": True, "none": False}.get(drives, drives.split(","))
     with progress("counting the rank of the regressor"):
-        found = about.params(robot, kind)
+        found = about.params(robot, kind, counted)
     if json:
         print_json(found)
         return
-    model, base = robot.model, robot.base_parameters(kind)
+    model, base = robot.model, robot.base_parameters(kind, counted)
     written = base.numeric_formulas if numbers else base.written
     rows = [[name, float(value), written[name]] for name, value in zip(base.names, base.values, strict=True)]
     show(f"{model.name}: base parameters ({kind})", ["parameter", "value\nSI", "combination"], rows)

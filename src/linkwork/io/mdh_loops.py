@@ -3,7 +3,7 @@
     loops:                                       # cut joints: kind, and where both sides sit
       - {name: cut, kind: revolute, first: {link: coupler, d: 0.3}, second: {link: rocker, d: 0.25}}
       - {kind: spherical, first: {frame: ball}, second: {frame: socket}}
-    home: {crank: 60 deg, rocker: 1.2}           # positions near which the loops close; zero where none is given
+    home: {crank: 60 deg, ball: [0, 0, 1, 0]}    # positions near which the loops close; zero where none is given
     independent: [crank]                         # joints that tell all others; without it, active ones first
     actuation: redundant                         # more active joints than freedoms are meant
     forces:                                      # laws of the surroundings, each acting at a link or frame
@@ -32,6 +32,7 @@ from typing import Any
 import yaml
 
 from ..forces import LAWS
+from ..model.coordinates import Segment
 from ..model.cut_joints import CUT_JOINTS
 from ..model.joints import joint_kind
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
@@ -86,7 +87,10 @@ def read_independent(tables: Tables, top: Row) -> None:
     if "independent" in top:
         tables.label = "independent"
         with tables.going_on():
-            names = {name: None for name, joint in tables.joints.items() if joint["kind"] != "fixed"}
+            names = {}
+            for name, joint in tables.joints.items():
+                own = Segment(name, joint_kind(joint["kind"]).velocity_parts, ()).names
+                names |= dict.fromkeys((name, *own) if own else ())
             tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
         tables.label = ""
 

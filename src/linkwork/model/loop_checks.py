@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import one_of, perhaps
 from .cut_joints import CUT_JOINTS
 from .description import ROLES, Description, Finding, JointDescription, Placement
+from .joints import JointKind
 
 HUGE = 1e100  # beyond this, squares and products overflow
 SAME = 1e-9  # metres and radians: two axes this close are one
@@ -30,6 +31,12 @@ def check_structure(description: Description) -> Iterator[Finding]:
     yield from _roles(description)
     yield from _home(description)
     yield from _independent(description)
+
+
+def tells_position(kind: JointKind, numbers: Iterable[float]) -> bool:
+    """Whether they can be normalised: a quaternion of no length cannot."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(kind.normalised([np.array([x], float) for x in numbers])).all())
 
 
 def check_drives(description: Description) -> Iterator[Finding]:
@@ -112,6 +119,9 @@ def _home(description: Description) -> Iterator[Finding]:
         elif numbers.shape != (joint.motion.nq,):
             message = f"its home position has {numbers.size} numbers, a {joint.kind} joint {joint.motion.nq}"
             yield Finding("error", where, message, f"give {', '.join(joint.motion.position_parts) or 'one number'}")
+        elif not tells_position(joint.motion, numbers):
+            message = f"its home position is a quaternion of no length: {position}"
+            yield Finding("error", where, message, "give one of length one: 0, 0, 0, 1 is no turn")
         elif joint.motion.bounded and not joint.lower <= numbers[0] <= joint.upper:
             message = f"its home position {numbers[0]:g} is outside its limits {joint.lower:g} and {joint.upper:g}"
             yield Finding("warning", where, message, "choose a home position the joint can reach")
@@ -119,7 +129,7 @@ def _home(description: Description) -> Iterator[Finding]:
 
 def _independent(description: Description) -> Iterator[Finding]:
     counts = Counter(description.independent)
-    for name, joint in _named(description, counts, "independent"):
+    for name, joint in _named(description, counts, "independent", parts=True):
         where = place(description, "joint", name)
         if isinstance(joint, Finding):
             yield joint
@@ -133,13 +143,15 @@ def _independent(description: Description) -> Iterator[Finding]:
 
 
 def _named(
-    description: Description, names: Iterable[str], table: str
+    description: Description, names: Iterable[str], table: str, parts: bool = False
 ) -> Iterator[tuple[str, JointDescription | Finding]]:
-    """The joint of each name, or what to say if there is none."""
+    """The joint of each name, or of one of its freedoms by its own name; or what to say if there is none."""
     joints = {joint.name: joint for joint in description.joints}
+    freedoms = {name: joint for joint in description.joints for name in joint.freedoms} if parts else {}
     for name in names:
         message = f"`{table}` names joint {name!r}, which does not exist"
-        yield name, joints.get(name) or Finding("error", place(description), message, _nearest(name, joints))
+        nothing = Finding("error", place(description), message, _nearest(name, joints))
+        yield name, joints.get(name) or freedoms.get(name) or nothing
 
 
 def _has_no_coordinate(joint: JointDescription) -> str:
