@@ -256,7 +256,8 @@ class TestInspect:
         refusals = {(m["quantity"], m["method"]): m["refusal"] for m in facts["methods"]}
         assert refusals["forward_dynamics", "khalil-parallel"] == ""
         assert refusals["forward_dynamics", "aba"] == "it is for trees, and the robot has loops"
-        assert refusals["inverse_dynamics", "khalil"] == "it is for a fixed base, and a platform floats"
+        told = "it is for revolute and prismatic joints, and 'platform_joint' is floating"
+        assert refusals["inverse_dynamics", "khalil"] == told
 
     def test_loops_in_text(self, run):
         code, out, err = run("inspect", "gough-stewart")
