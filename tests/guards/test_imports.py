@@ -42,7 +42,7 @@ ALLOWED = {
     | {"program", "published", "robot", "sim"},
     "report": {"about", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"},  # the version
     "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
-    "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
+    "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
