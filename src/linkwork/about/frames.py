@@ -23,7 +23,7 @@ Rows = list[list[str]]
 
 def mdh(robot: Robot) -> dict[str, list[dict[str, str]]]:
     """The modified Denavit-Hartenberg table of a robot and where its frames sit in the links' own: a dict for each row.
-    Lengths in m, angles in rad; sigma: 0 revolute, 1 prismatic, else the kind of joint; z of a frame is the axis of its joint."""
+    Lengths in m, angles in rad; sigma: 0 revolute, 1 prismatic, else the kind of joint; z of a frame is its axis."""
     parts = {"table": (HEADERS, table(robot.model)), "frames": (SEATS, seats(robot.model))}
     return {name: [dict(zip(headers, row, strict=True)) for row in rows] for name, (headers, rows) in parts.items()}
 
