@@ -20,9 +20,9 @@ from support.pinocchio_tree import PinocchioTree
 TOLERANCE = 1e-12
 # Methods that no kind of joint keeps away. Others may refuse, but where they do not they are right.
 FOR_ALL = {
-    "inverse_dynamics": {"rnea", "khalil-kleinfinger"},
+    "inverse_dynamics": {"rnea", "shared-axes"},
     "inertia_matrix": {"crba", "unit-accelerations"},
-    "bias": {"newton-euler", "khalil-kleinfinger"},
+    "bias": {"newton-euler", "shared-axes"},
     "forward_dynamics": {"crba-ldl", "aba"},
     "hybrid_dynamics": {"khalil", "blocks"},
 }
