@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnknownNameError
+from ..errors import ShapeError, UnknownNameError, UnsupportedError
 from ..scalar import Scalar
 
 if TYPE_CHECKING:
@@ -171,6 +171,19 @@ class Coordinates:
     def joint_of(self, freedom: int) -> Joint:
         """The joint that has this entry of the velocities."""
         return self._freedoms[freedom][0]
+
+    def position_of(self, freedom: int) -> int:
+        """Which entry of q has this entry of the velocities as its rate."""
+        joint, part = self._freedoms[freedom]
+        kind, name = joint.kind, joint.name
+        if kind.position_parts != kind.velocity_parts:
+            raise UnsupportedError(
+                "no single position changes with this velocity",
+                where=f"joint {name!r}",
+                got=f"{name}.{kind.velocity_parts[part]} of a {kind.name} joint",
+                fix="difference(q0, q1) tells the way between two positions",
+            )
+        return self.positions.places[name].start + part
 
     @property
     def names(self) -> tuple[str, ...]:
