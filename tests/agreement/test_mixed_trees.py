@@ -202,6 +202,21 @@ def heavier(description: Description) -> Description:
     return replace(description, links=tuple(links))
 
 
+@pytest.mark.parametrize("tree", ["helical", "universal", "cylindrical", "planar"])
+def test_the_same_tree_in_mjcf(tree: str, tmp_path):
+    """Read by linkwork: several hinges and slides in one body, at the positions and rates they have there."""
+    here = case(tree)
+    (tmp_path / "tree.xml").write_text(here.mujoco.text)
+    robot = linkwork.load(tmp_path / "tree.xml")
+    T, _ = here.mujoco.moved(here.q, here.v, here.a)
+    theirs, data = here.mujoco.model, here.mujoco.data
+    order = [theirs.joint(name).dofadr[0] for name in robot.coordinates.names]
+    assert sorted(order) == list(range(theirs.nv))
+    tau = np.zeros(theirs.nv)
+    tau[order] = evaluate(robot.model, "inverse_dynamics", data.qpos[order], data.qvel[order], data.qacc[order])
+    assert_close(T.T @ tau, here.pinocchio.inverse_dynamics(here.q, here.v, here.a))
+
+
 COMPILED = ["branched", "floating base", "robot and objects"]
 
 
