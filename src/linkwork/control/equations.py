@@ -58,8 +58,8 @@ class Equations:
 
     def motor_positions(self, q: Any) -> np.ndarray:
         """Those of the active joints, in the order of ``Robot.motor_names``."""
-        coordinates, q = self.model.coordinates, self._vector("q", q)
-        return np.array([q[coordinates.position_of(k)] for k in self.model.mobility.motors])
+        values = self._vector("q", q)
+        return np.array([values[k] for k in self.model.motor_places()])
 
     def motor_velocities(self, q: Any, v: Any) -> np.ndarray:
         """Those of the active joints, which may depend on the independent ones of ``v``."""
