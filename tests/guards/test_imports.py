@@ -30,7 +30,7 @@ ALLOWED = {
     "function": {"program", "codegen", "files", "label", "model", "notebook", "symbolic"},
     "notebook": {"model"},
     "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},
-    "assembly": {"constraints", "function", "model", "program", "scalar", "spatial"},
+    "assembly": {"constraints", "function", "model", "program", "scalar"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"drawing", "files", "scalar", "spatial"},
