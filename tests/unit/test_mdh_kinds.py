@@ -279,3 +279,23 @@ def test_universal_and_ball_joints_in_legs():
         np.testing.assert_allclose(forces, first, rtol=1e-11)
     text = write_mdh(describe(robots[2].model))
     assert write_mdh(describe(load(read_mdh(text)).model)).count("kind: spherical") == 6
+
+
+def test_part_of_a_ball_joint_may_be_independent():
+    """The coupler of a spatial four-bar between two balls turns about itself, whatever the crank does."""
+    bodies = ", ".join(f"{{link: {name}, M: 1, central: [0.1, 0.1, 0.1]}}" for name in ("wheel", "rod", "lever"))
+    text = f"""name: bars
+joints:
+  - {{name: crank, link: wheel}}
+  - {{name: ball, link: rod, kind: spherical, d: 0.1}}
+  - {{name: rocker, link: lever, parent: base, xyz: [0.3, 0.1, 0.05], rpy: [0.3, 0.2, 0]}}
+links: [{bodies}]
+drives: [{{joint: ball, role: passive}}, {{joint: rocker, role: passive}}]
+loops: [{{kind: spherical, first: {{link: rod, d: 0.3}}, second: {{link: lever, d: 0.2}}}}]
+"""
+    model = load(read_mdh(text)).model
+    described = describe(model)
+    assert described.independent == ("crank", "ball.rx")
+    again = read_mdh(write_mdh(described))
+    assert again.independent == described.independent
+    assert load(again).model.mobility == model.mobility
