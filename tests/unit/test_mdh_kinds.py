@@ -115,6 +115,10 @@ MISTAKES = {
         "sigma is a number.*0, 1 or 2.*kind: spherical",
     ),
     "no pitch": (robot("{link: body, kind: helical}"), "'pitch' is missing.*metres per radian"),
+    "no pitch in the standard convention": (
+        robot("{link: body, kind: helical}, {kind: spherical, a: 1}", "convention: standard"),
+        "'pitch' is missing",
+    ),
     "pitch of revolute": (robot("{link: body, pitch: 1}"), "a revolute joint has no pitch.*write kind: helical"),
     "pitch a word": (robot("{link: body, kind: helical, pitch: fine}"), "not a number"),
     "own frame off the centre": (
