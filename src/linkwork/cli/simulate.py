@@ -157,8 +157,6 @@ def _short(value: float) -> float:
 
 def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:
     """The reference is of the motors' joints."""
-    names = list(model.position_names)
-    first = model.nq - len(names)
-    motors = [first + names.index(name) for name in model.names_of(model.mobility.motors)]
+    motors = model.motor_places()
     end = parse(model, "q", goal, "--goal")
     return Quintic(q0[motors], end[motors], duration)

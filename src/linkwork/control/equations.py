@@ -58,8 +58,8 @@ class Equations:
 
     def motor_positions(self, q: Any) -> np.ndarray:
         """Those of the active joints, in the order of ``Robot.motor_names``."""
-        first = 1 if self.model.floating else 0  # a floating body has one position more than velocities
-        return np.array([self._vector("q", q)[k + first] for k in self.model.mobility.motors])
+        values = self._vector("q", q)
+        return np.array([values[k] for k in self.model.motor_places()])
 
     def motor_velocities(self, q: Any, v: Any) -> np.ndarray:
         """Those of the active joints, which may depend on the independent ones of ``v``."""

@@ -201,8 +201,31 @@ class Coordinates:
 
     @cached_property
     def quaternions(self) -> list[slice]:
-        """Where in q the four entries of each unit quaternion stand."""
-        return [slice(k, k + 4) for k, name in enumerate(self.names) if name.endswith(".qx")]
+        """Where in q unit quaternions stand: they are what has no unit."""
+        found = []
+        for joint, at in zip(self.joints, self.position_ranges, strict=True):
+            bare = [k for k, unit in zip(at, joint.kind.position_units, strict=True) if not unit]
+            found += [slice(bare[0], bare[-1] + 1)] if bare else []
+        return found
+
+    def position_of(self, freedom: int) -> int | None:
+        """The entry of q whose rate is this entry of the velocities; none where they are not one for one."""
+        joint, part = self._freedoms[freedom]
+        at = self.position_ranges[self.joints.index(joint)]
+        return at[part] if joint.kind.straight else None
+
+    @cached_property
+    def lower(self) -> np.ndarray:
+        """Limits of the entries of q; -inf where there are none."""
+        return self._limits("lower", -np.inf)
+
+    @cached_property
+    def upper(self) -> np.ndarray:
+        return self._limits("upper", np.inf)
+
+    def _limits(self, side: str, none: float) -> np.ndarray:
+        own = ([getattr(j, side) if j.kind.bounded else none] * j.kind.nq for j in self.joints)
+        return np.array([x for each in own for x in each], float)
 
     # -- positions and velocities --------------------------------------------------------------------------------------
 

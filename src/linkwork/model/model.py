@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ..errors import ModelError, UnknownNameError
+from ..errors import ModelError, UnknownNameError, UnsupportedError
 from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .coordinates import Coordinates
@@ -349,6 +349,19 @@ class Model:
             return self.frames[name]
         except KeyError:
             raise UnknownNameError("frame", name, self.frames, where=f"robot {self.name!r}") from None
+
+    def motor_places(self) -> list[int]:
+        """The entries of q that are the positions of the motors."""
+        found = {k: self.coordinates.position_of(k) for k in self.mobility.motors}
+        if curved := [k for k, place in found.items() if place is None]:
+            joint = self.coordinates.joint_of(curved[0])
+            raise UnsupportedError(
+                "a motor's position is one number, whose rate is the motor's velocity",
+                where=f"robot {self.name!r}, joint {joint.name!r}",
+                got=f"a {joint.kind.name} joint with a motor",
+                fix="mark the joint passive, or write a controller of your own: coordinates.difference(q, goal)",
+            )
+        return [place for place in found.values() if place is not None]
 
     def joint_freedoms(self, name: str) -> range:
         """Indices of a leading joint, or of one of its entries, among their velocities."""

@@ -51,20 +51,19 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
-    first = model.nq - len(model.leading_joints)
-    lower, upper = (np.array([getattr(j, end) for j in model.leading_joints]) for end in ("lower", "upper"))
+    lower, upper, names = model.coordinates.lower, model.coordinates.upper, model.coordinates.names
     bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
     if not len(bounded):
         return
-    seen, t = np.asarray(arrays["q"])[..., first + bounded], np.asarray(arrays["t"])
+    seen, t = np.asarray(arrays["q"])[..., bounded], np.asarray(arrays["t"])
     beyond = np.fmax(lower[bounded] - seen, seen - upper[bounded])
     if (out := beyond > 1e-9).any():
         sample, row, k = np.unravel_index(np.nanargmax(beyond), beyond.shape)
-        joints = [model.leading_joints[bounded[j]].name for j in np.flatnonzero(out.any(axis=(0, 1)))]
+        joints = [names[bounded[j]] for j in np.flatnonzero(out.any(axis=(0, 1)))]
         began = t[out[sample, :, k]][0]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {model.leading_joints[bounded[k]].name} by up to {beyond[sample, row, k]:.2g}, from t = {began:g} s on"
+            f" {names[bounded[k]]} by up to {beyond[sample, row, k]:.2g}, from t = {began:g} s on"
             f"{_of_samples(out.any(axis=(1, 2)), int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
 

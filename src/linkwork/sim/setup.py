@@ -131,9 +131,8 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
     for at in model.coordinates.quaternions:
         length = np.linalg.norm(q[:, at], axis=1)
         if not (np.abs(length - 1) < 1e-6).all():
-            raise ShapeError(
-                "a quaternion is not of length one", where="q0", got=f"length {length[np.abs(length - 1).argmax()]:g}"
-            )
+            got = f"length {length[np.abs(length - 1).argmax()]:g}"
+            raise ShapeError("a quaternion is not of length one", where="q0", got=got)
         q[:, at] /= length[:, None]
     if model.loops:
         residual = np.abs(robot.loop_residual(q)).max()
@@ -153,7 +152,7 @@ def _velocities(model: Model, v0: Any) -> np.ndarray:
     if not model.loops:
         return vector(model, "v", v0, "v0")
     if isinstance(v0, Mapping):
-        return vector(model, "v_joints" if set(model.position_names) <= set(v0) else "v", v0, "v0")
+        return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v0) else "v", v0, "v0")
     array = numbers(v0, "v0")
     return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, "v0")
 
@@ -169,7 +168,7 @@ def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
                 "the velocities of the independent joints do not tell those of the others at q0",
                 where=f"robot {model.name!r}",
                 got=f"conditioning {conditioning.min():.1e}",
-                fix=f"give v0 of all {model.n_leading} joints: {', '.join(model.position_names)}",
+                fix=f"give v0 of all {model.n_leading} joints: {model.coordinates.velocities}",
             )
         return robot.joint_velocities(q, v)
     rates = np.abs(robot.loop_rates(q, v)).max()
@@ -185,17 +184,18 @@ def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def zero(model: Model) -> np.ndarray:
     """Home of a robot with loops, else zero, and no rotation."""
-    return np.array(model.home) if model.home else model.coordinates.neutral()
+    if model.home:
+        return np.array(model.home)
+    return model.coordinates.neutral()
 
 
 def rest(model: Model) -> np.ndarray:
     """Where a motion starts if nothing is said: home; or zero, and the middle of its range for a joint that cannot be
     there."""
-    q = zero(model)
-    for joint, at in zip(model.coordinates.joints, model.coordinates.position_ranges, strict=True):
-        if not model.home and not joint.lower <= 0.0 <= joint.upper:  # it has one position
-            middle = 0.5 * (joint.lower + joint.upper)
-            q[at.start] = middle if np.isfinite(middle) else np.clip(0.0, joint.lower, joint.upper)
+    q, lower, upper = zero(model), model.coordinates.lower, model.coordinates.upper
+    for k in () if model.home else np.flatnonzero((q < lower) | (q > upper)):
+        middle = 0.5 * (lower[k] + upper[k])
+        q[k] = middle if np.isfinite(middle) else np.clip(0.0, lower[k], upper[k])
     return q
 
 

@@ -42,7 +42,7 @@ from ..sim import Options, rest
 from ..sim.integrators import schemes
 from ..sim.names import entries
 from .sampling import Change, Vector
-from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed
+from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed, started
 from .values import MOST, Values
 
 KEYS = ("name", "seed", "samples", "robot", "simulation", "initial", "controller", "reference", "vary", "outputs")
@@ -192,9 +192,8 @@ class _Reader(Values):
         self, top: Row, name: str, robot: Robot, controller: yaml.Node | None, samples: int, seed: int
     ) -> Case:
         model, named = robot.model, entries(robot.model)
-        joints, home = set(model.joint_names), dict(zip(named["q"], rest(model).tolist(), strict=True))
-        if model.loops:  # the other joints follow
-            home = {name: x for name, x in home.items() if name in joints or name not in model.position_names}
+        home = dict(zip(named["q"], rest(model).tolist(), strict=True))
+        home = {name: home[name] for name in started(model).names}  # the other joints follow
         initial = self.mapping(top["initial"], ("q", "v")) if "initial" in top else {}
         q = self.vector(initial.get("q"), "initial.q", tuple(home), tuple(home.values()))
         v = self.vector(initial.get("v"), "initial.v", named["v"], (0.0,) * model.nv)
@@ -269,7 +268,7 @@ class _Reader(Values):
 
     def read_vary(self, node: yaml.Node | None, robot: Robot) -> tuple[str, dict[str, Vector]]:
         model, frame, vary = robot.model, "", {}
-        joints = [joint for joint in model.leading_joints if not joint.floating]
+        joints = [joint for joint in model.coordinates.joints if joint.name in model.position_names]
         own: dict[str, dict[str, float]] = {
             "mass": {body.name: body.inertia.mass for body in model.bodies},
             "viscous": {joint.name: joint.viscous for joint in joints},

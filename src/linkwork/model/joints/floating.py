@@ -24,6 +24,7 @@ class Floating(JointKind):
     velocity_meaning = "linear, then angular part, in its own axes"
     turning = (False, False, False, True, True, True)
     has_spring = False
+    straight = False
     free = True
 
     def transform(self, joint, q):

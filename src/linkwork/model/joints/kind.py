@@ -36,6 +36,7 @@ class JointKind:
     axial = False  # may the body's frame be turned about and shifted along its z axis, and all stays the same?
     bounded = False  # may it have limits?
     has_spring = True  # may it have one?
+    straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
 
     @property

@@ -22,6 +22,7 @@ class Planar(JointKind):
     velocity_parts = ("x", "y", "rz")
     position_meaning = "place of its origin in the plane, then angle"
     velocity_meaning = "along its own axes, then turn"
+    straight = False
     turning = (False, False, True)
     has_spring = False
     directions = 1

@@ -19,6 +19,7 @@ class Spherical(JointKind):
     velocity_parts = ("rx", "ry", "rz")
     position_meaning = "unit quaternion x, y, z, w"
     velocity_meaning = "about its own axes"
+    straight = False
     turning = (True, True, True)
 
     def transform(self, joint, q):
