@@ -31,6 +31,7 @@ from linkwork.model import Description, JointDescription, Link, LoopDescription,
 from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import deviation
 from support.mixed_loops import closed_chain
+from support.mixed_trees import MixedRecipe, mixed, shuffled
 from support.parallel_robots import described, universals, with_a_plate, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
@@ -46,8 +47,12 @@ TOLERANCE = 1e-9
 UNIVERSAL = ("universal", "prismatic", "prismatic", "prismatic", "revolute")
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
-GAUGE = "khalil/kleinfinger.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
-PLANAR = "if joint.floating or (is_zero(self.U.rows[2].z) and not all(map(is_zero, fixed.origin))):"
+GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
+SPARSE = "sparse = is_zero(self.U.rows[2].z) and entries(constant)"
+ONE_SCREW = "one_screw = len(X.screws) == len(fixed.screws) + 1 and isinstance(X.screws[-1], Screw)"
+ABOUT_Z = "return all(is_zero(e.angular.x) and is_zero(e.angular.y) for e in S) and not only_slides(S)"
+SHOULDER = "return len(directions) == 1 and [is_zero(x) for x in placed(joint).inward(directions[0])] in XY"
+SCREWS = "len(fixed.screws)"
 LAST_ARM = "linfang/formulation4.py", "if i + 1 == n:"
 PARALLEL = "return math.hypot(*axis.cross(v)) <= PARALLEL * max(1.0, math.hypot(*v))"
 AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
@@ -73,12 +78,17 @@ EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
     (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
+    ("shared_axes.py", SPARSE, "self.U.rows[2].z", "self.U.rows[2].x"): "chooses between two forms of one product",
+    ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", f"{SCREWS} - 1"): "likewise",
+    ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", SCREWS): "likewise",
+    ("shared_axes.py", ABOUT_Z, "e.angular.x", "e.angular.y"): "no joint turns about x and not about y",
+    ("shared_axes.py", ABOUT_Z, "e.angular.y", "e.angular.z"): "(5) does for (3) and (4) at a higher price",
     (
-        "khalil/kleinfinger.py",
-        PLANAR,
-        "self.U.rows[2].z",
-        "self.U.rows[2].x",
-    ): "chooses between two forms of one product",
+        "shared_axes.py",
+        SHOULDER,
+        "placed(joint).inward(directions[0])",
+        "placed(joint).outward(directions[0])",
+    ): "axes that do not turn serve for any joint, at a higher price",
     ("lin1991/fijany_bejczy.py", AXES, "n + 1", "n"): "the axis of the last joint is not used",
     (*LAST_ARM, "i + 1", "i - 1"): "the general form gives the last arm too, at a higher price",
     (*LAST_ARM, "i + 1", "i"): "likewise",
@@ -226,7 +236,7 @@ class Case:
 
 @cache
 def cases() -> list[Case]:
-    """Small robots that excite every term: skew axes and coincidences, both kinds of joint, branches, a free base,
+    """Small robots that excite every term: skew axes and coincidences, all kinds of joint, branches, a free base,
     joints without motors, loops of every kind, platforms on legs."""
     both, turning = ("revolute", "prismatic"), ("revolute",)
     recipes = [
@@ -246,14 +256,12 @@ def cases() -> list[Case]:
     ]
     trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
     skew = on_skew_joints(2), on_skew_joints(3, UNIVERSAL), universals(linkwork.io.read("gough-stewart"))
-    parallel = (
-        *map(described, ("delta", "gough-stewart", "3rpr")),
-        *skew,
-        on_swivels(),
-        with_a_plate(described("3rpr")),
-    )
-    mixed = closed_chain(("revolute", "universal", "cylindrical"), "universal", back=True)
-    others = (upright(), sliding(), "scara", "stanford", *map(mechanism, loops), *parallel, mixed)
+    bundled = [*map(described, ("delta", "gough-stewart", "3rpr"))]
+    parallel = (*bundled, *skew, on_swivels(), with_a_plate(bundled[2]))
+    kinds = [MixedRecipe(1, shuffled(1), reach=2, coordinate=True), MixedRecipe(2, shuffled(2), reach=3, floating=True)]
+    arms = (upright(), sliding(), shoulder(), "scara", "stanford")
+    loop = closed_chain(("revolute", "universal", "cylindrical"), "universal", back=True)
+    others = (*map(mixed, kinds), *arms, *map(mechanism, loops), *parallel, loop)
     others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
@@ -280,6 +288,13 @@ def upright() -> Description:
     return chain([("revolute", axis, shift) for axis, shift in zip((z, z, z, skew), shifts)])
 
 
+def shoulder() -> Description:
+    """An upright axis, three level ones that stand off each other along and across, and one across them."""
+    x, y, z = np.eye(3)
+    shifts = ((0.0, 0.0, 0.3), (0.1, 0.2, 0.1), (0.3, 0.1, 0.2), (0.2, 0.15, -0.3), (0.2, 0.1, 0.1))
+    return chain([("revolute", axis, shift) for axis, shift in zip((z, y, y, y, x), shifts)])
+
+
 def sliding() -> Description:
     """Two parallel revolute axes with prismatic ones of any direction before, between and behind them."""
     rng, z = np.random.default_rng(1), (0.0, 0.0, 1.0)
@@ -294,7 +309,8 @@ def on_skew_joints(count: int, kinds: tuple[str, ...] = ("revolute", "prismatic"
     robot, rng = with_joints_for_balls(described("gough-stewart"), count), np.random.default_rng(1)
     floating = next(joint for joint in robot.joints if joint.kind == "floating")
     shifts, axes = rng.uniform(-0.2, 0.2, (len(kinds), 3)), rng.normal(size=(len(kinds), 3))
-    shifts[-1] += robot.home[floating.name][:3] - shifts.sum(axis=0)
+    home = dict(robot.home)
+    shifts[-1] += np.array(home.pop(floating.name)[:3]) - shifts.sum(axis=0)
     names = [*(f"carrier{k}" for k in range(len(kinds) - 1)), floating.child]
     own = tuple(
         JointDescription(
@@ -305,7 +321,6 @@ def on_skew_joints(count: int, kinds: tuple[str, ...] = ("revolute", "prismatic"
     )  # fmt: skip
     links = (*robot.links, *(Link(name, inertia(rng)) for name in names[:-1]))
     joints = (*own, *(joint for joint in robot.joints if joint is not floating))
-    home = {name: x for name, x in robot.home.items() if name != floating.name}
     return replace(robot, links=links, joints=joints, home=home, independent=tuple(joint.name for joint in own))
 
 

@@ -15,8 +15,8 @@ from linkwork.formulations import find, methods
 from linkwork.formulations.aba import aba
 from linkwork.formulations.crba import crba
 from linkwork.formulations.khalil import khalil, khalil_direct, khalil_kleinfinger
-from linkwork.formulations.khalil.kleinfinger import minimum_parameters
 from linkwork.formulations.rnea import rnea
+from linkwork.formulations.shared_axes import second_moments, shared_axes
 from linkwork.io import read
 from linkwork.model import grouped
 from linkwork.spatial import Force, Vector
@@ -65,7 +65,7 @@ def test_every_pattern(pattern: str, tmp_path, deviations):
         tau = peer.inverse_dynamics(*state)
         condition = np.linalg.cond(crba(model, q))
         for seen in (model, grouped(model)):
-            for function in (rnea, khalil, khalil_kleinfinger):
+            for function in (rnea, khalil, khalil_kleinfinger, shared_axes):
                 off = deviation(function(seen, q, v, a), tau)
                 deviations(function.__name__, off)
                 assert off <= TOLERANCE, function.__name__
@@ -81,16 +81,17 @@ def test_random_trees_with_wrenches(recipe):
     q, v, a = lists(*random_state(model, recipe.seed))
     wrenches = wrenches_on(model, recipe.seed)
     expected = rnea(model, q, v, a, wrenches)
-    assert_close(khalil_kleinfinger(model, q, v, a, wrenches), expected, tolerance=TOLERANCE)
+    assert_close(shared_axes(model, q, v, a, wrenches), expected, tolerance=TOLERANCE)
     if not model.floating:
-        assert_close(khalil(model, q, v, a, wrenches), expected, tolerance=TOLERANCE)
+        for function in (khalil, khalil_kleinfinger):
+            assert_close(function(model, q, v, a, wrenches), expected, tolerance=TOLERANCE)
         qdd = aba(model, q, v, expected, wrenches)
         condition = np.linalg.cond(crba(model, q))
         found = khalil_direct(model, q, v, expected, wrenches)
         assert_close(found, qdd, scale=1.0, tolerance=TOLERANCE + 1e-15 * condition)
 
 
-@pytest.mark.parametrize("method", ["khalil", "khalil-kleinfinger"])
+@pytest.mark.parametrize("method", ["khalil", "khalil-kleinfinger", "shared-axes"])
 def test_mimic_joints(method: str):
     model = linkwork.load(describe(Recipe(seed=4, joints=5, branches=True, mimic=True))).model
     assert model.has_mimic
@@ -127,7 +128,7 @@ def test_wrenches_are_not_changed():
     model = robot_of("RRP", 1, branches=True).model
     q, v, a = lists(*random_state(model))
     wrenches = wrenches_on(model)
-    for function in (khalil, khalil_kleinfinger, khalil_direct):
+    for function in (khalil, khalil_kleinfinger, shared_axes, khalil_direct):
         assert function(model, q, v, a, wrenches) == function(model, q, v, a, wrenches)
     assert_close([x for f in wrenches.values() for x in f], [x for f in wrenches_on(model).values() for x in f])
 
@@ -144,7 +145,7 @@ def test_pinocchios_external_forces_act_on_the_body_too(tmp_path):
     forces[frame.parentJoint] = frame.placement.act(pin.Force(wrench))
     q, v, a = state
     tau = pin.rnea(peer.model, peer.data, peer.q(q), peer.v(v), peer.v(a), forces)[peer.order]
-    for method in ("khalil", "khalil-kleinfinger"):
+    for method in ("khalil", "khalil-kleinfinger", "shared-axes"):
         found = evaluate(robot.model, "inverse_dynamics", *state, method=method, wrenches={link: wrench})
         assert_close(found, tau, tolerance=TOLERANCE)
     found = evaluate(robot.model, "forward_dynamics", q, v, tau, method="khalil", wrenches={link: wrench})
@@ -156,7 +157,9 @@ def test_floating_base():
     for quantity in ("inverse_dynamics", "forward_dynamics"):
         with pytest.raises(linkwork.UnsupportedError, match="it is for a fixed base"):
             find(quantity, "khalil", model)
-    assert "khalil-kleinfinger" in [m.name for m in methods("inverse_dynamics") if not m.refusal(model)]
+    with pytest.raises(linkwork.UnsupportedError, match="it is for a fixed base"):
+        find("inverse_dynamics", "khalil-kleinfinger", model)
+    assert "shared-axes" in [m.name for m in methods("inverse_dynamics") if not m.refusal(model)]
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -168,11 +171,11 @@ def test_bundled_robots(name: str):
     for parameters in ("minimal", "standard", "input"):
         functions = {
             method: robot.compile("inverse_dynamics", method=method, parameters=parameters, backend="interpreter")
-            for method in ("rnea", "khalil-kleinfinger")
+            for method in ("rnea", "shared-axes")
         }
         more = (np.array(robot.parameters),) if parameters == "input" else ()
-        assert_close(functions["khalil-kleinfinger"](*state, *more), expected, tolerance=TOLERANCE)
-        ours, theirs = (functions[method].operations for method in ("khalil-kleinfinger", "rnea"))
+        assert_close(functions["shared-axes"](*state, *more), expected, tolerance=TOLERANCE)
+        ours, theirs = (functions[method].operations for method in ("shared-axes", "rnea"))
         assert ours.mul + ours.add <= theirs.mul + theirs.add
 
 
@@ -181,13 +184,13 @@ def test_arms_from_files(name: str):
     robot = linkwork.load(read(FILES[name]), friction=False)
     state = random_state(robot.model)
     expected = evaluate(robot.model, "inverse_dynamics", *state)
-    for method in ("khalil", "khalil-kleinfinger"):
+    for method in ("khalil", "khalil-kleinfinger", "shared-axes"):
         assert_close(evaluate(robot.model, "inverse_dynamics", *state, method=method), expected, tolerance=TOLERANCE)
     counts = {
         method: robot.compile("inverse_dynamics", method=method, backend="interpreter").operations
-        for method in ("rnea", "khalil-kleinfinger")
+        for method in ("rnea", "shared-axes")
     }
-    best, plain = counts["khalil-kleinfinger"], counts["rnea"]
+    best, plain = counts["shared-axes"], counts["rnea"]
     assert best.mul + best.add <= plain.mul + plain.add
 
 
@@ -198,14 +201,14 @@ def test_no_more_operations_on_random_robots(seed: int):
     robot = robot_of("RRRRRR" if seed % 3 else "RPRRPR", seed, relations, branches=seed > 5, floating=seed > 8)
     best, plain = (
         robot.compile("inverse_dynamics", method=method, backend="interpreter").operations
-        for method in ("khalil-kleinfinger", "rnea")
+        for method in ("shared-axes", "rnea")
     )
     assert best.mul + best.add <= plain.mul + plain.add
 
 
-def test_minimum_parameters():
+def test_second_moments():
     model = robot_of("RPRR", 1, branches=True).model
-    kept = minimum_parameters(model)
+    kept = second_moments(model)
     for j, (M, MS, E) in kept.items():
         if model.joint(j).prismatic:
             assert M > 0 and not any(E)
@@ -213,7 +216,7 @@ def test_minimum_parameters():
             assert (M, MS.z, E.zz) == (0, 0, 0) and all((MS.x, E.xx, E.yy))
 
 
-@pytest.mark.parametrize("name", ["khalil", "khalil-kleinfinger"])
+@pytest.mark.parametrize("name", ["khalil", "khalil-kleinfinger", "shared-axes"])
 def test_arrays_and_complex_numbers(name: str):
     model = robot_of("RRPR", 2, ("right angle", "skew")).model
     q, v, a = (np.array([random_state(model, seed)[k] for seed in range(3)]) for k in range(3))

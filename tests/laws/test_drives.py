@@ -266,6 +266,21 @@ def test_laws_act_on_every_freedom_alike(seed):
         assert_close(Y @ robot.parameter_values(drives=drives), tau, tolerance=1e-11)
 
 
+def test_energy_of_balls_on_springs():
+    """The semi-implicit step takes the largest slope of a joint's freedoms, and stays of first order."""
+    description = sprung(1, ("spherical", "universal", "spherical"), LAWS["stribeck"])
+    robot = linkwork.load(description)
+    q, v, _ = Places(description, joint_order(robot.model.coordinates.names)).state(1)
+    q = robot.coordinates.normalised(q)
+    exact = robot.simulate(q, v, 0.2, 0.05, method="dormand-prince", tolerance=1e-13, friction_width=1.0)
+    assert exact.drift["energy"] < 1e-9 * (1 + np.abs(exact.energy).max())
+    errors = []
+    for dt in (2e-3, 1e-3):
+        motion = robot.simulate(q, v, 0.2, dt, method="semi-implicit-euler", friction_width=1.0)
+        errors.append(np.abs(motion.v[-1] - exact.v[-1]).max())
+    assert 1.7 < errors[0] / errors[1] < 2.3
+
+
 @pytest.mark.parametrize("kind", ["planar", "floating"])
 def test_no_springs_where_there_is_no_one_way_back(kind):
     description = mixed(MixedRecipe(kinds=(kind,)))

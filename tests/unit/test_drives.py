@@ -1,5 +1,6 @@
 """Drives in files, on the command line and in exports, and how mistakes about them are told."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -248,3 +249,10 @@ def test_rotors_of_transmissions_are_inertia_enough():
         + "transmissions: [{joints: [a], motors: [{name: m, ratios: [9], Ia: 1}]}]"
     )
     assert not any("singular" in finding.message for finding in check(read_mdh(text)))
+
+
+@pytest.mark.parametrize(("which", "count"), [("", 40), ("none", 40), ("all", 52), ("IA,FS", 48)])
+def test_params_of_drives_that_are_zero(run_linkwork, which, count):
+    code, out, _ = run_linkwork("params", "scara", "--no-friction", "--no-rotors", "--drives", which, "--json")
+    facts = json.loads(out)
+    assert (code, facts["standard_count"], facts["rank"]) == (0, count, facts["count"])

@@ -76,7 +76,7 @@ def test_what_a_robot_says_of_itself():
 
 def test_auto_takes_the_method_with_the_fewest_instructions():
     for robot in (ARM, linkwork.load("panda"), linkwork.load("quadruped")):
-        tried = ("aba", "crba-ldl", "crba+khalil-kleinfinger")
+        tried = ("aba", "crba-ldl", "crba+shared-axes")
         each = {m: robot.compile("forward_dynamics", method=m).operations.instructions for m in tried}
         chosen = robot.compile("forward_dynamics")
         assert chosen.operations.instructions <= min(each.values())

@@ -17,6 +17,14 @@ def params(
         str,
         typer.Option(metavar="KIND", help="khalil: base parameters of Gautier and Khalil. lin: Lin's combinations."),
     ] = "khalil",
+    drives: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="Rotors and friction that count: all, also where they are zero; none; or names, as IA,FS,FV,F0."
+            " Default: those that are not zero.",
+        ),
+    ] = "",
     numbers: Annotated[
         bool, typer.Option("--numbers", help="Lengths and angles as numbers instead of symbols.")
     ] = False,
@@ -27,9 +35,10 @@ def params(
     \b
     linkwork params puma560
     linkwork params stanford --kind lin --numbers
+    linkwork params ur5e --drives all
     """
     model = source.load().model
-    base = base_parameters(model, kind)
+    base = base_parameters(model, kind, {"": None, "all": True, "none": False}.get(drives, drives.split(",")))
     with progress("counting the rank of the regressor"):
         facts = _facts(base)
     if json:

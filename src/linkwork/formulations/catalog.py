@@ -16,12 +16,21 @@ from .method import Method
 from .multipliers import ByMultipliers
 from .quantity_table import QUANTITIES
 from .rnea import rnea
+from .shared_axes import shared_axes
 
 newton_euler = partial(bias_by, rnea)
 
 METHODS = (
     Method(
         "rnea", "inverse_dynamics", rnea, "luh1980", "recursive Newton-Euler, three-vectors, O(n)", candidate=True
+    ),
+    Method(
+        "shared-axes",
+        "inverse_dynamics",
+        shared_axes,
+        "khalilkleinfinger1987",
+        "khalil-kleinfinger and four steps further, for the fewest operations, O(n)",
+        candidate=True,
     ),
     Method("crba", "inertia_matrix", crba, "walker1982", "composite rigid bodies, O(n d)", candidate=True),
     Method(
@@ -30,6 +39,14 @@ METHODS = (
         newton_euler,
         "luh1980",
         "Newton-Euler at zero acceleration, O(n)",
+        candidate=True,
+    ),
+    Method(
+        "shared-axes",
+        "bias",
+        partial(bias_by, shared_axes),
+        "khalilkleinfinger1987",
+        "the same at zero acceleration, O(n)",
         candidate=True,
     ),
     Method(

@@ -23,11 +23,11 @@ from . import coriolis, energy, kinematics
 from .crba import crba
 from .drives import with_rotor_forces, with_rotors
 from .forward import bias_by
-from .khalil import khalil_kleinfinger
 from .method import Method
 from .multipliers import ByMultipliers
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
+from .shared_axes import shared_axes
 
 Scalars = Sequence[Scalar]
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each
@@ -73,7 +73,7 @@ def constrained_dynamics(
     q, qd = model.expand(q), model.expand_rates(v_joints)
     applied = body_wrenches(model, q, qd, *loads)
     with _Solvable(model):
-        a, multipliers = ByMultipliers(crba, partial(bias_by, khalil_kleinfinger))(
+        a, multipliers = ByMultipliers(crba, partial(bias_by, shared_axes))(
             model, q, qd, joint_forces(model, q, qd, tau), applied
         )
     return a, forces_at_cuts(model, q, multipliers)
@@ -156,7 +156,7 @@ def bias(model: Model, q: Scalars, v: Scalars, *, method: Method, loads: Loads =
 
 def gravity(model: Model, q: Scalars) -> list[Scalar]:
     q, still = model.expand(q), [0] * model.n_tree
-    return ClosedLoops(model, q).collect(khalil_kleinfinger(model, q, still, still))
+    return ClosedLoops(model, q).collect(shared_axes(model, q, still, still))
 
 
 def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Scalar]]:

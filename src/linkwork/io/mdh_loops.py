@@ -3,7 +3,7 @@
     loops:                                       # cut joints: kind, and where both sides sit
       - {name: cut, kind: revolute, first: {link: coupler, d: 0.3}, second: {link: rocker, d: 0.25}}
       - {kind: spherical, first: {frame: ball}, second: {frame: socket}}
-    home: {crank: 60 deg, rocker: 1.2}           # positions near which the loops close; zero where none is given
+    home: {crank: 60 deg, ball: [0, 0, 1, 0]}    # positions near which the loops close; zero where none is given
     independent: [crank]                         # joints that tell all others; without it, active ones first
     actuation: redundant                         # more active joints than freedoms are meant
     forces:                                      # laws of the surroundings, each acting at a link or frame

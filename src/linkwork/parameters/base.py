@@ -16,7 +16,7 @@ from ..model import Model
 from ..model.drive import JointValues
 from ..scalar import Scalar
 from .double_double import DoubleDouble
-from .excitation import Excitation, excitations
+from .excitation import Excitation, excitations, told_by_rules
 from .khalil import khalil_parameters, with_rotors_absorbed
 from .lin import lin_parameters
 from .precise import precise_model, precise_rows
@@ -45,7 +45,7 @@ class BaseParameters:
     names: tuple[str, ...]
     matrix: np.ndarray
     columns: tuple[Parameter, ...]
-    in_closed_form: tuple[bool, ...]  # not those that loops or mimic joints made a matter of numbers
+    in_closed_form: tuple[bool, ...]  # not those that are a matter of numbers
     ambiguity: str = ""
 
     def __len__(self) -> int:
@@ -86,8 +86,8 @@ class BaseParameters:
 
     @cached_property
     def formulas(self) -> dict[str, str]:
-        """Each in symbols, with lengths and angles by name; but for those that loops or mimic joints made a matter of
-        numbers, and those of hundreds of terms."""
+        """Each in symbols, with lengths and angles by name; but for those that are a matter of numbers, and those of
+        hundreds of terms."""
         model, values = with_symbols(self.model), zip(self.standard, self.standard_values.tolist(), strict=True)
         named = {each: symbol(str(each), value, parameter=True) for each, value in values}
         told = _combinations(model, self.kind, named, excitations(self.model))
@@ -144,8 +144,9 @@ class BaseParameters:
 def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -> BaseParameters:
     """The base parameters of a robot by the rules of Gautier and Khalil, or those of Lin.
 
-    ``drives``: which parameters of the drives are among the standard ones, see ``standard_parameters``. Where loops are
-    closed, joints mimic others, transmissions couple them or friction has further laws, numbers reduce the set further.
+    ``drives``: which parameters of the drives are among the standard ones, see ``standard_parameters``. Where the rules
+    do not tell all (loops, mimic joints, ball joints on the ground, transmissions, further laws of friction), numbers
+    reduce what they leave further.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of base parameters", kind, KINDS)
@@ -159,7 +160,7 @@ def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -
         names, matrix = _rows(_combinations(exact, "lin", units, excited), standard)
         return BaseParameters(kind, model, standard, names, matrix, columns, (True,) * len(names))
     closed, doubts = (True,) * len(columns), []
-    if model.loops or model.has_mimic or model.transmissions or _has_further_laws(standard):
+    if not told_by_rules(model) or _has_further_laws(standard):
         found = independent(*precise_rows(model, columns))
         made, most = found.matrix @ matrix, np.abs(found.matrix) @ np.abs(matrix)
         matrix = np.where(np.abs(made) < CANCELLED * most, 0.0, made)
@@ -212,8 +213,10 @@ def _rows(combinations: Mapping[Any, Any], standard: Sequence[Parameter]) -> tup
 
 
 def _require_chain(model: Model) -> None:
+    unlike = [joint.name for joint in model.tree.joints if not (joint.revolute or joint.prismatic or joint.floating)]
     reasons = {"its base floats": model.floating, "it branches": not model.serial, "it has loops": bool(model.loops)}
     reasons |= {"joints mimic others": model.has_mimic, "transmissions couple its joints": bool(model.transmissions)}
+    reasons |= {f"{', '.join(unlike)}: neither revolute nor prismatic": bool(unlike)}
     if found := [reason for reason, holds in reasons.items() if holds]:
         raise UnsupportedError(
             "Lin's combinations are for serial chains on a fixed base",

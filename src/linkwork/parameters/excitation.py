@@ -11,7 +11,7 @@ from ..spatial import Pose, Vector, Z
 
 PARALLEL = 1e-12  # sine or cosine of the angle below which axes are parallel or at right angles
 
-EVERY_WAY = "every way"  # it turns about axes that are not parallel, or floats
+EVERY_WAY = "every way"  # it turns about axes that are not parallel, or floats, or may for all the rules know
 ABOUT_ONE = "about one direction"  # all its turns are about parallel axes, which never turn themselves
 NO_TURN = "no turn"  # it only slides
 
@@ -32,24 +32,22 @@ class Excitation:
 
 
 def excitations(model: Model) -> dict[int, Excitation]:
-    """By numbers at joint positions zero: before the first axis that is not parallel to the others nothing turns but
+    """By numbers at neutral joint positions: before the first axis that is not parallel to the others nothing turns but
     about their direction, so what is parallel there is parallel everywhere."""
     pose, found = {0: Pose.identity()}, {}
-    q = [0.0] * (model.n_tree + 1)
+    q = model.tree.neutral().tolist()
     for i, p in model.outward():
-        if model.joint(i).floating:
-            pose[i], found[i] = Pose.identity(), Excitation(EVERY_WAY)
-            continue
+        joint = model.joint(i)
         pose[i] = pose[p].then(model.transform(i, q))
+        if (p and found[p].turns == EVERY_WAY) or not (joint.revolute or joint.prismatic):
+            found[i] = Excitation(EVERY_WAY)
+            continue
         before = list(model.ancestors(i))
         turning = [k for k in before if not model.joint(k).prismatic]
         sliding = [pose[k].outward(Z) for k in before if model.joint(k).prismatic]
         axis = pose[i].outward(Z)
-        if p and found[p].turns == EVERY_WAY:
-            found[i] = Excitation(EVERY_WAY)
-            continue
         one = pose[turning[0]].outward(Z) if turning else None
-        if model.joint(i).prismatic:
+        if joint.prismatic:
             along = one is not None and _parallel(one, [axis])
             alone = _across(axis, [model.gravity, *sliding]) and (along or one is None)
             found[i] = Excitation(ABOUT_ONE if turning else NO_TURN, along, rotor=alone)
@@ -60,6 +58,18 @@ def excitations(model: Model) -> dict[int, Excitation]:
         else:
             found[i] = Excitation(EVERY_WAY, rotor=_across(axis, [one]))
     return found
+
+
+def told_by_rules(model: Model) -> bool:
+    """Are the rules of the papers enough? Not where loops, mimic joints or transmissions tie joints together, nor where
+    a body is held to the ground by a joint that is neither revolute nor prismatic. A floating body and what it carries
+    move every way, whatever the joints are."""
+    free = {i for i, _ in model.outward() if model.joint(i).floating}
+    known = (
+        model.joint(i).revolute or model.joint(i).prismatic or not free.isdisjoint((i, *model.ancestors(i)))
+        for i, _ in model.outward()
+    )
+    return not (model.loops or model.has_mimic or model.transmissions) and all(known)
 
 
 def _parallel(axis: Vector, others: Iterable[Vector]) -> bool:

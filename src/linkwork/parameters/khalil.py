@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from ..formulations.regressor import ELEMENTS, Parameter
 from ..model import Model
+from ..model.joints import JointKind
 from ..scalar import Scalar
 from ..spatial import Inertia, Screw, Symmetric, Transform, Vector, Z
-from .excitation import ABOUT_ONE, EVERY_WAY, NO_TURN, Excitation
+from .excitation import ABOUT_ONE, NO_TURN, Excitation
 
 
 def khalil_parameters(model: Model, excited: dict[int, Excitation]) -> dict[Parameter, Scalar]:
@@ -18,6 +19,8 @@ def khalil_parameters(model: Model, excited: dict[int, Excitation]) -> dict[Para
 
       (1)  of a revolute joint's body M, MZ and YY, the latter as XX = YY:  XXR = XX - YY
       (2)  of a prismatic joint's body XX, XY, XZ, YY, YZ, ZZ
+
+    and of other kinds what they say (``JointKind.grouped``). Behind those the rules do not tell whether less acts.
 
     With R and p the place of the joint in its parent at position zero, the parent's J grows by R J' R^T
     + 2 (p.u) 1 - p u^T - u p^T, its first moments by MS' + M p, where MS' = R MS, u = MS' + M p / 2; its mass by M.
@@ -32,25 +35,18 @@ def khalil_parameters(model: Model, excited: dict[int, Excitation]) -> dict[Para
     base: dict[Parameter, Scalar] = {}
     for i, p in model.inward():
         how, joint = excited[i], model.joint(i)
-        kept: dict[str, Scalar] = dict(zip(ELEMENTS, own[i], strict=True))
-        if joint.floating:
-            moved, acting = Inertia(), ELEMENTS
-        elif joint.prismatic:
-            moved, acting = Inertia(0, Vector(), own[i].J), ELEMENTS[:4]  # (2)
-            if how.turns == NO_TURN:
-                acting = ("M",)  # (3)
-            elif how.along:
-                moved, acting = Inertia(0, Vector(own[i].h.x, own[i].h.y, 0), own[i].J), ("M",)  # (6)
-            elif how.turns == ABOUT_ONE:
-                first, acting = _across(own[i].h, _direction(model, i))  # (5)
-                kept |= dict(zip(("MX", "MY", "MZ"), first, strict=True))
-        else:
-            yy = own[i].J.yy
-            moved = Inertia(own[i].mass, Vector(0, 0, own[i].h.z), Symmetric(yy, 0, 0, yy, 0, 0))  # (1)
-            kept["XX"] = kept["XX"] - yy
+        rest, moved = joint.kind.grouped(own[i])  # (1) (2)
+        kept: dict[str, Scalar] = dict(zip(ELEMENTS, rest, strict=True))
+        acting = _staying(joint.kind)
+        if joint.prismatic and how.turns == NO_TURN:
+            acting = ("M",)  # (3)
+        elif joint.prismatic and how.along:
+            moved, acting = Inertia(0, Vector(own[i].h.x, own[i].h.y, 0), own[i].J), ("M",)  # (6)
+        elif joint.prismatic and how.turns == ABOUT_ONE:
+            first, acting = _across(own[i].h, _direction(model, i))  # (5)
+            kept |= dict(zip(("MX", "MY", "MZ"), first, strict=True))
+        elif how.turns == ABOUT_ONE:
             acting = ("MX", "MY", "ZZ") if how.moments else ("ZZ",)  # (4)
-            if how.turns == EVERY_WAY:
-                acting = ("MX", "MY", "XX", "XY", "XZ", "YZ", "ZZ")
         base |= {Parameter(i, element): kept[element] for element in acting}
         if p:
             own[p] = own[p] + carrier(model, i).inertia_outward(moved)
@@ -76,9 +72,18 @@ def with_rotors_absorbed(model: Model, excited: dict[int, Excitation]) -> Model:
 
 
 def carrier(model: Model, i: int) -> Transform:
-    """The place of joint ``i`` in its parent; where it stands does not matter, so a revolute one does not turn it."""
-    *placement, last = model.transform(i, [0.0] * (model.n_tree + 1)).screws
-    return Transform(*placement, last if model.joint(i).prismatic else Screw("z", t=last.t))
+    """The place of joint ``i`` in its parent; where it stands does not matter, so one that turns about z does not turn
+    it."""
+    whole = model.transform(i, model.tree.neutral().tolist())
+    joint, (*placement, last) = model.joint(i), whole.screws
+    turns = joint.kind.axial and not joint.prismatic
+    return Transform(*placement, Screw("z", t=last.t)) if turns and isinstance(last, Screw) else whole
+
+
+def _staying(kind: JointKind) -> tuple[str, ...]:
+    """The parameters that are not moved to the parent, of ten different ones."""
+    kept, _ = kind.grouped(Inertia.of(range(1, 11)))
+    return tuple(element for element, value in zip(ELEMENTS, kept, strict=True) if value)
 
 
 def _direction(model: Model, i: int) -> Vector:

@@ -32,8 +32,9 @@ METHODS: tuple[Method, ...] = (
         "inverse_dynamics",
         khalil_kleinfinger,
         "khalilkleinfinger1987",
-        "Newton-Euler for the fewest operations, O(n)",
-        candidate=True,
+        "Newton-Euler with base parameters and the matrix U, O(n)",
+        fixed_base=True,
+        kinds=ONE_AXIS,
     ),
     Method(
         "khalil-kleinfinger",
@@ -41,7 +42,8 @@ METHODS: tuple[Method, ...] = (
         partial(bias_by, khalil_kleinfinger),
         "khalilkleinfinger1987",
         "the same at zero acceleration, O(n)",
-        candidate=True,
+        fixed_base=True,
+        kinds=ONE_AXIS,
     ),
     Method(
         "khalil",

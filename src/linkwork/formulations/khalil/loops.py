@@ -12,7 +12,7 @@ from ..crba import crba
 from ..drives import with_rotor_forces, with_rotors
 from ..method import Wrenches
 from ..passive import passive_forces
-from .kleinfinger import khalil_kleinfinger
+from ..shared_axes import shared_axes
 
 
 def khalil_loops(
@@ -42,7 +42,7 @@ def khalil_loops(
         known[k] = value
     qd = loops.rates(v)
     qdd = loops.accelerations(qd, known)
-    at_rest = with_rotor_forces(model, khalil_kleinfinger(model, q, qd, qdd, wrenches), qdd)
+    at_rest = with_rotor_forces(model, shared_axes(model, q, qd, qdd, wrenches), qdd)
     r = loops.collect([x + y for x, y in zip(at_rest, passive_forces(model, q, qd), strict=True)])
     A = loops.collect_matrix(with_rotors(model, crba(model, q)))                                                  # (58)
     L, inverse = ldl.factor([[A[max(i, j)][min(i, j)] for j in U] for i in U])

@@ -15,7 +15,7 @@ from ...spatial import Motion
 from ..crba import crba
 from ..method import Wrenches
 from ..passive import passive_forces
-from .kleinfinger import khalil_kleinfinger
+from ..shared_axes import shared_axes
 from .platform import LegAt, PlatformAt
 
 
@@ -107,7 +107,7 @@ def _bracket(
         Jd_qd = leg.drift(qd)
         vd_i = leg.at_tip(Vd_p) + Motion(w.cross(w.cross(leg.P)))
         _put(qdd, leg.freedoms, leg.J.solve(leg.held_without(Jd_qd, vd_i, w)))                                   # (63')
-    Gamma = khalil_kleinfinger(model, q, qd, qdd, wrenches)
+    Gamma = shared_axes(model, q, qd, qdd, wrenches)
     Gamma = [x + y for x, y in zip(Gamma, passive_forces(model, q, qd), strict=True)]
     bracket = platform.forces([Gamma[k] for k in platform.freedoms])
     for leg in legs:
