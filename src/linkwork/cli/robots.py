@@ -89,7 +89,9 @@ def _tree(model: Model) -> str:
 def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
     say(f"{model.name}: {facts['description']}" if facts["description"] else model.name, "bold")
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
-    say(f"{facts['base']} base, {len(model.position_names)} joints, nq = {model.nq}, nv = {model.nv}")
+    bodies = sum(joint.kind.free for joint in model.coordinates.joints) - model.moving_base
+    beside = f", {bodies} floating bod{'y' if bodies == 1 else 'ies'}" if bodies and not model.loops else ""
+    say(f"{facts['base']} base, {len(model.position_names)} joints{beside}, nq = {model.nq}, nv = {model.nv}")
     say(f"mass {facts['total_mass']:g} kg ({facts['moving_mass']:g} kg moving), gravity ({gravity}) m/s^2")
 
 
