@@ -202,9 +202,8 @@ class Assembler:
             begin[:, self._aside] = end[:, self._aside]
             q[:, self.places] = begin
         way = self.given.difference(begin, end)
-        if self.given.nq > self.given.nv:  # quaternions of the same sign all along
-            ahead = self.given.integrate(begin, way)
-            end = np.where(np.abs(ahead + end) < np.abs(ahead - end), -end, end)
+        if not all(joint.kind.straight for joint in self.given.joints):
+            end = self.given.integrate(begin, way)  # the same place by other numbers: whole turns, a quaternion's sign
         size = np.abs(way).max(axis=-1, initial=0.0)
         if np.all(begun) and (size <= STRIDE).all():  # most often one stride does for all
             near, told, _, good = self._strode(q, end, tolerance)
