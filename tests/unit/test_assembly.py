@@ -402,11 +402,8 @@ def test_a_whole_turn_of_a_plate_is_no_way():
     tip, rim = (Placement(translation=np.array([x, 0.0, 0.0])) for x in (0.2, 0.1))
     loop = LoopDescription("pin", "revolute", ("hand", tip), ("plate", rim))
     home = {"base": (0.4, 0.3, 0.0), "a": 0.2, "b": 0.8, "c": 0.5}
-    robot = linkwork.load(
-        Description(
-            "plate", (Link("ground", None), *links), tuple(joints),
-            loops=(loop,), home=home, independent=("base", "a"), redundant=True,
-        )  # fmt: skip
-    )
+    bodies = (Link("ground", None), *links)
+    plate = Description("plate", bodies, tuple(joints), loops=(loop,), home=home, independent=("base", "a"))
+    robot = linkwork.load(replace(plate, redundant=True))
     near, far = (robot.assemble([0.35, 0.35, angle, 0.3]).require() for angle in (-0.2, -0.2 + 2 * np.pi))
     np.testing.assert_allclose(far - near, [0, 0, 2 * np.pi, 0, 0, 0], atol=1e-11)
