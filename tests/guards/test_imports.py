@@ -37,8 +37,8 @@ ALLOWED = {
     "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},
-    "report": {"control", "formulations", "model", "robot"},
-    "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
+    "report": {"constraints", "control", "formulations", "model", "robot", "spatial", "view"},
+    "view": {"constraints", "formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},

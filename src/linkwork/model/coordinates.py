@@ -199,6 +199,15 @@ class Coordinates:
     def velocity_ranges(self) -> list[range]:
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
+    def whole(self, freedoms: Collection[int]) -> Coordinates:
+        """Of those joints that have all their entries of the velocities among these."""
+        held = zip(self.joints, self.velocity_ranges, strict=True)
+        return Coordinates(tuple(joint for joint, own in held if own and {*own} <= {*freedoms}))
+
+    def places(self, joints: Iterable[str]) -> list[int]:
+        """Where in q the entries of these joints stand."""
+        return [k for name in joints for k in range(self.nq)[self.positions.places[name]]]
+
     def position_of(self, freedom: int) -> int | None:
         """The entry of q whose rate is this entry of the velocities; none where they are not one for one."""
         joint, part = self._freedoms[freedom]
@@ -217,6 +226,11 @@ class Coordinates:
     def _limits(self, side: str, none: float) -> np.ndarray:
         own = ([getattr(j, side) if j.kind.bounded else none] * j.kind.nq for j in self.joints)
         return np.array([x for each in own for x in each], float)
+
+    @cached_property
+    def quaternions(self) -> list[slice]:
+        """Where in q the four entries of each unit quaternion stand."""
+        return [slice(k, k + 4) for k, name in enumerate(self.names) if name.endswith(".qx")]
 
     # -- positions and velocities --------------------------------------------------------------------------------------
 

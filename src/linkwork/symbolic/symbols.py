@@ -109,7 +109,7 @@ def with_plain_tips(model: Model) -> Model:
     turn = {
         j: Pose(Matrix(*(Vector(*row) for row in rotation("z", body.joint.angle).tolist())), Vector())
         for j, body in enumerate(model.bodies, 1)
-        if j not in carriers and not body.joint.prismatic and body.joint.angle
+        if j not in carriers and any(body.joint.kind.turning) and body.joint.angle
     }
 
     def placed(frame: Frame) -> Frame:
@@ -159,7 +159,7 @@ def with_symbols(
             joint = _with_geometry(joint, j, symbols)
         if inertias:
             inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(ELEMENTS, inertia, strict=True))
-        if not joint.floating:
+        if not joint.kind.free:
             joint = symbolic_drive(joint, j)
             if friction and joint.stiffness is not body.joint.stiffness:
                 joint = replace(joint, rest=symbols.new(f"rest{j}", joint.rest))
@@ -192,7 +192,7 @@ def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:
     kept = {each.name: getattr(joint, each.name) for each in fields(Joint)}
     if not _is_quarter(joint.angle):
         kept["angle"] = 0.0
-        if joint.prismatic:
+        if not joint.revolute:
             placement.append(screw(FixedScrew("z", joint.angle), "theta", "r"))
         else:
             kept["turn"] = symbols.new(f"theta{j}", joint.angle)
