@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 
 import linkwork
-from linkwork.cli.tables import as_markdown, entry
-from linkwork.published import TABLES
+from linkwork.about.complexity import as_markdown, tables
 
 PAGES = Path(__file__).parent
 MARKED = re.compile(r"<!-- (tables|counts): ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of \1 -->\n)?", re.S)
@@ -31,7 +30,7 @@ def with_tables(text: str) -> str:
 
 def complexity(reference: str) -> str:
     """The tables of a paper, printed and measured."""
-    chosen = [as_markdown(t, [entry(row) for row in t.rows]) for t in TABLES if t.reference == reference]
+    chosen = [as_markdown(table) for table in tables() if table["reference"] == reference]
     return "\n\n".join(chosen) or sys.exit(f"no tables have the reference {reference!r}")
 
 

@@ -37,7 +37,7 @@ from support.random_robots import RELATIONS, Recipe, describe, half_driven, iner
 from support.substitute import EQUATIONS, ROOT, SHARED, imports, in_place_of, module_of, path_of
 
 PLUMBING = {  # no formulas in these
-    "__init__", "catalog", "execute", "layout", "method", "problem", "quantity", "quantity_table",
+    "__init__", "catalog", "execute", "layout", "letters", "method", "problem", "quantity", "quantity_table",
 }  # fmt: skip
 # every quantity of a robot with loops needs these
 LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     DivergedError,
+    LettersWarning,
     LinkworkError,
     ModelError,
     ShapeError,
@@ -20,7 +21,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from . import control, drawing, forces, io, library, model, report, scalar, spatial, sweep, view
+    from . import about, control, drawing, forces, io, library, model, report, scalar, spatial, sweep, view
     from .assembly import Assembly
     from .coefficient_tables import Tables, tabulate
     from .formulations import Method, methods
@@ -42,6 +43,7 @@ __all__ = [  # every name has its place in docs/api.md
     "ElasticDrive",
     "Function",
     "Integrator",
+    "LettersWarning",
     "LinkworkError",
     "Method",
     "Model",
@@ -58,6 +60,7 @@ __all__ = [  # every name has its place in docs/api.md
     "Trajectory",
     "UnknownNameError",
     "UnsupportedError",
+    "about",
     "add_integrator",
     "bundled_robots",
     "compile",
@@ -78,6 +81,7 @@ __all__ = [  # every name has its place in docs/api.md
 ]
 
 _PARTS = {  # where the names are; a part is imported when it, or something of it, is first asked for
+    "about": set(),
     "assembly": {"Assembly"},
     "coefficient_tables": {"Tables", "tabulate"},
     "control": set(),

@@ -54,6 +54,10 @@ class DivergedError(LinkworkError):
         self.q, self.v = state["q"], state["v"]
 
 
+class LettersWarning(UserWarning):
+    """Printed equations lack the letters of their intermediate results."""
+
+
 class SimulationWarning(UserWarning):
     """A motion that is not to be trusted as it is; its trajectory's notes say the same."""
 

@@ -13,7 +13,7 @@ import pytest
 from straightline import one_instruction
 
 import linkwork
-from linkwork.cli.states import random_states
+from linkwork.about.states import random_states
 from linkwork.codegen import c_source
 from linkwork.codegen.c_project import write_c
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
@@ -89,7 +89,7 @@ def run_test(folder) -> subprocess.CompletedProcess:
 
 
 def states_of(robot, function, count=20):
-    states = random_states(robot.model, count, seed=3)
+    states = random_states(robot, count, seed=3)
     states["parameters"] = np.array([robot.parameters] * count)
     return [states[port.name].astype(function.dtype) for port in function.program.inputs]
 

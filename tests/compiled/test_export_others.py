@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.cli.states import random_states
+from linkwork.about.states import random_states
 from linkwork.codegen.c_source import c_source
 from linkwork.codegen.casadi_source import to_casadi
 from linkwork.codegen.numpy_source import write_numpy
@@ -47,7 +47,7 @@ def make(case, batch=(4, 5)):
     robot = linkwork.load(name)
     function = robot.compile(quantity, **options)
     count = int(np.prod(batch))
-    states = random_states(robot.model, count, seed=5)
+    states = random_states(robot, count, seed=5)
     states["parameters"] = np.array([robot.parameters] * count)
     states["wrenches"] = np.random.default_rng(0).normal(size=(count, 2, 6))
     inputs = [states[p.name].astype(function.dtype).reshape(*batch, *p.shape) for p in function.program.inputs]
@@ -100,7 +100,7 @@ def test_numpy_equals_native(case):
 def test_every_quantity(name):
     """Whatever goes in and out: floating bases, loops, motors."""
     robot = linkwork.load(name)
-    states = random_states(robot.model, 3, seed=5)
+    states = random_states(robot, 3, seed=5)
     exported = 0
     for quantity, asked in QUANTITIES.items():
         frame = robot.frame_names[-1] if asked.of_frame else None

@@ -22,7 +22,8 @@ ALLOWED = {
     "constraints": {"model", "scalar", "spatial"},
     "io": {"files", "forces", "model"},
     "formulations": {"constraints", "model", "spatial", "scalar"},
-    "parameters": {"constraints", "formulations", "model", "scalar", "spatial"},
+    "symbols": {"formulations", "model", "program", "scalar", "spatial"},
+    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "symbols"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files"},
     "codegen": {"files", "program", "linkwork"},  # the version
@@ -37,13 +38,16 @@ ALLOWED = {
     "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},
-    "report": {"constraints", "control", "formulations", "model", "robot", "spatial", "view"},
+    "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
+    | {"program", "published", "robot", "sim"},
+    "report": {"about", "constraints", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"}
+    | {"spatial", "view"},  # and the version
     "view": {"constraints", "formulations", "function", "io", "model", "robot", "spatial", "timing"},
-    "sweep": {"control", "files", "io", "linkwork", "robot", "sim"},
-    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial"},
+    "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
+    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
-    "cli": {"assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline", "program"}
-    | {"robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
+    "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
+    | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"linkwork"},  # the version
     "__main__": {"cli"},
 }

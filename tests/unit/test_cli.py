@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork import about
+from linkwork.about.measure import seconds
 from linkwork.cli import VERBS, common
-from linkwork.cli.measure import seconds
 
 BROKEN = '<robot name="r"><link name="a"/>'
 SUSPICIOUS = """<robot name="r"><link name="base"/><link name="arm"/>
@@ -255,7 +256,8 @@ class TestInspect:
         refusals = {(m["quantity"], m["method"]): m["refusal"] for m in facts["methods"]}
         assert refusals["forward_dynamics", "khalil-parallel"] == ""
         assert refusals["forward_dynamics", "aba"] == "it is for trees, and the robot has loops"
-        assert refusals["inverse_dynamics", "khalil"] == "it is for a fixed base, and a platform floats"
+        told = "it is for revolute and prismatic joints, and 'platform_joint' is floating"
+        assert refusals["inverse_dynamics", "khalil"] == told
 
     def test_loops_in_text(self, run):
         code, out, err = run("inspect", "gough-stewart")
@@ -420,7 +422,7 @@ class TestConvert:
         assert list(tmp_path.iterdir()) == []
 
     def test_nothing_is_written_if_the_file_would_differ(self, run, tmp_path, monkeypatch):
-        monkeypatch.setattr("linkwork.cli.files.AGREEMENT", -1.0)
+        monkeypatch.setattr("linkwork.about.files.AGREEMENT", -1.0)
         code, _, err = run("convert", "panda", tmp_path / "panda.urdf")
         assert code == 1
         assert "was not written" in err
@@ -467,7 +469,7 @@ class TestBench:
             call()
             return 1e-6
 
-        monkeypatch.setattr("linkwork.cli.bench.seconds", once)
+        monkeypatch.setattr("linkwork.about.speed.seconds", once)
         report = data("bench", "planar2r", "--batch", "16")
         assert [row["quantity"] for row in report["functions"]] == [
             "inverse_dynamics", "forward_dynamics", "inertia_matrix",
@@ -480,8 +482,8 @@ class TestBench:
 
     @pytest.mark.parametrize("name", ["scara", "quadruped"])
     def test_beside_pinocchio(self, data, tmp_path, monkeypatch, name):
-        monkeypatch.setattr("linkwork.cli.bench.seconds", lambda call, **_: 1e-6)
-        monkeypatch.setattr("linkwork.cli.peers.seconds", lambda call, **_: call() is None or 1e-6)
+        monkeypatch.setattr("linkwork.about.speed.seconds", lambda call, **_: 1e-6)
+        monkeypatch.setattr("linkwork.about.peers.seconds", lambda call, **_: call() is None or 1e-6)
         linkwork.load(name).write(tmp_path / "robot.urdf")
         report = data("bench", tmp_path / "robot.urdf", "--batch", "8", "--peers")
         assert all(row["deviation"] < 1e-10 for row in report["pinocchio"])
@@ -496,7 +498,7 @@ class TestDemo:
     @pytest.fixture(autouse=True)
     def brief(self, monkeypatch):
         """Times are taken, but none of them is looked at."""
-        monkeypatch.setattr("linkwork.cli.bench.seconds", partial(seconds, least=1e-4))
+        monkeypatch.setattr("linkwork.about.speed.seconds", partial(seconds, least=1e-4))
 
     @pytest.mark.parametrize("name", ["scara", "quadruped", "four-bar", "gough-stewart", "flexible-arm", "eel"])
     def test_json(self, data, name):
@@ -509,7 +511,7 @@ class TestDemo:
 
     def test_many_joints(self, data, monkeypatch):
         """All but inverse dynamics, of which the oldest method takes n^4 operations, and 14 joints a quarter minute."""
-        monkeypatch.setattr("linkwork.cli.demo.COMPARED", ("inertia_matrix", "bias", "hybrid_dynamics"))
+        monkeypatch.setattr("linkwork.about.agreement.COMPARED", ("inertia_matrix", "bias", "hybrid_dynamics"))
         checks = data("demo", "panda-elastic")["checks"]
         assert all(check["agrees"] for check in checks)
         assert any(check["check"] == "hybrid dynamics: 4 methods agree" for check in checks)
@@ -526,7 +528,27 @@ class TestDemo:
         assert run("eval", path, "gravity")[0] == 0
 
     def test_disagreement_is_told(self, run, monkeypatch):
-        monkeypatch.setattr("linkwork.cli.demo.deviation", lambda *_: 1.0)
+        monkeypatch.setattr("linkwork.about.agreement.deviation", lambda *_: 1.0)
         code, out, _ = run("demo", "planar2r")
         assert code == 1
         assert "FAILS" in out
+
+
+ABOUT = {
+    "robots": ((), about.robots),
+    "inspect": (("four-bar",), about.inspect),
+    "count": (("planar2r",), about.count),
+    "count --passes": (("planar2r",), about.passes),
+    "params": (("four-bar",), about.params),
+    "check": (("panda",), about.check),
+    "tables": ((), about.tables),
+    "cite": (("rnea",), about.cite),
+}
+
+
+@pytest.mark.parametrize("verb", ABOUT)
+def test_what_a_verb_prints_is_had_from_python(data, verb):
+    names, function = ABOUT[verb]
+    word, *options = verb.split()
+    robots = [name if word in ("check", "cite") else linkwork.load(name) for name in names]
+    assert data(word, *names, *options) == json.loads(json.dumps(common.plain(function(*robots))))

@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 import linkwork
+from linkwork.about import frames
 from linkwork.cli import mdh, params
 from linkwork.errors import UnknownNameError, UnsupportedError
 from linkwork.parameters import base_parameters
@@ -120,7 +121,7 @@ def test_mdh_as_yaml_is_the_same_robot(source: str, tmp_path):
     path.write_text(run("mdh", str(URDF.get(source, source)), "--format", "yaml"))
     again = linkwork.load(path)
     assert (again.joint_names, set(again.frame_names)) == (robot.joint_names, set(robot.frame_names))
-    assert mdh.table(again.model) == mdh.table(robot.model)
+    assert frames.table(again.model) == frames.table(robot.model)
     q, v, a = random_state(robot.model, 1)
     if robot.model.loops:
         q = np.array(robot.home)
@@ -132,12 +133,12 @@ def test_mdh_as_yaml_is_the_same_robot(source: str, tmp_path):
 def test_seats_and_table_place_every_frame():
     """Rows multiplied out, then back from the frame to its link: the pose of the link at zero."""
     model = linkwork.load(URDF["kinova.urdf"]).model
-    rows = {int(row[0]): [number(text) for text in row[4:]] for row in mdh.table(model)}
+    rows = {int(row[0]): [number(text) for text in row[4:]] for row in frames.table(model)}
     at = {0: np.eye(4)}
     for i, body in enumerate(model.bodies, 1):
         gamma, b, alpha, d, theta, r = rows[i]
         at[i] = at[body.parent] @ screw("z", gamma, b) @ screw("x", alpha, d) @ screw("z", theta, r)
-        x, y, z, roll, pitch, yaw = map(number, mdh.seats(model)[i - 1][2:])
+        x, y, z, roll, pitch, yaw = map(number, frames.seats(model)[i - 1][2:])
         seat = screw("z", yaw, 0) @ screw("y", pitch, 0) @ screw("x", roll, 0)
         seat[:3, 3] = x, y, z
         pose = evaluate(model, "pose", np.zeros(model.nq), frame=body.name)

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import linkwork
-from linkwork.cli import VERBS, compare
+from linkwork.about import comparison
+from linkwork.cli import VERBS
 
 QUIET = """
 import sys
@@ -130,7 +131,7 @@ def test_tables_fit_a_terminal_of_80_columns(run, what):
 
 def test_comparison_in_80_columns(run, monkeypatch):
     """References give way; names of methods stay whole."""
-    monkeypatch.setattr(compare, "seconds", lambda call, **_: 1.23456e-4)
+    monkeypatch.setattr(comparison, "seconds", lambda call, **_: 1.23456e-4)
     narrow, wide = (run(columns, "compare", "puma560", "--quantity", "inertia_matrix") for columns in (80, 200))
     assert "lin-fang-1-minimal" in narrow and "linfang1999" not in narrow and "linfang1999" in wide
     assert max(map(len, narrow.splitlines())) <= 80

@@ -22,9 +22,10 @@ from linkwork.parameters import base_parameters, parameter_vector
 from linkwork.parameters.excitation import excitations
 from linkwork.parameters.khalil import khalil_parameters, with_rotors_absorbed
 from linkwork.parameters.rank import rank, stacked
-from linkwork.parameters.symbolic import with_symbols, with_values
-from linkwork.parameters.symbols import LONGEST, Expression, Unwritten, cosine_and_sine, symbol
+from linkwork.parameters.values import with_values
 from linkwork.spatial import Inertia
+from linkwork.symbols.geometry import with_named_geometry
+from linkwork.symbols.polynomials import LONGEST, Expression, Unwritten, cosine_and_sine, symbol
 from support.evaluate import assert_close, evaluate
 from support.random_robots import Recipe, describe, random_state
 
@@ -141,7 +142,7 @@ def test_symbols_and_numbers_tell_the_same(seed: int):
     names = [str(each) for each in base.standard]
     values = zip(names, base.standard_values.tolist(), strict=True)
     named = dict(zip(base.standard, (symbol(name, value, parameter=True) for name, value in values), strict=True))
-    symbolic = with_rotors_absorbed(with_values(with_symbols(model), named), excited)
+    symbolic = with_rotors_absorbed(with_values(with_named_geometry(model), named), excited)
     for parameter, expression in khalil_parameters(symbolic, excited).items():
         row = base.matrix[base.columns.index(parameter)]
         found = expression.coefficients()

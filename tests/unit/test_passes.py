@@ -17,15 +17,21 @@ from linkwork.program.passes import (
     factor,
     fuse_multiply_add,
     order_for_registers,
-    remove_dead_code,
     rescale,
     share_products,
     share_sums,
     squares_of_sine_and_cosine,
 )
+from linkwork.program.passes.dead import rebuild
 from linkwork.program.passes.flat import work
 from linkwork.program.program import ARITY
 from linkwork.scalar import cos, sign, sin, sqrt
+
+
+def remove_dead_code(program: Program) -> Program:
+    """What every pass ends with."""
+    return rebuild(program, program.numbered(), program.results)
+
 
 PASSES = [absorb_signs, fuse_multiply_add, order_for_registers, remove_dead_code]
 CONSTANTS = (0.5, -2.0, 3.0)

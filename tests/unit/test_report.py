@@ -11,12 +11,12 @@ import typer
 from typer.testing import CliRunner
 
 import linkwork
+from linkwork.about import comparison
+from linkwork.about.states import neutral
 from linkwork.cli import report as verb
-from linkwork.cli import report_sections
 from linkwork.cli.common import Source
-from linkwork.cli.states import neutral
 from linkwork.errors import LinkworkError
-from linkwork.report import picture, sample_motion, torque_parts
+from linkwork.report import picture, sample_motion, sections, torque_parts
 from linkwork.report.charts import Series, chart
 from linkwork.report.page import Safe, table
 
@@ -245,7 +245,7 @@ def test_page(tmp_path):
 
 def test_names_of_strangers(tmp_path, monkeypatch):
     """Names from a file are text on the page, wherever they stand."""
-    monkeypatch.setattr(report_sections, "WITH_METHODS", ("bias",))
+    monkeypatch.setattr(comparison, "WITH_METHODS", ("bias",))
     bad = "&lt;img src=x onerror=alert(1)&gt;"
     inertia = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     link = f'<link name="{{}}"><inertial>{inertia}</inertial></link>'
@@ -263,7 +263,7 @@ def test_names_of_strangers(tmp_path, monkeypatch):
 
 
 def test_a_body_without_motors(tmp_path, monkeypatch):
-    monkeypatch.setattr(report_sections, "WITH_METHODS", ("bias",))
+    monkeypatch.setattr(comparison, "WITH_METHODS", ("bias",))
     robot = tmp_path / "box.urdf"
     robot.write_text(
         '<robot name="box"><link name="box"><inertial><mass value="2"/>'
@@ -298,12 +298,12 @@ def test_what_cannot_be_simulated_is_told(monkeypatch):
         raise LinkworkError("no <luck>", where="here")
 
     monkeypatch.setattr(linkwork.Robot, "simulate", refuse)
-    assert "could not be simulated. here: no &lt;luck&gt;" in report_sections.simulation(robot, motion)
+    assert "could not be simulated. here: no &lt;luck&gt;" in sections.simulation(robot, motion)
 
 
 def test_parts_that_do_not_add_up_are_told(monkeypatch):
     robot = linkwork.load("planar2r")
     motion = sample_motion(robot)
     whole, parts = torque_parts(robot, motion)
-    monkeypatch.setattr(report_sections, "torque_parts", lambda *_: (whole + 1e-3, parts))
-    assert "DO NOT AGREE" in report_sections.torques(robot, motion)
+    monkeypatch.setattr(sections, "torque_parts", lambda *_: (whole + 1e-3, parts))
+    assert "DO NOT AGREE" in sections.torques(robot, motion)

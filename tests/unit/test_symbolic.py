@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 
 import linkwork
 from linkwork.errors import UnknownNameError, UnsupportedError
-from linkwork.formulations import QUANTITIES
+from linkwork.formulations import QUANTITIES, letters
 from linkwork.model import build
 from linkwork.program.graph import Graph, Node
 from linkwork.symbolic import from_program, symbolic
 from linkwork.symbolic.angles import AngleGraph
 from linkwork.symbolic.expressions import Call, Number, Printer, Product, Quotient, Sum, Symbol, evaluate
 from linkwork.symbolic.python import PythonPrinter
+from linkwork.symbolic.watch import Watch
+from linkwork.symbols.robots import Visit
 from support.evaluate import assert_close
 from support.evaluate import evaluate as evaluated
 from support.random_robots import Recipe, describe, random_vectors, recipes
@@ -220,11 +222,51 @@ class TestReadable:
         assert "ZZR1" not in steps(model.text())
 
     def test_tracing_leaves_no_trace_function_behind(self):
-        before = sys.gettrace()
         symbolic(linkwork.load("planar2r"))
+        assert sys.gettrace() is None
         with pytest.raises(UnsupportedError):
             symbolic(linkwork.load("scara"), "inertia_matrix", method="lin-fang-1-minimal", gravity=False)
-        assert sys.gettrace() is before
+        assert sys.gettrace() is None
+
+    def test_a_debugger_keeps_its_trace_function(self):
+        robot, called = linkwork.load("planar2r"), []
+
+        def debugger(frame, event, argument):
+            called.append(frame.f_code.co_name)
+
+        sys.settrace(debugger)
+        try:
+            with pytest.warns(linkwork.LettersWarning, match="no letters .*debugger.* traces this thread"):
+                without = robot.symbolic(method="rnea", parameters="standard")
+            assert sys.gettrace() is debugger
+        finally:
+            sys.settrace(None)
+        assert "rnea" in called  # the debugger saw what it was there for
+        whole = robot.symbolic(method="rnea", parameters="standard")
+        assert without.operations == whole.operations
+        assert any(step.tag for step in whole.equations) and not any(step.tag for step in without.equations)
+
+    def test_who_takes_the_trace_function_meanwhile_keeps_it(self):
+        def late(frame, event, argument):
+            return None
+
+        try:
+            with pytest.warns(linkwork.LettersWarning, match="late.* began to trace"), Watch(Visit(), print):
+                sys.settrace(late)
+            assert sys.gettrace() is late
+        finally:
+            sys.settrace(None)
+
+    def test_letters_in_place_of_names_are_of_variables_that_there_are(self):
+        paths = Path(letters.__file__).parent.rglob("*.py")
+        variables = set().union(*(_variables(compile(path.read_text(), path, "exec")) for path in paths))
+        assert variables >= {*letters.LETTERS, letters.GROUPED}
+
+
+def _variables(code) -> set[str]:
+    """Of all functions in a module that are read."""
+    inner = [each for each in code.co_consts if isinstance(each, type(code))]
+    return set(code.co_varnames if letters.is_read(code) else ()).union(*map(_variables, inner))
 
 
 class TestLatex:

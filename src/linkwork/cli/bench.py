@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from ..robot import Robot
+from .. import about
+from ..about.speed import describe_host
+from ..errors import UnsupportedError
 from .common import Json, Source, print_json, progress, say, show, takes_robot
-from .measure import seconds
-from .states import random_states
-
-TIMED = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
 
 
 @takes_robot
@@ -32,51 +27,23 @@ def bench(
     linkwork bench panda
     linkwork bench my_robot.urdf --batch 65536 --peers
     """
+    pinocchio = None
     if peers:
-        from .peers import Pinocchio
+        from ..about.peers import Pinocchio
 
-        pinocchio = Pinocchio(source)
+        if source.options["lock"]:
+            raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
+        pinocchio = Pinocchio(source.name, source.load(friction=False, rotors=False))
     robot = source.load()
-    rows = []
-    for quantity in TIMED:
-        with progress(f"timing {quantity}"):
-            rows.append(measure(robot, quantity, batch))
-    report: dict[str, Any] = {"robot": robot.name, "batch": batch, "host": host_facts(), "functions": rows}
-    if peers:
-        with progress("timing Pinocchio"):
-            report["pinocchio"] = [pinocchio.measure(row["quantity"], batch) for row in rows]
+    found = about.bench(robot, batch, pinocchio=pinocchio, progress=progress)
     if json:
-        print_json(report)
+        print_json(found)
         return
+    rows = found["functions"]
     show_speed(f"{robot.name}: native speed, batches of {batch}", rows)
-    if peers:
-        _show_peers(pinocchio.version, rows, report["pinocchio"])
+    if pinocchio is not None:
+        _show_peers(pinocchio.version, rows, found["pinocchio"])
     say(describe_host(), "dim")
-
-
-def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[str, Any]:
-    """Compile a quantity without the cache, and time it."""
-    from ..codegen.native import object_code
-    from ..codegen.target import host
-
-    start = time.perf_counter()
-    function = robot.compile(quantity)
-    object_code(function.program, function.dtype, host())
-    compiled = time.perf_counter() - start
-    states = random_states(robot.model, batch)
-    many = [states[port.name] for port in function.program.inputs]
-    one = [np.ascontiguousarray(x[0]) for x in many]
-    per_state = seconds(lambda: function(*many), repeats=repeats) / batch
-    per_call = seconds(lambda: function(*one), repeats=repeats)
-    return {
-        "quantity": quantity,
-        "method": function.label.method,
-        "compile_s": compiled,
-        "batch_ns_per_state": per_state * 1e9,
-        "states_per_second": 1 / per_state,
-        "one_call_us": per_call * 1e6,
-        "operations": asdict(function.operations),
-    }
 
 
 def show_speed(title: str, rows: list[dict[str, Any]]) -> None:
@@ -114,18 +81,3 @@ def _show_peers(version: str, rows: list[dict[str, Any]], peers: list[dict[str, 
         " compared without friction and rotor inertias, of which linkwork's times include those in the file.",
         "dim",
     )
-
-
-def host_facts() -> dict[str, Any]:
-    from ..codegen.target import host
-
-    target = host()
-    lanes = target.lanes("float64")
-    return {"cpu": target.cpu, "vector_bits": 8 * target.vector_bytes, "lanes": lanes, "fma": target.fused}
-
-
-def describe_host() -> str:
-    facts = host_facts()
-    fused = "with" if facts["fma"] else "without"
-    lanes = f"{facts['vector_bits']}-bit vectors ({facts['lanes']} float64 lanes)"
-    return f"{facts['cpu']}, {lanes} {fused} fused multiply-add, one core"

@@ -194,17 +194,17 @@ def _cell(value: object) -> str:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False))
+    print(json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Only what JSON knows: arrays become lists, numbers that are not finite null."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else None
     return value

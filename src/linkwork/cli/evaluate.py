@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from ..about.states import entries, neutral, unit
 from ..constraints import row_names
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES, VARIABLES, Variable, methods
@@ -17,17 +18,7 @@ from ..function import Function
 from ..model import Model
 from ..parameters import parameter_vector
 from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot
-from .states import (
-    Result,
-    check_suffix,
-    csv_text,
-    entries,
-    neutral,
-    parse,
-    read_states,
-    unit,
-    write_results,
-)
+from .states import Result, check_suffix, csv_text, parse, read_states, write_results
 
 
 def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:

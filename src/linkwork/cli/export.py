@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ..about.states import random_states
 from ..codegen.c_project import write_c
 from ..codegen.casadi_source import to_casadi
 from ..codegen.listing import name_of, refuse_existing
@@ -19,7 +20,6 @@ from ..files import write_bytes, write_text
 from ..function import Function
 from ..robot import Robot
 from .common import Json, Source, among, method_option, print_json, progress, quantity_option, say, takes_robot
-from .states import random_states
 
 CANDIDATES = 50  # states for the test of the C code, of which it takes a few
 
@@ -42,7 +42,7 @@ class Request:
 
 
 def _c(request: Request) -> list[Path]:
-    states = random_states(request.robot.model, CANDIDATES)
+    states = random_states(request.robot, CANDIDATES)
     inputs = {port.name for port in request.function.program.inputs}
     given = {name: array for name, array in states.items() if name in inputs}
     folder = request.output or Path(request.name)

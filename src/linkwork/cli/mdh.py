@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
+from ..about.frames import FORMATS, HEADERS, SEATED, SEATS, seats, table
 from ..errors import UnknownNameError
-from ..io.mdh_writer import write_mdh
-from ..io.rpy import rpy_from_rotation
-from ..model import Description, Frame, Joint, Model, Placement, describe
 from .common import Source, among, say, show, takes_robot
-
-HEADERS = ("j", "joint", "parent", "sigma", "gamma", "b", "alpha", "d", "theta", "r")
-SYMBOLS = ("$j$", "joint", "parent", *(rf"$\{name}_j$" if len(name) > 1 else f"${name}_j$" for name in HEADERS[3:]))
-SEATS = ("j", "link", "x", "y", "z", "roll", "pitch", "yaw")
-SEATED = "Where each frame sits, in the frame of its own link"
-Rows = list[list[str]]
 
 
 def _formats(incomplete: str) -> list[str]:
@@ -52,111 +40,3 @@ def mdh(
     say("Lengths in m, angles in rad. sigma: 0 revolute, 1 prismatic. z of a frame is the axis of its joint.", "dim")
     if any(not row[0] for row in table(model)):
         say("A row without a number leads on from the one above: the axes are almost parallel.", "dim")
-
-
-def table(model: Model) -> Rows:
-    """One row for each joint, one more for each pair of screws beyond three; 0 is the ground."""
-    rows = []
-    for i, body in enumerate(model.bodies, 1):
-        if body.joint.floating:
-            continue
-        *further, own = _pairs(body.joint)
-        head = [str(i), body.joint.name, str(body.parent), str(int(body.joint.prismatic))]
-        for pairs in further:
-            rows.append([*head, *pairs, "", ""])
-            head = [""] * 4
-        rows.append([*head, *own])
-    return rows
-
-
-def _pairs(joint: Joint) -> list[list[str]]:
-    """Angle and length of z, x (and z) screws, by rows; the last has the joint's own."""
-    chain = [(screw.axis, angle_text(screw.angle), f"{screw.length:.6g}") for screw in joint.placement]
-    own_angle, own_length = angle_text(joint.angle), f"{joint.length:.6g}"
-    if joint.prismatic:
-        own_length = _moved(own_length)
-    else:
-        own_angle = _moved(own_angle)
-    if len(chain) % 2:  # an x screw alone, at the beginning
-        chain.insert(0, ("z", "0", "0"))
-    if not chain:
-        chain = [("z", "0", "0"), ("x", "0", "0")]
-    found = [[text for _, *pair in chain[k : k + 2] for text in pair] for k in range(0, len(chain), 2)]
-    found[-1] += [own_angle, own_length]
-    return found
-
-
-def _moved(constant: str) -> str:
-    return "q" if constant == "0" else f"q - {constant[1:]}" if constant.startswith("-") else f"q + {constant}"
-
-
-def seats(model: Model) -> Rows:
-    """Origin and roll, pitch, yaw of each body's frame, seen from its link's own frame."""
-    rows = []
-    for i, body in enumerate(model.bodies, 1):
-        seat = _placement(model.link_pose(i).inverse())
-        angles = rpy_from_rotation(seat.rotation)
-        rows.append([str(i), body.name, *(f"{x + 0.0:.6g}" for x in seat.translation), *map(angle_text, angles)])
-    return rows
-
-
-def angle_text(value: float) -> str:
-    """In radians; simple parts of pi by name."""
-    for part in (1, 2, 3, 4, 6):
-        whole = round(value * part / math.pi)
-        if whole and abs(value - whole * math.pi / part) < 1e-12:
-            times = {1: "", -1: "-"}.get(whole, f"{whole} ")
-            return f"{times}pi" + (f"/{part}" if part > 1 else "")
-    return f"{value + 0.0:.6g}"
-
-
-def normalised(model: Model) -> Description:
-    """The robot described in its bodies' frames; the links' own are frames of the same name."""
-    bodies = {body.name for body in model.bodies}
-    plain = {
-        name: replace(frame, pose=frame.pose.identity()) if name in bodies else frame
-        for name, frame in model.frames.items()
-    }
-    own = {name: (name, _placement(frame.pose)) for name, frame in model.frames.items() if _turned(bodies, frame)}
-    described = describe(replace(model, frames=plain))
-    return replace(described, frames=own | dict(described.frames))
-
-
-def _turned(bodies: set[str], frame: Frame) -> bool:
-    placement = _placement(frame.pose)
-    return frame.name in bodies and not (
-        np.array_equal(placement.rotation, np.eye(3)) and not placement.translation.any()
-    )
-
-
-def _placement(pose: Any) -> Placement:
-    return Placement(np.array([list(row) for row in pose.rotation.rows], float), np.array(list(pose.origin), float))
-
-
-# -- formats ---------------------------------------------------------------------------------------------------------
-
-
-def _markdown(model: Model) -> str:
-    def lines(headers: Sequence[str], rows: Rows) -> str:
-        whole = [list(headers), ["---"] * len(headers), *rows]
-        return "".join("| " + " | ".join(row) + " |\n" for row in whole)
-
-    return f"{lines(HEADERS, table(model))}\n{SEATED}:\n\n{lines(SEATS, seats(model))}"
-
-
-def _latex(model: Model) -> str:
-    def cell(header: str, text: str) -> str:
-        if header in ("link", "joint"):
-            return text.replace("_", r"\_")
-        symbols = text.replace("pi", r"\pi")
-        return f"${symbols}$" if symbols else ""
-
-    def lines(headers: Sequence[str], rows: Rows) -> str:
-        whole = [headers, *([cell(*pair) for pair in zip(headers, row, strict=True)] for row in rows)]
-        head, *body = (" & ".join(row) + " \\\\\n" for row in whole)
-        return f"\\begin{{tabular}}{{{'l' * len(headers)}}}\n{head}\\hline\n{''.join(body)}\\end{{tabular}}\n"
-
-    return f"{lines(SYMBOLS, table(model))}\n% {SEATED}\n{lines(SEATS, seats(model))}"
-
-
-FORMATS = {"markdown": _markdown, "latex": _latex, "yaml": lambda model: write_mdh(normalised(model))}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ..parameters import BaseParameters, base_parameters
+from .. import about
+from ..parameters import BaseParameters
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
 
@@ -37,13 +38,13 @@ def params(
     linkwork params stanford --kind lin --numbers
     linkwork params ur5e --drives all
     """
-    model = source.load().model
-    base = base_parameters(model, kind, {"": None, "all": True, "none": False}.get(drives, drives.split(",")))
+    robot, counted = source.load(), {"": None, "all": True, "none": False}.get(drives, drives.split(","))
     with progress("counting the rank of the regressor"):
-        facts = _facts(base)
+        found = about.params(robot, kind, counted)
     if json:
-        print_json(facts)
+        print_json(found)
         return
+    model, base = robot.model, robot.base_parameters(kind, counted)
     written = base.numeric_formulas if numbers else base.written
     rows = [[name, float(value), written[name]] for name, value in zip(base.names, base.values, strict=True)]
     show(f"{model.name}: base parameters ({kind})", ["parameter", "value\nSI", "combination"], rows)
@@ -69,31 +70,6 @@ def params(
     if base.ambiguity:
         say(f"Ambiguous: {base.ambiguity}.", "yellow")
     say("Parameters and symbols are those of the frames that `linkwork mdh` shows.", "dim")
-
-
-def _facts(base: BaseParameters) -> dict[str, Any]:
-    """All there is to know, ready for JSON."""
-    return {
-        "robot": base.model.name,
-        "kind": base.kind,
-        "count": len(base),
-        "standard_count": len(base.standard),
-        "rank": base.rank,
-        "ambiguity": base.ambiguity,
-        "parameters": [
-            {
-                "name": name,
-                "value": float(value),
-                "formula": base.formulas.get(name),
-                "combination": base.combinations[name],
-            }
-            for name, value in zip(base.names, base.values, strict=True)
-        ],
-        "standard": [
-            {"name": name, "value": float(value), "status": status, "in": list(found)}
-            for (name, status, found), value in zip(base.table, base.standard_values, strict=True)
-        ],
-    }
 
 
 def _listed(base: BaseParameters, body: int, status: str, motor: str = "") -> str | None:

@@ -7,23 +7,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from rich.tree import Tree
 
-from .. import io
+from .. import about
+from ..about.facts import JOINT_VALUES, carrier, ground, screws
+from ..about.states import entries, unit
 from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
-from ..io.mdh import ILLUSTRATIVE
-from ..io.mdh_drives import written_friction, written_transmissions
-from ..io.rpy import rpy_from_rotation
-from ..model import Joint, Model, describe
-from ..robot import Robot, load
+from ..io.mdh_drives import written_friction
+from ..model import Model
 from .common import Json, Source, console, print_json, say, show, takes_robot
-from .states import entries, unit
 
 WIDEST = 10_000  # columns
-JOINT_VALUES = (
-    "lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest",
-)  # fmt: skip
 
 
 def robots(json: Json = False) -> None:
@@ -32,20 +26,7 @@ def robots(json: Json = False) -> None:
     \b
     linkwork robots
     """
-    rows = []
-    for name in io.bundled_robots():
-        model = load(name).model
-        rows.append(
-            {
-                "robot": name,
-                "joints": len(model.position_names),
-                "freedoms": model.nv,
-                "base": "floating" if model.moving_base else "fixed",
-                "structure": structure(model),
-                "description": model.summary,
-                "sources": _references(model.sources),
-            }
-        )
+    rows = about.robots()
     if json:
         print_json(rows)
         return
@@ -58,24 +39,6 @@ def robots(json: Json = False) -> None:
     say("linkwork inspect ROBOT shows the values, and the sources in full.", "dim")
 
 
-def structure(model: Model) -> str:
-    """In a few words: chain or tree, loops, elastic and passive joints, a moving base."""
-    words = ["chain" if model.serial and not model.loops else "tree"]
-    if model.loops:
-        words = [f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}"]
-    if any(joint.role == "elastic" for joint in model.leading_joints):
-        words.append("elastic")
-    if model.floating:
-        words.append("floating base" if model.moving_base else "platform")
-    return ", ".join(words)
-
-
-def _references(sources: Mapping[str, str]) -> dict[str, str]:
-    """The sources that values refer to: key -> reference."""
-    keys = dict.fromkeys(key for key in sources.values() if key in sources or key == ILLUSTRATIVE)
-    return {key: sources.get(key, "values of no real robot, plausible ones") for key in keys}
-
-
 @takes_robot
 def inspect(source: Source, json: Json = False) -> None:
     """Show what a robot is made of: tree, joints, inertias, frames, placements, and the methods that apply.
@@ -84,8 +47,8 @@ def inspect(source: Source, json: Json = False) -> None:
     linkwork inspect panda
     linkwork inspect my_robot.urdf --base floating --lock finger_joint=0.02
     """
-    model = source.load().model
-    facts = _facts(model)
+    robot = source.load()
+    model, facts = robot.model, about.inspect(robot)
     if json:
         print_json(facts)
         return
@@ -108,7 +71,7 @@ def inspect(source: Source, json: Json = False) -> None:
 
 def _tree(model: Model) -> str:
     """The bodies, each under the one that carries it, in lines as long as they are."""
-    tree = Tree(_ground(model))
+    tree = Tree(ground(model))
     branches = {0: tree}
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
@@ -118,96 +81,6 @@ def _tree(model: Model) -> str:
     with screen.capture() as captured:
         screen.print(tree)
     return "".join(f"  {line.rstrip()}\n" for line in captured.get().splitlines())
-
-
-def _ground(model: Model) -> str:
-    return "ground" if model.moving_base else model.root
-
-
-def _carrier(model: Model, body: int) -> str:
-    return model.body(body).name if body else _ground(model)
-
-
-def _facts(model: Model) -> dict[str, Any]:
-    """All there is to know, ready for JSON."""
-    inertias = {link.name: link.inertia for link in describe(model).links}
-    return {
-        "robot": model.name,
-        "description": model.summary,
-        "base": "floating" if model.moving_base else "fixed",
-        "structure": structure(model),
-        "nq": model.nq,
-        "nv": model.nv,
-        "gravity": list(model.gravity),
-        "total_mass": model.base_inertia.mass + sum(body.inertia.mass for body in model.bodies),
-        "moving_mass": sum(body.inertia.mass for body in model.bodies),
-        "joints": [_joint(body.joint) for body in model.bodies if not body.joint.floating],
-        "bodies": [
-            {
-                "name": body.name,
-                "parent": _carrier(model, body.parent),
-                "joint": body.joint.name,
-                "mass": body.inertia.mass,
-                "center": inertia.center if (inertia := inertias[body.name]) else np.zeros(3),
-                "central_inertia": inertia.central if inertia else np.zeros((3, 3)),
-                "parameters": parameters,
-                "placement": [_screw(*screw) for screw in _screws(body.joint)],
-            }
-            for body, parameters in zip(model.bodies, Robot(model).parameters, strict=True)
-        ],
-        "frames": [
-            {
-                "name": frame.name,
-                "body": _carrier(model, frame.body),
-                "origin": list(frame.pose.origin),
-                "rpy": rpy_from_rotation(np.array([list(row) for row in frame.pose.rotation.rows], float)),
-            }
-            for frame in model.frames.values()
-        ],
-        "loops": [
-            {
-                "name": loop.name,
-                "kind": loop.kind.name,
-                "first": _carrier(model, loop.first.body),
-                "second": _carrier(model, loop.second.body),
-            }
-            for loop in model.loops
-        ],
-        "home": list(model.home),
-        "vectors": {vector: entries(model, vector) for vector in ("q", "v", "tau", "a_known", "tau_known")},
-        "transmissions": written_transmissions(model.transmissions),
-        "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
-        "methods": [
-            {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
-            for m in METHODS
-        ],
-        "sources": _references(model.sources),
-    }
-
-
-def _joint(joint: Joint) -> dict[str, Any]:
-    mimic = {"joint": joint.leader, "multiplier": joint.multiplier, "offset": joint.offset} if joint.leader else None
-    return {
-        "name": joint.name,
-        "kind": joint.kind.name,
-        "role": joint.role,
-        **{name: getattr(joint, name) for name in JOINT_VALUES},
-        "friction": written_friction(joint),
-        "friction_width": joint.friction_width,
-        "mimic": mimic,
-    }
-
-
-def _screws(joint: Joint) -> list[tuple[str, float, float, str]]:
-    """Axis, angle, length and what the joint's position adds to, outward from the parent."""
-    constant = [(screw.axis, screw.angle, screw.length, "") for screw in joint.placement]
-    if joint.floating:
-        return constant
-    return [*constant, ("z", joint.angle, joint.length, "length" if joint.prismatic else "angle")]
-
-
-def _screw(axis: str, angle: float, length: float, moves: str) -> dict[str, Any]:
-    return {"axis": axis, "angle": angle, "length": length, "moves": moves or None}
 
 
 # -- tables ------------------------------------------------------------------------------------------------------
@@ -264,7 +137,7 @@ def _show_transmissions(model: Model) -> None:
 def _show_mobility(model: Model) -> None:
     """Loops, home, and what stands in which vector."""
     if model.loops:
-        rows = [[x.name, x.kind, _carrier(model, x.first.body), _carrier(model, x.second.body)] for x in model.loops]
+        rows = [[x.name, x.kind, carrier(model, x.first.body), carrier(model, x.second.body)] for x in model.loops]
         show("Loops: cut joints", ["loop", "kind", "first on", "second on"], rows)
     what = {
         "q": "positions of all joints",
@@ -304,8 +177,8 @@ def _show_placements(model: Model) -> None:
     for body in model.bodies:
         if body.joint.floating:
             continue
-        parent = _carrier(model, body.parent)
-        chain = _screws(body.joint)
+        parent = carrier(model, body.parent)
+        chain = screws(body.joint)
         if len(chain) == 1:
             chain.insert(0, ("x", 0.0, 0.0, ""))
         if chain[0][0] == "x":

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.padding import Padding
 
-from ..published import TABLES, growth
-from ..published.table import Row, Table
+from .. import about
+from ..about.complexity import as_markdown
+from ..published import growth
 from .common import Json, console, print_json, progress, say
 
 
@@ -34,62 +35,21 @@ def tables(
         say(f"written: {plot}")
         return
     with progress("running the algorithms"):
-        report = [(table, [entry(row) for row in table.rows]) for table in TABLES]
+        found = about.tables()
     if json:
-        keys = ("title", "reference", "convention")
-        print_json([{key: getattr(table, key) for key in keys} | {"rows": rows} for table, rows in report])
+        print_json(found)
     elif markdown:
-        print("\n\n".join(as_markdown(table, rows) for table, rows in report))
+        print("\n\n".join(map(as_markdown, found)))
     else:
-        for table, rows in report:
-            _show(table, rows)
+        for table in found:
+            _show(table)
 
 
-def entry(row: Row) -> dict[str, Any]:
-    """A row with its measured polynomials, as data."""
-    mul, add = row.measured()
-    return {
-        "algorithm": row.label,
-        "method": row.method,
-        "mul": {"printed": str(row.mul), "measured": str(mul)},
-        "add": {"printed": str(row.add), "measured": str(add)},
-        "same": not (mul - row.mul) and not (add - row.add),
-        "why": row.why,
-        "values": [
-            {"n": n, "printed": list(printed), "measured": [int(mul(n)), int(add(n))]}
-            for n, printed in row.values.items()
-        ],
-    }
-
-
-def as_markdown(table: Table, rows: list[dict[str, Any]]) -> str:
-    """The printed and the measured polynomials, then the printed and measured values."""
-    lines = [f"**{table.title}.** {table.convention}", ""]
-    lines += [
-        "| algorithm | mul, printed | mul, measured | add, printed | add, measured | |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        cells = [row["algorithm"], *(row[key][kind] for key in ("mul", "add") for kind in ("printed", "measured"))]
-        lines.append("| " + " | ".join([*cells, "same" if row["same"] else row["why"]]) + " |")
-    values = [(row["algorithm"], value) for row in rows for value in row["values"]]
-    if values:
-        lines += [
-            "",
-            "| algorithm | n | mul, printed | mul, measured | add, printed | add, measured |",
-            "|---|---|---|---|---|---|",
-        ]
-        for label, value in values:
-            (mul, add), (mul_measured, add_measured) = value["printed"], value["measured"]
-            lines.append(f"| {label} | {value['n']} | {mul} | {mul_measured} | {add} | {add_measured} |")
-    return "\n".join(lines)
-
-
-def _show(table: Table, rows: list[dict[str, Any]]) -> None:
+def _show(table: Mapping[str, Any]) -> None:
     """Algorithm by algorithm: the polynomials, the values, and why print and count differ."""
-    say(f"{table.title} [{table.reference}]", "bold")
-    say(table.convention, "dim")
-    for row in rows:
+    say(f"{table['title']} [{table['reference']}]", "bold")
+    say(table["convention"], "dim")
+    for row in table["rows"]:
         say(f"\n{row['algorithm']}")
         for key in ("mul", "add"):
             _show_both(key, row[key]["printed"], row[key]["measured"])

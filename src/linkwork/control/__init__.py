@@ -1,10 +1,10 @@
 """Controllers and references: what a simulated robot is told to do, compiled with its dynamics."""
 
+from ..scalar.choices import absolute, clip, maximum, minimum, sign
 from .equations import Equations
 from .law import Law
 from .laws import PD, ComputedTorque, PDGravity
 from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
-from .scalars import absolute, clip, maximum, minimum, sign
 
 __all__ = [
     "PD",

@@ -208,6 +208,15 @@ class Coordinates:
         """Where in q the entries of these joints stand."""
         return [k for name in joints for k in range(self.nq)[self.positions.places[name]]]
 
+    @cached_property
+    def quaternions(self) -> list[slice]:
+        """Where in q unit quaternions stand: they are what has no unit."""
+        found = []
+        for joint, at in zip(self.joints, self.position_ranges, strict=True):
+            bare = [k for k, unit in zip(at, joint.kind.position_units, strict=True) if not unit]
+            found += [slice(bare[0], bare[-1] + 1)] if bare else []
+        return found
+
     def position_of(self, freedom: int) -> int | None:
         """The entry of q whose rate is this entry of the velocities; none where they are not one for one."""
         joint, part = self._freedoms[freedom]
@@ -226,11 +235,6 @@ class Coordinates:
     def _limits(self, side: str, none: float) -> np.ndarray:
         own = ([getattr(j, side) if j.kind.bounded else none] * j.kind.nq for j in self.joints)
         return np.array([x for each in own for x in each], float)
-
-    @cached_property
-    def quaternions(self) -> list[slice]:
-        """Where in q the four entries of each unit quaternion stand."""
-        return [slice(k, k + 4) for k, name in enumerate(self.names) if name.endswith(".qx")]
 
     # -- positions and velocities --------------------------------------------------------------------------------------
 

@@ -15,14 +15,15 @@ from ..formulations.regressor import Drives, Parameter, parameter_values, standa
 from ..model import Model
 from ..model.drive import JointValues
 from ..scalar import Scalar
+from ..symbols.geometry import with_named_geometry
+from ..symbols.polynomials import Expression, Symbol, Unwritten, symbol
 from .double_double import DoubleDouble
 from .excitation import Excitation, excitations, told_by_rules
 from .khalil import khalil_parameters, with_rotors_absorbed
 from .lin import lin_parameters
 from .precise import precise_model, precise_rows
 from .rank import independent, rank
-from .symbolic import with_symbols, with_values
-from .symbols import Expression, Symbol, Unwritten, symbol
+from .values import with_values
 
 KINDS = ("khalil", "lin")
 SMALL = 1e-15  # coefficients that the rounding of the geometry leaves
@@ -88,7 +89,7 @@ class BaseParameters:
     def formulas(self) -> dict[str, str]:
         """Each in symbols, with lengths and angles by name; but for those that are a matter of numbers, and those of
         hundreds of terms."""
-        model, values = with_symbols(self.model), zip(self.standard, self.standard_values.tolist(), strict=True)
+        model, values = with_named_geometry(self.model), zip(self.standard, self.standard_values.tolist(), strict=True)
         named = {each: symbol(str(each), value, parameter=True) for each, value in values}
         told = _combinations(model, self.kind, named, excitations(self.model))
         written = (told[key] for key in (self.names if self.kind == "lin" else self.columns))

@@ -1,13 +1,13 @@
-"""What a report about a robot is made of: its picture, and a sample motion with its torque in parts.
-
-``linkwork report`` puts them on a page.
+"""A report about a robot, ``html`` on one page, and what it is made of: its picture, a sample motion, its torque in
+parts.
 """
 
 from .motion import Motion, sample_motion
 from .parts import torque_parts
 from .skeleton import picture
+from .whole import html, write
 
-__all__ = ["Motion", "picture", "sample_motion", "torque_parts"]
+__all__ = ["Motion", "html", "picture", "sample_motion", "torque_parts", "write"]
 
 
 def __dir__() -> list[str]:

@@ -128,7 +128,12 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
         raise ShapeError("there are no samples", where="q0", got=q.shape)
     q = np.array(np.broadcast_to(q, (batch or 1, model.nq)))
     v = np.array(np.broadcast_to(v, (batch or 1, v.shape[-1])))
-    q = _with_unit_quaternions(model, q)
+    for at in model.coordinates.quaternions:
+        length = np.linalg.norm(q[:, at], axis=1)
+        if not (np.abs(length - 1) < 1e-6).all():
+            got = f"length {length[np.abs(length - 1).argmax()]:g}"
+            raise ShapeError("a quaternion is not of length one", where="q0", got=got)
+        q[:, at] /= length[:, None]
     if model.loops:
         residual = np.abs(robot.loop_residual(q)).max()
         if not residual < OPEN:
@@ -140,18 +145,6 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
             )
         v = _of_all_joints(robot, q, v)
     return q, v, batch
-
-
-def _with_unit_quaternions(model: Model, q: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        normalised = model.coordinates.normalised(q)
-    off = ~(np.abs(normalised - q) < 1e-6)
-    if off.any():
-        sample, k = np.argwhere(off)[0]
-        (own,) = (at for at in model.coordinates.position_ranges if k in at)
-        got = np.array2string(q[sample, own.start : own.stop])
-        raise ShapeError("a quaternion is not of length one", where=f"q0, {model.coordinates.names[k]}", got=got)
-    return normalised
 
 
 def _velocities(model: Model, v0: Any) -> np.ndarray:

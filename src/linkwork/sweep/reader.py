@@ -42,7 +42,7 @@ from ..sim import Options, rest
 from ..sim.integrators import schemes
 from ..sim.names import entries
 from .sampling import Change, Vector
-from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed
+from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed, started
 from .values import MOST, Values
 
 KEYS = ("name", "seed", "samples", "robot", "simulation", "initial", "controller", "reference", "vary", "outputs")
@@ -193,10 +193,7 @@ class _Reader(Values):
     ) -> Case:
         model, named = robot.model, entries(robot.model)
         home = dict(zip(named["q"], rest(model).tolist(), strict=True))
-        if model.loops:  # the other joints follow
-            told = model.coordinates.of_freedoms(model.mobility.independent).joints
-            segments = (s for s in model.coordinates.positions.segments if s.name in told)
-            home = {name: home[name] for segment in segments for name in segment.names}
+        home = {name: home[name] for name in started(model).names}  # the other joints follow
         initial = self.mapping(top["initial"], ("q", "v")) if "initial" in top else {}
         q = self.vector(initial.get("q"), "initial.q", tuple(home), tuple(home.values()))
         v = self.vector(initial.get("v"), "initial.v", named["v"], (0.0,) * model.nv)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..control import Reference
 from ..errors import LinkworkError
+from ..model import Coordinates, Model
 from ..robot import Robot
 from ..sim import Options
 from .sampling import Plan, Vector, variables_of
@@ -101,11 +102,16 @@ class Study:
         return tuple(dict.fromkeys(["q", "v", *arrays]))
 
 
+def started(model: Model) -> Coordinates:
+    """Of the joints whose positions a study gives: those that tell the others."""
+    told = model.coordinates.of_freedoms(model.mobility.independent).joints
+    return Coordinates(tuple(joint for joint in model.coordinates.joints if joint.name in told))
+
+
 def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Positions of all joints (rows, nq): loops closed, quaternions of length one."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        normalised = robot.coordinates.normalised(q)
-    if not np.isfinite(normalised[np.isfinite(q)]).all():
+    coordinates = started(robot.model)
+    if not all(q[:, at].any(axis=-1).all() for at in coordinates.quaternions):
         raise LinkworkError("a quaternion of zeros is no orientation", where=f"robot {robot.name!r}, initial.q")
-    q = normalised
+    q = coordinates.normalised(q)
     return robot.assemble(q).require() if robot.model.loops else q

@@ -20,13 +20,13 @@ from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
 from ..program.trace import linearize
 from ..scalar import cos, sign, sin, sqrt
+from ..symbols.names import WRENCH, Names, entries, vector
+from ..symbols.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from .angles import AngleGraph
 from .equations import Given, Trace, equations, needed
 from .expressions import evaluate, symbols_of
-from .names import WRENCH, entries, vector
 from .polynomials import shortened
 from .symbolic_model import SymbolicModel
-from .symbols import Names, SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from .watch import Watch
 
 PARAMETERS = ("minimal", "standard")

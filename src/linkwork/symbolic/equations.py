@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..errors import UnsupportedError
 from ..program.graph import ADD, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB, Graph, Node
+from ..symbols.names import Names
 from .angles import signed_terms
 from .expressions import (
     Call,
@@ -26,7 +27,6 @@ from .expressions import (
     negative,
     symbols_of,
 )
-from .symbols import Names
 
 TOO_LONG = 2000
 LONGEST = 12  # leaves of an expression; what would be longer is cut in two

@@ -1,28 +1,26 @@
 """Names for intermediate results: the letters of the formulation, read off its own variables while it runs.
 
-A formulation knows nothing of this. While it is traced, every new value of a local variable gives its nodes the
-variable's name, the number of the body and the component: ``w2x``, ``F3y``; and the tag of the line that made it.
+What is read is told in ``formulations.letters``; how, here: by Python's trace function, which belongs to one at a time.
+A debugger or a coverage tool that has it keeps it. Then intermediate results have no letters, the equations are the
+same otherwise, and a LettersWarning tells.
 """
 
 from __future__ import annotations
 
 import linecache
-import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .. import formulations
+from ..errors import LettersWarning
+from ..formulations.letters import GROUPED, LETTERS, TAG, is_read
 from ..formulations.regressor import ELEMENTS
 from ..program.graph import Node
 from ..spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Pose, Symmetric, Vector
-from .symbols import Visit
+from ..symbols.robots import Visit
 
-FOLDER = str(Path(formulations.__file__).parent)
-TAG = re.compile(r"#\s*(\([\w.', ]+\)(?:[ ,]*\([\w.', ]+\))*)\s*$")
-LETTERS = {"jw_i": "wi", "if_j": "fi", "velocity": "V", "body": "Ic"}  # in place of some variables' names
 SYMMETRIC = ("xx", "xy", "xz", "yy", "yz", "zz")
 
 
@@ -54,7 +52,8 @@ def components(value: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 class Watch:
-    """While it is entered, ``named(node, name, tag)`` is called for what formulations put into their variables."""
+    """While it is entered, ``named(node, name, tag)`` is called for what formulations put into their variables. The
+    trace function that was there before is there again afterwards, whatever happens."""
 
     def __init__(self, visit: Visit, named: Callable[[Node, str, str], None]):
         self.visit, self.named = visit, named
@@ -63,16 +62,23 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self._before = sys.gettrace()
-        sys.settrace(self._called)
+        if self._before is None:
+            sys.settrace(self._called)
+        if sys.gettrace() != self._called:
+            _warn(f"{self._before!r} traces this thread")
         return self
 
     def __exit__(self, *_: Any) -> None:
-        sys.settrace(self._before)
+        if self._before is not None:
+            return
+        after = sys.gettrace()
+        if after == self._called:
+            sys.settrace(None)
+        else:
+            _warn(f"{after!r} began to trace this thread while they were read")
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
-        code = frame.f_code
-        wanted = code.co_filename.startswith(FOLDER) and code.co_varnames[:1] == ("model",)
-        return self._stepped if wanted and not code.co_filename.endswith("quantities.py") else None
+        return self._stepped if is_read(frame.f_code) else None
 
     def _stepped(self, frame: FrameType, event: str, argument: Any) -> Any:
         for variable, value in frame.f_locals.items():
@@ -95,5 +101,14 @@ class Watch:
         for letters, part, scalar in components(value):
             if isinstance(scalar, Node):
                 letters = letters or LETTERS.get(variable) or variable.replace("_", "")
-                name = f"{part}R{body}" if variable == "inertia" else f"{letters}{body}{part}"
+                name = f"{part}R{body}" if variable == GROUPED else f"{letters}{body}{part}"
                 self.named(scalar, name, tag[1] if tag else "")
+
+
+def _warn(why: str) -> None:
+    warnings.warn(
+        f"intermediate results have no letters of the paper: {why}\n"
+        "  fix: write the equations down without a debugger or a coverage tool",
+        LettersWarning,
+        stacklevel=2,
+    )

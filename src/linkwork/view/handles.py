@@ -1,5 +1,5 @@
-"""Handles: the numbers by which a user moves joints. They are the joints' positions, but for a quaternion, in whose place
-stand roll, pitch and yaw."""
+"""Handles: the numbers by which a user moves joints: their positions, but roll, pitch and yaw in place of a
+quaternion."""
 
 from __future__ import annotations
 

@@ -250,7 +250,7 @@ class State:
 
 
 def start(robot: Robot) -> np.ndarray:
-    """Where the page begins: home of a robot with loops; home or zeros, or what is nearest to them within the limits."""
+    """Where the page begins: home, or zeros; without loops, what is nearest to that within the limits."""
     home, coordinates = robot.model.home, robot.coordinates
     if robot.model.loops:
         return np.array(home)

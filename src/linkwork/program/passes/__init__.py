@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from ..program import Program
 from .constants import rescale
-from .dead import remove_dead_code
 from .factor import factor
 from .fuse import fuse_multiply_add
 from .order import order_for_registers
@@ -24,7 +23,6 @@ __all__ = [
     "fuse_multiply_add",
     "optimize",
     "order_for_registers",
-    "remove_dead_code",
     "rescale",
     "schedule",
     "share_products",

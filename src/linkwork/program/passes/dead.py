@@ -10,11 +10,6 @@ from itertools import chain
 from ..program import Instruction, Program
 
 
-def remove_dead_code(program: Program) -> Program:
-    """Without the instructions and constants that no result depends on."""
-    return rebuild(program, program.numbered(), program.results)
-
-
 def rebuild(program: Program, numbered: Iterable[tuple[int, Instruction]], results: tuple[int, ...]) -> Program:
     """A program from ``(number, instruction)`` pairs in any valid order; dead ones are dropped, values renumbered."""
     instructions = list(numbered)

@@ -17,25 +17,9 @@ from ..model.rotations import cos_sin, rotation
 from ..program.graph import Graph
 from ..scalar import Scalar, cos, sin
 from ..spatial import Inertia, Matrix, Pose, Screw, Vector
+from .names import AT_JOINT, SCREWS, Names
 
 NOISE = 1e-15  # of a turn back and forth
-
-
-class Names:
-    """Each name once: a second one of the same kind gets a number behind it."""
-
-    def __init__(self):
-        self._taken: dict[str, int] = {}
-        self._counted: dict[str, int] = {}
-
-    def new(self, name: str) -> str:
-        self._taken[name] = times = self._taken.get(name, 0) + 1
-        return name if times == 1 else self.new(f"{name}_{times}")
-
-    def next(self, letter: str) -> str:
-        """t1, t2, ..."""
-        self._counted[letter] = number = self._counted.get(letter, 0) + 1
-        return self.new(f"{letter}{number}")
 
 
 class Symbols:
@@ -109,7 +93,7 @@ def with_plain_tips(model: Model) -> Model:
     turn = {
         j: Pose(Matrix(*(Vector(*row) for row in rotation("z", body.joint.angle).tolist())), Vector())
         for j, body in enumerate(model.bodies, 1)
-        if j not in carriers and any(body.joint.kind.turning) and body.joint.angle
+        if j not in carriers and not body.joint.prismatic and body.joint.angle
     }
 
     def placed(frame: Frame) -> Frame:
@@ -159,7 +143,7 @@ def with_symbols(
             joint = _with_geometry(joint, j, symbols)
         if inertias:
             inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(ELEMENTS, inertia, strict=True))
-        if not joint.kind.free:
+        if not joint.floating:
             joint = symbolic_drive(joint, j)
             if friction and joint.stiffness is not body.joint.stiffness:
                 joint = replace(joint, rest=symbols.new(f"rest{j}", joint.rest))
@@ -178,7 +162,7 @@ def with_symbols(
 
 def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:
     """Khalil's letters: gamma, b and alpha, d before the joint, theta, r at it."""
-    letters = {"x": ("alpha", "d"), "z": ("gamma", "b")}
+    own_angle, own_length = AT_JOINT
 
     def screw(fixed: FixedScrew, angle: str, length: str) -> SymbolicScrew:
         return SymbolicScrew(
@@ -188,15 +172,15 @@ def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:
             _turn(fixed.angle, f"{angle}{j}", symbols),
         )
 
-    placement = [screw(fixed, *letters[fixed.axis]) for fixed in reversed(joint.placement)][::-1]
+    placement = [screw(fixed, *SCREWS[fixed.axis]) for fixed in reversed(joint.placement)][::-1]
     kept = {each.name: getattr(joint, each.name) for each in fields(Joint)}
     if not _is_quarter(joint.angle):
         kept["angle"] = 0.0
-        if not joint.revolute:
-            placement.append(screw(FixedScrew("z", joint.angle), "theta", "r"))
+        if joint.prismatic:
+            placement.append(screw(FixedScrew("z", joint.angle), *AT_JOINT))
         else:
-            kept["turn"] = symbols.new(f"theta{j}", joint.angle)
-    kept |= {"placement": tuple(placement), "length": symbols.new(f"r{j}", joint.length)}
+            kept["turn"] = symbols.new(f"{own_angle}{j}", joint.angle)
+    kept |= {"placement": tuple(placement), "length": symbols.new(f"{own_length}{j}", joint.length)}
     return SymbolicJoint(**kept)
 
 

@@ -1,4 +1,5 @@
-"""Names of what goes in and out: q1, qd1, qdd1, tau1; qx1 where a joint has several; M11, M12."""
+"""What symbols are called: lengths and angles by Khalil's letters; what goes in and out q1, qd1, qdd1, tau1, and qx1
+where a joint has several, M11, M12."""
 
 from __future__ import annotations
 
@@ -9,7 +10,26 @@ import numpy as np
 from ..formulations import Variable
 from ..model import Layout
 
+SCREWS = {"x": ("alpha", "d"), "z": ("gamma", "b")}  # angle and length of the constant screws before a joint
+AT_JOINT = ("theta", "r")  # and of the one at it
 WRENCH = ("FX", "FY", "FZ", "CX", "CY", "CZ")
+
+
+class Names:
+    """Each name once: a second one of the same kind gets a number behind it."""
+
+    def __init__(self):
+        self._taken: dict[str, int] = {}
+        self._counted: dict[str, int] = {}
+
+    def new(self, name: str) -> str:
+        self._taken[name] = times = self._taken.get(name, 0) + 1
+        return name if times == 1 else self.new(f"{name}_{times}")
+
+    def next(self, letter: str) -> str:
+        """t1, t2, ..."""
+        self._counted[letter] = number = self._counted.get(letter, 0) + 1
+        return self.new(f"{letter}{number}")
 
 
 def vector(variable: Variable, layout: Layout, number: Mapping[str, int]) -> np.ndarray:

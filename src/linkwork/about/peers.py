@@ -10,36 +10,35 @@ import numpy as np
 
 from .. import io
 from ..errors import LinkworkError, UnsupportedError
-from .common import Source
+from ..robot import Robot
 from .measure import deviation, seconds
 from .states import random_states
 
 
 class Pinocchio:
-    def __init__(self, source: Source):
-        if Path(source.name).suffix.lower() != ".urdf":
-            urdf = f"{Path(source.name).stem}.urdf"
+    """``robot``: what linkwork makes of the same URDF, ``path``, without friction and rotor inertias."""
+
+    def __init__(self, path: str, robot: Robot):
+        if Path(path).suffix.lower() != ".urdf":
+            urdf = f"{Path(path).stem}.urdf"
             raise UnsupportedError(
-                "Pinocchio reads URDF only", where="--peers", got=source.name,
-                fix=f"linkwork convert {source.name} {urdf}, then linkwork bench {urdf} --peers",
+                "Pinocchio reads URDF only", where="--peers", got=path,
+                fix=f"linkwork convert {path} {urdf}, then linkwork bench {urdf} --peers",
             )  # fmt: skip
-        if source.options["lock"]:
-            raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
         try:
             pinocchio: Any = import_module("pinocchio")
         except ImportError as error:
             raise UnsupportedError("Pinocchio is not installed", where="--peers", fix="pip install pin") from error
-        self.library = pinocchio
+        self.library, self.robot = pinocchio, robot
         self.version = str(pinocchio.__version__)
-        self.robot = source.load(friction=False, rotors=False)
         floating = self.robot.model.floating
-        base = (pinocchio.JointModelFreeFlyer(),) if floating and not io.read(source.name).floating else ()
-        self.model = pinocchio.buildModelFromUrdf(source.name, *base)
+        base = (pinocchio.JointModelFreeFlyer(),) if floating and not io.read(path).floating else ()
+        self.model = pinocchio.buildModelFromUrdf(path, *base)
         self.model.gravity.linear = np.array(list(self.robot.model.gravity))
         self.model.armature[:] = 0
         names = list(self.model.names)[2 if floating else 1 :]
         if self.model.nv < 2:  # its bindings take an array of one row for a column, and abort
-            raise UnsupportedError("robots with a single joint are not compared", where="--peers", got=source.name)
+            raise UnsupportedError("robots with a single joint are not compared", where="--peers", got=path)
         if sorted(names) != sorted(self.robot.joint_names):
             raise UnsupportedError(
                 "Pinocchio sees other joints in this file", where="--peers", got=", ".join(names),
@@ -48,7 +47,7 @@ class Pinocchio:
         self.data = self.model.createData()
 
     def measure(self, quantity: str, batch: int) -> dict[str, Any]:
-        states = random_states(self.robot.model, batch)
+        states = random_states(self.robot, batch)
         ours = self.robot.compile(quantity, backend="interpreter")
         inputs = [port.name for port in ours.program.inputs]
         expected = ours(*(states[name][:16] for name in inputs))

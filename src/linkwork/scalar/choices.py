@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import scalar
+from . import positive_part
+from . import sign as sign_of
 
 
 def sign(x: Any) -> Any:
@@ -41,10 +42,10 @@ def _larger(a: Any, b: Any) -> Any:
     for x, other in ((a, b), (b, a)):
         if isinstance(x, float) and math.isinf(x):  # the formula would make a NaN of it
             return x if x > 0 else other
-    return b + scalar.positive_part(a - b)
+    return b + positive_part(a - b)
 
 
-_SIGN = np.frompyfunc(scalar.sign, 1, 1)
+_SIGN = np.frompyfunc(sign_of, 1, 1)
 _MAXIMUM = np.frompyfunc(_larger, 2, 1)
 
 

@@ -1,4 +1,4 @@
-"""The sections of ``linkwork report``, each from the robot and its sample motion."""
+"""The sections of a report, each from the robot and its sample motion."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import math
 
 import numpy as np
 
-from .. import report
+from ..about.comparison import BATCH, compare
+from ..about.frames import HEADERS, SEATED, SEATS, seats
+from ..about.frames import table as mdh_table
+from ..about.measure import Progress
+from ..about.states import entries, unit
 from ..control import ComputedTorque, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES
 from ..model import Model
 from ..parameters import base_parameters
-from ..report import Motion, torque_parts
-from ..report.charts import Series, chart, legend
-from ..report.page import Safe, heading, html, paragraph, table
 from ..robot import Robot
-from .compare import BATCH, WITH_METHODS, compare_methods
-from .mdh import HEADERS, SEATED, SEATS, seats
-from .mdh import table as mdh_table
-from .states import entries, unit
+from . import skeleton
+from .charts import Series, chart, legend
+from .motion import Motion
+from .page import Safe, heading, html, paragraph, table
+from .parts import torque_parts
 
 STYLES = {"inertia": 1, "Coriolis and centrifugal": 2, "gravity": 3, "friction": 4, "springs": 5, "surroundings": 6}
 AGREEMENT = 1e-9  # relative to the largest part
@@ -39,11 +41,11 @@ def picture(robot: Robot, motion: Motion) -> Safe:
         "dashed where the sample motion ends" + (" (the base kept in place)" if model.moving_base else ""),
     ]
     caption = "; ".join(word for word in words if word) + ". The quartered circle is the centre of mass."
-    drawn = report.picture(model, motion.q[0], [motion.q[-1]])
+    drawn = skeleton.picture(model, motion.q[0], [motion.q[-1]])
     return Safe(f"<figure>{drawn}<figcaption>{html(caption)}</figcaption></figure>\n")
 
 
-def frames(robot: Robot, motion: Motion) -> Safe:
+def frames(robot: Robot) -> Safe:
     model = robot.model
     return Safe(
         paragraph(
@@ -75,7 +77,7 @@ def _limits(model: Model) -> Safe:
     return table(["joint", "kind", "role", *names], rows, "Joints")
 
 
-def parameters(robot: Robot, motion: Motion) -> Safe:
+def parameters(robot: Robot) -> Safe:
     model, base = robot.model, base_parameters(robot.model)
     elements = list(dict.fromkeys(parameter.element for parameter in base.standard))
     classes = {"alone": "alone", "grouped": "", "no effect": "none"}
@@ -112,7 +114,7 @@ def parameters(robot: Robot, motion: Motion) -> Safe:
     )
 
 
-def methods(robot: Robot, motion: Motion) -> Safe:
+def methods(robot: Robot, progress: Progress) -> Safe:
     headers = ["method", "as written\nmul", "\nadd", "compiled\nmul", "\nadd", "\ndiv", "", "state\nns", "deviation"]
     text = paragraph(
         f"Every published method that works for this robot, on the same {BATCH} random states. As written: operations"
@@ -120,8 +122,8 @@ def methods(robot: Robot, motion: Motion) -> Safe:
         " their sum as a bar. Time: of one state in a batch on one core. Deviation: the largest from any other method,"
         " relative."
     )
-    for quantity in WITH_METHODS:
-        rows = [row for row in compare_methods(robot, quantity) if not row["refusal"]]
+    for quantity, every in compare(robot, progress=progress)["quantities"].items():
+        rows = [row for row in every if not row["refusal"]]
         if not rows:
             continue
         total = [row["operations"]["mul"] + row["operations"]["add"] for row in rows]

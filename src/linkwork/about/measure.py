@@ -1,13 +1,16 @@
-"""How far results are apart, and how long calls take."""
+"""How far results are apart, how long calls take, and what is going on meanwhile."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from statistics import median
 from typing import Any
 
 import numpy as np
+
+Progress = Callable[[str], AbstractContextManager[Any]]  # told what begins; it ends when the context does
 
 
 def deviation(result: Any, reference: Any) -> float:

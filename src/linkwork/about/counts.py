@@ -1,0 +1,121 @@
+"""Operations of compiled programs, method by method and pass by pass."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import asdict
+from typing import Any
+
+from .. import pipeline
+from ..errors import LinkworkError, UnknownNameError
+from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
+from ..program import Operations, Program
+from ..program import count as counted
+from ..program.passes import CUSTOMISING, customising
+from ..robot import Robot
+
+METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
+DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
+CONVENTION = inspect.cleandoc(Operations.__doc__ or "").replace("\n", " ").replace("``", "")
+
+
+def count(
+    robot: Robot,
+    quantity: str | None = None,
+    method: str | None = None,
+    *,
+    frame: str | None = None,
+    parameters: str = "minimal",
+) -> dict[str, Any]:
+    """Operations of each quantity by each method that works for this robot, or of those that are named.
+
+    ``frame``: of poses and Jacobians; the last one, if not said. ``parameters``: as of ``compile``; with "input" the
+    work off line is told apart.
+    """
+    frame = _checked(robot, quantity, frame, parameters)
+    rows, refused = [], []
+    for name, chosen in _asked(robot, quantity, method):
+        try:
+            rows.append(_row(robot, name, chosen, frame, parameters))
+        except LinkworkError as error:
+            if quantity:
+                raise
+            refused.append(f"{name}: {error}")
+    return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refused}
+
+
+def passes(
+    robot: Robot,
+    quantity: str | None = None,
+    method: str | None = None,
+    *,
+    frame: str | None = None,
+    parameters: str = "minimal",
+) -> dict[str, Any]:
+    """What each pass of the compiler saves, alone and in turn: of the dynamics by the methods with the fewest
+    operations, or of what is named."""
+    frame = _checked(robot, quantity, frame, parameters)
+    dynamics = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
+    tables = []
+    for name, chosen in _asked(robot, quantity, method) if method else dynamics:
+        taken, program = pipeline.traced(robot, name, method=chosen, parameters=parameters, **_of_frame(name, frame))
+        tables.append({"quantity": name, "method": taken, "passes": pass_by_pass(program)})
+    return {"robot": robot.name, "convention": CONVENTION, "passes": tables}
+
+
+def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: str) -> str:
+    """The frame to take; what is not known is refused."""
+    for value, allowed, what in (
+        (quantity, QUANTITIES, "quantity"),
+        (parameters, PARAMETERS, "treatment of parameters"),
+    ):
+        if value and value not in allowed:
+            raise UnknownNameError(what, value, allowed)
+    return robot.model.frame(frame or robot.frame_names[-1]).name
+
+
+def _of_frame(quantity: str, frame: str) -> dict[str, str]:
+    return {"frame": frame} if QUANTITIES[quantity].of_frame else {}
+
+
+def _asked(robot: Robot, quantity: str | None, method: str | None) -> list[tuple[str, str]]:
+    """The pairs of quantity and method to count. What the user names is kept, even if it is refused later."""
+    if quantity:
+        return [(quantity, name) for name in ([method] if method else _names(robot, quantity))]
+    if method and method not in METHOD_NAMES:
+        raise UnknownNameError("method", method, METHOD_NAMES)
+    if method:
+        return [(m.quantity, method) for m in METHODS if m.name == method]
+    return [(each, name) for each in QUANTITIES for name in _names(robot, each)]
+
+
+def _names(robot: Robot, quantity: str) -> list[str]:
+    return [m.name for m in methods(quantity) if not m.refusal(robot.model)] or ["auto"]
+
+
+def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) -> dict[str, Any]:
+    function = robot.compile(quantity, method=method, parameters=parameters, **_of_frame(quantity, frame))
+    row: dict[str, Any] = {"quantity": quantity, "method": function.label.method}
+    row["on_line"] = asdict(function.operations)
+    if parameters == "input":
+        row["off_line"] = asdict(function.off_line_operations)
+    return row
+
+
+SHOWN = ("mul", "add", "sincos")
+
+
+def pass_by_pass(program: Program) -> list[dict[str, Any]]:
+    """Operations of the program as traced, after each pass in turn; what each changes alone."""
+    start = counted(program)
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, alone: Operations, after: Operations) -> None:
+        change = {key: getattr(alone, key) - getattr(start, key) for key in SHOWN}
+        saved = start.mul + start.add - after.mul - after.add
+        rows.append({"pass": name, "alone": change, "after": asdict(after), "saved": saved})
+
+    add("as traced", start, start)
+    for lower, (name, after) in zip(CUSTOMISING, customising(program), strict=True):
+        add(name.replace("_", " "), counted(lower(program)), counted(after))
+    return rows

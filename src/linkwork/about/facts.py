@@ -1,0 +1,150 @@
+"""What a robot is made of, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..formulations import METHODS
+from ..io import bundled_robots
+from ..io.mdh import ILLUSTRATIVE
+from ..io.mdh_drives import written_friction, written_transmissions
+from ..io.rpy import rpy_from_rotation
+from ..model import Joint, Model, describe
+from ..robot import Robot, load
+from .states import entries
+
+JOINT_VALUES = (
+    "lower", "upper", "velocity_limit", "effort_limit", "rotor_inertia", "coulomb", "viscous", "stiffness", "rest",
+)  # fmt: skip
+
+
+def robots() -> list[dict[str, Any]]:
+    """The bundled robots, in a few words each."""
+    rows = []
+    for name in bundled_robots():
+        model = load(name).model
+        rows.append(
+            {
+                "robot": name,
+                "joints": len(model.position_names),
+                "freedoms": model.nv,
+                "base": "floating" if model.moving_base else "fixed",
+                "structure": structure(model),
+                "description": model.summary,
+                "sources": _references(model.sources),
+            }
+        )
+    return rows
+
+
+def structure(model: Model) -> str:
+    """In a few words: chain or tree, loops, elastic and passive joints, a moving base."""
+    words = ["chain" if model.serial and not model.loops else "tree"]
+    if model.loops:
+        words = [f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}"]
+    if any(joint.role == "elastic" for joint in model.leading_joints):
+        words.append("elastic")
+    if model.floating:
+        words.append("floating base" if model.moving_base else "platform")
+    return ", ".join(words)
+
+
+def _references(sources: Mapping[str, str]) -> dict[str, str]:
+    """The sources that values refer to: key -> reference."""
+    keys = dict.fromkeys(key for key in sources.values() if key in sources or key == ILLUSTRATIVE)
+    return {key: sources.get(key, "values of no real robot, plausible ones") for key in keys}
+
+
+def ground(model: Model) -> str:
+    return "ground" if model.moving_base else model.root
+
+
+def carrier(model: Model, body: int) -> str:
+    return model.body(body).name if body else ground(model)
+
+
+def inspect(robot: Robot) -> dict[str, Any]:
+    """All there is to know of a robot: joints, bodies, frames, loops, vectors, the methods that apply, the sources of
+    its values."""
+    model = robot.model
+    inertias = {link.name: link.inertia for link in describe(model).links}
+    return {
+        "robot": model.name,
+        "description": model.summary,
+        "base": "floating" if model.moving_base else "fixed",
+        "structure": structure(model),
+        "nq": model.nq,
+        "nv": model.nv,
+        "gravity": list(model.gravity),
+        "total_mass": model.base_inertia.mass + sum(body.inertia.mass for body in model.bodies),
+        "moving_mass": sum(body.inertia.mass for body in model.bodies),
+        "joints": [_joint(body.joint) for body in model.bodies if not body.joint.floating],
+        "bodies": [
+            {
+                "name": body.name,
+                "parent": carrier(model, body.parent),
+                "joint": body.joint.name,
+                "mass": body.inertia.mass,
+                "center": inertia.center if (inertia := inertias[body.name]) else np.zeros(3),
+                "central_inertia": inertia.central if inertia else np.zeros((3, 3)),
+                "parameters": parameters,
+                "placement": [_screw(*screw) for screw in screws(body.joint)],
+            }
+            for body, parameters in zip(model.bodies, robot.parameters, strict=True)
+        ],
+        "frames": [
+            {
+                "name": frame.name,
+                "body": carrier(model, frame.body),
+                "origin": list(frame.pose.origin),
+                "rpy": rpy_from_rotation(np.array([list(row) for row in frame.pose.rotation.rows], float)),
+            }
+            for frame in model.frames.values()
+        ],
+        "loops": [
+            {
+                "name": loop.name,
+                "kind": loop.kind.name,
+                "first": carrier(model, loop.first.body),
+                "second": carrier(model, loop.second.body),
+            }
+            for loop in model.loops
+        ],
+        "home": list(model.home),
+        "vectors": {vector: entries(model, vector) for vector in ("q", "v", "tau", "a_known", "tau_known")},
+        "transmissions": written_transmissions(model.transmissions),
+        "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
+        "methods": [
+            {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
+            for m in METHODS
+        ],
+        "sources": _references(model.sources),
+    }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    mimic = {"joint": joint.leader, "multiplier": joint.multiplier, "offset": joint.offset} if joint.leader else None
+    return {
+        "name": joint.name,
+        "kind": joint.kind.name,
+        "role": joint.role,
+        **{name: getattr(joint, name) for name in JOINT_VALUES},
+        "friction": written_friction(joint),
+        "friction_width": joint.friction_width,
+        "mimic": mimic,
+    }
+
+
+def screws(joint: Joint) -> list[tuple[str, float, float, str]]:
+    """Axis, angle, length and what the joint's position adds to, outward from the parent."""
+    constant = [(screw.axis, screw.angle, screw.length, "") for screw in joint.placement]
+    if joint.floating:
+        return constant
+    return [*constant, ("z", joint.angle, joint.length, "length" if joint.prismatic else "angle")]
+
+
+def _screw(axis: str, angle: float, length: float, moves: str) -> dict[str, Any]:
+    return {"axis": axis, "angle": angle, "length": length, "moves": moves or None}

@@ -1,0 +1,73 @@
+"""How fast the native code of a robot is."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..robot import Robot
+from .measure import Progress, seconds
+from .peers import Pinocchio
+from .states import random_states
+
+TIMED = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
+
+
+def bench(
+    robot: Robot, batch: int = 4096, *, pinocchio: Pinocchio | None = None, progress: Progress = nullcontext
+) -> dict[str, Any]:
+    """Medians on one core, in float64: compilation from the robot to machine code, past the cache; a state in a batch;
+    one call. ``pinocchio``: to time it on the same states, too."""
+    rows = []
+    for quantity in TIMED:
+        with progress(f"timing {quantity}"):
+            rows.append(measure(robot, quantity, batch))
+    found: dict[str, Any] = {"robot": robot.name, "batch": batch, "host": host_facts(), "functions": rows}
+    if pinocchio is not None:
+        with progress("timing Pinocchio"):
+            found["pinocchio"] = [pinocchio.measure(quantity, batch) for quantity in TIMED]
+    return found
+
+
+def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[str, Any]:
+    """Compile a quantity without the cache, and time it."""
+    from ..codegen.native import object_code
+    from ..codegen.target import host
+
+    start = time.perf_counter()
+    function = robot.compile(quantity)
+    object_code(function.program, function.dtype, host())
+    compiled = time.perf_counter() - start
+    states = random_states(robot, batch)
+    many = [states[port.name] for port in function.program.inputs]
+    one = [np.ascontiguousarray(x[0]) for x in many]
+    per_state = seconds(lambda: function(*many), repeats=repeats) / batch
+    per_call = seconds(lambda: function(*one), repeats=repeats)
+    return {
+        "quantity": quantity,
+        "method": function.label.method,
+        "compile_s": compiled,
+        "batch_ns_per_state": per_state * 1e9,
+        "states_per_second": 1 / per_state,
+        "one_call_us": per_call * 1e6,
+        "operations": asdict(function.operations),
+    }
+
+
+def host_facts() -> dict[str, Any]:
+    from ..codegen.target import host
+
+    target = host()
+    lanes = target.lanes("float64")
+    return {"cpu": target.cpu, "vector_bits": 8 * target.vector_bytes, "lanes": lanes, "fma": target.fused}
+
+
+def describe_host() -> str:
+    facts = host_facts()
+    fused = "with" if facts["fma"] else "without"
+    lanes = f"{facts['vector_bits']}-bit vectors ({facts['lanes']} float64 lanes)"
+    return f"{facts['cpu']}, {lanes} {fused} fused multiply-add, one core"
