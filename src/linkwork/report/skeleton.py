@@ -52,13 +52,14 @@ class Skeleton:
         self.axis = {i: turn[:, 2] for i, turn in self.turn.items()}
         self.seat = dict(self.origin)  # where a joint begins on its parent; one that slides reaches on to its origin
         self.ends: dict[int, list[np.ndarray]] = {i: [] for i in poses}
+        self.feet: list[tuple[np.ndarray, np.ndarray]] = []  # where a robot stands, and the seat above it
         for i, parent in model.outward():
             shifts = freedoms(model.joint(i))[1]
             if shifts < 3:
                 begins = self._placement(i, parent) if shifts else self.origin[i]
-                self.ends[parent].append(begins)
                 self.seat[i] = begins if shifts == 1 else self.origin[i]
-        self.boxes = {i: self._box(i) for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1}
+                self.ends[parent].append(begins if parent else begins + self._rise(i))
+                self.feet += [] if parent else [(self.ends[0][-1], begins)]
         self.motions = {  # unit ones of each joint: axes of its turns, ways of its shifts
             i: [tuple(self.turn[i] @ [*map(float, v)] for v in (S.angular, S.linear)) for S in model.subspace(i, tree)]
             for i, _ in model.outward()
@@ -67,6 +68,8 @@ class Skeleton:
         for loop, cut in zip(model.loops, self.cuts, strict=True):
             self.ends[loop.first.body].append(cut)
             self.ends[loop.second.body].append(self._point(loop.second.body, loop.second.pose.origin))
+        loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]
+        self.boxes = {i: self._box(i) for i in loose if len(self.ends[i]) < 3}  # others are drawn between their ends
         for i, _ in model.outward():
             if not self.ends[i]:
                 self.ends[i] = self._tips(i)
@@ -81,6 +84,10 @@ class Skeleton:
         placed = Pose.identity().then(Transform(*(fixed.screw for fixed in self.model.joint(i).placement)))
         return self._point(parent, placed.origin)
 
+    def _rise(self, i: int) -> np.ndarray:
+        """How far along the axis of a joint on the ground its link's own frame is, where the robot stands."""
+        return float(self.model.link_pose(i).origin.z) * self.axis[i]
+
     def _box(self, i: int) -> np.ndarray:
         """Corners of the box of even density with the body's inertia."""
         middle, squares, axes = principal_axes(self.model, i)
@@ -93,7 +100,7 @@ class Skeleton:
         reach = [self._point(i, frame.pose.origin) for frame in frames]
         far = [point for point in reach if np.linalg.norm(point - self.origin[i]) > 1e-3]
         inertia = self.model.inertia(i)
-        if not far and inertia.mass:
+        if not far and inertia.mass and any(inertia.h):
             far = [self._point(i, [2 * h / inertia.mass for h in inertia.h])]
         return far[-1:]
 
@@ -231,9 +238,13 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
             items.append((view.near(np.mean(ends, axis=0)), _polygon("plate", _hull([view.at(end) for end in ends]))))
         if i and np.linalg.norm(robot.origin[i] - robot.seat[i]) > 0:
             tube(robot.seat[i], robot.origin[i], 0.55 * thick)
+    for foot, seat in robot.feet:
+        tube(foot, seat, thick)
     for corners in robot.boxes.values():
-        outline = _polygon("plate", _hull([view.at(corner) for corner in corners]))
-        items.append((view.near(corners.mean(axis=0)), outline))
+        seen = [view.at(corner) for corner in corners]
+        nearest = int(np.argmax([view.near(corner) for corner in corners]))
+        edges = (_line("edge", seen[nearest], seen[nearest ^ side], 0.8) for side in (1, 2, 4))
+        items.append((view.near(corners.mean(axis=0)), _polygon("plate", _hull(seen)) + "".join(edges)))
     return items
 
 
