@@ -199,6 +199,15 @@ class Coordinates:
     def velocity_ranges(self) -> list[range]:
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
+    def whole(self, freedoms: Collection[int]) -> Coordinates:
+        """Of those joints that have all their entries of the velocities among these."""
+        held = zip(self.joints, self.velocity_ranges, strict=True)
+        return Coordinates(tuple(joint for joint, own in held if own and {*own} <= {*freedoms}))
+
+    def places(self, joints: Iterable[str]) -> list[int]:
+        """Where in q the entries of these joints stand."""
+        return [k for name in joints for k in range(self.nq)[self.positions.places[name]]]
+
     @cached_property
     def quaternions(self) -> list[slice]:
         """Where in q unit quaternions stand: they are what has no unit."""
