@@ -4,9 +4,6 @@ MuJoCo gives equalities to its solver, so its constraints are switched off, and 
 matrix that couples them. Balls and free bodies are in test_mjcf_free_bodies.py.
 """
 
-from pathlib import Path
-from xml.etree import ElementTree
-
 import mujoco
 import numpy as np
 import pytest
@@ -16,8 +13,6 @@ from linkwork.io.mjcf import read_mjcf
 from support.evaluate import assert_close, evaluate
 from support.mujoco_file import assert_same_dynamics
 from support.random_robots import random_state
-
-SHIPPED = Path(mujoco.__file__).parent / "testdata" / "model.xml"
 
 MODELS = {
     "every_joint_term": """<mujoco model="terms"><option gravity="1 2 -9"/>
@@ -75,25 +70,6 @@ MODELS = {
     <worldbody><body><joint name="j" axis="1 0 0" frictionloss="3" damping="1"/><geom size=".1" pos="0 .2 0"/></body>
     </worldbody></mujoco>""",
 }
-
-
-def shipped() -> str:
-    """The walking robot of a model that comes with MuJoCo, without loose objects, its ball joint made a hinge."""
-    root = ElementTree.parse(SHIPPED).getroot()
-    for tag in ("equality", "tendon", "actuator", "sensor", "keyframe", "custom"):
-        root.remove(root.find(tag))  # pyright: ignore[reportArgumentType]
-    world = root.find("worldbody")
-    assert world is not None
-    for body in world.findall("body")[1:]:
-        world.remove(body)
-    for joint in root.iter("joint"):
-        joint.attrib.pop("type", None)
-    root.find("option").attrib.clear()  # pyright: ignore[reportOptionalMemberAccess]
-    world.find("body").attrib.pop("gravcomp")  # pyright: ignore[reportOptionalMemberAccess]
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-MODELS["shipped_with_mujoco"] = shipped()
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -1,5 +1,8 @@
 """MJCF with balls, free bodies and several joints in a body, read by linkwork and by MuJoCo: the same dynamics."""
 
+from pathlib import Path
+from xml.etree import ElementTree
+
 import mujoco
 import numpy as np
 import pytest
@@ -41,6 +44,20 @@ MODELS = {
           <body name="shank" pos="0 .05 -.3"><joint name="knee" axis="0 1 0"/>{GEOM}</body></body>
       </body></worldbody></mujoco>""",
 }
+
+
+def shipped() -> str:
+    """A model that comes with MuJoCo: a walker, one of whose wheels is a ball, and loose objects. Without what is left
+    out, and without the weld that holds one of the objects."""
+    root = ElementTree.parse(Path(mujoco.__file__).parent / "testdata" / "model.xml").getroot()
+    for tag in ("equality", "sensor", "keyframe"):
+        root.remove(root.find(tag))  # pyright: ignore[reportArgumentType]
+    root.find("option").attrib.clear()  # pyright: ignore[reportOptionalMemberAccess]
+    root.find("worldbody/body").attrib.pop("gravcomp")  # pyright: ignore[reportOptionalMemberAccess]
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+MODELS["shipped_with_mujoco"] = shipped()
 
 
 @pytest.mark.parametrize("name", MODELS)

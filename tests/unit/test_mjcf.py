@@ -254,6 +254,11 @@ def test_mujoco_writes_no_log(tmp_path, monkeypatch, capfd):
     assert mujoco.get_mju_user_warning() is None
 
 
+def test_infinite_bodies_are_told_of():
+    told = "".join(map(str, check(read_mjcf(arm(body='<geom size="inf"/>')))))
+    assert "link 'a': its inertia is not finite" in told
+
+
 # What is refused, as findings
 
 

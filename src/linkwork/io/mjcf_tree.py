@@ -79,7 +79,8 @@ class TreeReader:
         that is not in the body's origin, are massless."""
         model, name = self.model, self.bodies[b]
         mass, rotation = float(model.body_mass[b]), rotation_of(model.body_iquat[b])
-        central = rotation @ np.diag(model.body_inertia[b]) @ rotation.T
+        with np.errstate(invalid="ignore"):  # what is not finite is told by ``check``
+            central = rotation @ np.diag(model.body_inertia[b]) @ rotation.T
         inertia = LinkInertia(mass, model.body_ipos[b].copy(), (central + central.T) / 2) if b else None
         parent, placement = self.bodies[model.body_parentid[b]], placement_of(model.body_pos[b], model.body_quat[b])
         first, count = model.body_jntadr[b], model.body_jntnum[b]
