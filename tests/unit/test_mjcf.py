@@ -324,6 +324,7 @@ def test_armature_of_an_actuator_that_drives_no_single_joint():
         (arm(joint="\n\n<joint typ='hinge'/>"), "MuJoCo cannot compile this model: .*typ.* line 5"),
         (arm(joint=BALL, more='<equality><joint name="e" joint1="j"/></equality>'), "only HINGE and SLIDE .*'e'"),
         (arm(joint=BALL, more='<tendon><fixed><joint joint="j" coef="1"/></fixed></tendon>'), "joint 'j' in tendon"),
+        (arm(more='<equality><connect body1="a" anchor=" "/></equality>'), "MuJoCo cannot compile this model"),
         (arm(joint=BALL + "<joint/>"), "ball followed by rotation in body 'a'"),
         (arm(body=""), "mass and inertia of moving bodies must be larger .*'a'.* line 3"),
         (arm(more='<include file="x.xml"/>'), "cannot be included(.|\n)*fix: give the path of the model"),
