@@ -52,11 +52,10 @@ def tabulate(
     model = robot.model
     if not isinstance(model, Model):
         raise UnsupportedError("this is not a robot", got=repr(model), fix=f"linkwork.load({model!r})")
-    if model.floating or not model.serial or model.has_mimic or not model.nv:
-        reason = "base floats" if model.floating else "joints branch, mimic each other, or there are none"
+    if reason := _unfit(model):
         raise UnsupportedError(
-            f"robot {robot.name!r} cannot be tabulated: its {reason}",
-            fix="tabulate a serial chain of independent joints on a fixed base",
+            f"robot {robot.name!r} cannot be tabulated: {reason}",
+            fix="tabulate a serial chain of independent joints on a fixed base, with one position each",
         )
     axes = _axes(model, resolution, limits or {})
     traced = _trace(model)
@@ -268,6 +267,16 @@ class _Part:
         return total
 
 
+def _unfit(model: Model) -> str:
+    """Why there are no tables of it; empty if there are."""
+    if model.moving_base:
+        return "its base floats"
+    if not model.serial or model.has_mimic or not model.nv:
+        return "its joints branch, mimic each other, or there are none"
+    several = [joint for joint in model.coordinates.joints if joint.kind.nq > 1]
+    return f"its joint {several[0].name!r} is {several[0].kind.name}" if several else ""
+
+
 def _axes(model: Model, resolution: int | Sequence[int], limits: Mapping[str, tuple[float, float]]) -> list[Axis]:
     points: list[Any] = list(np.full(model.nv, resolution) if np.ndim(resolution) == 0 else np.asarray(resolution))
     if len(points) != model.nv or not all(isinstance(p, (int, np.integer)) and p > 1 for p in points):
@@ -281,9 +290,9 @@ def _axes(model: Model, resolution: int | Sequence[int], limits: Mapping[str, tu
         if name not in model.joint_names:
             raise UnknownNameError("joint", name, model.joint_names, where="tabulate, limits")
     axes = []
-    for joint, count in zip(model.leading_joints, points, strict=True):
+    for joint, count in zip(model.coordinates.joints, points, strict=True):
         lower, upper = limits.get(joint.name, (joint.lower, joint.upper))
-        turns = math.isinf(upper - lower) and not joint.prismatic
+        turns = math.isinf(upper - lower) and joint.revolute
         if turns:
             lower, upper = -math.pi, math.pi
         if not (math.isfinite(upper - lower) and lower < upper):

@@ -18,20 +18,19 @@ def robot_html(model: Model) -> str:
     facts = [f"{base} base", f"nq {model.nq}, nv {model.nv}", f"moving mass {mass:.6g} kg"]
     if model.loops:
         facts.append(f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}")
-    moving = [body for body in model.bodies if not body.joint.floating]
     rows: list[tuple[str, ...]] = [
         (
             body.joint.name,
             body.joint.kind.name,
-            body.joint.role,
+            "" if body.joint.kind.free else body.joint.role,
             *_limits(body.joint),
             body.name,
             _parent(model, body.parent),
         )
-        for body in moving[:MOST]
+        for body in model.bodies[:MOST]
     ]
-    if len(moving) > MOST:
-        rows.append((f"and {len(moving) - MOST} more", *[""] * 6))
+    if model.n_bodies > MOST:
+        rows.append((f"and {model.n_bodies - MOST} more", *[""] * 6))
     headers = ("joint", "kind", "role", "lower", "upper", "moves", "on")
     return _table(f"Robot {model.name}: {', '.join(facts)}", headers, rows)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.io.mjcf import read_mjcf
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement
 from support.evaluate import assert_close, evaluate
 from support.kkt import Reference
@@ -87,6 +88,27 @@ def test_every_kind_of_joint_in_a_loop(name: str, back: bool):
 def test_a_loop_on_a_floating_base():
     case = Case(closed_chain(*CHAINS["three balls"], 3, floating=True), 3)
     assert set(range(6)) <= set(case.mobility.free)
+    check(case)
+
+
+BODY = '<geom type="ellipsoid" size=".1 .2 .15" pos=".1 .05 .02"/>'
+HOLDING = f"""<mujoco><worldbody>
+  <body name="upper"><joint name="yaw"/><joint name="pitch" axis="0 1 0"/>{BODY}
+    <body name="fore" pos=".4 0 .1" euler="0 40 0"><joint name="elbow" axis="0 1 .3"/>{BODY}
+      <body name="hand" pos=".3 0 0"><joint name="wrist" type="ball"/>{BODY}</body></body></body>
+  <body name="held" pos=".8 .1 .2" euler="10 20 30"><freejoint/>{BODY}</body>
+  <body name="loose" pos="-1 0 0"><freejoint/>{BODY}</body></worldbody>
+  <equality>%s</equality>
+  <actuator><motor joint="yaw"/><motor joint="pitch"/><motor joint="elbow"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "hold", ['<connect body1="hand" body2="held" anchor=".2 0 0"/>', '<weld body1="held" body2="hand"/>']
+)
+def test_an_arm_that_holds_a_floating_body(hold: str):
+    """Few motors stay independent, and drive the arm; what it holds follows as far as it must."""
+    case = Case(read_mjcf(HOLDING % hold), 0)
+    assert case.mobility.motors == case.mobility.driven == (0, 1, 2)
     check(case)
 
 

@@ -62,6 +62,14 @@ size=".05" fromto="0 0 0 0 0 .4"/><body name="fore" pos="0 0 .4"><joint name="el
 <inertial pos="0 0 .1" mass="2" diaginertia=".1 .1 .02"/><site name="tip" pos="0 0 .3"/></body></body></worldbody>
 <equality><joint joint1="elbow" joint2="shoulder" polycoef="0 1 0 0 0"/></equality>
 <actuator><motor joint="shoulder"/></actuator></mujoco>"""
+MJCF_OBJECTS = b"""<mujoco><compiler angle="radian"/><worldbody>
+<body name="arm" pos="0 0 1"><joint name="shoulder" type="ball" pos="0 .1 0" damping=".1" stiffness="2" range="0 1"/>
+<geom type="capsule" size=".05" fromto="0 0 0 0 0 .4"/><body name="fore" pos="0 0 .4"><joint type="slide" axis="0 1 0"/>
+<joint name="elbow" axis="0 1 0" pos=".1 0 0" ref=".3"/><geom size=".1"/></body></body>
+<body name="cup" pos="1 0 0" quat="1 0 0 1"><freejoint name="cup"/><geom type="box" size=".1 .2 .1"/></body>
+<body name="plate" pos="1 0 1"><joint name="plate" type="free" damping=".2"/><geom size=".2"/></body>
+</worldbody><equality><connect body1="fore" body2="plate" anchor="0 0 .1"/></equality>
+<actuator><motor joint="shoulder" gear="0 1 0"/><motor joint="elbow"/></actuator></mujoco>"""
 STUDY = b"""
 seed: 7
 samples: 5
@@ -196,7 +204,10 @@ KINDS = {
     "structure": Kind(
         with_structure, lambda folder: linkwork.load(folder / "robot.urdf", structure=folder / "robot.loops.yaml")
     ),
-    "mjcf": Kind(lambda _: [{"robot.xml": MJCF}], lambda folder: linkwork.load(folder / "robot.xml")),
+    "mjcf": Kind(
+        lambda _: [{"robot.xml": text} for text in (MJCF, MJCF_OBJECTS)],
+        lambda folder: linkwork.load(folder / "robot.xml"),
+    ),
     "tree": Kind(bundled("planar2r", "puma560", "flexible-arm", "eel"), yaml_robot),
     "kinds of joints": Kind(lambda _: [{"robot.yaml": KINDS_OF_JOINTS}], yaml_robot),
     "standard": Kind(lambda _: [{"robot.yaml": STANDARD}], yaml_robot),

@@ -40,8 +40,9 @@ ALLOWED = {
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
-    "report": {"about", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"},  # the version
-    "view": {"formulations", "function", "io", "model", "robot", "spatial", "timing"},
+    "report": {"about", "constraints", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"}
+    | {"spatial", "view"},  # and the version
+    "view": {"constraints", "formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},

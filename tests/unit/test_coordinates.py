@@ -177,6 +177,11 @@ def test_rates_are_the_derivative_of_steps(kind: str):
         table = [(4**power * fine - coarse) / (4**power - 1) for coarse, fine in pairwise(table)]
     assert_close(coordinates.rates(q, v), table[0], scale=1.0)
     assert_close(coordinates.rates(q, v), peer.places.rates(q, v), scale=1.0, tolerance=1e-15)
+    both, twice = np.stack([q, coordinates.integrate(q, v)]), np.stack([v, -v])
+    T = coordinates.tangent(both)
+    assert T.shape == (2, coordinates.nq, coordinates.nv)
+    assert_close(np.einsum("bij,bj->bi", T, twice), coordinates.rates(both, twice), scale=1.0, tolerance=1e-15)
+    assert_close(coordinates.velocities_of(both, coordinates.rates(both, twice)), twice, scale=1.0, tolerance=1e-14)
 
 
 # -- batches ---------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 
 import linkwork
 from linkwork import Robot
+from support.playground import playground
 
 
 def cells(html: str) -> list[list[str]]:
@@ -23,7 +24,7 @@ def test_robot(name):
     robot = linkwork.load(name)
     html = robot._repr_html_()
     head, *rows = cells(html)
-    assert [row[0] for row in rows] == list(robot.position_names) and head[:2] == ["joint", "kind"]
+    assert [row[0] for row in rows] == list(robot.coordinates.positions.joints) and head[:2] == ["joint", "kind"]
     assert f"nv {robot.nv}" in caption(html) and ("loop" in caption(html)) == bool(robot.model.loops)
     assert ("floating base" in caption(html)) == robot.model.moving_base
 
@@ -33,6 +34,15 @@ def test_values_of_a_robot():
     assert shoulder == ["shoulder", "revolute", "active", "-0.872665", "0.872665", "inner_arm", "base"]
     assert lift[1:5] == ["prismatic", "active", "0", "0.21"]
     assert roll[3:5] == ["", ""]  # no limits
+
+
+def test_every_kind_of_joint():
+    _, *rows = cells(linkwork.load(playground())._repr_html_())
+    told = {row[0]: row[1:] for row in rows}
+    assert told["drop"] == ["floating", "", "", "", "crate", "world"]
+    assert told["swing"][-1] == "hook" and told["feed"][:4] == ["helical", "active", "-3", "3"]
+    kinds = ["planar", "spherical", "universal", "cylindrical", "continuous", "revolute", "helical", "prismatic"]
+    assert [kind for kind, *_ in told.values()] == [*kinds, "floating", "floating"]
 
 
 def test_function():

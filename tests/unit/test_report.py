@@ -19,6 +19,7 @@ from linkwork.errors import LinkworkError
 from linkwork.report import picture, sample_motion, sections, torque_parts
 from linkwork.report.charts import Series, chart
 from linkwork.report.page import Safe, table
+from support.playground import playground
 
 app = typer.Typer()
 app.command("report")(verb.report)
@@ -66,9 +67,12 @@ class Page(HTMLParser):
 # -- the sample motion -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["panda", "scara", "four-bar", "3rpr", "flexible-arm", "space-arm", "quadruped"])
-def test_motion(name):
-    robot = linkwork.load(name)
+MOVED = ["panda", "scara", "four-bar", "3rpr", "gough-stewart", "flexible-arm", "space-arm", "quadruped", playground()]
+
+
+@pytest.mark.parametrize("source", MOVED, ids=lambda source: getattr(source, "name", source))
+def test_motion(source):
+    robot = linkwork.load(source)
     model, motion = robot.model, sample_motion(robot)
     t, q, v, a = motion.t, motion.q, motion.v, motion.a
     driven = [model.mobility.independent.index(k) for k in model.mobility.driven]
@@ -76,16 +80,33 @@ def test_motion(name):
     assert np.ptp(v[:, driven], axis=0).min() > 0.05  # every motor moves
     slope = (v[2:] - v[:-2]) / (t[2:] - t[:-2])[:, None]
     assert_close(slope[:, driven], a[1:-1, driven], 1e-4)  # central differences, 1e-3 apart
-    joints = q[:, model.nq - len(model.position_names) :]
-    for joint, values in zip(model.leading_joints, joints.T):
+    speeds = robot.joint_velocities(q, v)
+    for joint in robot.coordinates.joints:
+        values, rates = (
+            layout.to_dict(array)[joint.name]
+            for layout, array in ((robot.coordinates.positions, q), (robot.coordinates.velocities, speeds))
+        )
         assert joint.role != "active" or (joint.lower <= values.min() + 1e-9 and values.max() - 1e-9 <= joint.upper)
-    speeds = robot.joint_velocities(q, v)[:, -len(model.position_names) :]
-    for joint, values in zip(model.leading_joints, speeds.T):
-        assert model.loops or np.abs(values).max() <= joint.velocity_limit
+        assert model.loops or np.abs(rates).max() <= joint.velocity_limit
     if model.loops:
         assert np.abs(robot.loop_residual(q)).max() < 1e-9
-    if model.floating:
-        assert_close(np.linalg.norm(q[:, 3:7], axis=1), np.ones(len(q)), 1e-14)
+    for at in robot.coordinates.quaternions:
+        assert_close(np.linalg.norm(q[:, at], axis=1), np.ones(len(q)), 1e-14)
+
+
+def test_motion_of_every_kind_of_joint():
+    """Each freedom of a motor goes its way, gently; positions follow velocities; bodies that nothing holds fall."""
+    robot = linkwork.load(playground())
+    motion, coordinates = sample_motion(robot), robot.coordinates
+    gone = motion.v.sum(axis=0) * motion.dt  # the trapezoidal rule: it begins and ends at rest
+    for joint, own in zip(coordinates.joints, coordinates.velocity_ranges, strict=True):
+        if not joint.kind.free:
+            assert np.abs(gone[own]).min() > 0.1 and np.abs(gone[own]).max() <= 1.0
+    q, v = motion.q, motion.v
+    middle = coordinates.integrate(q[:-1], motion.dt / 2 * (v[:-1] + v[1:]))
+    assert np.abs(coordinates.difference(middle, q[1:])).max() < 1e-5  # of the midpoint rule, in steps of 1e-3
+    fallen = coordinates.positions.to_dict(q)["drop"][-1]
+    np.testing.assert_allclose(fallen, [0, 0, -9.81 / 2 * motion.t[-1] ** 2, 0, 0, 0, 1], atol=1e-9)
 
 
 def test_motion_of_a_free_flyer_keeps_its_momentum():
@@ -119,7 +140,7 @@ def test_parts_of_an_arm():
     q, v, a = motion.q, motion.v, motion.a
     whole, parts = torque_parts(robot, motion)
     viscous, coulomb = (
-        np.array([getattr(j, name) for j in robot.model.leading_joints]) for name in ("viscous", "coulomb")
+        np.array([getattr(j, name) for j in robot.coordinates.joints]) for name in ("viscous", "coulomb")
     )
     expected = {
         "inertia": np.einsum("tij,tj->ti", robot.inertia_matrix(q), a),
@@ -144,7 +165,7 @@ def test_parts_of_structures(name, others):
     pushed = np.einsum("tfi,tf->ti", G, parts["inertia"])
     assert_close(pushed, np.einsum("tij,tj->ti", robot.inertia_matrix(motion.q), motion.a), 1e-11)
     if "springs" in parts:
-        stiffness = [joint.stiffness for joint in robot.model.leading_joints]
+        stiffness = [joint.stiffness for joint in robot.coordinates.joints]
         assert_close(parts["springs"], motion.q * stiffness, 1e-11)
         free = [robot.model.mobility.forced.index(k) for k in robot.model.mobility.free]
         assert np.abs(whole[:, free]).max() < 1e-11 * np.abs(whole).max()  # no motor pushes a spring
@@ -165,6 +186,20 @@ def test_parts_of_a_swimmer_and_of_a_passive_joint():
     assert np.abs(whole[:, 1]).max() < 1e-10 * np.abs(whole).max()  # by itself
 
 
+def test_parts_where_a_ball_hangs_free():
+    """Of a passive joint with several freedoms, too, the parts of the force it does not have add up to none."""
+    whole_robot = playground()
+    free = ("shoulder", "elbow")
+    joints = (replace(joint, role="passive") if joint.name in free else joint for joint in whole_robot.joints)
+    robot = linkwork.load(replace(whole_robot, joints=tuple(joints)))
+    motion = sample_motion(robot)
+    whole, parts = torque_parts(robot, motion)
+    rows = [k for name in free for k in robot.model.joint_freedoms(name)]
+    assert np.abs(motion.v[:, rows]).max() > 0.5  # it swings
+    assert np.abs(whole[:, rows]).max() < 1e-10 * np.abs(whole).max()
+    assert np.abs(sum(parts.values()) - whole).max() < 1e-12 * max(np.abs(each).max() for each in parts.values())
+
+
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
 
@@ -173,16 +208,38 @@ def test_picture_of_every_robot(name):
     model = linkwork.load(name).model
     svg = ElementTree.fromstring(picture(model, neutral(model, "q")))
     kinds = [each.get("class", "").split()[0] for each in svg if each.get("class")]
-    joints = [body.joint for body in model.bodies if not body.joint.floating]
+    joints = [body.joint for body in model.bodies if not body.joint.kind.free]
     assert kinds.count("joint") == len(joints)
     assert kinds.count("cut") == len(model.loops)
     assert (kinds.count("ground") > 0) != model.moving_base
     numbers = [text for each in svg if each.get("class") == "name" for text in (each.text or "").split(",")]
-    assert sorted(map(int, numbers)) == [i for i, body in enumerate(model.bodies, 1) if not body.joint.floating]
+    assert sorted(map(int, numbers)) == [i for i, body in enumerate(model.bodies, 1) if not body.joint.kind.free]
     width, height = map(float, svg.get("viewBox").split()[2:])
     for each in svg:
         for key, most in (("x1", width), ("x2", width), ("cx", width), ("y1", height), ("y2", height), ("cy", height)):
             assert 0 <= float(each.get(key, 0)) <= most
+
+
+def test_picture_of_every_kind_of_joint():
+    robot = linkwork.load(playground())
+    model, q = robot.model, np.array(robot.model.home)
+    text = picture(model, q)
+    svg = ElementTree.fromstring(text)
+    kinds = [(each.tag, each.get("class", "").split()[0]) for each in svg if each.get("class")]
+    assert kinds.count(("circle", "joint")) == 1  # the ball
+    assert kinds.count(("polygon", "joint")) == 6 + 2  # one each, but two for the universal joint
+    assert kinds.count(("polygon", "plate")) == 3  # the cart and two free bodies, as boxes
+    assert kinds.count(("polygon", "ground")) == 2  # where it stands
+    numbers = [text for each in svg if each.get("class") == "name" for text in (each.text or "").split(",")]
+    assert sorted(map(int, numbers)) == [*range(1, 9)]
+    fallen = robot.coordinates.positions.to_dict(q.copy())
+    for name in ("swing", "drop"):
+        fallen[name] = fallen[name] - [0, 0, 20, 0, 0, 0, 0]
+    after = robot.coordinates.positions.to_array(fallen)
+    ghost, still = picture(model, q, [after]), picture(model, q, [q])
+    assert ghost == still != text  # what falls is drawn in its place
+    fallen["slew"] = 0.5
+    assert picture(model, q, [robot.coordinates.positions.to_array(fallen)]) != still
 
 
 def test_picture_shows_lengths_and_directions():

@@ -13,6 +13,7 @@ from linkwork.view.primitives import primitives, reach
 from linkwork.view.shapes import ellipsoids, poses, quaternion
 from linkwork.view.state import start
 from linkwork.view.visuals import find_file, read_visuals
+from support.playground import playground
 
 
 def moments(mesh):
@@ -29,6 +30,7 @@ def moments(mesh):
     [
         (meshes.box(1.0, 2.0, 3.0), 6.0),
         (meshes.cylinder(0.5, 2.0), np.pi / 2),
+        (meshes.screw(0.5, 2.0), np.pi / 2 * 0.73),
         (meshes.sphere(2.0), 4 / 3 * np.pi * 8),
         (meshes.tube([1, 0, 0], [1, 4, 0], 0.1, 0.05), np.pi * (4 * 0.0175 / 3 + 2 / 3 * 1.125e-3)),
         (meshes.arrow(np.zeros(3), [0, 0, 1.0], 0.02), np.pi * (0.02**2 * 0.9 + 0.048**2 * 0.1 / 3)),
@@ -64,7 +66,7 @@ def test_every_robot_is_drawn_with_its_joints_in_their_places(name):
         atol=1e-12,
     )  # by compiled code
     for i, body in enumerate(robot.model.bodies, 1):
-        if body.joint.kind in ("revolute", "continuous"):
+        if body.joint.revolute:
             shape = shapes[body.joint.name]
             middle = shape.mesh.vertices.mean(axis=0)
             np.testing.assert_allclose(middle, [*map(float, robot.model.link_pose(i).origin)], atol=1e-12)
@@ -72,6 +74,39 @@ def test_every_robot_is_drawn_with_its_joints_in_their_places(name):
     for shape in shapes.values():
         assert np.isfinite(shape.mesh.vertices).all()
         assert np.ptp(shape.mesh.vertices, axis=0).max() < 1.5 * size
+
+
+def test_joints_of_every_kind_are_drawn_along_their_axes():
+    robot = linkwork.load(playground())
+    q = robot.coordinates.random(3)
+    at, shapes = poses(robot.model, q), {shape.name: shape for shape in primitives(robot.model, q)}
+    pose = {link: robot.pose(link, q) for link in ("cart", "upper", "fore", "hand", "nut", "load", "crate")}
+
+    def drawn(name):
+        shape = shapes[name]
+        return shape.mesh.vertices @ at[shape.body][:3, :3].T + at[shape.body][:3, 3], shape.body
+
+    def along(name):
+        """Where it is longest."""
+        points = drawn(name)[0]
+        return np.linalg.svd(points - points.mean(axis=0))[2][0]
+
+    for name, link in (("shoulder", "upper"), ("elbow", "fore"), ("feed", "nut")):
+        np.testing.assert_allclose(drawn(name)[0].mean(axis=0), pose[link][:3, 3], atol=1e-9)
+    radii = np.linalg.norm(drawn("shoulder")[0] - pose["upper"][:3, 3], axis=1)
+    np.testing.assert_allclose(radii, radii[0])  # a ball
+    first, second = along("elbow_first"), along("elbow")
+    assert abs(first @ pose["upper"][:3, 0]) == pytest.approx(1)
+    assert abs(second @ pose["fore"][:3, 1]) == pytest.approx(1)
+    assert abs(first @ second) < 1e-9 and drawn("elbow_first")[1] == drawn("upper")[1]  # fixed in the parent
+    for name, link in (("wrist", "hand"), ("feed", "nut")):
+        assert abs(along(name) @ pose[link][:3, 2]) == pytest.approx(1)
+    plate, body = drawn("drive_plate")
+    assert body == 0 and np.ptp(plate, axis=0)[2] < 0.1 * np.ptp(plate, axis=0)[0]
+    np.testing.assert_allclose(plate.mean(axis=0), 0, atol=1e-9)  # where the joint begins
+    for link, sides in (("load", (0.3, 0.2, 0.15)), ("crate", (0.25, 0.25, 0.25))):
+        own = (drawn(link)[0] - pose[link][:3, 3]) @ pose[link][:3, :3]
+        np.testing.assert_allclose(np.ptp(own, axis=0), sides, rtol=1e-9)
 
 
 def test_links_reach_from_joint_to_joint():

@@ -11,8 +11,11 @@ from linkwork.model import describe
 from linkwork.sim import Trajectory
 from linkwork.view import State, html
 from linkwork.view.controls import _bounds
+from linkwork.view.handles import Handle
 from linkwork.view.player import Player, motions
-from linkwork.view.state import INDEPENDENT, MOTORS, Handle
+from linkwork.view.state import INDEPENDENT, MOTORS
+from support.evaluate import rotation_of
+from support.playground import playground
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +78,7 @@ def test_energies_and_centre_of_mass(panda):
 
 
 def test_handles_are_within_the_limits(panda):
-    for handle, value, joint in zip(State(panda).handles, State(panda).values, panda.model.leading_joints):
+    for handle, value, joint in zip(State(panda).handles, State(panda).values, panda.model.coordinates.joints):
         assert (handle.name, handle.lower, handle.upper) == (joint.name, joint.lower, joint.upper)
         assert handle.lower <= value <= handle.upper
 
@@ -118,7 +121,8 @@ def test_forces_of_a_parallel_robot_are_those_of_its_motors():
 def test_pose_of_a_floating_base():
     robot = linkwork.load("quadruped")
     state = State(robot)
-    assert [handle.name for handle in state.handles[:6]] == ["x", "y", "z", "roll", "pitch", "yaw"]
+    pose = ("x", "y", "z", "roll", "pitch", "yaw")
+    assert [handle.name for handle in state.handles[:6]] == [f"base.{part}" for part in pose]
     values = [0.1, 0.2, 0.7, 0.3, -0.4, 1.2, *state.values[6:]]
     assert state.move(values)
     np.testing.assert_allclose(state.values, values, atol=1e-12)
@@ -130,13 +134,81 @@ def test_pose_of_a_floating_base():
     np.testing.assert_array_equal(state.motor_torques()[:6], 0)
 
 
+HANDLES = {  # of each joint: parts and units; turns of several axes are roll, pitch and yaw
+    "drive": "x m, y m, angle rad",
+    "shoulder": "roll rad, pitch rad, yaw rad",
+    "elbow": "first rad, second rad",
+    "wrist": "shift m, turn rad",
+    "slew": "rad",
+    "luff": "rad",
+    "feed": "rad",
+    "hoist": "m",
+    "swing": "x m, y m, z m, roll rad, pitch rad, yaw rad",
+    "drop": "x m, y m, z m, roll rad, pitch rad, yaw rad",
+}
+
+
+def test_handles_of_every_kind_of_joint():
+    state = State(linkwork.load(playground()))
+    expected = [
+        (".".join([joint, *names]), unit)
+        for joint, parts in HANDLES.items()
+        for *names, unit in (part.split() for part in parts.split(", "))
+    ]
+    assert [(handle.name, handle.unit) for handle in state.handles] == expected
+    at_home = dict(zip([name for name, _ in expected], state.values, strict=True))
+    assert at_home.pop("swing.z") == -0.4 and not any(at_home.values())
+    limits = {handle.name: (handle.lower, handle.upper) for handle in state.handles}
+    assert limits["luff"] == (-0.8, 0.2) and limits["hoist"] == (0.0, 0.5) and limits["feed"] == (-3.0, 3.0)
+    assert limits["shoulder.roll"] == limits["drive.angle"] == (-math.pi, math.pi)
+    values = np.random.default_rng(2).uniform(*np.transpose([*limits.values()])).tolist()
+    values[4] = 0.7  # a pitch within a quarter turn: beyond, others say the same
+    values[18] = values[24] = -0.4
+    assert state.move(values)
+    np.testing.assert_allclose(state.values, values, atol=1e-12)
+
+
+def test_handles_place_the_bodies():
+    """By poses from compiled code, against rotations and shifts put together by hand."""
+    robot = linkwork.load(playground())
+    state = State(robot)
+    names = [handle.name for handle in state.handles]
+    given = {"drive.x": 0.3, "drive.y": -0.2, "drive.angle": 0.5, "shoulder.roll": 0.4, "shoulder.pitch": -0.3}
+    given |= {"shoulder.yaw": 1.1, "drop.x": 0.1, "drop.z": 0.2, "drop.yaw": -0.6, "feed": 2.0}
+    state.move([given.get(name, value) for name, value in zip(names, state.values, strict=True)])
+
+    def about(axis, angle):
+        return rotation_of(np.append(math.sin(angle / 2) * np.eye(3)["xyz".index(axis)], math.cos(angle / 2)))
+
+    upper = about("z", 0.5) @ about("z", 1.1) @ about("y", -0.3) @ about("x", 0.4)
+    np.testing.assert_allclose(state.frame_pose("upper")[:3, :3], upper, atol=1e-12)
+    np.testing.assert_allclose(state.frame_pose("upper")[:3, 3], [0.3, -0.2, 0.25], atol=1e-12)
+    np.testing.assert_allclose(state.frame_pose("crate")[:3, 3], [0.5, -0.8, 0.325], atol=1e-12)
+    np.testing.assert_allclose(state.frame_pose("crate")[:3, :3], about("z", -0.6), atol=1e-12)
+    np.testing.assert_allclose(state.frame_pose("nut")[:3, 3], [1.5, 0, 0.8 + 2.0 * 0.02], atol=1e-12)
+
+
+def test_torques_of_every_kind_of_joint_hold_it():
+    robot = linkwork.load(playground())
+    state = State(robot)
+    torques = state.torques()
+    assert tuple(torques) == robot.coordinates.velocity_names
+    assert torques["drop.z"] == pytest.approx(5 * 9.81) and torques["swing.z"] == pytest.approx(3 * 9.81)
+    assert torques["feed"] == pytest.approx(9.81 * (0.4 + 0.3 + 3.0) * 0.02)  # what hangs below it, by its pitch
+    assert torques["luff"] == pytest.approx(-9.81 * (2.0 * 0.3 + 3.7 * 0.6))
+    motors = dict(zip(robot.coordinates.velocity_names, state.motor_torques(), strict=True))
+    assert motors["feed"] == torques["feed"] and not any(motors[f"drop.{part}"] for part in "xyz")
+    units = dict(zip(state.torque_names, state.torque_units, strict=True))
+    assert (units["wrist.shift"], units["wrist.turn"], units["drive.rz"]) == ("N", "N m", "N m")
+
+
 def test_springs_of_elastic_robots_are_handles_and_have_torques():
     state = State(linkwork.load("flexible-arm"))
     springs = [name for name, role in state.robot.roles.items() if role == "elastic"]
     values = dict(zip([handle.name for handle in state.handles], state.values, strict=True)) | {springs[0]: 0.1}
     before = state.torques()[springs[0]]
     assert state.move(list(values.values()))
-    stiffness = next(joint.stiffness for joint in state.robot.model.leading_joints if joint.name == springs[0])
+    stiffness = next(joint.stiffness for joint in state.robot.model.coordinates.joints if joint.name == springs[0])
     assert abs(state.torques()[springs[0]] - before) == pytest.approx(0.1 * stiffness, rel=0.05)  # beside the weight
 
 
@@ -164,6 +236,22 @@ def test_a_motion_is_told_between_its_moments(panda):
     np.testing.assert_allclose(motion.at(-1)[0], 0)
     np.testing.assert_allclose(motion.at(9)[0], math.sin(1.0))
     assert motion.at(0.3)[1].shape == (7,)
+
+
+def test_a_motion_between_moments_turns_evenly():
+    """Half-way of two quaternions, of whatever signs, is half the turn; a plane's arc is half as long."""
+    robot = linkwork.load(playground())
+    coordinates, rng = robot.coordinates, np.random.default_rng(4)
+    q = coordinates.random(rng)
+    v = rng.uniform(-0.5, 0.5, robot.nv)
+    after = coordinates.integrate(q, v)
+    after[coordinates.quaternions[0]] *= -1
+    arrays = {"t": np.array([0.0, 1.0]), "q": np.stack([q, after])}
+    run = Trajectory(arrays, {"q": coordinates.names}, robot=robot.name, method="made", dt=1.0)
+    (motion,) = motions(robot, run, "turn")
+    np.testing.assert_allclose(
+        coordinates.difference(coordinates.integrate(q, v / 4), motion.at(0.25)[0]), 0, atol=1e-12
+    )
 
 
 def test_samples_of_a_batch_are_motions_of_their_own(panda):

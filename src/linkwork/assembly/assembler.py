@@ -110,12 +110,7 @@ class Assembler:
     @cached_property
     def given(self) -> Coordinates:
         """Of the joints whose positions are known. One that is known in part keeps that part of the guess."""
-        return Coordinates(tuple(self.model.coordinates.joints[n] for n in self._whole))
-
-    @cached_property
-    def _whole(self) -> list[int]:
-        ranges = self.model.coordinates.velocity_ranges
-        return [n for n, own in enumerate(ranges) if own and {*own} <= {*self.known}]
+        return self.model.coordinates.whole(self.known)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -124,7 +119,7 @@ class Assembler:
     @cached_property
     def places(self) -> list[int]:
         """Where the known positions stand in q."""
-        return [k for n in self._whole for k in self.model.coordinates.position_ranges[n]]
+        return self.model.coordinates.places(self.names)
 
     @cached_property
     def _aside(self) -> list[int]:

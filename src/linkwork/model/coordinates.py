@@ -199,6 +199,15 @@ class Coordinates:
     def velocity_ranges(self) -> list[range]:
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
+    def whole(self, freedoms: Collection[int]) -> Coordinates:
+        """Of those joints that have all their entries of the velocities among these."""
+        held = zip(self.joints, self.velocity_ranges, strict=True)
+        return Coordinates(tuple(joint for joint, own in held if own and {*own} <= {*freedoms}))
+
+    def places(self, joints: Iterable[str]) -> list[int]:
+        """Where in q the entries of these joints stand."""
+        return [k for name in joints for k in range(self.nq)[self.positions.places[name]]]
+
     @cached_property
     def quaternions(self) -> list[slice]:
         """Where in q unit quaternions stand: they are what has no unit."""
@@ -262,6 +271,12 @@ class Coordinates:
     def rates(self, q: Any, v: Any) -> Any:
         """dq/dt at velocities v."""
         return self._joint_by_joint(lambda joint, q, v: joint.kind.rates(q, v), self._q(q), self._v(v))
+
+    def tangent(self, q: Any) -> np.ndarray:
+        """T (..., nq, nv) with dq/dt = T v; of numbers only."""
+        q = np.asarray(_array_of(self.positions, q), float)
+        columns = [self.rates(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)]
+        return np.stack(columns, axis=-1) if columns else np.zeros((*q.shape, 0))
 
     def velocities_of(self, q: Any, rates: Any) -> Any:
         """v at which q changes with ``rates``."""

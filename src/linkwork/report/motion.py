@@ -13,7 +13,9 @@ from ..robot import Robot
 
 DURATION = 2.0  # seconds
 STEP = 1e-3  # seconds, at most
-LARGEST = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.25, "floating": 0.1}  # radians and metres
+TURN, SHIFT = 1.0, 0.25  # radians and metres, at most
+OF_SEVERAL = 0.5  # of that, for each freedom of a joint that has several
+FREE = 0.1  # radians and metres: of bodies that only loops hold
 SHARE, SPEED = 0.6, 0.8  # of the way to a limit, and of the largest speed
 PEAK = 1.875  # largest speed of a quintic, as a share of way over duration
 STABLE = 0.25  # radians that the fastest spring may swing in a step
@@ -50,59 +52,61 @@ def sample_motion(robot: Robot) -> Motion:
 
 
 def _start(robot: Robot) -> np.ndarray:
-    """Home of loops; else zero, or the middle of its range for a joint to which zero is not well within it."""
-    model = robot.model
+    """Home, or zero; where that is not well within the limits of a joint, the middle of its range. Loops keep their
+    home."""
+    model, coordinates = robot.model, robot.coordinates
+    q = np.array(model.home) if model.home else coordinates.neutral()
     if model.loops:
-        return np.array(model.home)
-    q = np.zeros(model.nq)
-    if model.floating:
-        q[6] = 1.0
-    for at, joint in zip(range(7 if model.floating else 0, model.nq), model.leading_joints, strict=True):
-        margin = 0.1 * (joint.upper - joint.lower)
-        if np.isfinite(margin) and not joint.lower + margin <= 0 <= joint.upper - margin:
-            q[at] = (joint.lower + joint.upper) / 2
+        return q
+    for k, (lower, upper) in enumerate(zip(coordinates.lower.tolist(), coordinates.upper.tolist(), strict=True)):
+        margin = 0.1 * (upper - lower)
+        if np.isfinite(margin) and not lower + margin <= q[k] <= upper - margin:
+            q[k] = (lower + upper) / 2
     return _settled(robot, q)
 
 
 def _settled(robot: Robot, q: np.ndarray) -> np.ndarray:
     """With springs as far out as the weight pulls them, by Newton steps."""
-    model = robot.model
-    places = [k for j in model.leading_joints if j.role == "elastic" for k in model.joint_freedoms(j.name)]
+    model, coordinates = robot.model, robot.coordinates
+    places = [k for joint in coordinates.joints if joint.role == "elastic" for k in model.joint_freedoms(joint.name)]
     if not places:
         return q
-    at, rows = [k + model.nq - model.nv for k in places], [model.mobility.forced.index(k) for k in places]
-    still, small = np.zeros(model.nv), 1e-6
+    rows = [model.mobility.forced.index(k) for k in places]
+    still, small, along = np.zeros(model.nv), 1e-6, np.eye(model.nv)[places]
     for _ in range(6):
         force = robot.inverse_dynamics(q, still, still)[rows]
-        ahead = q + small * np.eye(model.nq)[at]
+        ahead = coordinates.integrate(q, small * along)
         stiffness = (robot.inverse_dynamics(ahead, still, still)[:, rows] - force).T / small
-        q = q.copy()
-        q[at] -= np.linalg.solve(stiffness, force)
+        q = coordinates.integrate(q, -np.linalg.solve(stiffness, force) @ along)
     return q
 
 
 def _way(robot: Robot, start: np.ndarray) -> np.ndarray:
     """How far each driven freedom goes: towards the farther limit, and by turns up and down where there is none."""
-    model = robot.model
+    coordinates = robot.coordinates
     ways: list[float] = []
-    for k in model.mobility.driven:
-        if model.floating and k < 6:
-            ways.append(LARGEST["floating"])
+    for k in robot.model.mobility.driven:
+        joint, place = coordinates.joint_of(k), coordinates.position_of(k)
+        if joint.kind.free:
+            ways.append(FREE)
             continue
-        name = model.names_of((k,))[0]
-        joint = next(joint for joint in model.leading_joints if joint.name == name)
-        at = start[k + model.nq - model.n_leading]
-        below, above = at - joint.lower, joint.upper - at
+        below, above = np.inf, np.inf
+        if place is not None:
+            below, above = start[place] - coordinates.lower[place], coordinates.upper[place] - start[place]
         sign = np.sign(above - below) if above != below else (-1) ** len(ways)
         room = SHARE * max(above, below)
-        ways.append(sign * min(room, LARGEST[joint.kind.name], SPEED * joint.velocity_limit * DURATION / PEAK))
+        most = TURN if coordinates.velocities.units[k] == "rad/s" else SHIFT
+        if joint.kind.nv > 1:
+            most *= OF_SEVERAL
+        ways.append(sign * min(room, most, SPEED * joint.velocity_limit * DURATION / PEAK))
     return np.array(ways)
 
 
 def _fastest(robot: Robot, q: np.ndarray) -> float:
     """Angular frequency of the fastest spring."""
     model = robot.model
-    springs = {k: j.stiffness for j in model.leading_joints if j.stiffness for k in model.joint_freedoms(j.name)}
+    held = (joint for joint in robot.coordinates.joints if joint.stiffness)
+    springs = {k: joint.stiffness for joint in held for k in model.joint_freedoms(joint.name)}
     at = [k for k, each in enumerate(model.mobility.independent) if each in springs]
     if not at:
         return 0.0
@@ -127,7 +131,7 @@ def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Moti
         if free:
             a[free] = robot.hybrid_dynamics(q, v, demanded[k], none)[1]
         every = robot.joint_velocities(q, v) if model.loops else v
-        return np.array(model.coordinates.rates(list(q), list(every))), a
+        return np.array(robot.coordinates.rates(list(q), list(every))), a
 
     q, v = start, np.zeros(model.nv)
     Q, V, A = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)), np.empty((steps + 1, model.nv))
@@ -139,7 +143,7 @@ def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Moti
         q2, a2 = rates(2 * k + 1, q + h / 2 * q1, v + h / 2 * a1)
         q3, a3 = rates(2 * k + 1, q + h / 2 * q2, v + h / 2 * a2)
         q4, a4 = rates(2 * k + 2, q + h * q3, v + h * a3)
-        q = np.array(model.coordinates.normalised(list(q + h / 6 * (q1 + 2 * q2 + 2 * q3 + q4))))
+        q = np.array(robot.coordinates.normalised(list(q + h / 6 * (q1 + 2 * q2 + 2 * q3 + q4))))
         v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
     return Motion(h * np.arange(steps + 1), Q, V, A)
 
@@ -148,20 +152,13 @@ def _allowed(robot: Robot, motion: Motion) -> bool:
     model = robot.model
     if not all(np.isfinite(each).all() for each in (motion.q, motion.v, motion.a)):
         return False
-    joints = motion.q[:, 7 if model.floating else 0 :]
-    for joint, values in zip(model.leading_joints, joints.T, strict=True):
-        if joint.role == "active" and not (joint.lower - 1e-9 <= values.min() and values.max() <= joint.upper + 1e-9):
-            return False
+    coordinates = robot.coordinates
+    active = coordinates.places(joint.name for joint in coordinates.joints if joint.role == "active")
+    lower, upper = coordinates.lower[active] - 1e-9, coordinates.upper[active] + 1e-9
+    if not np.all((lower <= motion.q[:, active]) & (motion.q[:, active] <= upper)):
+        return False
     if model.loops:
         few = motion.q[:: max(1, len(motion.q) // 20)]
-        places = _places(robot)
-        return bool(np.all(robot.assemble(few[:, places], guess=few).conditioning > WELL))
+        known = coordinates.whole(model.mobility.independent).positions.joints
+        return bool(np.all(robot.assemble(few[:, coordinates.places(known)], guess=few).conditioning > WELL))
     return True
-
-
-def _places(robot: Robot) -> list[int]:
-    """Where the independent positions stand in q."""
-    model, independent = robot.model, robot.model.mobility.independent
-    if not model.floating:
-        return list(independent)
-    return (list(range(7)) if 0 in independent else []) + [k + 1 for k in independent if k >= 6]

@@ -23,10 +23,9 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     run = bare.inverse_dynamics
     still, moving = run(q, none, none), run(q, v, none)
     parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
-    joints = model.leading_joints
     if any(drive.acting for drive in drives_of(model)):
         parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
-    if any(joint.stiffness for joint in joints):
+    if any(joint.stiffness for joint in model.coordinates.joints):
         parts["springs"] = _without(model, friction=False, forces=()).inverse_dynamics(q, none, none) - still
     if model.forces:
         parts["surroundings"] = _without(model, friction=False, springs=False).inverse_dynamics(q, v, none) - moving
@@ -36,7 +35,7 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
 def _forced(model: Model) -> Model:
     """Inverse dynamics also of passive joints that are free, where it gives zero along a motion they make by
     themselves: as joints held by springs, of no stiffness."""
-    free = model.names_of(model.mobility.free)
+    free = {model.coordinates.joint_of(k).name for k in model.mobility.free}
     bodies = (
         replace(b, joint=replace(b.joint, role="elastic")) if b.joint.role == "passive" and b.joint.name in free else b
         for b in model.bodies

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
+from ..constraints.equations import in_loops
 from ..formulations.kinematics import body_poses, center_of_mass
 from ..model import Model
+from ..spatial import Pose, Transform
+from ..view.meshes import z_toward
+from ..view.shapes import freedoms, principal_axes
 from .page import Safe, html
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
@@ -45,19 +50,26 @@ class Skeleton:
         self.origin = {i: np.array(list(pose.origin), float) for i, pose in poses.items()}
         self.turn = {i: np.array([list(row) for row in pose.rotation.rows], float) for i, pose in poses.items()}
         self.axis = {i: turn[:, 2] for i, turn in self.turn.items()}
-        self.seat = dict(self.origin)  # where a joint begins on its parent; a prismatic one reaches on to its origin
+        self.seat = dict(self.origin)  # where a joint begins on its parent; one that slides reaches on to its origin
         self.ends: dict[int, list[np.ndarray]] = {i: [] for i in poses}
+        self.feet: list[tuple[np.ndarray, np.ndarray]] = []  # where a robot stands, and the seat above it
         for i, parent in model.outward():
-            joint = model.joint(i)
-            if joint.floating:
-                continue
-            if joint.prismatic:
-                self.seat[i] = self.origin[i] - (tree[model.positions(i).start] + joint.length) * self.axis[i]
-            self.ends[parent].append(self.seat[i])
+            shifts = freedoms(model.joint(i))[1]
+            if shifts < 3:
+                begins = self._placement(i, parent) if shifts else self.origin[i]
+                self.seat[i] = begins if shifts == 1 else self.origin[i]
+                self.ends[parent].append(begins if parent else begins + self._rise(i))
+                self.feet += [] if parent else [(self.ends[0][-1], begins)]
+        self.motions = {  # unit ones of each joint: axes of its turns, ways of its shifts
+            i: [tuple(self.turn[i] @ [*map(float, v)] for v in (S.angular, S.linear)) for S in model.subspace(i, tree)]
+            for i, _ in model.outward()
+        }
         self.cuts = [self._point(loop.first.body, loop.first.pose.origin) for loop in model.loops]
         for loop, cut in zip(model.loops, self.cuts, strict=True):
             self.ends[loop.first.body].append(cut)
             self.ends[loop.second.body].append(self._point(loop.second.body, loop.second.pose.origin))
+        loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]
+        self.boxes = {i: self._box(i) for i in loose if len(self.ends[i]) < 3}  # others are drawn between their ends
         for i, _ in model.outward():
             if not self.ends[i]:
                 self.ends[i] = self._tips(i)
@@ -67,29 +79,41 @@ class Skeleton:
     def _point(self, body: int, place: Iterable[float]) -> np.ndarray:
         return self.origin[body] + self.turn[body] @ np.array(list(place), float)
 
+    def _placement(self, i: int, parent: int) -> np.ndarray:
+        """Where the joint's own motion begins."""
+        placed = Pose.identity().then(Transform(*(fixed.screw for fixed in self.model.joint(i).placement)))
+        return self._point(parent, placed.origin)
+
+    def _rise(self, i: int) -> np.ndarray:
+        """How far along the axis of a joint on the ground its link's own frame is, where the robot stands."""
+        return float(self.model.link_pose(i).origin.z) * self.axis[i]
+
+    def _box(self, i: int) -> np.ndarray:
+        """Corners of the box of even density with the body's inertia."""
+        middle, squares, axes = principal_axes(self.model, i)
+        corners = [np.sqrt(3 * squares) * signs for signs in product((-1, 1), repeat=3)]
+        return np.array([self._point(i, middle + axes @ corner) for corner in corners])
+
     def _tips(self, i: int) -> list[np.ndarray]:
         """What a last link reaches: frames fixed to it, else as far again as its centre of mass."""
         frames = [frame for frame in self.model.frames.values() if frame.body == i]
         reach = [self._point(i, frame.pose.origin) for frame in frames]
         far = [point for point in reach if np.linalg.norm(point - self.origin[i]) > 1e-3]
         inertia = self.model.inertia(i)
-        if not far and inertia.mass:
+        if not far and inertia.mass and any(inertia.h):
             far = [self._point(i, [2 * h / inertia.mass for h in inertia.h])]
         return far[-1:]
 
     @property
     def points(self) -> np.ndarray:
-        grounded = [] if self.model.floating else [self.origin[0]]
-        bodies = [i for i in self.origin if i]
-        return np.array(
-            [*grounded, *(self.origin[i] for i in bodies), *(e for each in self.ends.values() for e in each)]
-        )
+        bodies = [point for i, point in self.origin.items() if i or not self.model.moving_base]
+        reached = [*self.ends.values(), *self.boxes.values()]
+        return np.array([*bodies, *(point for each in reached for point in each)])
 
 
 def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] = ()) -> Safe:
-    """The robot at ``q``, and as dashed lines at other positions (a moving base stays where it is)."""
-    stays = list(q[:3]) if model.moving_base else []
-    here, others = Skeleton(model, q), [Skeleton(model, [*stays, *each[len(stays) :]]) for each in ghosts]
+    """The robot at ``q``, and as dashed lines at other positions (what nothing holds stays in its place)."""
+    here, others = Skeleton(model, q), [Skeleton(model, _in_place(model, q, each)) for each in ghosts]
     points = np.concatenate([here.points, *(each.points for each in others)])
     view = _fitted(_view(here), points)
     size = float(np.linalg.norm(np.ptp(here.points, axis=0))) or 1.0
@@ -106,6 +130,14 @@ def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] 
     name = html(f"Picture of {model.name}")
     box = f'viewBox="0 0 {SIZE} {view.height:.0f}" role="img" aria-label="{name}"'
     return Safe(f'<svg class="robot" {box}>{"".join(parts)}</svg>\n')
+
+
+def _in_place(model: Model, q: Sequence[float], other: Sequence[float]) -> list[float]:
+    """The other positions, with free bodies where they are at ``q``, turned as they are there."""
+    layout, held = model.coordinates.positions, in_loops(model)
+    free = [joint.name for joint in model.coordinates.joints if joint.kind.free and joint.name not in held]
+    stays = {k for k in model.coordinates.places(free) if layout.units[k] == "m"}
+    return [float(q[k] if k in stays else x) for k, x in enumerate(other)]
 
 
 # -- the view ----------------------------------------------------------------------------------------------------------
@@ -134,15 +166,13 @@ def _looking(towards: np.ndarray, up: np.ndarray) -> np.ndarray:
 
 def _normal(robot: Skeleton) -> np.ndarray | None:
     """Of the plane in which all moves, if there is one: all turn about it and slide at right angles to it."""
-    model = robot.model
-    joints = [(model.joint(i), robot.axis[i]) for i, _ in model.outward()]
-    turning = [axis for joint, axis in joints if not joint.prismatic]
-    if not turning or model.floating:
+    motions = [motion for each in robot.motions.values() for motion in each]
+    turns = [angular for angular, _ in motions if angular.any()]
+    if not turns:
         return None
-    normal = turning[0]
-    flat = all(np.linalg.norm(np.cross(normal, axis)) < PARALLEL for axis in turning)
-    across = all(abs(normal @ axis) < PARALLEL for joint, axis in joints if joint.prismatic)
-    return normal if flat and across else None
+    normal = turns[0]
+    flat = all(np.linalg.norm(np.cross(normal, axis)) < PARALLEL for axis in turns)
+    return normal if flat and all(abs(normal @ linear) < PARALLEL for _, linear in motions) else None
 
 
 def _fitted(view: View, points: np.ndarray) -> View:
@@ -200,7 +230,7 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
         items.append((view.near((start + end) / 2), drawn))
 
     for i, ends in robot.ends.items():
-        if i == 0 and (robot.model.floating or len(ends) > 1):
+        if i == 0 and len(ends) > 1:
             continue
         for end in ends:
             tube(robot.origin[i], end, thick)
@@ -208,27 +238,48 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
             items.append((view.near(np.mean(ends, axis=0)), _polygon("plate", _hull([view.at(end) for end in ends]))))
         if i and np.linalg.norm(robot.origin[i] - robot.seat[i]) > 0:
             tube(robot.seat[i], robot.origin[i], 0.55 * thick)
+    for foot, seat in robot.feet:
+        tube(foot, seat, thick)
+    for corners in robot.boxes.values():
+        seen = [view.at(corner) for corner in corners]
+        nearest = int(np.argmax([view.near(corner) for corner in corners]))
+        edges = (_line("edge", seen[nearest], seen[nearest ^ side], 0.8) for side in (1, 2, 4))
+        items.append((view.near(corners.mean(axis=0)), _polygon("plate", _hull(seen)) + "".join(edges)))
     return items
 
 
 def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
-    """Cylinders about the axes of those that turn, longer square bars along the axes of those that slide."""
+    """Cylinders about the axes of those that turn, two for two axes, balls for all; longer square bars along the axes
+    of those that slide, longer cylinders if they also turn; flat discs for those that slide in a plane."""
     items = []
     for i, _ in robot.model.outward():
         joint = robot.model.joint(i)
-        if joint.floating:
+        turns, shifts = freedoms(joint)
+        if shifts > 2:
             continue
-        sides, half = (4, 1.5 * radius) if joint.prismatic else (20, 1.0 * radius)
-        angles = (np.arange(sides) + 0.5) * 2 * np.pi / sides
-        x, y = robot.turn[i][:, 0], robot.turn[i][:, 1]
-        ring = radius * (np.outer(np.cos(angles), x) + np.outer(np.sin(angles), y))
-        at, along = robot.seat[i], half * robot.axis[i]
-        top = along if view.near(along) > 0 else -along
-        caps = [[view.at(at + end + point) for point in ring] for end in (along, -along)]
-        front = [view.at(at + top + point) for point in ring]
-        drawn = _polygon(f"joint {joint.role}", _hull([*caps[0], *caps[1]])) + _polygon("cap", front)
+        kind, at = f"joint {joint.role}", robot.seat[i]
+        if turns == 3:
+            drawn = _circle(kind, view.at(at), 1.3 * radius * view.scale)
+        elif turns == 2:
+            axes = (z_toward(angular) for angular, _ in robot.motions[i])
+            drawn = "".join(_bar(view, at, axis, 0.5 * radius, 2.0 * radius, 20, kind) for axis in axes)
+        else:
+            long = 1.7 if joint.pitch else (1.0, 1.5, 0.3)[shifts]
+            wide = 2.0 if shifts == 2 else 0.7 if turns and (shifts or joint.pitch) else 1.0
+            sides = 20 if turns else 4
+            drawn = _bar(view, at, robot.turn[i], wide * radius, long * radius, sides, kind)
         items.append((view.near(at) + 2 * radius, drawn))
     return items
+
+
+def _bar(view: View, at: np.ndarray, turn: np.ndarray, radius: float, half: float, sides: int, kind: str) -> str:
+    """A prism along z of ``turn``, and its cap that is seen."""
+    angles = (np.arange(sides) + 0.5) * 2 * np.pi / sides
+    ring = radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ turn[:, :2].T
+    along = half * turn[:, 2]
+    top = along if view.near(along) > 0 else -along
+    ends = [view.at(at + end + point) for end in (along, -along) for point in ring]
+    return _polygon(kind, _hull(ends)) + _polygon("cap", [view.at(at + top + point) for point in ring])
 
 
 def _ground(view: View, robot: Skeleton, size: float) -> list[str]:
@@ -251,6 +302,9 @@ def _ghost(view: View, robot: Skeleton) -> list[str]:
         if i:
             lines += [_line("ghost", view.at(robot.origin[i]), view.at(end)) for end in ends]
             lines.append(_line("ghost", view.at(robot.seat[i]), view.at(robot.origin[i])))
+    for corners in robot.boxes.values():
+        outline = _hull([view.at(corner) for corner in corners])
+        lines += [_line("ghost", *ends) for ends in zip(outline, [*outline[1:], outline[0]], strict=True)]
     return lines
 
 
@@ -266,7 +320,7 @@ def _names(view: View, robot: Skeleton, away: float) -> list[str]:
     """Numbers of the joints as in the frames table; joints in one place share a label."""
     labels: dict[tuple[int, int], list[int]] = {}
     for i, _ in robot.model.outward():
-        if not robot.model.joint(i).floating:
+        if not robot.model.joint(i).kind.free:
             x, y = view.at(robot.seat[i])
             near = next((key for key in labels if abs(key[0] - x) + abs(key[1] - y) < 14), (round(x), round(y)))
             labels.setdefault(near, []).append(i)

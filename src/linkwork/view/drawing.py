@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Model
 from .meshes import Mesh, arrow, joined, sphere, z_toward
 from .player import Motion
 from .shapes import Shape, ellipsoids, poses, quaternion
@@ -96,7 +95,7 @@ class Drawing:
         camera = server.initial_camera
         camera.up, camera.fov = tuple(up), np.radians(40)
         camera.look_at = tuple(middle)
-        camera.position = tuple(middle + 2.0 * diagonal * _view_from(state.robot.model, at, up))
+        camera.position = tuple(middle + 2.0 * diagonal * _view_from(state, up))
         camera.near, camera.far = 0.01 * size, 100 * size
 
     # -- what is shown -------------------------------------------------------------------------------------------
@@ -174,11 +173,12 @@ def _place(bodies: Sequence[Any], at: np.ndarray) -> None:
         node.wxyz, node.position = (w, x, y, z), tuple(pose[:3, 3])
 
 
-def _view_from(model: Model, at: np.ndarray, up: np.ndarray) -> np.ndarray:
+def _view_from(state: State, up: np.ndarray) -> np.ndarray:
     """A unit vector to the camera: a planar robot is seen from its side, others from the front and above."""
-    axes = np.array(
-        [at[i][:3, 2] for i, _ in model.outward() if not (model.joint(i).floating or model.joint(i).prismatic)]
-    )
+    model, at = state.robot.model, state.poses()
+    tree = model.expand([float(x) for x in state.q])
+    held = [(i, S.angular) for i, _ in model.outward() if not model.joint(i).kind.free for S in model.subspace(i, tree)]
+    axes = np.array([at[i][:3, :3] @ [*map(float, axis)] for i, axis in held if any(axis)])
     basis = z_toward(up)
     side = basis @ np.array([1.0, -1.15, 0.62])
     if len(axes) and np.allclose(np.abs(axes @ axes[0]), 1) and abs(axes[0] @ up) < 0.1:

@@ -62,6 +62,13 @@ def cylinder(radius: float, height: float) -> Mesh:
     return turned([*profile, (0, half)])
 
 
+def screw(radius: float, height: float) -> Mesh:
+    """A cylinder with the look of a thread."""
+    turns = 6
+    rims = [(radius * (0.7, 1.0)[k % 2], height * (k / (2 * turns) - 0.5)) for k in range(2 * turns + 1)]
+    return turned([(0, -height / 2), *rims, (0, height / 2)])
+
+
 def sphere(radius: float) -> Mesh:
     angles = np.linspace(-np.pi / 2, np.pi / 2, AROUND // 2)
     return turned([(radius * np.cos(a), radius * np.sin(a)) for a in angles])

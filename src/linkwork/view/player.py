@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
+from ..model import Coordinates
 from ..robot import Robot
 
 MOST = 8  # samples of a batch that are shown
@@ -23,6 +24,7 @@ class Motion:
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
+    coordinates: Coordinates
     notes: tuple[str, ...] = ()
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -31,8 +33,9 @@ class Motion:
         after = min(k + 1, len(self.t) - 1)
         span = self.t[after] - self.t[k]
         part = float(np.clip((time - self.t[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
-        q, v, a = ((1 - part) * x[k] + part * x[after] for x in (self.q, self.v, self.a))
-        return q, v, a
+        v, a = ((1 - part) * x[k] + part * x[after] for x in (self.v, self.a))
+        way = self.coordinates.difference(self.q[k], self.q[after])
+        return self.coordinates.integrate(self.q[k], part * way), v, a
 
 
 def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
@@ -60,7 +63,8 @@ def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
         if end:
             ends = () if end == len(t) else (f"It diverges after t = {t[end - 1]:g} s.",)
             called = name if len(rows["q"]) == 1 else f"{name} [{k}]"
-            found.append(Motion(called, t[:end], *(x[:end] for x in each), notes=(*ends, *trajectory.notes)))
+            told = *ends, *trajectory.notes
+            found.append(Motion(called, t[:end], *(x[:end] for x in each), robot.coordinates, told))
     if not found:
         raise ShapeError("no motion of this trajectory begins with finite numbers", where=name, got=shapes)
     return found

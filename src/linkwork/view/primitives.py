@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Model
+from ..model import Joint, Model
 from ..spatial import Pose
-from .meshes import Mesh, box, cylinder, joined, plate, sphere, tube
-from .shapes import Shape, matrix, poses, principal_axes
+from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, z_toward
+from .shapes import Shape, freedoms, matrix, poses, principal_axes
 
 LINKS = (196, 204, 214), (233, 236, 240)  # by turns
 JOINTS = {"active": (0, 121, 140), "passive": (150, 156, 164), "elastic": (235, 130, 40)}
@@ -29,21 +29,18 @@ def reach(model: Model, q: Any) -> float:
 
 
 def primitives(model: Model, q: Any) -> list[Shape]:
-    """Links as tapered tubes between their joints, or as plates where many meet; revolute joints as cylinders along
-    their axes, prismatic ones as sleeves or boxes, cut joints of loops as spheres. At ``q`` prismatic joints are about
-    half-way out."""
+    """Links as tapered tubes between their joints, or as plates where many meet; bodies that move in a plane or freely
+    as boxes; joints by their freedoms, cut joints of loops as spheres. At ``q`` joints that slide are about half-way
+    out."""
     points, radii = _attachments(model, q), _radii(model, reach(model, q))
     shapes = []
     for i, own in enumerate(points):
         if not (i and _virtual(model, i)) and (parts := _link(model, i, q, own, radii[i])):
             shapes.append(Shape(model.body(i).name if i else "ground", i, joined(parts), LINKS[i % 2] if i else GROUND))
     for i, p in model.outward():
-        joint, r = model.joint(i), radii[i]
-        if joint.prismatic and not (_virtual(model, i) or (p and _virtual(model, p) and joint.role == "passive")):
-            shapes += _slide(model, i, p, q, r)
-        elif not (joint.floating or joint.prismatic):
-            solid = cylinder(1.45 * r, 3.2 * r).moved(STILL, _origin(model, i))
-            shapes.append(Shape(joint.name, i, solid, JOINTS[joint.role]))
+        joint = model.joint(i)
+        if not (joint.kind.free or _virtual(model, i) or (p and _virtual(model, p) and _passive_slide(joint))):
+            shapes += _joint(model, i, p, q, radii[i])
     for loop in model.loops:
         frame = loop.first if loop.first.body else loop.second
         ball = sphere(1.5 * min(radii[loop.first.body], radii[loop.second.body]))
@@ -52,10 +49,38 @@ def primitives(model: Model, q: Any) -> list[Shape]:
     return shapes
 
 
+def _joint(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
+    """A cylinder about an axis, threaded where it also shifts along it; two for two axes, a ball for all of them; a
+    sleeve or a box for a shift, a disc on a plate for shifts in a plane."""
+    joint, origin = model.joint(i), _origin(model, i)
+    color, (turns, shifts) = JOINTS[joint.role], freedoms(joint)
+    placed = _placed(model, i, q)
+
+    def on_body(solid: Mesh) -> Shape:
+        return Shape(joint.name, i, solid.moved(STILL, origin), color)
+
+    if turns == 2:
+        axis = placed[:3, :3] @ [*model.subspace(i, _tree(model, q))[0].angular]  # the first one, fixed in the parent
+        first = cylinder(0.75 * r, 5 * r).moved(z_toward(axis), placed[:3, :3] @ origin + placed[:3, 3])
+        return [on_body(cylinder(0.75 * r, 5 * r)), Shape(f"{joint.name}_first", p, first, color)]
+    if turns == 3:
+        return [on_body(sphere(2 * r))]
+    if shifts == 2:
+        seat = _neutral(model, i)
+        base = cylinder(6 * r, 0.4 * r).moved(seat[:3, :3], seat[:3, :3] @ origin + seat[:3, 3])
+        return [on_body(cylinder(3 * r, r)), Shape(f"{joint.name}_plate", p, base, GROUND)]
+    if shifts:
+        return _slide(model, i, p, q, r)
+    return [on_body(screw(1.45 * r, 4.8 * r) if joint.pitch else cylinder(1.45 * r, 3.2 * r))]
+
+
+def _passive_slide(joint: Joint) -> bool:
+    return joint.prismatic and joint.role == "passive"
+
+
 def _virtual(model: Model, i: int) -> bool:
     """Stands for a freedom of a platform, not for a thing."""
-    joint = model.joint(i)
-    return joint.prismatic and joint.role == "passive" and not model.inertia(i).mass
+    return _passive_slide(model.joint(i)) and not model.inertia(i).mass
 
 
 def _origin(model: Model, i: int) -> np.ndarray:
@@ -63,9 +88,18 @@ def _origin(model: Model, i: int) -> np.ndarray:
     return np.array([*model.link_pose(i).origin], float) if i else np.zeros(3)
 
 
+def _tree(model: Model, q: Any) -> list[Any]:
+    return model.expand([float(x) for x in q])
+
+
 def _placed(model: Model, i: int, q: Any) -> np.ndarray:
     """Where body i sits in its parent."""
-    return matrix(Pose.identity().then(model.transform(i, model.expand([float(x) for x in q]))))
+    return matrix(Pose.identity().then(model.transform(i, _tree(model, q))))
+
+
+def _neutral(model: Model, i: int) -> np.ndarray:
+    """Where it does while its joint is at zero."""
+    return _placed(model, i, model.coordinates.neutral())
 
 
 def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
@@ -74,10 +108,11 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
     points: list[list[np.ndarray]] = [[] for _ in range(model.n_bodies + 1)]
     for i, p in model.outward():
         joint = model.joint(i)
-        if not (joint.floating or _virtual(model, i)):
-            placed = _placed(model, i, q)
+        if not (joint.kind.free or _virtual(model, i)):
+            shifts = freedoms(joint)[1]
+            placed = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
-            points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if joint.prismatic and p else at)
+            points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
     for loop in model.loops:
         for frame in (loop.first, loop.second):
             points[frame.body].append(np.array([*frame.pose.origin], float))
@@ -103,7 +138,7 @@ def _radii(model: Model, size: float) -> list[float]:
 
 
 def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list[Mesh]:
-    free = i > 0 and model.joint(i).floating
+    free = i > 0 and freedoms(model.joint(i))[1] > 1  # in a plane at least
     origin = _origin(model, i)
     ends = _distinct(own if free or not i else [point for point in own if np.linalg.norm(point - origin) > SAME])
     if len(ends) > 2:
@@ -117,7 +152,7 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
     if free:
         solid = box(*np.sqrt(12 * squares)).moved(axes, middle)  # of even density with the body's inertia
         return [solid, *(tube(middle, end, r, 0.75 * r) for end in ends)]
-    last = i > 0 and all(p != i for _, p in model.outward()) and not model.joint(i).prismatic
+    last = i > 0 and all(p != i for _, p in model.outward()) and not freedoms(model.joint(i))[1]
     if last and not ends and np.linalg.norm(middle - origin) > 2 * r:
         ends = [2 * middle - origin]  # a rod of even thickness, if nothing tells where it ends
     return [tube(origin, end, r, 0.75 * r) for end in ends if np.linalg.norm(end - origin) > SAME]
@@ -125,20 +160,22 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
 
 def _planar(model: Model, q: Any, normal: np.ndarray) -> bool:
     """Do the joints on the ground turn in this plane? A plate there would hide the robot."""
-    axes = [_placed(model, i, q)[:3, 2] for i, p in model.outward() if not (p or model.joint(i).floating)]
+    axes = [_placed(model, i, q)[:3, 2] for i, p in model.outward() if not (p or model.joint(i).kind.free)]
     return any(abs(axis @ normal) > 0.99 for axis in axes)
 
 
 def _slide(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
-    """A prismatic joint: a sleeve on the parent that reaches half the way to where the body is, and the body's rod
-    inside it; a box if there is no such way."""
+    """A shift along an axis: a sleeve on the parent that reaches half the way to where the body is, and the body's rod
+    inside it; if there is no such way a box, or a long cylinder if the body also turns."""
     color, name = JOINTS[model.joint(i).role], model.joint(i).name
     placed, origin = _placed(model, i, q), _origin(model, i)
     axis, at = placed[:3, 2], placed[:3, :3] @ origin + placed[:3, 3]
     foot = _foot(axis, at, _origin(model, p)) if p else at
     way = float(axis @ (at - foot))
     if abs(way) < 6 * r:
-        return [Shape(name, i, box(3 * r, 3 * r, 5 * r).moved(STILL, origin), color)]
+        turns, _ = freedoms(model.joint(i))
+        solid = joined([cylinder(0.8 * r, 7 * r), cylinder(1.45 * r, 3.2 * r)]) if turns else box(3 * r, 3 * r, 5 * r)
+        return [Shape(name, i, solid.moved(STILL, origin), color)]
     rod = tube(origin, origin - np.array([0.0, 0.0, way]), r, r)
     sleeve = tube(foot, foot + 0.55 * way * axis, 1.7 * r, 1.7 * r)
     return [Shape(name, p, sleeve, color), Shape(f"{name}_rod", i, rod, LINKS[i % 2])]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..formulations.kinematics import body_poses
-from ..model import Model
+from ..model import Joint, Model
 from ..spatial import Pose
 from .meshes import Mesh, sphere
 
@@ -23,6 +23,12 @@ class Shape:
     body: int
     mesh: Mesh
     color: tuple[int, int, int]
+
+
+def freedoms(joint: Joint) -> tuple[int, int]:
+    """How many turns and how many shifts: by these joints are drawn."""
+    turns = sum(joint.kind.turning)
+    return turns, joint.kind.nv - turns
 
 
 def matrix(pose: Pose) -> np.ndarray:

@@ -13,30 +13,18 @@ import numpy as np
 from ..errors import UnknownNameError
 from ..formulations import layouts, methods
 from ..function import Function
-from ..io.rpy import rotation_from_quaternion, rpy_from_rotation
-from ..model import Layout
-from ..model.rotations import rotation_from_rpy
+from ..model import Coordinates, Layout
 from ..robot import Robot
 from ..spatial import Vector
 from ..timing import least_seconds
+from .handles import Handle, handle_positions, handle_values, handles_of
 from .primitives import reach
-from .shapes import poses, quaternion
+from .shapes import poses
 
 INDEPENDENT, MOTORS = "independent joints", "motors"
-POSE = ("x", "y", "z", "roll", "pitch", "yaw")
 STRIDE = 0.05  # radians or metres: how far a handle of a robot with loops goes at once
 BATCH = 4096
 NEGLIGIBLE = 1e-6  # of the robot's weight: what is smaller is rounding
-
-
-@dataclass(frozen=True)
-class Handle:
-    """One number a user moves the robot by."""
-
-    name: str
-    unit: str
-    lower: float
-    upper: float
 
 
 @dataclass(frozen=True)
@@ -81,76 +69,48 @@ class State:
         return INDEPENDENT, MOTORS
 
     @property
-    def handles(self) -> list[Handle]:
-        """Of a floating base or platform its pose; then one for each joint that is moved."""
+    def _moved(self) -> Coordinates:
+        """Of the joints that the handles move."""
         model = self.robot.model
-        names = self._moved_joints
-        handles = [] if not self._moves_pose else [self._pose_handle(name) for name in POSE]
-        return handles + [self._joint_handle(joint) for joint in model.leading_joints if joint.name in names]
+        mobility = model.mobility
+        return model.coordinates.whole(mobility.motors if self.moved_by == MOTORS else mobility.independent)
 
     @property
-    def _moved_joints(self) -> tuple[str, ...]:
-        robot = self.robot
-        return robot.motor_names if self.moved_by == MOTORS else robot.joint_names
+    def _places(self) -> list[int]:
+        """Where these stand in q."""
+        return self.robot.coordinates.places(self._moved.positions.joints)
 
     @property
-    def _moves_pose(self) -> bool:
-        return self.robot.model.floating and self.moved_by == INDEPENDENT
-
-    def _pose_handle(self, name: str) -> Handle:
-        at = start(self.original)[:3]
-        turn = name in POSE[3:]
-        middle = 0.0 if turn else float(at[POSE.index(name)])
-        width = math.pi if turn else (1.5 if self.robot.model.moving_base else 0.4) * self.size
-        return Handle(name, "rad" if turn else "m", middle - width, middle + width)
-
-    def _joint_handle(self, joint: Any) -> Handle:
-        home = float(start(self.original)[self._places[joint.name]])
-        width = 0.5 if joint.role == "elastic" else self.size if joint.prismatic else math.pi
-        lower, upper = (
-            bound if math.isfinite(bound) else other
-            for bound, other in ((joint.lower, home - width), (joint.upper, home + width))
-        )
-        return Handle(joint.name, "m" if joint.prismatic else "rad", min(lower, home), max(upper, home))
+    def handles(self) -> list[Handle]:
+        home = start(self.original)[self._places]
+        return handles_of(self.robot.model, self._moved, home, self.size)
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         """Of the entries of v."""
-        model = self.robot.model
-        moves = model.floating and 0 in model.mobility.independent
-        free = (f"{model.floating_name} {kind}{axis}" for kind in ("v", "w") for axis in "xyz")
-        return (*(free if moves else ()), *model.joint_names)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """Where each joint stands in q."""
-        first = 7 if self.robot.model.floating else 0
-        return {name: first + k for k, name in enumerate(self.robot.position_names)}
+        return layouts(self.robot.model)["v"].names
 
     @property
     def values(self) -> list[float]:
         """Of the handles, in their order."""
-        pose = []
-        if self._moves_pose:
-            x, y, z, w = self.q[3:7]
-            pose = [*self.q[:3], *rpy_from_rotation(rotation_from_quaternion(x, y, z, w))]
-        names = self._moved_joints
-        joints = (self.q[place] for name, place in self._places.items() if name in names)
-        return [float(value) for value in (*pose, *joints)]
+        return handle_values(self._moved, self.q[self._places])
 
     def move(self, values: Sequence[float], v: Any = None) -> bool:
         """Set the handles, and velocities, zero unless given; false if the loops could not follow all the way."""
         self.v = np.zeros_like(self.v) if v is None else np.array(v, float)
         self.a, self.message = np.zeros_like(self.a), ""
-        goal = self._known(values)
+        moved = self._moved
+        goal = handle_positions(moved, values)
         if not self.robot.model.loops:
             self.q = goal
             return True
-        now = self._known(self.values)
-        strides = max(1, math.ceil(np.abs(goal - now).max(initial=0.0) / STRIDE))
+        now = self.q[self._places]
+        way = moved.difference(now, goal)
+        strides = max(1, math.ceil(np.abs(way).max(initial=0.0) / STRIDE))
+        known = self.robot.motor_names if self.moved_by == MOTORS else None
         for k in range(1, strides + 1):
-            known = self.robot.motor_names if self.moved_by == MOTORS else None
-            found = self.robot.assemble(now + (goal - now) * (k / strides), guess=self.q, known=known)
+            at = goal if k == strides else moved.integrate(now, way * (k / strides))
+            found = self.robot.assemble(at, guess=self.q, known=known)
             if not found.solved:
                 why = "singular" if found.singular else f"loops open by {float(found.residual):.2g}"
                 why = "beyond a singular position" if found.lost else why
@@ -158,13 +118,6 @@ class State:
                 return False
             self.q = found.q
         return True
-
-    def _known(self, values: Sequence[float]) -> np.ndarray:
-        """Positions of what is moved, in the order of q, from values of the handles."""
-        numbers = np.array(values, float)
-        if not self._moves_pose:
-            return numbers
-        return np.concatenate([numbers[:3], quaternion(rotation_from_rpy(*numbers[3:6])), numbers[6:]])
 
     def follow(self, q: Any, v: Any, a: Any) -> None:
         """A moment of a trajectory."""
@@ -297,18 +250,18 @@ class State:
 
 
 def start(robot: Robot) -> np.ndarray:
-    """Where the page begins: home of a robot with loops; zeros, or what is nearest to them within the limits."""
-    model = robot.model
-    if model.home:
-        return np.array(model.home)
-    head = [0.0, 0, 0, 0, 0, 0, 1] if model.floating else []
-    return np.array([*head, *(min(max(0.0, joint.lower), joint.upper) for joint in model.leading_joints)])
+    """Where the page begins: home, or zeros; without loops, what is nearest to that within the limits."""
+    home, coordinates = robot.model.home, robot.coordinates
+    if robot.model.loops:
+        return np.array(home)
+    return np.clip(home or coordinates.neutral(), coordinates.lower, coordinates.upper)
 
 
 def _lazy(robot: Robot) -> bool:
     """Are there passive joints that no motor holds?"""
-    free = robot.model.names_of(robot.model.mobility.free)
-    return any(robot.roles[name] == "passive" for name in free)
+    coordinates = robot.coordinates
+    free = (coordinates.joint_of(k) for k in robot.model.mobility.free)
+    return any(joint.role == "passive" and not joint.kind.free for joint in free)
 
 
 def _tip(robot: Robot) -> str:
