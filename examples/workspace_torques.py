@@ -5,7 +5,7 @@ import numpy as np
 import linkwork
 
 robot = linkwork.load("panda")
-limits = [(joint.lower, joint.upper) for joint in robot.model.leading_joints]
+limits = [(joint.lower, joint.upper) for joint in robot.model.coordinates.joints]
 lower, upper = (np.array(side) for side in zip(*limits, strict=True))
 q = np.random.default_rng(1).uniform(lower, upper, size=(250_000, robot.nq))
 

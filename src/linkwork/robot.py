@@ -127,8 +127,7 @@ class Robot:
         return self.model.parameters()
 
     def __repr__(self) -> str:
-        base = "floating" if self.model.moving_base else "fixed"
-        return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {base} base>"
+        return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {self.model.base} base>"
 
     def _repr_html_(self) -> str:
         return robot_html(self.model)
