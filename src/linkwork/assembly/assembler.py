@@ -16,6 +16,7 @@ from ..constraints.legs import LegSolver
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Coordinates, Model
+from ..model.coordinates import real_numbers
 from .steps import NEWTON, newton_function, step_function, stride_function
 
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
@@ -272,12 +273,7 @@ class Assembler:
 
 def numbers(value: Any, where: str) -> np.ndarray:
     """A finite array."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ShapeError("this is not a rectangular array", where=where, got=error) from error
-    if array.dtype.kind not in "fiub":
-        raise ShapeError("these are not real numbers", where=where, got=f"dtype {array.dtype}")
+    array = real_numbers(value, where)
     if not np.isfinite(array).all():
         raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
-    return array.astype(float, copy=False)
+    return array
