@@ -25,5 +25,4 @@ def test_two_seconds_by_default(name):
 def test_motions_start_within_limits(name):
     robot = linkwork.load(name)
     start = robot.simulate(duration=1e-3).q[0]
-    lower, upper = robot.coordinates.lower, robot.coordinates.upper
-    assert ((lower <= start) & (start <= upper)).all()
+    assert ((robot.coordinates.lower <= start) & (start <= robot.coordinates.upper)).all()

@@ -106,6 +106,12 @@ def newton_euler(
     return Gamma
 
 
+def only_on_the_ground(model: Model) -> str:
+    """Why the method does not fit; empty if it does."""
+    held = [model.joint(j).name for j, i in model.outward() if i and model.joint(j).kind.free]
+    return f"it is for bodies that float against the ground, and {held[0]!r} is carried by a link" if held else ""
+
+
 class LinkMotion(NamedTuple):
     """w, w' and V' of a link, V' the acceleration of its origin."""
 
