@@ -32,9 +32,8 @@ def layouts(tree: ast.AST) -> Iterator[int]:
     """Lines that take six or seven numbers out of a vector, or count them where something floats."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Slice):
-            ends = {end.value for end in (node.lower, node.upper) if isinstance(end, ast.Constant)}
-            if ends & {6, 7}:
-                yield node.lower.lineno if node.lower else node.upper.lineno
+            ends = (node.lower, node.upper)
+            yield from (end.lineno for end in ends if isinstance(end, ast.Constant) and end.value in (6, 7))
         elif isinstance(node, ast.IfExp) and isinstance(node.body, ast.Constant) and node.body.value in (6, 7):
             yield node.lineno
 
