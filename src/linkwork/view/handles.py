@@ -35,8 +35,8 @@ def handles_of(model: Model, moved: Coordinates, home: Any, size: float) -> list
     rows = (
         _replaced(moved, moved.names, lambda own: [own[0].removesuffix("qx") + angle for angle in ANGLES]),
         _replaced(moved, moved.positions.units, lambda _: ["rad"] * 3),
-        _replaced(moved, moved.lower, lambda _: [-math.pi] * 3),
-        _replaced(moved, moved.upper, lambda _: [math.pi] * 3),
+        _replaced(moved, moved.lower.tolist(), lambda _: [-math.pi] * 3),
+        _replaced(moved, moved.upper.tolist(), lambda _: [math.pi] * 3),
         _replaced(moved, owners, lambda own: own[:3]),
         handle_values(moved, home),
     )
