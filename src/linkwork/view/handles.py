@@ -35,8 +35,8 @@ def handles_of(model: Model, moved: Coordinates, home: Any, size: float) -> list
     rows = (
         _replaced(moved, moved.names, lambda own: [own[0].removesuffix("qx") + angle for angle in ANGLES]),
         _replaced(moved, moved.positions.units, lambda _: ["rad"] * 3),
-        _replaced(moved, moved.lower, lambda _: [-math.pi] * 3),
-        _replaced(moved, moved.upper, lambda _: [math.pi] * 3),
+        _replaced(moved, moved.lower.tolist(), lambda _: [-math.pi] * 3),
+        _replaced(moved, moved.upper.tolist(), lambda _: [math.pi] * 3),
         _replaced(moved, owners, lambda own: own[:3]),
         handle_values(moved, home),
     )
@@ -49,7 +49,7 @@ def _handle(model: Model, size: float, name: str, unit: str, lower: float, upper
         width = 0.5
     elif joint.kind.free and unit == "m":
         width = (0.4 if joint.name in in_loops(model) else 1.5) * size
-    low, high = (float(x) if math.isfinite(x) else y for x, y in ((lower, home - width), (upper, home + width)))
+    low, high = (x if math.isfinite(x) else y for x, y in ((lower, home - width), (upper, home + width)))
     return Handle(name, unit, min(low, home), max(high, home))
 
 
