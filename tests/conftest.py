@@ -89,7 +89,8 @@ def pytest_addoption(parser):
 def pytest_ignore_collect(collection_path):
     """Pinocchio has no wheels for Windows."""
     if sys.platform == "win32" and collection_path.suffix == ".py":
-        return re.search(r"pinocchio|support\.kkt", collection_path.read_text(encoding="utf-8")) is not None or None
+        text = collection_path.read_text(encoding="utf-8")
+        return re.search(r"pinocchio|support\.kkt|joint_mutants", text) is not None or None
 
 
 def pytest_runtest_setup(item):

@@ -30,8 +30,9 @@ from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
 from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import deviation
+from support.mixed_loops import closed_chain
 from support.mixed_trees import MixedRecipe, mixed, shuffled
-from support.parallel_robots import described, with_joints_for_balls
+from support.parallel_robots import described, universals, with_a_plate, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
 from support.substitute import EQUATIONS, ROOT, SHARED, imports, in_place_of, module_of, path_of
@@ -43,6 +44,7 @@ PLUMBING = {  # no formulas in these
 LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
 COMPOSED = LOOPS | {"quantities.py", "passive.py", "drives.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
+UNIVERSAL = ("universal", "prismatic", "prismatic", "prismatic", "revolute")
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
 GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
@@ -60,7 +62,19 @@ BACK = "../scalar/orthogonal.py", "for j in range(k + 1, len(x)):"
 SINGULAR = "../scalar/staircase.py", "return [square - SINGULAR * whole for square in squares]"
 ALL_WELL = "return sqrt(2 * (sum(map(sign, pivots), start=0) - len(pivots)) + 1)"
 WELL = "sum(map(sign, pivots), start=0) - len(pivots)"
+WALK = "../constraints/equations.py", "acceleration = acceleration + step.at.outward(change.linear) * step.side"
+WALKED = "acceleration + step.at.outward(change.linear) * step.side"
+LEG = (
+    "khalil/platform.py",
+    "vd = X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear) + change.linear",
+)
+LED = "X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear)"
 EQUIVALENT = {
+    (*WALK, WALKED, WALKED.replace("+", "-")): "no kind of joint has a subspace whose shifts change",
+    (*WALK, WALKED, "acceleration"): "likewise",
+    (*WALK, "step.at.outward(change.linear)", "step.at.inward(change.linear)"): "likewise",
+    (*LEG, f"{LED} + change.linear", f"{LED} - change.linear"): "likewise",
+    (*LEG, f"{LED} + change.linear", LED): "likewise",
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
     (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
@@ -241,10 +255,13 @@ def cases() -> list[Case]:
         LoopRecipe(seed=4, closures=("revolute",), freedoms=2, planar=True, floating=True),
     ]
     trees = (*map(describe, recipes), *(half_driven(describe(recipes[k]), seed=0) for k in (1, 5, 6)))
-    parallel = (*map(described, ("delta", "gough-stewart", "3rpr")), *map(on_skew_joints, (2, 3)), on_swivels())
+    skew = on_skew_joints(2), on_skew_joints(3, UNIVERSAL), universals(linkwork.io.read("gough-stewart"))
+    bundled = [*map(described, ("delta", "gough-stewart", "3rpr"))]
+    parallel = (*bundled, *skew, on_swivels(), with_a_plate(bundled[2]))
     kinds = [MixedRecipe(1, shuffled(1), reach=2, coordinate=True), MixedRecipe(2, shuffled(2), reach=3, floating=True)]
     arms = (upright(), sliding(), shoulder(), "scara", "stanford")
-    others = (*map(mixed, kinds), *arms, *map(mechanism, loops), *parallel)
+    loop = closed_chain(("revolute", "universal", "cylindrical"), "universal", back=True)
+    others = (*map(mixed, kinds), *arms, *map(mechanism, loops), *parallel, loop)
     others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
@@ -286,23 +303,21 @@ def sliding() -> Description:
     return chain([(kind, axis, rng.normal(size=3)) for kind, axis in zip(kinds, axes)], gravity=(1.0, 2.0, -9.0))
 
 
-def on_skew_joints(count: int) -> Description:
+def on_skew_joints(count: int, kinds: tuple[str, ...] = ("revolute", "prismatic") * 3) -> Description:
     """A platform on six legs and on a chain of joints with skew axes, all of them passive, in place of none; its balls
     are made of ``count`` joints and what closes the loop."""
     robot, rng = with_joints_for_balls(described("gough-stewart"), count), np.random.default_rng(1)
     floating = next(joint for joint in robot.joints if joint.kind == "floating")
-    shifts = rng.uniform(-0.2, 0.2, (6, 3))
+    shifts, axes = rng.uniform(-0.2, 0.2, (len(kinds), 3)), rng.normal(size=(len(kinds), 3))
     home = dict(robot.home)
-    shifts[5] += np.array(home.pop(floating.name)[:3]) - shifts.sum(axis=0)
-    names = [*(f"carrier{k}" for k in range(5)), floating.child]
+    shifts[-1] += np.array(home.pop(floating.name)[:3]) - shifts.sum(axis=0)
+    names = [*(f"carrier{k}" for k in range(len(kinds) - 1)), floating.child]
     own = tuple(
         JointDescription(
             f"skew{k}", kind, names[k - 1] if k else floating.parent, name, Placement(np.eye(3), shift), axis,
-            role="passive",
+            second_axis=np.cross(axis, shift), role="passive",
         )
-        for k, (kind, name, shift, axis) in enumerate(
-            zip(("revolute", "prismatic") * 3, names, shifts, rng.normal(size=(6, 3)))
-        )
+        for k, (kind, name, shift, axis) in enumerate(zip(kinds, names, shifts, axes))
     )  # fmt: skip
     links = (*robot.links, *(Link(name, inertia(rng)) for name in names[:-1]))
     joints = (*own, *(joint for joint in robot.joints if joint is not floating))

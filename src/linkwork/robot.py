@@ -107,8 +107,8 @@ class Robot:
     @property
     def roles(self) -> dict[str, str]:
         """Joint -> active, passive or elastic; a floating base is "base"."""
-        base = {"base": "base"} if self.model.moving_base else {}
-        return base | {joint.name: joint.role for joint in self.model.leading_joints}
+        roles = {joint.name: joint.role for joint in self.coordinates.joints}
+        return roles | ({self.coordinates.joints[0].name: "base"} if self.model.moving_base else {})
 
     @property
     def link_names(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class Robot:
         return self.model.parameters()
 
     def __repr__(self) -> str:
-        base = "floating" if self.model.floating else "fixed"
+        base = "floating" if self.model.moving_base else "fixed"
         return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {base} base>"
 
     def _repr_html_(self) -> str:

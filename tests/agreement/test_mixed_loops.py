@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.io.mjcf import read_mjcf
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement
 from support.evaluate import assert_close, evaluate
 from support.kkt import Reference
 from support.mixed_loops import closed_chain
-from support.parallel_robots import with_joints_for_balls
+from support.parallel_robots import universals, with_joints_for_balls
 
 CHAINS = {
     "a universal and a cylindrical joint": (("revolute", "universal", "cylindrical"), "universal"),
@@ -90,6 +91,27 @@ def test_a_loop_on_a_floating_base():
     check(case)
 
 
+BODY = '<geom type="ellipsoid" size=".1 .2 .15" pos=".1 .05 .02"/>'
+HOLDING = f"""<mujoco><worldbody>
+  <body name="upper"><joint name="yaw"/><joint name="pitch" axis="0 1 0"/>{BODY}
+    <body name="fore" pos=".4 0 .1" euler="0 40 0"><joint name="elbow" axis="0 1 .3"/>{BODY}
+      <body name="hand" pos=".3 0 0"><joint name="wrist" type="ball"/>{BODY}</body></body></body>
+  <body name="held" pos=".8 .1 .2" euler="10 20 30"><freejoint/>{BODY}</body>
+  <body name="loose" pos="-1 0 0"><freejoint/>{BODY}</body></worldbody>
+  <equality>%s</equality>
+  <actuator><motor joint="yaw"/><motor joint="pitch"/><motor joint="elbow"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "hold", ['<connect body1="hand" body2="held" anchor=".2 0 0"/>', '<weld body1="held" body2="hand"/>']
+)
+def test_an_arm_that_holds_a_floating_body(hold: str):
+    """Few motors stay independent, and drive the arm; what it holds follows as far as it must."""
+    case = Case(read_mjcf(HOLDING % hold), 0)
+    assert case.mobility.motors == case.mobility.driven == (0, 1, 2)
+    check(case)
+
+
 @pytest.mark.parametrize("name", CHAINS)
 def test_assembly_beside_home(name: str):
     """What is known whole is where it was asked to be; what is known in part keeps that part of the guess."""
@@ -128,26 +150,6 @@ def with_balls(description: Description, universal: bool = False) -> Description
         loops.append(replace(loop, kind="weld", first=(name, Placement())))
     found = replace(description, links=tuple(links), joints=tuple(joints), loops=tuple(loops), home=home)
     return universals(found) if universal else found
-
-
-def universals(description: Description) -> Description:
-    """The first two joints of each leg, which meet at right angles, as one."""
-    inner = {joint.child: joint for joint in description.joints}
-    joints, links, home = [], [*description.links], dict(description.home)
-    for joint in description.joints:
-        before = inner.get(joint.parent)
-        if before and before.kind == joint.kind == "revolute" and before.parent == description.root:
-            axis = joint.origin.rotation.T @ before.axis
-            assert not joint.origin.translation.any() and abs(axis @ joint.axis) < 1e-15
-            origin = before.origin @ Placement(joint.origin.rotation)
-            merged = replace(joint, kind="universal", parent=before.parent, origin=origin, axis=axis)
-            joints = [each for each in joints if each is not before]
-            joints.append(replace(merged, second_axis=joint.axis))
-            links = [link for link in links if link.name != before.child]
-            home[joint.name] = (home.pop(before.name, 0.0), home.get(joint.name, 0.0))
-        else:
-            joints.append(joint)
-    return replace(description, links=tuple(links), joints=tuple(joints), home=home)
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
@@ -203,8 +205,9 @@ def hinges_for_balls(description: Description) -> Description:
 
 
 def test_balls_of_the_tree_do_what_cut_balls_and_three_hinges_do():
-    """Of the same platform, motors and legs; the balls have no mass."""
-    cut = without_friction(HEXAPOD)
+    """Of the same platform, motors and legs; balls and crosses have no mass."""
+    links = tuple(Link(link.name) if link.name.endswith("_cross") else link for link in HEXAPOD.links)
+    cut = without_friction(replace(HEXAPOD, links=links))
     others = as_cut(with_balls(cut)), as_cut(with_balls(cut, True)), without_friction(as_cut(hinges_for_balls(cut)))
     v, a, shift = np.random.default_rng(3).uniform(-1, 1, (3, 6))
     tau = None

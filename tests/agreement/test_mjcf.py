@@ -1,11 +1,8 @@
 """Models in MJCF, read by linkwork and by MuJoCo: the same poses, torques, inertia matrices and accelerations.
 
-MuJoCo gives Coulomb friction and equalities to its solver, so its constraints are switched off: friction is added here,
-and coupled joints are compared through the matrix that couples them.
+MuJoCo gives equalities to its solver, so its constraints are switched off, and coupled joints are compared through the
+matrix that couples them. Balls and free bodies are in test_mjcf_free_bodies.py.
 """
-
-from pathlib import Path
-from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -13,10 +10,9 @@ import pytest
 
 import linkwork
 from linkwork.io.mjcf import read_mjcf
-from support.evaluate import assert_close, evaluate, rotation_of
+from support.evaluate import assert_close, evaluate
+from support.mujoco_file import assert_same_dynamics
 from support.random_robots import random_state
-
-SHIPPED = Path(mujoco.__file__).parent / "testdata" / "model.xml"
 
 MODELS = {
     "every_joint_term": """<mujoco model="terms"><option gravity="1 2 -9"/>
@@ -76,95 +72,18 @@ MODELS = {
 }
 
 
-def shipped() -> str:
-    """The walking robot of a model that comes with MuJoCo, without loose objects, its ball joint made a hinge."""
-    root = ElementTree.parse(SHIPPED).getroot()
-    for tag in ("equality", "tendon", "actuator", "sensor", "keyframe", "custom"):
-        root.remove(root.find(tag))  # pyright: ignore[reportArgumentType]
-    world = root.find("worldbody")
-    assert world is not None
-    for body in world.findall("body")[1:]:
-        world.remove(body)
-    for joint in root.iter("joint"):
-        joint.attrib.pop("type", None)
-    root.find("option").attrib.clear()  # pyright: ignore[reportOptionalMemberAccess]
-    world.find("body").attrib.pop("gravcomp")  # pyright: ignore[reportOptionalMemberAccess]
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-MODELS["shipped_with_mujoco"] = shipped()
-
-
-class Theirs:
-    """MuJoCo's model, spoken to in our coordinates: quaternion x y z w, base velocity in the base's axes."""
-
-    def __init__(self, text: str, robot):
-        self.model = mujoco.MjModel.from_xml_string(text)
-        self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-        self.data = mujoco.MjData(self.model)
-        self.base = 6 if robot.model.floating else 0
-        # Unnamed joints have names in our model only; both count joints along the bodies, depth first.
-        joints = [self.model.joint(j) for j in range(self.model.njnt)][self.base // 6 :]
-        assert [ours for ours, joint in zip(robot.joint_names, joints) if joint.name] == [
-            j.name for j in joints if j.name
-        ]
-        assert len(joints) == len(robot.joint_names)
-
-    def state(self, q, v, a) -> np.ndarray:
-        """Set it; return the matrix that turns our velocities into theirs."""
-        turn, a = np.eye(self.model.nv), a.copy()
-        self.data.qpos[:] = q
-        if self.base:
-            self.data.qpos[3:7] = np.roll(q[3:7] / np.linalg.norm(q[3:7]), 1)
-            turn[:3, :3] = rotation_of(q[3:7])
-            a[:3] += np.cross(v[3:6], v[:3])  # theirs is the rate of the velocity in world axes
-        self.data.qvel[:], self.data.qacc[:] = turn @ v, turn @ a
-        return turn
-
-
-def assert_same_dynamics(robot, text: str, seed: int = 1) -> None:
-    model, theirs = robot.model, Theirs(text, robot)
-    q, v, a = random_state(model, seed)
-    turn = theirs.state(q, v, a)
-    mujoco.mj_inverse(theirs.model, theirs.data)
-    friction = theirs.model.dof_frictionloss * np.sign(v)
-    if 'frictionloss="disable"' in text:
-        friction *= 0
-    tau = turn.T @ theirs.data.qfrc_inverse + friction
-    assert_close(evaluate(model, "inverse_dynamics", q, v, a), tau, tolerance=1e-9)
-    mass = np.zeros((theirs.model.nv, theirs.model.nv))
-    mujoco.mj_fullM(theirs.model, theirs.data, mass)
-    assert_close(evaluate(model, "inertia_matrix", q), turn.T @ mass @ turn, tolerance=1e-9)
-
-    force = np.random.default_rng(seed).normal(size=model.nv)
-    theirs.data.qfrc_applied[:] = turn @ (force - friction)
-    mujoco.mj_forward(theirs.model, theirs.data)
-    acceleration = turn.T @ theirs.data.qacc
-    acceleration[:3] -= np.cross(v[3:6], v[:3]) if theirs.base else 0
-    assert_close(evaluate(model, "forward_dynamics", q, v, force), acceleration, tolerance=1e-9)
-
-    for kind, count in (("body", theirs.model.nbody), ("site", theirs.model.nsite)):
-        for k in range(count):
-            named = getattr(theirs.model, kind)(k).name
-            frame = f"{named}_site" if kind == "site" and named in robot.model.link_names else named
-            if frame and frame in model.frames:
-                place = getattr(theirs.data, kind)(k)
-                pose = evaluate(model, "pose", q, frame=frame)
-                assert_close(pose[:3, :3], place.xmat.reshape(3, 3), tolerance=1e-12)
-                assert_close(pose[:3, 3], place.xpos, scale=1.0, tolerance=1e-12)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_dynamics(name):
     robot = linkwork.load(read_mjcf(MODELS[name]))
-    assert_same_dynamics(robot, MODELS[name], seed=1)
-    assert_same_dynamics(robot, MODELS[name], seed=2)
+    for seed in (1, 2):
+        assert_same_dynamics(robot, MODELS[name], *random_state(robot.model, seed))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_dynamics_survive_the_way_through_urdf(name, tmp_path):
     linkwork.load(read_mjcf(MODELS[name])).write(tmp_path / "robot.urdf")
-    assert_same_dynamics(linkwork.load(tmp_path / "robot.urdf"), MODELS[name])
+    robot = linkwork.load(tmp_path / "robot.urdf")
+    assert_same_dynamics(robot, MODELS[name], *random_state(robot.model, 1))
 
 
 COUPLED = """<mujoco><worldbody><body>

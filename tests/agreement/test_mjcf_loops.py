@@ -39,6 +39,7 @@ PLATFORM = f"""<mujoco><worldbody>
 <body name="top" pos=".2 0 1" euler="10 0 90"><freejoint/>{GEOM}</body>
 </worldbody><equality>%s</equality></mujoco>"""
 
+MORE = f'<body name="more" pos=".3 .4 1" euler="20 30 40"><freejoint/>{GEOM}</body></worldbody>'
 SLEEVE = '<joint name="rod"'  # a joint more, or a chain that is pulled straight is held by the world
 CASES = {
     "four-bar": FOUR_BAR % '<connect body1="rod" body2="rocker" anchor=".3 0 0"/>',
@@ -50,6 +51,9 @@ CASES = {
     "weld to the world": SPATIAL % '<weld body1="b"/>',
     "two": SPATIAL % '<connect body1="b" body2="d" anchor="0 0 0"/><connect body1="a" body2="c" anchor="0 .2 0"/>',
     "platform": PLATFORM % '<connect body1="leg" body2="top" anchor="0 0 1"/>',
+    "weld of a ball": SPATIAL.replace('name="b2"', 'name="b2" type="ball"') % '<weld body1="b" body2="d"/>',
+    "two platforms": PLATFORM.replace("</worldbody>", MORE)
+    % '<connect body1="leg" body2="top" anchor="0 0 1"/><connect body1="top" body2="more" anchor="0 0 .3"/>',
     "platform welded": PLATFORM % '<weld body1="top" body2="leg"/>',
 }
 
@@ -146,15 +150,14 @@ def test_of_the_model(name: str):
     """The loop equations of the Model that is built: the same span at home."""
     description, theirs = read_mjcf(CASES[name]), Theirs(CASES[name])
     if name == "platform welded":  # it takes part of the platform's freedoms, so others must be named
-        description = replace(description, independent=tuple(joint.name for joint in description.joints[1:]))
+        description = replace(description, independent=tuple(joint.name for joint in description.joints[:-1]))
     model = linkwork.load(description).model
     rows = np.array(LoopEquations.at(model, model.home).J, float)
     given = theirs.rows(theirs.model.qpos0)
-    if "platform" in name:  # theirs comes last, and its linear velocity is in the world's axes
-        rotation = theirs.placement(theirs.model.qpos0, "top").rotation
-        base, legs = given[:, 3:9].copy(), given[:, :3]
-        base[:, :3] = base[:, :3] @ rotation
-        given = np.hstack([base, legs])
+    for j in np.flatnonzero(theirs.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+        linear = slice(theirs.model.jnt_dofadr[j], theirs.model.jnt_dofadr[j] + 3)  # in the world's axes
+        body = theirs.model.body(theirs.model.jnt_bodyid[j]).name
+        given[:, linear] = given[:, linear] @ theirs.placement(theirs.model.qpos0, body).rotation
     assert_same_span(rows, given, 1e-9)
 
 

@@ -28,6 +28,33 @@ joints:
 links: [{link: column, M: 3, center: [0, 0.1, 0], central: [0.1, 0.2, 0.1]}]
 frames: [{name: tool, link: link2, xyz: [0, 0, 0.1], rpy: [0, 0.3, 0]}]
 """
+KINDS_OF_JOINTS = b"""
+name: every kind
+joints:
+  - {name: screw, link: nut, kind: helical, pitch: 0.01/2/pi, alpha: 0.3}
+  - {name: rod, link: piston, kind: cylindrical, d: 0.2}
+  - {name: cross, link: shaft, kind: universal, parent: nut, alpha: pi/2, d: 0.3}
+  - {name: ball, link: hand, kind: spherical, xyz: [0.1, 0.2, 0.3]}
+  - {name: slab, link: slab, kind: planar, parent: base, theta: 0.2}
+  - {name: box, link: box, kind: floating, parent: base, xyz: [1, 0, 0]}
+  - {name: lid, link: lid, kind: floating, origin: {r: 0.2}, rpy: [0, 0.1, 0]}
+  - {name: weld, link: tool, kind: fixed, parent: hand}
+links:
+  - {link: nut, M: 1, central: [0.1, 0.1, 0.1]}
+  - {link: shaft, M: 1, center: [0, 0.1, 0], central: [0.1, 0.1, 0.1]}
+  - {link: hand, M: 1, XX: 0.1, YY: 0.1, ZZ: 0.1}
+  - {link: lid, M: 1, central: [0.1, 0.1, 0.1]}
+drives: [{joint: ball, role: passive, Fv: 0.2}, {joint: box, Fv: 0.1}, {joint: cross, Ia: 0.1, weight: 2}]
+frames: [{name: hand, link: hand, rpy: [0, 0.3, 0]}]
+home: {ball: [0, 0, 1, 0], slab: [0.1, 0.2, 90 deg], cross: [0.1, 0.2], lid: [0, 0, 1, 0, 0, 0, 1]}
+"""
+BODY = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>'
+OBJECTS = f"""<robot name="objects"><link name="world"/><link name="slab">{BODY}</link><link name="arm">{BODY}</link>
+<link name="box">{BODY}</link>
+<joint name="on" type="planar"><origin xyz="0 0 1" rpy="0.1 0 0"/><parent link="world"/><child link="slab"/>
+<axis xyz="0 1 1"/><dynamics damping="0.1"/></joint>
+<joint name="turn" type="continuous"><parent link="slab"/><child link="arm"/><axis xyz="0 0 1"/></joint>
+<joint name="free" type="floating"><origin xyz="0 0.3 0"/><parent link="arm"/><child link="box"/></joint></robot>"""
 MJCF = b"""<mujoco model="arm"><compiler angle="radian"/><option gravity="0 0 -9.81"/>
 <default><joint damping="0.1"/></default>
 <worldbody><body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 1 0" range="-1 1"/><geom type="capsule"
@@ -35,6 +62,14 @@ size=".05" fromto="0 0 0 0 0 .4"/><body name="fore" pos="0 0 .4"><joint name="el
 <inertial pos="0 0 .1" mass="2" diaginertia=".1 .1 .02"/><site name="tip" pos="0 0 .3"/></body></body></worldbody>
 <equality><joint joint1="elbow" joint2="shoulder" polycoef="0 1 0 0 0"/></equality>
 <actuator><motor joint="shoulder"/></actuator></mujoco>"""
+MJCF_OBJECTS = b"""<mujoco><compiler angle="radian"/><worldbody>
+<body name="arm" pos="0 0 1"><joint name="shoulder" type="ball" pos="0 .1 0" damping=".1" stiffness="2" range="0 1"/>
+<geom type="capsule" size=".05" fromto="0 0 0 0 0 .4"/><body name="fore" pos="0 0 .4"><joint type="slide" axis="0 1 0"/>
+<joint name="elbow" axis="0 1 0" pos=".1 0 0" ref=".3"/><geom size=".1"/></body></body>
+<body name="cup" pos="1 0 0" quat="1 0 0 1"><freejoint name="cup"/><geom type="box" size=".1 .2 .1"/></body>
+<body name="plate" pos="1 0 1"><joint name="plate" type="free" damping=".2"/><geom size=".2"/></body>
+</worldbody><equality><connect body1="fore" body2="plate" anchor="0 0 .1"/></equality>
+<actuator><motor joint="shoulder" gear="0 1 0"/><motor joint="elbow"/></actuator></mujoco>"""
 STUDY = b"""
 seed: 7
 samples: 5
@@ -108,7 +143,8 @@ def bundled(*names: str) -> Callable[[Path], list[Files]]:
 def urdf(folder: Path) -> list[Files]:
     linkwork.load("puma560").write(folder / "robot.urdf")
     every = Path(__file__).parent.parent / "unit" / "urdf" / "every_element.urdf"
-    return [{"robot.urdf": path.read_bytes()} for path in (folder / "robot.urdf", every)]
+    files = [path.read_bytes() for path in (folder / "robot.urdf", every)]
+    return [{"robot.urdf": data} for data in (*files, OBJECTS.encode())]
 
 
 def with_structure(folder: Path) -> list[Files]:
@@ -116,7 +152,8 @@ def with_structure(folder: Path) -> list[Files]:
     for name in ("four-bar", "parallelogram"):
         linkwork.load(name).write(folder / "robot.urdf")
         examples.append({name: (folder / name).read_bytes() for name in ("robot.urdf", "robot.loops.yaml")})
-    return examples
+    side = b"roles: {passive: [on]}\nhome: {on: [1, 2, 0.3], free: [0, 0, 1, 0, 0, 0, 1]}\nweights: {on: 2}\n"
+    return [*examples, {"robot.urdf": OBJECTS.encode(), "robot.loops.yaml": side}]
 
 
 def function(folder: Path) -> list[Files]:
@@ -167,8 +204,12 @@ KINDS = {
     "structure": Kind(
         with_structure, lambda folder: linkwork.load(folder / "robot.urdf", structure=folder / "robot.loops.yaml")
     ),
-    "mjcf": Kind(lambda _: [{"robot.xml": MJCF}], lambda folder: linkwork.load(folder / "robot.xml")),
+    "mjcf": Kind(
+        lambda _: [{"robot.xml": text} for text in (MJCF, MJCF_OBJECTS)],
+        lambda folder: linkwork.load(folder / "robot.xml"),
+    ),
     "tree": Kind(bundled("planar2r", "puma560", "flexible-arm", "eel"), yaml_robot),
+    "kinds of joints": Kind(lambda _: [{"robot.yaml": KINDS_OF_JOINTS}], yaml_robot),
     "standard": Kind(lambda _: [{"robot.yaml": STANDARD}], yaml_robot),
     "loops": Kind(bundled("four-bar", "slider-crank", "parallelogram", "spatial-7r"), yaml_robot),
     "parallel": Kind(bundled("3rpr", "delta", "hybrid-3rpr", "gough-stewart"), yaml_robot),

@@ -17,7 +17,7 @@ SECONDS = float(os.environ.get("LINKWORK_FUZZ_SECONDS", 0))
 WORKER = Path(__file__).parent / "worker.py"
 CASES = 150  # of each kind
 GROUPS = {
-    "robots": ("urdf", "mjcf", "tree", "standard"),
+    "robots": ("urdf", "mjcf", "tree", "kinds of joints", "standard"),
     "loops": ("structure", "loops", "parallel"),
     "others": ("study", "function"),
     "trajectories": ("npz", "csv", "parquet", "npy folder", *(["zarr"] if sys.version_info >= (3, 11) else [])),

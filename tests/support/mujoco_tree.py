@@ -130,8 +130,8 @@ class MujocoTree:
             bodies = self._moving(JointDescription("base", "floating", "world", root), Placement(), on_world=True)
         else:
             bodies = self._still(root, Placement())
-        text = HEAD.format(numbers(description.gravity)) + bodies + "</worldbody></mujoco>"
-        self.model = mujoco.MjModel.from_xml_string(text)
+        self.text = HEAD.format(numbers(description.gravity)) + bodies + "</worldbody></mujoco>"
+        self.model = mujoco.MjModel.from_xml_string(self.text)
         self.data = mujoco.MjData(self.model)
         self.at = {name: self.model.joint(f"{name}.0") for name in self.places.order}
         self.rotors = self.places.per_freedom({joint.name: joint.rotor_inertia for joint in description.joints})

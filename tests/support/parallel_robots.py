@@ -51,6 +51,39 @@ def with_joints_for_balls(description: Description, count: int) -> Description:
     return replace(description, links=tuple(links), joints=tuple(joints), loops=tuple(loops), home=home)
 
 
+def universals(description: Description) -> Description:
+    """The first two joints of each leg, which meet at right angles, as one."""
+    inner = {joint.child: joint for joint in description.joints}
+    joints, links, home = [], [*description.links], dict(description.home)
+    for joint in description.joints:
+        before = inner.get(joint.parent)
+        if before and before.kind == joint.kind == "continuous" and before.parent == description.root:
+            axis = joint.origin.rotation.T @ before.axis
+            assert not joint.origin.translation.any() and abs(axis @ joint.axis) < 1e-15
+            origin = before.origin @ Placement(joint.origin.rotation)
+            merged = replace(joint, kind="universal", parent=before.parent, origin=origin, axis=axis)
+            joints = [each for each in joints if each is not before]
+            joints.append(replace(merged, second_axis=joint.axis))
+            links = [link for link in links if link.name != before.child]
+            home[joint.name] = (home.pop(before.name, 0.0), home.get(joint.name, 0.0))
+        else:
+            joints.append(joint)
+    return replace(description, links=tuple(links), joints=tuple(joints), home=home)
+
+
+def with_a_plate(description: Description) -> Description:
+    """One more leg of a planar robot: a body that slides and turns in the plane, welded to the platform."""
+    robot = linkwork.load(description)
+    at = robot.pose("platform", robot.home)
+    plate = Link("plate", LinkInertia(0.7, np.array([0.1, -0.2, 0.05]), np.diag([0.02, 0.03, 0.04])))
+    origin = Placement(at[:3, :3], at[:3, 3] - 0.1 * at[:3, 0])
+    joint = JointDescription("slides", "planar", description.root, "plate", origin, role="passive")
+    tip = Placement(translation=np.array([0.1, 0.0, 0.0]))
+    weld = LoopDescription("plate", "weld", ("plate", tip), ("platform", Placement()))
+    links, joints = (*description.links, plate), (*description.joints, joint)
+    return replace(description, links=links, joints=joints, loops=(*description.loops, weld))
+
+
 def on_first_leg(description: Description) -> Description:
     """The same mechanism with the platform as the end of the first leg, and the motors as independent joints."""
     robot = linkwork.load(description)

@@ -3,6 +3,7 @@
 Pinocchio's integrate and difference are the reference, through the maps of ``support.pinocchio_tree``.
 """
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.errors import ShapeError, UnknownNameError
+from linkwork.errors import ShapeError, UnknownNameError, UnsupportedError
 from linkwork.model import build
 from support.evaluate import assert_close, cross_matrix, deviation, rotation_of
 from support.mixed_trees import KINDS, PARTS, SIZES, TREES, MixedRecipe, joint_order, mixed
@@ -176,6 +177,11 @@ def test_rates_are_the_derivative_of_steps(kind: str):
         table = [(4**power * fine - coarse) / (4**power - 1) for coarse, fine in pairwise(table)]
     assert_close(coordinates.rates(q, v), table[0], scale=1.0)
     assert_close(coordinates.rates(q, v), peer.places.rates(q, v), scale=1.0, tolerance=1e-15)
+    both, twice = np.stack([q, coordinates.integrate(q, v)]), np.stack([v, -v])
+    T = coordinates.tangent(both)
+    assert T.shape == (2, coordinates.nq, coordinates.nv)
+    assert_close(np.einsum("bij,bj->bi", T, twice), coordinates.rates(both, twice), scale=1.0, tolerance=1e-15)
+    assert_close(coordinates.velocities_of(both, coordinates.rates(both, twice)), twice, scale=1.0, tolerance=1e-14)
 
 
 # -- batches ---------------------------------------------------------------------------------------------------------
@@ -270,6 +276,23 @@ def test_of_a_robot():
     assert robot.coordinates.names == robot.model.coordinates.names
     assert (robot.nq, robot.nv) == (robot.coordinates.nq, robot.coordinates.nv)
     assert deviation(robot.coordinates.neutral(), robot.model.coordinates.neutral()) == 0
+
+
+def test_positions_of_velocities():
+    """Where they are rates of positions; also of the motors, for controllers."""
+    description = mixed(MixedRecipe(2, ("spherical", "revolute", "cylindrical", "planar", "universal")))
+    passive = ("spherical", "planar")
+    joints = tuple(replace(j, role="passive") if j.kind in passive else j for j in description.joints)
+    robot = linkwork.load(replace(description, joints=joints))
+    coordinates = robot.coordinates
+    q, names = coordinates.random(1), [*robot.motor_names]
+    assert names == ["joint2", "joint3.shift", "joint3.turn", "joint5.first", "joint5.second"]
+    expected = [q[coordinates.names.index(name)] for name in names]
+    assert linkwork.control.Equations(robot).motor_positions(q).tolist() == expected
+    for name in ("joint1.rx", "joint4.x", "joint4.rz"):
+        assert coordinates.position_of(coordinates.velocity_names.index(name)) is None
+    with pytest.raises(UnsupportedError, match=r"joint 'joint1': .*\n  got: a spherical joint with a motor"):
+        linkwork.control.Equations(linkwork.load(description)).motor_positions(q)
 
 
 # -- vectors by name -------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from linkwork import load
+from linkwork import Robot, load
 from linkwork.errors import ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
@@ -13,6 +13,7 @@ from linkwork.model import Model, build, describe
 from linkwork.model.checks import check
 from linkwork.model.description import Description
 from linkwork.model.joints import JOINT_KINDS
+from support.evaluate import evaluate
 from support.mixed_trees import TREES, MixedRecipe, Places, mixed, shuffled
 
 BODY = "{link: body, M: 2, center: [0.1, -0.2, 0.3], central: [0.3, 0.01, 0.02, 0.4, 0.03, 0.5]}"
@@ -114,6 +115,10 @@ MISTAKES = {
         "sigma is a number.*0, 1 or 2.*kind: spherical",
     ),
     "no pitch": (robot("{link: body, kind: helical}"), "'pitch' is missing.*metres per radian"),
+    "no pitch in the standard convention": (
+        robot("{link: body, kind: helical}, {kind: spherical, a: 1}", "convention: standard"),
+        "'pitch' is missing",
+    ),
     "pitch of revolute": (robot("{link: body, pitch: 1}"), "a revolute joint has no pitch.*write kind: helical"),
     "pitch a word": (robot("{link: body, kind: helical, pitch: fine}"), "not a number"),
     "own frame off the centre": (
@@ -180,7 +185,7 @@ def test_trees_of_all_kinds_are_read_back(tree):
         assert back.coordinates.positions == robot.coordinates.positions
         assert back.coordinates.velocities == robot.coordinates.velocities
         q, v, a = Places(description, robot.coordinates.positions.joints).state()
-        ours, theirs = (each.compile("inverse_dynamics", backend="interpreter")(q, v, a) for each in (robot, back))
+        ours, theirs = (evaluate(each.model, "inverse_dynamics", q, v, a) for each in (robot, back))
         assert np.abs(ours - theirs).max() < 1e-12 * np.abs(ours).max()
 
 
@@ -209,3 +214,92 @@ def test_quaternions_of_home_and_lock_get_length_one_or_are_refused():
         with pytest.raises(ModelError, match="lock of joint 'ball' is no position"):
             build(description, lock={"ball": nothing})
     assert build(description, lock={"ball": [0, 0, 2, 0]}).nq == 0
+
+
+# --- legs of parallel robots
+
+SWING, TILT, LENGTH = -0.3309460219, 0.2385333629, 1.0881897305
+TURNED_BACK = "{name: seat, link: cylinder, kind: fixed, gamma: -pi/2, alpha: -pi/2, theta: pi/2}"
+
+
+def platform(joints: str, passive: str, homes: tuple[str, str], closure: str) -> Robot:
+    """Six legs that are thin rods, so that nothing is felt of their turns about themselves."""
+    legs = "\n".join(
+        f"  - {{base: {{gamma: {base} deg, d: 0.65}}, platform: {{gamma: {held} deg, d: 0.4}}, home: {homes[k % 2]}}}"
+        for k, (base, held) in enumerate(zip((10, 110, 130, 230, 250, 350), (50, 70, 170, 190, 290, 310), strict=True))
+    )
+    text = f"""name: platform
+platform: {{freedoms: floating, at: {{xyz: [0, 0, 1]}}, M: 45, center: [0.01, 0, 0.06], central: [2.1, 2.3, 3.9]}}
+leg:
+  joints: [{joints}, {{name: slide, link: rod, sigma: 1, alpha: pi/2}}]
+  links:
+    - {{link: cylinder, M: 6.5, center: [0, -0.28, 0], central: [0.19, 0, 0.19]}}
+    - {{link: rod, M: 2.4, center: [0, 0, -0.33], central: [0.075, 0.075, 0]}}
+  drives: [{passive}]
+  {closure}
+legs:
+{legs}"""
+    return load(read_mdh(text))
+
+
+def passive(*joints: str) -> str:
+    return ", ".join(f"{{joint: {joint}, role: passive}}" for joint in joints)
+
+
+def at_home(turns: str) -> tuple[str, str]:
+    one, other = (turns.format(swing=SWING, tilt=tilt) for tilt in (-TILT, TILT))
+    return f"{{{one}, slide: {LENGTH}}}", f"{{{other}, slide: {LENGTH}}}"
+
+
+def quaternion(tilt: float) -> str:
+    """Of a turn about z by the swing, and one about x by the tilt."""
+    (cz, sz), (cx, sx) = ((np.cos(angle / 2), np.sin(angle / 2)) for angle in (SWING, tilt))
+    return f"{{ball: {[float(x) for x in (cz * sx, sz * sx, sz * cx, cz * cx)]}, slide: {LENGTH}}}"
+
+
+def test_universal_and_ball_joints_in_legs():
+    """Legs of a Gough-Stewart platform with two revolute joints, with a universal one, and the other way round, with a
+    ball joint on the base and a universal one under the platform: the same forces in the slides."""
+    revolute = "{name: swing, alpha: -pi/2, theta: -pi/2}, {name: tilt, link: cylinder, alpha: -pi/2, theta: pi/2}"
+    spherical = "closure: spherical"
+    robots = [
+        platform(revolute, passive("swing", "tilt"), at_home("swing: {swing}, tilt: {tilt}"), spherical),
+        platform(
+            f"{{name: hook, kind: universal, alpha: -pi/2}}, {TURNED_BACK}",
+            passive("hook"),
+            at_home("hook: [{swing}, {tilt}]"),
+            spherical,
+        ),
+        platform(
+            f"{{name: ball, kind: spherical, alpha: -pi/2}}, {TURNED_BACK}",
+            passive("ball"),
+            (quaternion(-TILT), quaternion(TILT)),
+            "closure: universal\n  tip: {alpha: pi/2}",
+        ),
+    ]
+    v, a = np.random.default_rng(0).normal(size=(2, 6))
+    first, *others = (evaluate(robot.model, "inverse_dynamics", np.array(robot.model.home), v, a) for robot in robots)
+    for forces in others:
+        np.testing.assert_allclose(forces, first, rtol=1e-11)
+    text = write_mdh(describe(robots[2].model))
+    assert write_mdh(describe(load(read_mdh(text)).model)).count("kind: spherical") == 6
+
+
+def test_part_of_a_ball_joint_may_be_independent():
+    """The coupler of a spatial four-bar between two balls turns about itself, whatever the crank does."""
+    bodies = ", ".join(f"{{link: {name}, M: 1, central: [0.1, 0.1, 0.1]}}" for name in ("wheel", "rod", "lever"))
+    text = f"""name: bars
+joints:
+  - {{name: crank, link: wheel}}
+  - {{name: ball, link: rod, kind: spherical, d: 0.1}}
+  - {{name: rocker, link: lever, parent: base, xyz: [0.3, 0.1, 0.05], rpy: [0.3, 0.2, 0]}}
+links: [{bodies}]
+drives: [{{joint: ball, role: passive}}, {{joint: rocker, role: passive}}]
+loops: [{{kind: spherical, first: {{link: rod, d: 0.3}}, second: {{link: lever, d: 0.2}}}}]
+"""
+    model = load(read_mdh(text)).model
+    described = describe(model)
+    assert described.independent == ("crank", "ball.rx")
+    again = read_mdh(write_mdh(described))
+    assert again.independent == described.independent
+    assert load(again).model.mobility == model.mobility

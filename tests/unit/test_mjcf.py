@@ -6,6 +6,7 @@ import math
 import sys
 
 import mujoco
+import numpy as np
 import pytest
 
 import linkwork
@@ -95,9 +96,55 @@ def test_a_free_joint_makes_a_floating_base():
     ]
 
 
-def test_terms_of_a_free_joint_are_told():
-    text = arm(joint='<joint type="free" damping="1"/>')
-    assert "of a free joint are left out" in findings(text, "warning")[0]
+def test_terms_of_a_free_joint():
+    """MuJoCo has them in axes of the world; only damping is the same in those of the body. A floating base has none."""
+    joint = '<joint name="j" type="free" damping="1" armature="2" frictionloss="3" stiffness="4"/>'
+    text = arm(joint=joint)
+    told = [f"arm.xml: joint 'j': {term} of a free joint is left out" for term in ("armature", "friction", "stiffness")]
+    use = "\n  fix: use <freejoint/>, which takes no defaults"
+    damping = "arm.xml: joint 'j': damping of a free joint is left out"
+    assert findings(text, "warning") == [f"warning: {words}{use}" for words in (*told, damping)]
+    text = arm(joint=joint, world=f"<body><joint/>{GEOM}</body>")
+    assert findings(text, "warning") == [f"warning: {words}{use}" for words in told]
+    free = read_mjcf(text).joints[1]
+    terms = (free.viscous, free.rotor_inertia, free.coulomb, free.stiffness, free.role)
+    assert (free.name, *terms) == ("j", 1, 0, 0, 0, "passive")
+
+
+def test_free_bodies_beside_others_are_joints_on_the_world():
+    """Where they are counts from the world, and at home they are where the file has them. So are the other joints."""
+    table = f'<body name="table" pos="0 0 1"><joint name="turn" ref="90"/>{GEOM}</body>'
+    cup = f'<body name="cup" pos="1 2 3" euler="0 0 90"><freejoint name="cup"/>{GEOM}</body>'
+    d = read_mjcf(arm(joint="<freejoint/>", world=table + cup), "arm.xml")
+    assert not d.floating and not d.findings
+    assert [(joint.name, joint.kind, joint.parent, joint.child) for joint in d.joints] == [
+        ("turn", "continuous", "world", "table"),
+        ("cup", "floating", "world", "cup"),
+        ("a_joint", "floating", "world", "a"),
+    ]
+    assert not d.joints[1].origin.translation.any() and (d.joints[1].origin.rotation == np.eye(3)).all()
+    assert d.home["cup"] == pytest.approx((1, 2, 3, 0, 0, math.sqrt(0.5), math.sqrt(0.5)))
+    assert (d.home["turn"], d.home["a_joint"]) == (pytest.approx(math.pi / 2), (0, 0, 0, 0, 0, 0, 1))
+    assert check(d) == ()
+    assert linkwork.load(d).coordinates.names[:3] == ("turn", "cup.x", "cup.y")
+
+
+def test_a_ball_joint():
+    d = read_mjcf(
+        arm(
+            joint='<joint name="j" type="ball" pos=".1 .2 .3" damping="1" frictionloss="2" armature="3" stiffness="4"/>'
+        )
+    )
+    joint, fixed = d.joints
+    assert (joint.name, joint.kind, joint.child, fixed.parent) == ("j", "spherical", "a_j", "a_j")
+    assert (joint.origin.translation.tolist(), fixed.origin.translation.tolist()) == (
+        [0.1, 0.2, 0.3],
+        [-0.1, -0.2, -0.3],
+    )
+    terms = (joint.viscous, joint.coulomb, joint.rotor_inertia, joint.stiffness, joint.rest, joint.role)
+    assert terms == (1, 2, 3, 4, 0, "active")
+    assert (d.findings, d.home, check(d)) == ((), {}, ())
+    assert only_joint(arm(joint='<joint type="ball"/>')).child == "a"
 
 
 @pytest.mark.parametrize(
@@ -154,6 +201,8 @@ def test_chains_are_loaded_without_complaint():
 
 # What is told
 
+BALL, FREE = '<joint name="j" type="ball"/>', '<freejoint name="j"/>'
+
 
 @pytest.mark.parametrize(
     ("text", "words"),
@@ -166,6 +215,10 @@ def test_chains_are_loaded_without_complaint():
         (arm(more='<actuator><adhesion name="m" body="a" ctrlrange="0 1"/></actuator>'),
          "actuator 'm': it drives no single joint"),
         (arm(more='<actuator><general joint="j" dyntype="filter"/></actuator>'), "unnamed actuator: its own dynamics"),
+        (arm(joint=BALL, more='<actuator><motor name="m" joint="j" gear="0 1 0"/></actuator>'),
+         "actuator 'm': it turns a ball joint about one axis: all three are taken as driven, without limits of force"),
+        (arm(joint=FREE, more='<actuator><motor name="m" joint="j"/></actuator>'), "'m': it pushes a free body"),
+        (arm(joint=BALL.replace("/>", ' range="0 60"/>')), "joint 'j': its range is left out: only joints with one"),
         (arm(more='<equality><joint joint1="j" active="false"/></equality>'), "it is not active"),
         (arm(more='<equality><joint joint1="j"/></equality>'), "joint 'j': an equality holds it in place"),
         (arm(body='<geom name="g" size=".1"/></body><body><geom name="h" size=".1"/>',
@@ -201,6 +254,11 @@ def test_mujoco_writes_no_log(tmp_path, monkeypatch, capfd):
     assert mujoco.get_mju_user_warning() is None
 
 
+def test_infinite_bodies_are_told_of():
+    told = "".join(map(str, check(read_mjcf(arm(body='<geom size="inf"/>')))))
+    assert "link 'a': its inertia is not finite" in told
+
+
 # What is refused, as findings
 
 
@@ -210,11 +268,6 @@ TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (arm(joint='<joint name="j" type="ball"/>'), "joint 'j': ball joints are not supported\n  fix: write three"),
-        (arm(joint='<freejoint name="j"/>', world=f"<body><joint/>{GEOM}</body>"), "joint 'j': a free joint is only"),
-        (arm(joint='<freejoint name="j"/>', world=f'<body name="b"><freejoint/>{GEOM}</body>'),
-         "joint 'j': a free joint is only supported where nothing else moves in the world, or loops hold the body;"
-         " beside it moves 'b'\n"),
         (TWO % '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', "by a straight line"),
         (TWO % '<equality><joint joint1="j"/><joint joint1="j" polycoef="1 0 0 0 0"/></equality>', "contradict"),
         (TWO % '<tendon><fixed stiffness="1"><joint joint="j" coef="1"/><joint joint="k" coef="2"/></fixed></tendon>',
@@ -245,6 +298,13 @@ def test_terms_that_are_not_linear(term, words):
 
 
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="newer versions of MuJoCo")
+@pytest.mark.parametrize(("joint", "words"), [(BALL, "a ball joint about one axis"), (FREE, "a free body along one")])
+def test_armature_of_an_actuator_of_one_freedom_among_several(joint, words):
+    text = arm(joint=joint, more='<actuator><motor name="m" joint="j" damping="1"/></actuator>')
+    assert f"actuator 'm': its armature and damping act on {words}" in findings(text, "error")[0]
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="newer versions of MuJoCo")
 def test_armature_of_an_actuator_that_drives_no_single_joint():
     tendon = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
     text = arm(more=tendon + '<actuator><motor name="m" tendon="t" armature="1"/></actuator>')
@@ -262,6 +322,10 @@ def test_armature_of_an_actuator_that_drives_no_single_joint():
         ("", "not well-formed XML"),
         ('<!DOCTYPE m [<!ENTITY e "1">]><mujoco/>', "document types and entities are refused"),
         (arm(joint="\n\n<joint typ='hinge'/>"), "MuJoCo cannot compile this model: .*typ.* line 5"),
+        (arm(joint=BALL, more='<equality><joint name="e" joint1="j"/></equality>'), "only HINGE and SLIDE .*'e'"),
+        (arm(joint=BALL, more='<tendon><fixed><joint joint="j" coef="1"/></fixed></tendon>'), "joint 'j' in tendon"),
+        (arm(more='<equality><connect body1="a" anchor=" "/></equality>'), "MuJoCo cannot compile this model"),
+        (arm(joint=BALL + "<joint/>"), "ball followed by rotation in body 'a'"),
         (arm(body=""), "mass and inertia of moving bodies must be larger .*'a'.* line 3"),
         (arm(more='<include file="x.xml"/>'), "cannot be included(.|\n)*fix: give the path of the model"),
         (arm(more='<asset><model name="m" file="m.xml"/></asset>'), "<model> is not supported\n  fix: write it out"),

@@ -208,6 +208,14 @@ def test_roles():
     assert roles(pair(LOOP, more=motor, joint='stiffness="3"')) == {"j": "active", "k": "elastic"}
 
 
+def test_roles_of_balls():
+    ball = pair(LOOP).replace('name="k" axis="1 0 0"', 'name="k" type="ball"')
+    assert roles(ball) == {"j": "passive", "k": "passive"}
+    assert roles(ball.replace('type="ball"', 'type="ball" stiffness="3"')) == {"j": "passive", "k": "elastic"}
+    motor = '<actuator><motor joint="k" gear="0 1 0"/></actuator></mujoco>'
+    assert roles(ball.replace("</mujoco>", motor)) == {"j": "passive", "k": "active"}
+
+
 def test_roles_of_joints_that_follow():
     follow = '<joint joint1="k" joint2="j"/><connect body1="a" anchor="0 0 0"/>'
     assert roles(pair(follow)) == {"j": "passive", "k": "active"}
@@ -233,15 +241,29 @@ def test_a_free_body_that_loops_hold_is_a_platform():
     d = read_mjcf(FREE % HOLD)
     assert not d.floating
     assert [(joint.name, joint.kind) for joint in d.joints] == [
-        ("free", "floating"),
         ("hip", "continuous"),
         ("swing", "continuous"),
+        ("free", "floating"),
     ]
-    assert (d.joints[0].parent, d.joints[0].child, d.joints[0].role) == ("world", "top", "passive")
-    assert_at(("top", d.joints[0].origin), "top", [0, 0, 0])
+    assert (d.joints[2].parent, d.joints[2].child, d.joints[2].role) == ("world", "top", "passive")
+    assert_at(("top", d.joints[2].origin), "top", [0, 0, 0])
     np.testing.assert_allclose(d.home["free"], [0, 0, 1, 0, 0, 0.5**0.5, 0.5**0.5])
     assert not [finding for finding in check(d) if finding.level == "error"]
-    assert "only supported where nothing else moves" in messages(FREE % "", "error")[0]
+    loose = read_mjcf(FREE % "")
+    assert [joint.role for joint in loose.joints] == ["active", "active", "passive"] and loose.home == d.home
+
+
+@pytest.mark.parametrize(("equality", "freedoms"), [("connect", 6), ("weld", 3)])
+def test_an_arm_that_holds_a_free_body(equality: str, freedoms: int):
+    """Its motors stay independent, whether what it holds can turn in its hand or not."""
+    arm = (FREE % HOLD).replace("connect", equality)
+    arm = arm.replace(' anchor="0 0 1"', "" if equality == "weld" else ' anchor="0 0 1"')
+    arm = arm.replace("</worldbody>", f'<body name="cup" pos="1 0 0"><freejoint/>{GEOM}</body></worldbody>')
+    motors = '<actuator><motor joint="hip"/><motor joint="slide"/></actuator></mujoco>'
+    arm = arm.replace('<joint name="swing"', '<joint name="slide" type="slide"/><joint name="swing"')
+    robot = linkwork.load(read_mjcf(arm.replace("</mujoco>", motors)))
+    assert robot.nv == freedoms + 6 and {"hip", "slide"} <= {*robot.joint_names}
+    assert [name for name, role in robot.roles.items() if role == "active"] == ["hip", "slide"]
 
 
 def test_a_free_body_held_to_the_world():

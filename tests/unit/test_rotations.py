@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from linkwork.model.rotations import quaternion_from_rotation
+from linkwork.model.rotations import frame_of_axis, quaternion_from_rotation
 from linkwork.spatial import Pose
 from support.evaluate import assert_close
 from support.random_loops import spin
@@ -33,3 +33,14 @@ def test_last_bits_do_not_turn_it_round(axis, angle):
     assert_close(matrix(found), R)
     for _ in range(10):
         assert_close(quaternion_from_rotation(R + rng.integers(-4, 5, (3, 3)) * 1e-16), found)
+
+
+@pytest.mark.parametrize("axis", [(1, 1, 1), (1, 1, 2), (2, -1, 1), (0, 0, 1), (3, 0, 0), (-1, 2, -1)])
+def test_last_bits_of_an_axis_do_not_turn_its_frame(axis):
+    """x and y of a planar joint hang on it."""
+    frame = frame_of_axis(np.array(axis, float))
+    np.testing.assert_allclose(frame @ frame.T, np.eye(3), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(frame[:, 2] * np.linalg.norm(axis), axis, rtol=0, atol=1e-15)
+    for seed in range(20):
+        noise = 1e-15 * np.random.default_rng(seed).normal(size=3)
+        np.testing.assert_allclose(frame_of_axis(np.array(axis) + noise), frame, rtol=0, atol=1e-14)

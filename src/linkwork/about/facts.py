@@ -45,10 +45,13 @@ def structure(model: Model) -> str:
     words = ["chain" if model.serial and not model.loops else "tree"]
     if model.loops:
         words = [f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}"]
-    if any(joint.role == "elastic" for joint in model.leading_joints):
+    joints = model.coordinates.joints
+    if any(joint.role == "elastic" for joint in joints):
         words.append("elastic")
-    if model.floating:
-        words.append("floating base" if model.moving_base else "platform")
+    if model.moving_base:
+        words.append("floating base")
+    if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
+        words.append("platform" if model.loops else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
     return ", ".join(words)
 
 
@@ -81,7 +84,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
         "gravity": list(model.gravity),
         "total_mass": model.base_inertia.mass + sum(body.inertia.mass for body in model.bodies),
         "moving_mass": sum(body.inertia.mass for body in model.bodies),
-        "joints": [_joint(body.joint) for body in model.bodies if not body.joint.floating],
+        "joints": [_joint(body.joint) for body in model.bodies[model.moving_base :]],
         "bodies": [
             {
                 "name": body.name,
@@ -130,6 +133,8 @@ def _joint(joint: Joint) -> dict[str, Any]:
     return {
         "name": joint.name,
         "kind": joint.kind.name,
+        "freedoms": joint.kind.nv,
+        "pitch": joint.pitch,
         "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
         "friction": written_friction(joint),
@@ -141,9 +146,10 @@ def _joint(joint: Joint) -> dict[str, Any]:
 def screws(joint: Joint) -> list[tuple[str, float, float, str]]:
     """Axis, angle, length and what the joint's position adds to, outward from the parent."""
     constant = [(screw.axis, screw.angle, screw.length, "") for screw in joint.placement]
-    if joint.floating:
+    if not joint.kind.axial:
         return constant
-    return [*constant, ("z", joint.angle, joint.length, "length" if joint.prismatic else "angle")]
+    moves = "length" if not any(joint.kind.turning) else "both" if joint.pitch or joint.kind.nv > 1 else "angle"
+    return [*constant, ("z", joint.angle, joint.length, moves)]
 
 
 def _screw(axis: str, angle: float, length: float, moves: str) -> dict[str, Any]:

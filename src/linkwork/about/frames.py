@@ -23,7 +23,7 @@ Rows = list[list[str]]
 
 def mdh(robot: Robot) -> dict[str, list[dict[str, str]]]:
     """The modified Denavit-Hartenberg table of a robot and where its frames sit in the links' own: a dict for each row.
-    Lengths in m, angles in rad; sigma: 0 revolute, 1 prismatic; z of a frame is the axis of its joint."""
+    Lengths in m, angles in rad; sigma: 0 revolute, 1 prismatic, else the kind of joint; z of a frame is its axis."""
     parts = {"table": (HEADERS, table(robot.model)), "frames": (SEATS, seats(robot.model))}
     return {name: [dict(zip(headers, row, strict=True)) for row in rows] for name, (headers, rows) in parts.items()}
 
@@ -32,10 +32,12 @@ def table(model: Model) -> Rows:
     """One row for each joint, one more for each pair of screws beyond three; 0 is the ground."""
     rows = []
     for i, body in enumerate(model.bodies, 1):
-        if body.joint.floating:
+        joint = body.joint
+        if joint.kind.free and not joint.placement:
             continue
-        *further, own = _pairs(body.joint)
-        head = [str(i), body.joint.name, str(body.parent), str(int(body.joint.prismatic))]
+        *further, own = _pairs(joint)
+        sigma = "0" if joint.revolute else "1" if joint.prismatic else joint.kind.name
+        head = [str(i), joint.name, str(body.parent), sigma]
         for pairs in further:
             rows.append([*head, *pairs, "", ""])
             head = [""] * 4
@@ -47,10 +49,10 @@ def _pairs(joint: Joint) -> list[list[str]]:
     """Angle and length of z, x (and z) screws, by rows; the last has the joint's own."""
     chain = [(screw.axis, angle_text(screw.angle), f"{screw.length:.6g}") for screw in joint.placement]
     own_angle, own_length = angle_text(joint.angle), f"{joint.length:.6g}"
-    if joint.prismatic:
-        own_length = _moved(own_length)
-    else:
+    if joint.kind.axial and any(joint.kind.turning):
         own_angle = _moved(own_angle)
+    if joint.kind.axial and (joint.pitch or not all(joint.kind.turning)):
+        own_length = _moved(own_length)
     if len(chain) % 2:  # an x screw alone, at the beginning
         chain.insert(0, ("z", "0", "0"))
     if not chain:

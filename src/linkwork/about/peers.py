@@ -31,7 +31,7 @@ class Pinocchio:
             raise UnsupportedError("Pinocchio is not installed", where="--peers", fix="pip install pin") from error
         self.library, self.robot = pinocchio, robot
         self.version = str(pinocchio.__version__)
-        floating = self.robot.model.floating
+        floating = self.robot.model.moving_base
         base = (pinocchio.JointModelFreeFlyer(),) if floating and not io.read(path).floating else ()
         self.model = pinocchio.buildModelFromUrdf(path, *base)
         self.model.gravity.linear = np.array(list(self.robot.model.gravity))
@@ -89,8 +89,13 @@ class Pinocchio:
     @property
     def _order(self) -> list[int]:
         """Where each of our velocities stands in Pinocchio's."""
-        base = list(range(6)) if self.robot.model.floating else []
-        return base + [self.model.joints[self.model.getJointId(name)].idx_v for name in self.robot.joint_names]
+        joints = map(self._joint, self.robot.coordinates.velocities.joints)
+        return [k for joint in joints for k in range(joint.idx_v, joint.idx_v + joint.nv)]
+
+    def _joint(self, name: str) -> Any:
+        """Pinocchio's joint of that name; a floating base may be called otherwise there."""
+        base = self.robot.model.moving_base and name == self.robot.coordinates.joints[0].name
+        return self.model.joints[1 if base else self.model.getJointId(name)]
 
     def _velocities(self, v: np.ndarray) -> np.ndarray:
         result = np.empty_like(v)
@@ -98,12 +103,11 @@ class Pinocchio:
         return result
 
     def _positions(self, q: np.ndarray) -> np.ndarray:
-        """Pinocchio keeps a continuous joint as cosine and sine."""
+        """Pinocchio keeps the angle of a continuous or planar joint as cosine and sine."""
         result = np.empty((len(q), self.model.nq))
-        start = 7 if self.robot.model.floating else 0
-        result[:, :start] = q[:, :start]
-        for k, name in enumerate(self.robot.joint_names, start):
-            joint = self.model.joints[self.model.getJointId(name)]
-            turned = (np.cos(q[:, k]), np.sin(q[:, k])) if joint.nq == 2 else (q[:, k],)
-            result[:, joint.idx_q : joint.idx_q + joint.nq] = np.stack(turned, axis=-1)
+        for name, at in self.robot.coordinates.positions.places.items():
+            joint, own = self._joint(name), q[:, at]
+            if joint.nq > own.shape[1]:
+                own = np.column_stack([own[:, :-1], np.cos(own[:, -1]), np.sin(own[:, -1])])
+            result[:, joint.idx_q : joint.idx_q + joint.nq] = own
         return result

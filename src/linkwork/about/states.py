@@ -30,10 +30,9 @@ def unit(model: Model, variable: Variable, *, base: bool = True) -> str:
     if isinstance(variable.unit, str):
         return variable.unit
     turning, sliding = variable.unit
-    kinds = {joint.prismatic for joint in model.leading_joints}
-    if (base and model.floating) or len(kinds) == 2:
-        return f"{turning} | {sliding}"
-    return sliding if kinds == {True} else turning
+    joints = [joint for joint in model.coordinates.joints if base or not joint.kind.free]
+    turns = {turns for joint in joints for turns in joint.kind.turning}
+    return f"{turning} | {sliding}" if len(turns) == 2 else sliding if turns == {False} else turning
 
 
 def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarray]:

@@ -89,7 +89,9 @@ def _tree(model: Model) -> str:
 def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
     say(f"{model.name}: {facts['description']}" if facts["description"] else model.name, "bold")
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
-    say(f"{facts['base']} base, {len(model.position_names)} joints, nq = {model.nq}, nv = {model.nv}")
+    bodies = sum(joint.kind.free for joint in model.coordinates.joints) - model.moving_base
+    beside = f", {bodies} floating bod{'y' if bodies == 1 else 'ies'}" if bodies and not model.loops else ""
+    say(f"{facts['base']} base, {len(model.position_names)} joints{beside}, nq = {model.nq}, nv = {model.nv}")
     say(f"mass {facts['total_mass']:g} kg ({facts['moving_mass']:g} kg moving), gravity ({gravity}) m/s^2")
 
 
@@ -175,15 +177,16 @@ def _show_placements(model: Model) -> None:
     """Rows of z-x-z screws, as in a modified Denavit-Hartenberg table, one more row for each pair beyond."""
     rows: list[list[object]] = []
     for body in model.bodies:
-        if body.joint.floating:
-            continue
         parent = carrier(model, body.parent)
         chain = screws(body.joint)
+        if not chain:
+            continue
         if len(chain) == 1:
             chain.insert(0, ("x", 0.0, 0.0, ""))
         if chain[0][0] == "x":
             chain.insert(0, ("z", 0.0, 0.0, ""))
         pairs = [_pair(*screw) for screw in chain]
+        pairs += [(None, None)] * (3 - len(pairs))  # a joint without a z axis of its own
         while len(pairs) > 3:
             rows.append([body.name, parent, *pairs[0], *pairs[1], None, None])
             pairs, parent = pairs[2:], ""
@@ -194,7 +197,10 @@ def _show_placements(model: Model) -> None:
 
 def _pair(axis: str, angle: float, length: float, moves: str) -> tuple[object, object]:
     plus = lambda value: f"q {'+' if value > 0 else '-'} {abs(value):.6g}" if value else "q"  # noqa: E731
-    return (plus(angle) if moves == "angle" else angle, plus(length) if moves == "length" else length)
+    return (
+        plus(angle) if moves in ("angle", "both") else angle,
+        plus(length) if moves in ("length", "both") else length,
+    )
 
 
 def _show_frames(model: Model, frames: list[dict[str, Any]]) -> None:

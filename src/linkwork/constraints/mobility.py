@@ -143,7 +143,8 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
 def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
     """The independent freedoms that are left when the dependent ones are taken: those first that rather depend on
     others, which are floating bodies, passive joints, elastic ones, and active ones; of each those with several
-    freedoms before others. A floating body depends or leads as a whole, if it can."""
+    freedoms before others. A floating body depends or leads as a whole, if it can and takes no motor's place: too few
+    motors to drive all freedoms must stay independent."""
     bodies: list[range] = []
     roles: dict[str, list[list[int]]] = {role: [[], []] for role in ("passive", "elastic", "active")}
     for joint, own in zip(model.coordinates.joints, model.coordinates.velocity_ranges, strict=True):
@@ -151,12 +152,15 @@ def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
             bodies.append(own)
         else:
             roles[joint.role][len(own) == 1] += own
+    motors = {k for k in range(model.n_leading) if model.coordinates.joint_of(k).driven}
     leading: list[range] = []
     first = None
     while True:
         order = [*(own for own in bodies if own not in leading), *chain.from_iterable(roles.values()), *leading]
         independent = _left(model, J, rank, order)
         first = first or independent
+        if len(motors) < len(independent) and motors <= {*first} and not motors <= {*independent}:
+            return first
         split = [own for own in bodies if 0 < len({*own} & {*independent}) < len(own)]
         if not split:
             return independent

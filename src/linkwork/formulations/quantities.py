@@ -133,9 +133,8 @@ class _Solvable:
 
 def _require_motors(model: Model) -> None:
     """No motor makes a passive joint move as it is told, if it can move otherwise."""
-    passive = [joint.name for joint in model.leading_joints if joint.role == "passive"]
-    free = set(model.names_of(model.mobility.free))
-    if lazy := [name for name in passive if name in free]:
+    free = dict.fromkeys(model.coordinates.joint_of(k) for k in model.mobility.free)
+    if lazy := [joint.name for joint in free if joint.role == "passive" and not joint.kind.free]:
         raise UnsupportedError(
             "inverse dynamics needs a motor for every freedom",
             where=f"robot {model.name!r}",

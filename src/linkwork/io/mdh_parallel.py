@@ -45,6 +45,7 @@ import yaml
 
 from ..model.cut_joints import CUT_JOINTS
 from ..model.description import LinkInertia, Placement
+from ..model.joints import joint_kind
 from ..model.rotations import rotation_from_rpy
 from .mdh_loops import read_home
 from .mdh_tables import INERTIA, PLACED, Row, Scope, Tables
@@ -145,7 +146,7 @@ def _chain(tables: Tables, node: yaml.Node, prefix: str, parent: str, link: str,
         joint = tables.add_joint(node, prefix + name, kind, parent, carried)
         joint |= {"role": "passive", "origin": Placement(), "axis": np.eye(3)[axis]}
         tables.links[carried] = MASSLESS
-        position = xyz if kind == "prismatic" else rpy
+        position = rpy if any(joint_kind(kind).turning) else xyz
         if position[axis]:
             tables.home[prefix + name], position[axis] = position[axis], 0.0
         tables.independent.append(prefix + name)

@@ -233,11 +233,11 @@ class Tables(Nodes):
                 added.append(joint)
                 carried.append(link)
                 numbers[str(j)] = link
-                joint |= self.own_values(node, row, kind)
                 if standard:
                     for column, key in zip(columns, STANDARD, strict=True):
                         column.append(self.number(row[key]) if key in row else 0.0)
-                else:
+                joint |= self.own_values(node, row, kind)
+                if not standard:
                     base = scope.at if parent == scope.base else Placement()
                     self.stand(joint, base, self.placement(row, node))
         if standard:

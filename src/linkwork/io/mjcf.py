@@ -85,7 +85,7 @@ def _compile(files: Files) -> _Compiled:
             spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # lengths of muscles, found by simulation
             model = spec.compile()
         return _Compiled(mujoco, model, lacking, heard + [str(warning.message) for warning in caught])
-    except (ValueError, mujoco.FatalError) as error:
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
         message = f"MuJoCo cannot compile this model: {' '.join(str(error).split())[:500]}"
         raise ModelError(message, where=root.source, fix="correct the file") from None
     finally:

@@ -93,7 +93,7 @@ def _couple(reader: TreeReader, e: int, name: str, found: Equalities, lengths: l
             total[joint] = total.get(joint, 0.0) + factor * coefficient
     own, constant = found.reduced(total)
     wanted = sum(factor * float(model.qpos0[model.jnt_qposadr[joint]]) for joint, factor in total.items()) + c0
-    joints = sorted(own, key=lambda joint: (joint in reader.forces, -joint))  # those with actuators lead
+    joints = sorted(own, key=lambda joint: (joint in reader.actuators.forces, -joint))  # those with actuators lead
     if len(lengths[0] or ()) == 1 and (first := next(iter(total))) in own:
         joints.sort(key=lambda joint: joint != first)  # but the first of two joints follows
     names = [reader.names[joint] for joint in joints]

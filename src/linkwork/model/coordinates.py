@@ -272,6 +272,12 @@ class Coordinates:
         """dq/dt at velocities v."""
         return self._joint_by_joint(lambda joint, q, v: joint.kind.rates(q, v), self._q(q), self._v(v))
 
+    def tangent(self, q: Any) -> np.ndarray:
+        """T (..., nq, nv) with dq/dt = T v; of numbers only."""
+        q = np.asarray(_array_of(self.positions, q), float)
+        columns = [self.rates(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)]
+        return np.stack(columns, axis=-1) if columns else np.zeros((*q.shape, 0))
+
     def velocities_of(self, q: Any, rates: Any) -> Any:
         """v at which q changes with ``rates``."""
         own = (self.position_ranges, _array_of(self.positions, rates))

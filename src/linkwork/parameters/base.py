@@ -214,8 +214,9 @@ def _rows(combinations: Mapping[Any, Any], standard: Sequence[Parameter]) -> tup
 
 
 def _require_chain(model: Model) -> None:
-    unlike = [joint.name for joint in model.tree.joints if not (joint.revolute or joint.prismatic or joint.floating)]
-    reasons = {"its base floats": model.floating, "it branches": not model.serial, "it has loops": bool(model.loops)}
+    joints = model.tree.joints[1:] if model.moving_base else model.tree.joints
+    unlike = [joint.name for joint in joints if not (joint.revolute or joint.prismatic)]
+    reasons = {"its base floats": model.moving_base, "it branches": not model.serial, "it has loops": bool(model.loops)}
     reasons |= {"joints mimic others": model.has_mimic, "transmissions couple its joints": bool(model.transmissions)}
     reasons |= {f"{', '.join(unlike)}: neither revolute nor prismatic": bool(unlike)}
     if found := [reason for reason, holds in reasons.items() if holds]:

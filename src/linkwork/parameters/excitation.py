@@ -64,7 +64,7 @@ def told_by_rules(model: Model) -> bool:
     """Are the rules of the papers enough? Not where loops, mimic joints or transmissions tie joints together, nor where
     a body is held to the ground by a joint that is neither revolute nor prismatic. A floating body and what it carries
     move every way, whatever the joints are."""
-    free = {i for i, _ in model.outward() if model.joint(i).floating}
+    free = {i for i, _ in model.outward() if model.joint(i).kind.free}
     known = (
         model.joint(i).revolute or model.joint(i).prismatic or not free.isdisjoint((i, *model.ancestors(i)))
         for i, _ in model.outward()

@@ -13,7 +13,7 @@ from ..about.measure import Progress
 from ..about.states import entries, unit
 from ..control import ComputedTorque, Sampled
 from ..errors import LinkworkError
-from ..formulations import VARIABLES
+from ..formulations import VARIABLES, layouts
 from ..model import Model
 from ..parameters import base_parameters
 from ..robot import Robot
@@ -32,7 +32,7 @@ RECORDED = 400  # samples of the simulated motion, about
 
 def picture(robot: Robot, motion: Motion) -> Safe:
     model = robot.model
-    roles = dict.fromkeys(joint.role for joint in model.leading_joints)
+    roles = dict.fromkeys(joint.role for joint in model.coordinates.joints if not joint.kind.free)
     colors = {"active": "motors blue", "passive": "passive joints grey", "elastic": "springs orange"}
     words = [
         "Drawn from the frames: links as tubes, joints along their axes and numbered as in the table below",
@@ -72,7 +72,7 @@ def _limits(model: Model) -> Safe:
 
     rows = [
         [j.name, j.kind.name, j.role, *(told(getattr(j, name)) for name in names.values())]
-        for j in model.leading_joints
+        for j in model.coordinates.joints[model.moving_base :]
     ]
     return table(["joint", "kind", "role", *names], rows, "Joints")
 
@@ -171,11 +171,11 @@ def torques(robot: Robot, motion: Motion) -> Safe:
 
 def _charts(model: Model, vector: str, t: np.ndarray, series: list[Series], shown: list[int]) -> Safe:
     """A chart for each of the entries of a vector that are shown."""
-    names, sliding = entries(model, vector), {joint.name for joint in model.leading_joints if joint.prismatic}
+    layout = layouts(model)[vector]
     drawn = ""
     for k in shown:
         curves = [Series(each.label, each.values[:, k], each.style) for each in series]
-        drawn += chart(names[k], t, curves, VARIABLES[vector].unit[names[k] in sliding])
+        drawn += chart(layout.names[k], t, curves, layout.units[k])
     return Safe(f'{legend(series)}<div class="charts">{drawn}</div>\n' if shown else "")
 
 
@@ -205,7 +205,8 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
     drawn = chart("Energies", t, energies, "J")
     drawn += chart("Total less work: left over", t, [Series("", balance, 0)], "J")
     ways = [Series("planned", planned, 7), Series("simulated", found["q"], 1)]
-    joints = [entries(model, "q").index(name) for name in model.joint_names or robot.motor_names]
+    places = robot.coordinates.positions.places
+    joints = [k for name in model.joint_names or robot.motor_names for k in range(robot.nq)[places[name]]]
     notes = "".join(paragraph(note if note.endswith(".") else note + ".", "note") for note in trajectory.notes)
     residual = found.get("loop_residual")
     closed = "" if residual is None else f" The loops stay closed to {np.abs(residual).max():.0e}."
@@ -229,7 +230,7 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
 
 def _followed(robot: Robot, motion: Motion) -> Sampled:
     """The motion as the motors see it."""
-    model, motors = robot.model, list(robot.model.mobility.motors)
+    motors = list(robot.model.mobility.motors)
     q, v, a = motion.q, motion.v, motion.a
     v, a = robot.joint_velocities(q, v), robot.joint_accelerations(q, v, a)
-    return Sampled(motion.t, q[:, model.nq - model.n_leading :][:, motors], v[:, motors], a[:, motors])
+    return Sampled(motion.t, q[:, robot.model.motor_places()], v[:, motors], a[:, motors])

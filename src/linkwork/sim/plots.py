@@ -204,7 +204,7 @@ def _entry(trajectory: Trajectory, array: str, name: str) -> Any:
 
 def _units(trajectory: Trajectory, array: str, names: Sequence[str]) -> list[str]:
     units = dict(zip(trajectory.entries[array], trajectory.units[array], strict=True))
-    return list(dict.fromkeys(units[name] for name in names))
+    return list(dict.fromkeys(units[name] for name in names if units[name]))
 
 
 def _unit(trajectory: Trajectory, array: str, names: Sequence[str]) -> str:
@@ -213,9 +213,9 @@ def _unit(trajectory: Trajectory, array: str, names: Sequence[str]) -> str:
 
 def _label(trajectory: Trajectory, array: str, name: str) -> str:
     """The joint's name, with its unit where units differ."""
-    if array in trajectory.units and len(set(trajectory.units[array])) > 1:
-        return f"{name} [{_unit(trajectory, array, [name])}]"
-    return name
+    unit = _unit(trajectory, array, [name])
+    several = array in trajectory.units and len(set(trajectory.units[array])) > 1
+    return f"{name} [{unit}]" if several and unit else name
 
 
 def _legend(axes: Axes) -> None:

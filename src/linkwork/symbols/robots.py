@@ -143,10 +143,9 @@ def with_symbols(
             joint = _with_geometry(joint, j, symbols)
         if inertias:
             inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(ELEMENTS, inertia, strict=True))
-        if not joint.floating:
-            joint = symbolic_drive(joint, j)
-            if friction and joint.stiffness is not body.joint.stiffness:
-                joint = replace(joint, rest=symbols.new(f"rest{j}", joint.rest))
+        joint = symbolic_drive(joint, j)
+        if friction and joint.stiffness is not body.joint.stiffness:
+            joint = replace(joint, rest=symbols.new(f"rest{j}", joint.rest))
         bodies.append(replace(body, joint=joint, inertia=inertia))
     g = model.gravity
     if gravity:
@@ -176,10 +175,10 @@ def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:
     kept = {each.name: getattr(joint, each.name) for each in fields(Joint)}
     if not _is_quarter(joint.angle):
         kept["angle"] = 0.0
-        if joint.prismatic:
-            placement.append(screw(FixedScrew("z", joint.angle), *AT_JOINT))
-        else:
+        if joint.revolute:
             kept["turn"] = symbols.new(f"{own_angle}{j}", joint.angle)
+        else:
+            placement.append(screw(FixedScrew("z", joint.angle), *AT_JOINT))
     kept |= {"placement": tuple(placement), "length": symbols.new(f"{own_length}{j}", joint.length)}
     return SymbolicJoint(**kept)
 
