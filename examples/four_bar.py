@@ -31,7 +31,7 @@ for name, q in (("rocker up", up), ("rocker down", down)):
     rates = robot.joint_velocities(q, speed)
     friction = sum(
         joint.coulomb * np.abs(rate) + joint.viscous * rate**2
-        for joint, rate in zip(robot.model.leading_joints, rates.T, strict=True)
+        for joint, rate in zip(robot.coordinates.joints, rates.T, strict=True)
     )
     power = (torque * speed).mean()
     print(f"{name}: {torque.min():5.2f} to {torque.max():4.2f} N m, {power:.2f} W on average, all lost in friction")

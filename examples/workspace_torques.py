@@ -5,8 +5,7 @@ import numpy as np
 import linkwork
 
 robot = linkwork.load("panda")
-limits = [(joint.lower, joint.upper) for joint in robot.model.leading_joints]
-lower, upper = (np.array(side) for side in zip(*limits, strict=True))
+lower, upper = robot.coordinates.lower, robot.coordinates.upper
 q = np.random.default_rng(1).uniform(lower, upper, size=(250_000, robot.nq))
 
 torque = robot.gravity(q)  # (250000, 7), one compiled call

@@ -37,7 +37,7 @@ TOLERANCE = 1e-12
 def methods_for(model, known) -> list:
     """The hybrid methods that can do it."""
     able = [khalil_hybrid, khalil_blocks]
-    if not model.floating:
+    if not model.coordinates.joints[0].kind.free:
         able.append(khalil_elastic)
     elif known == moving(model):
         able.append(khalil_moving_inverse)
@@ -52,7 +52,7 @@ def moving(model) -> list[bool]:
 def masks(model, seed: int) -> list[list[bool]]:
     """All, nothing, everything but the base, and random freedoms, also some of a base's six."""
     n, rng = model.n_tree, np.random.default_rng(seed)
-    fixed = [[True] * n, [False] * n, *([moving(model)] if model.floating else [])]
+    fixed = [[True] * n, [False] * n, *([moving(model)] if model.coordinates.joints[0].kind.free else [])]
     return fixed + [(rng.random(n) < share).tolist() for share in (0.3, 0.5, 0.7)]
 
 
@@ -211,7 +211,7 @@ def test_a_platform_beside_an_arm():
     platform = JointDescription("free", "floating", "base", "platform", role="passive")
     links = (*arm.links, Link("platform", inertia(np.random.default_rng(1))))
     model = build(replace(arm, links=links, joints=(platform, *arm.joints)))
-    assert model.floating and not model.moving_base
+    assert model.coordinates.joints[0].kind.free and not model.moving_base
     q, v, a = lists(*random_state(model))
     tau = rnea(model, q, v, a)
     for known in masks(model, 3):
@@ -280,7 +280,7 @@ def operations(model, method, known) -> int:
         tau, a = method(model, q, v, x, x, known)
         return {"missing": [tau[k] if known[k] else a[k] for k in range(n)]}
 
-    ports = [Port("q", (n + model.floating,)), Port("v", (n,)), Port("x", (n,))]
+    ports = [Port("q", (n + model.coordinates.joints[0].kind.free,)), Port("v", (n,)), Port("x", (n,))]
     total = count(optimize(trace("missing", run, ports)))
     return total.mul + total.add
 

@@ -166,7 +166,7 @@ def test_energy_changes_by_the_work_of_friction(name):
     """Asymmetric friction has a kink where a velocity changes sign, which costs the integrator some digits."""
     robot = ROBOTS[name]
     q, v, _ = state_of(robot)
-    if robot.model.floating:
+    if robot.model.coordinates.joints[0].kind.free:
         q[3:7] /= np.linalg.norm(q[3:7])
     motion = robot.simulate(q, 0.5 * v, 0.1, 0.01, method="dormand-prince", tolerance=1e-13, friction_width=1.0)
     assert motion.drift["energy"] < 1e-9 * (1 + np.abs(motion.energy).max())
@@ -181,7 +181,7 @@ def test_a_semi_implicit_step_takes_friction_at_its_end(name):
     tau = robot.inverse_dynamics(q, v, a)
     model = replace(robot.model, friction_width=width)
     motors = {motor.name: motor for each in model.transmissions for motor in each.motors}
-    joints = {joint.name: joint for joint in model.leading_joints}
+    joints = {joint.name: joint for joint in model.coordinates.joints}
     D = np.diag([joint.friction_damping(x, width) for joint, x in zip(joints.values(), v)])
     for name, row in zip(robot.drive_names, T):
         if name in motors:

@@ -36,7 +36,7 @@ def elastic(stiffness: float, **more):
 def told_apart(model) -> tuple[list[bool], np.ndarray, np.ndarray]:
     """The mask of the motors, and the tree freedoms of motors and springs."""
     known = [
-        model.joint(i).role == "active" and not model.joint(i).floating
+        model.joint(i).role == "active" and not model.joint(i).kind.free
         for i, _ in model.outward()
         for _ in model.freedoms(i)
     ]

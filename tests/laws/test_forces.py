@@ -74,7 +74,7 @@ def test_bias_is_the_sum_of_its_parts(recipe: Recipe):
     own = np.zeros(model.n_tree)  # springs and friction, joint by joint from the description
     joints = {joint.name: joint for joint in description.joints}
     for i, _ in model.outward():
-        if not model.joint(i).floating:
+        if not model.joint(i).kind.free:
             joint, (k,), (at,) = joints[model.joint(i).name], model.freedoms(i), model.positions(i)
             own[k] = joint.viscous * tree_v[k] + joint.coulomb * np.sign(tree_v[k])
             own[k] += joint.stiffness * (tree_q[at] - joint.rest)

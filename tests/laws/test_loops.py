@@ -44,7 +44,7 @@ def test_power(recipe: LoopRecipe):
     power = case.tau @ rates[list(model.mobility.forced)]
     lost = 0.0
     for body, speed in zip(model.bodies, model.expand_rates(rates)[-len(model.bodies) :], strict=True):
-        if not body.joint.floating:
+        if not body.joint.kind.free:
             lost += body.joint.coulomb * abs(speed) + body.joint.viscous * speed**2
     assert_close(rate, power - lost, tolerance=1e-10, scale=1)
 
@@ -56,7 +56,7 @@ def test_forces_at_rest_are_the_slope_of_the_potential(recipe: LoopRecipe):
     G = case.ask("velocity_map")
     slope = np.array([case.along("potential_energy", column) for column in G.T])
     assert_close(case.ask("bias", 0 * case.v), slope, tolerance=1e-11, scale=1)
-    stiff = [joint.stiffness for joint in case.model.leading_joints]
+    stiff = [joint.stiffness for joint in case.model.coordinates.joints]
     if not any(stiff):
         assert_close(case.ask("gravity"), slope, tolerance=1e-11, scale=1)
 

@@ -41,7 +41,7 @@ def start(robot, seed=1):
     q, v = 0.2 * q, 0.5 * v
     if robot.model.loops:
         q = np.array(robot.home)
-    elif robot.model.floating:
+    elif robot.model.coordinates.joints[0].kind.free:
         q[3:7] /= np.linalg.norm(q[3:7])
     return q, v
 

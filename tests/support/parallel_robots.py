@@ -135,4 +135,4 @@ def states(robot: linkwork.Robot, count: int, seed: int = 0, stride: float = 0.1
 
 def platform_places(robot: linkwork.Robot) -> list[int]:
     """Where the platform's coordinates stand in q."""
-    return list(range(7)) if robot.model.floating else list(robot.model.mobility.independent)
+    return list(range(7)) if robot.model.coordinates.joints[0].kind.free else list(robot.model.mobility.independent)

@@ -288,7 +288,7 @@ def test_alone_or_among_others_the_same_bits(bar):
 def test_the_way_of_home_is_followed():
     """The forearm stays parallel to the lever; where arm and lever have been in line on the way, nobody can tell."""
     robot = linkwork.load("parallelogram")
-    limits = [(joint.lower, joint.upper) for joint in robot.model.leading_joints if joint.role == "active"]
+    limits = [(joint.lower, joint.upper) for joint in robot.model.coordinates.joints if joint.role == "active"]
     lower, upper = np.transpose(limits)
     asked = np.random.default_rng(0).uniform(lower, upper, (1500, 4))
     waist, shoulder, wrist, lever = asked.T

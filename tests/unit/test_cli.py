@@ -343,8 +343,8 @@ class TestConvert:
             run("convert", "quadruped", out, "--base", "fixed", "--lock", "rear_left_knee=1", "--no-friction")[0] == 0
         )
         robot = linkwork.load(out)
-        assert (robot.nq, robot.model.floating) == (11, False)
-        assert not any(joint.viscous for joint in robot.model.leading_joints)
+        assert (robot.nq, robot.model.coordinates.joints[0].kind.free) == (11, False)
+        assert not any(joint.viscous for joint in robot.model.coordinates.joints)
 
     def test_loops_go_into_a_file_of_their_own(self, run, data, tmp_path):
         urdf, side = tmp_path / "bar.urdf", tmp_path / "bar.loops.yaml"

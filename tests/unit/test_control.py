@@ -64,7 +64,7 @@ def point_near(robot, q, seed=0) -> Point:
 
 
 def motor_positions(robot, q):
-    return q[[k + robot.model.floating for k in motors(robot)]]
+    return q[[k + robot.model.coordinates.joints[0].kind.free for k in motors(robot)]]
 
 
 def errors(robot, q, v, point):

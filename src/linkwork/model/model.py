@@ -69,10 +69,6 @@ class Joint(JointValues):
         return isinstance(self.kind, Prismatic)
 
     @property
-    def floating(self) -> bool:
-        return self.kind.free
-
-    @property
     def driven(self) -> bool:
         """Does a motor move it?"""
         return self.role == "active" and not self.kind.free
@@ -250,18 +246,6 @@ class Model:
     def _held(self, names: Sequence[str]) -> tuple[str, ...]:
         free = {joint.name for joint in self.coordinates.joints if joint.kind.free}
         return tuple(name for name in names if name not in free)
-
-    @property
-    def leading_joints(self) -> tuple[Joint, ...]:
-        return tuple(joint for joint in self.coordinates.joints if not joint.kind.free)
-
-    @property
-    def floating(self) -> bool:
-        return bool(self.bodies) and self.bodies[0].joint.kind.free
-
-    @property
-    def floating_name(self) -> str:
-        return self.joint(1).name if self.floating else ""
 
     @cached_property
     def _shares(self) -> list[tuple[int, float]]:

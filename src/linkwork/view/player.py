@@ -63,9 +63,9 @@ def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
         if end:
             ends = () if end == len(t) else (f"It diverges after t = {t[end - 1]:g} s.",)
             called = name if len(rows["q"]) == 1 else f"{name} [{k}]"
-            parts = (x[:end] for x in each)
-            told = (*ends, *trajectory.notes)
-            found.append(Motion(called, t[:end], *parts, coordinates=robot.coordinates, notes=told))
+            told = *ends, *trajectory.notes
+            q, v, a = (x[:end] for x in each)
+            found.append(Motion(called, t[:end], q, v, a, robot.coordinates, told))
     if not found:
         raise ShapeError("no motion of this trajectory begins with finite numbers", where=name, got=shapes)
     return found

@@ -22,7 +22,7 @@ class PlatformAt:
     def __init__(self, model: Model, q: Sequence[Scalar], parts: Parallel):
         self.model, self.q, self.bodies = model, q, parts.platform
         self.freedoms = [k for j in self.bodies for k in model.freedoms(j)]
-        self.free = len(self.bodies) == 1 and model.joint(self.bodies[0]).floating
+        self.free = len(self.bodies) == 1 and model.joint(self.bodies[0]).kind.free
         self.at = [Pose.identity()]
         for j in self.bodies:
             self.at.append(self.at[-1].then(model.transform(j, q)))
