@@ -238,6 +238,7 @@ def test_picture_of_every_kind_of_joint():
     after = robot.coordinates.positions.to_array(fallen)
     ghost, still = picture(model, q, [after]), picture(model, q, [q])
     assert ghost == still != text  # what falls is drawn in its place
+    assert "kept in place" in sections.picture(robot, sample_motion(robot))
     fallen["slew"] = 0.5
     assert picture(model, q, [robot.coordinates.positions.to_array(fallen)]) != still
 

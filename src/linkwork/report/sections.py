@@ -34,7 +34,6 @@ RECORDED = 400  # samples of the simulated motion, about
 def picture(robot: Robot, motion: Motion) -> Safe:
     model = robot.model
     roles = dict.fromkeys(joint.role for joint in model.coordinates.joints if not joint.kind.free)
-    free = skeleton.unheld(model)
     colors = {"active": "motors blue", "passive": "passive joints grey", "elastic": "springs orange"}
     words = [
         "Drawn from the frames: links as tubes, joints along their axes and numbered as in the table below",
