@@ -145,6 +145,11 @@ class Model:
         return self.root in self.frames and self.frames[self.root].body > 0
 
     @property
+    def base(self) -> str:
+        """As it is asked for where a robot is loaded."""
+        return "floating" if self.moving_base else "fixed"
+
+    @property
     def n_bodies(self) -> int:
         return len(self.bodies)
 
