@@ -101,7 +101,7 @@ class Robot:
 
     @property
     def home(self) -> tuple[float, ...]:
-        """Of a robot with loops: positions q at which they are closed."""
+        """Positions q at which loops are closed and floating bodies have their places; empty if the file gives none."""
         return self.model.home
 
     @property
