@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from ..assembly import Assembler
-from ..formulations import Variable, sizes
+from ..formulations import sizes
 from ..model import Model
 from ..robot import Robot
 from ..sim import entry_names, zero
 
 SPREAD = 0.3  # radians and metres, of random positions around home
 WELL = 1e-2  # conditioned, so that methods can be compared
+INERTIA, VISCOUS, STIFFNESS = ("kg m^2", "kg"), ("N m s", "N s/m"), ("N m", "N/m")  # of joints: turns, shifts
 
 
 def entries(model: Model, vector: str) -> list[str]:
@@ -25,11 +26,12 @@ def neutral(model: Model, vector: str) -> np.ndarray:
     return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
 
 
-def unit(model: Model, variable: Variable, *, base: bool = True) -> str:
-    """Of the entries of a variable (with those of a floating base), e.g. ``rad``, or ``rad | m`` if there are both."""
-    if isinstance(variable.unit, str):
-        return variable.unit
-    turning, sliding = variable.unit
+def unit(model: Model, own: str | tuple[str, str], *, base: bool = True) -> str:
+    """Of a variable with this unit, or these of turns and of shifts (with those of a floating base): ``rad``, for
+    example, or ``rad | m`` if there are both."""
+    if isinstance(own, str):
+        return own
+    turning, sliding = own
     joints = [joint for joint in model.coordinates.joints if base or not joint.kind.free]
     turns = {turns for joint in joints for turns in joint.kind.turning}
     return f"{turning} | {sliding}" if len(turns) == 2 else sliding if turns == {False} else turning

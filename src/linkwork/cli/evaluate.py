@@ -118,7 +118,7 @@ def evaluate(
     outputs = QUANTITIES[quantity].outputs
     values = result if len(outputs) > 1 else (np.asarray(result),)
     results = [
-        Result(output.name, _labels(model, output), array, unit(model, output))
+        Result(output.name, _labels(model, output), array, unit(model, output.unit))
         for output, array in zip(outputs, values, strict=True)
     ]
     states = math.prod(results[0].batch)
@@ -180,8 +180,8 @@ def _show(function: Function, model: Model, result: Result, given: dict[str, np.
         labels = list(result.labels[0])
         beside = [vector for vector in given if entries(model, vector) == labels]
         columns = zip(labels, *(given[vector] for vector in beside), values, strict=True)
-        headers = ["", *(f"{vector}\n{unit(model, VARIABLES[vector])}" for vector in beside), f"{name}\n{result.unit}"]
-        show(title, headers, [[label, *map(float, row)] for label, *row in columns])
+        heads = (f"{vector}\n{unit(model, VARIABLES[vector].unit)}" for vector in beside)
+        show(title, ["", *heads, f"{name}\n{result.unit}"], [[label, *map(float, row)] for label, *row in columns])
     else:
         _show_matrix(f"{title}, {name}, {result.unit}", result.labels, values)
 

@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from .. import about
 from ..about.facts import JOINT_VALUES, carrier, ground, screws
-from ..about.states import entries, unit
+from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
 from ..io.mdh_drives import written_friction
 from ..model import Model
@@ -97,7 +97,8 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
 
 
 def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
-    position, speed, effort = (unit(model, VARIABLES[vector], base=False) for vector in ("q", "v", "tau"))
+    position, speed, effort = (unit(model, VARIABLES[vector].unit, base=False) for vector in ("q", "v", "tau"))
+    inertia, viscous, stiffness = (unit(model, own, base=False) for own in (INERTIA, VISCOUS, STIFFNESS))
     bound = lambda value: float(value) if math.isfinite(value) else None  # noqa: E731
     limits = [f"lower\n{position}", f"upper\n{position}", f"speed\n{speed}", f"effort\n{effort}"]
     rows = [
@@ -105,10 +106,10 @@ def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
         for j in joints
     ]
     show("Joints", ["joint", "kind", "role", *limits, "follows"], rows)
-    own = ["rotor inertia\nkg m^2", f"Coulomb\n{effort}", f"viscous\n{effort} s", "stiffness\nSI", f"rest\n{position}"]
+    own = [f"rotor inertia\n{inertia}", f"Coulomb\n{effort}", f"viscous\n{viscous}", f"stiffness\n{stiffness}"]
     shown = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
     if any(value is not None for row in shown for value in row[1:]):
-        show("Joints' own inertia, friction and springs", ["joint", *own], shown)
+        show("Joints' own inertia, friction and springs", ["joint", *own, f"rest\n{position}"], shown)
     else:
         say("No joint has rotor inertia, friction or a spring.\n")
 

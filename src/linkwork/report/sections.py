@@ -11,7 +11,7 @@ from ..about.comparison import BATCH, compare
 from ..about.frames import HEADERS, SEATED, SEATS, seats
 from ..about.frames import table as mdh_table
 from ..about.measure import Progress
-from ..about.states import entries, unit
+from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..control import ComputedTorque, Equations, Point, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES, layouts
@@ -62,11 +62,12 @@ def frames(robot: Robot) -> Safe:
 
 
 def _limits(model: Model) -> Safe:
-    position, speed, effort = (unit(model, VARIABLES[vector], base=False) for vector in ("q", "v", "tau"))
+    position, speed, effort = (unit(model, VARIABLES[vector].unit, base=False) for vector in ("q", "v", "tau"))
+    inertia, viscous, stiffness = (unit(model, own, base=False) for own in (INERTIA, VISCOUS, STIFFNESS))
     names = {
         f"lower\n{position}": "lower", f"upper\n{position}": "upper", f"speed\n{speed}": "velocity_limit",
-        f"effort\n{effort}": "effort_limit", "rotor inertia\nkg m²": "rotor_inertia", f"Coulomb\n{effort}": "coulomb",
-        f"viscous\n{effort} s": "viscous", "stiffness\nSI": "stiffness",
+        f"effort\n{effort}": "effort_limit", f"rotor inertia\n{inertia}": "rotor_inertia",
+        f"Coulomb\n{effort}": "coulomb", f"viscous\n{viscous}": "viscous", f"stiffness\n{stiffness}": "stiffness",
     }  # fmt: skip
 
     def told(value: float) -> float | None:
@@ -158,7 +159,7 @@ def torques(robot: Robot, motion: Motion) -> Safe:
     largest = {s.label: np.abs(s.values).max(axis=0) for s in series}
     peaks = [[names[k], *(float(f"{x[k]:.3g}") if x[k] > least else 0.0 for x in largest.values())] for k in shown]
     leaves = "; a moving base, springs and passive joints move as they must" if model.mobility.free else ""
-    effort = unit(model, VARIABLES["tau"], base=False)
+    effort = unit(model, VARIABLES["tau"].unit, base=False)
     verdict = "agree" if apart <= AGREEMENT else "DO NOT AGREE"
     return Safe(
         paragraph(
