@@ -60,7 +60,7 @@ def build(
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise UnknownNameError("kind of base", str(base), ("fixed", "floating"), where=description.name)
     floating = description.floating if base is None else base == "floating"
-    direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity")
+    direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity", VECTOR)
     if len(direction) != 3:
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
     tree = _grow(description, joints, floating)
@@ -82,11 +82,12 @@ def _with_options(
         if not size:
             raise ModelError(f"joint {name!r} is fixed already", where=description.name, fix="leave it out of lock")
         where = f"lock of joint {name!r}"
-        given = _finite([position] if size == 1 else position, description.name, where)
+        parts = f"{size} numbers: {', '.join(joints[name].motion.position_parts)}"
+        expected = "a position in rad or m" if size == 1 else parts
+        given = _finite([position] if size == 1 else position, description.name, where, expected)
         if len(given) != size:
-            raise ModelError(
-                f"{where} has another number of entries", where=description.name, got=given, expected=f"{size} numbers"
-            )
+            message = f"{where} has another number of entries"
+            raise ModelError(message, where=description.name, got=given, expected=parts)
         if not tells_position(joints[name].motion, given):
             message, expected = f"{where} is no position", "a quaternion x, y, z, w of length one at its end"
             raise ModelError(message, where=description.name, got=given, expected=expected)
@@ -119,14 +120,13 @@ def _transmissions(
     return tuple(result)
 
 
-def _finite(values: Any, robot: str, what: str) -> tuple[float, ...]:
+def _finite(values: Any, robot: str, what: str, expected: str) -> tuple[float, ...]:
     try:
         values = tuple(values)
         numbers = tuple(float(x) if isinstance(x, Real) and not isinstance(x, bool) else math.nan for x in values)
     except (TypeError, OverflowError):
         numbers = (math.nan,)
     if not all(abs(x) < 1e100 for x in numbers):  # squares of larger ones overflow
-        expected = VECTOR if what == "gravity" else "a position in rad or m"
         raise ModelError(f"{what} must be finite numbers", where=robot, got=values, expected=expected)
     return numbers
 
