@@ -14,8 +14,7 @@ MOST = 60  # joints that are listed
 
 def robot_html(model: Model) -> str:
     mass = sum(body.inertia.mass for body in model.bodies)
-    base = "floating" if model.moving_base else "fixed"
-    facts = [f"{base} base", f"nq {model.nq}, nv {model.nv}", f"moving mass {mass:.6g} kg"]
+    facts = [f"{model.base} base", f"nq {model.nq}, nv {model.nv}", f"moving mass {mass:.6g} kg"]
     if model.loops:
         facts.append(f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}")
     rows: list[tuple[str, ...]] = [

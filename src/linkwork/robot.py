@@ -60,12 +60,12 @@ class Robot:
 
     @property
     def nq(self) -> int:
-        """Number of positions: one per independent joint; first 7 (position, quaternion x y z w) of a floating base."""
+        """Number of positions, of all joints that follow no other: ``coordinates.names`` has their names."""
         return self.model.nq
 
     @property
     def nv(self) -> int:
-        """Number of velocities: one per independent joint; first 6 (linear, angular) of a floating base."""
+        """Number of independent velocities: those of all joints of q, and fewer of a robot with loops."""
         return self.model.nv
 
     @property
@@ -80,7 +80,7 @@ class Robot:
 
     @property
     def position_names(self) -> tuple[str, ...]:
-        """The joints of q, in its order (after the seven of a floating body): all of a robot with loops."""
+        """The joints of q, in its order, but for floating bodies: all of a robot with loops."""
         return self.model.position_names
 
     @property
@@ -101,7 +101,7 @@ class Robot:
 
     @property
     def home(self) -> tuple[float, ...]:
-        """Of a robot with loops: positions q at which they are closed."""
+        """Positions q at which loops are closed and floating bodies have their places; empty if the file gives none."""
         return self.model.home
 
     @property
@@ -127,8 +127,7 @@ class Robot:
         return self.model.parameters()
 
     def __repr__(self) -> str:
-        base = "floating" if self.model.moving_base else "fixed"
-        return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {base} base>"
+        return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {self.model.base} base>"
 
     def _repr_html_(self) -> str:
         return robot_html(self.model)

@@ -34,7 +34,7 @@ MODELS = {
         <joint name="lift" type="slide" axis="1 1 1" ref="-.2"/>{GEOM}
         <body name="b" pos=".2 0 0" euler="1 0 0"><joint type="ball" pos=".2 .3 .4"/>
           <joint name="out" type="slide" axis="0 1 .3"/>{GEOM}</body>
-        <body name="c" pos="0 .2 0"><joint name="first"/><joint name="then" type="ball"/>{GEOM}
+        <body name="c" pos="0 .2 0"><joint name="first" pos=".1 .2 0"/><joint name="then" type="ball"/>{GEOM}
           <body pos=".1 .1 .1"><geom type="box" size=".1 .2 .3"/></body></body>
       </body>
     </worldbody></mujoco>""",

@@ -18,6 +18,7 @@ from linkwork.codegen import c_source
 from linkwork.codegen.c_project import write_c
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
 from linkwork.function import Function, Label
+from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret, trace
 from support.driven_robots import LAWS, coupled, rubbing
 from support.random_robots import Recipe
@@ -259,7 +260,7 @@ def test_header_tells_all(tmp_path):
     assert str(function.operations) in lines
     assert "Entries of q: 0 base.x, 1 base.y" in lines and "6 base.qw, 7 front_left_hip" in lines
     assert "Entries of v, tau, a: 0 base.x" in lines and "5 base.rz, 6 front_left_hip" in lines
-    assert "quaternion x y z w" in lines and "Rows of wrenches: trunk" in lines and "row by row" in lines
+    assert "unit quaternion x, y, z, w" in lines and "Rows of wrenches: trunk" in lines and "row by row" in lines
 
 
 def test_parameters_are_told_apart(tmp_path):
@@ -320,7 +321,8 @@ def test_names_from_files_do_no_harm(tmp_path):
     """Whatever robots and joints are called, comments stay comments and names are names."""
     program = one_instruction(Op.ADD)
     joints = ("*/ int broken;", "/* nested ??/", "trailing \\")
-    label = Label('3 "Röbot"\n*/ oops', "add", "", "böse frame\\", {"a": joints[:1], "b": joints[1:2], "y": joints[2:]})
+    layouts = {port: Layout((Segment(j, ("",), ("m",), j),)) for port, j in zip("aby", joints, strict=True)}
+    label = Label('3 "Röbot"\n*/ oops', "add", "", "böse frame\\", layouts)
     exported = Exported(Function(program, label), tmp_path)
     assert exported.name == "robot_3_R_bot_oops_add_b_se_frame"
     assert exported(np.ones(1), np.ones(1))[0].tolist() == [2.0]

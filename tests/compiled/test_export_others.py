@@ -17,6 +17,7 @@ from linkwork.codegen.numpy_source import write_numpy
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.formulations import QUANTITIES
 from linkwork.function import Function, Label
+from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret
 from support.driven_robots import LAWS, coupled, rubbing
 from support.random_robots import Recipe
@@ -176,7 +177,8 @@ def test_numpy_file_runs_without_linkwork(tmp_path):
 
 def test_numpy_names_from_files_do_no_harm():
     program = Program("add", (Port("x", (2,)),), (Port("y", ()),), (-3.0,), ((Op.ADD, 0, 2),), (3,)).check()
-    label = Label('"""\nimport os', "add", "\\", "", {"x": ('"', "\\N{oops}")})
+    layout = Layout(tuple(Segment(name, ("",), ("m",), name) for name in ('"', "\\N{oops}")))
+    label = Label('"""\nimport os', "add", "\\", "", {"x": layout})
     assert load_source(write_numpy(Function(program, label, backend="interpreter")))([1.0, 2.0]) == -2.0
 
 

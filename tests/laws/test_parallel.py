@@ -23,7 +23,7 @@ def test_energy_under_constant_forces(name: str, deviations):
     lead = robot.nq - len(robot.position_names)
     motors = [lead + robot.position_names.index(motor) for motor in robot.motor_names]
     q, v, _ = states(robot, 1, stride=0.03)
-    free_body = SimpleNamespace(floating=robot.model.coordinates.joints[0].kind.free, nq=len(places), nv=robot.nv)
+    free_body = SimpleNamespace(nq=len(places), nv=robot.nv)
     guess, x = q[0], np.concatenate([q[0, places], 0.3 * v[0]])
 
     def closed(x):

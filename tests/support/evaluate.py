@@ -61,7 +61,7 @@ def derivative(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, dire
 
 def rates(model, q: np.ndarray) -> np.ndarray:
     """The matrix (nq, nv) that takes v to the rate of q. The base's v is in its own axes, its q in the world's."""
-    if not model.coordinates.joints[0].kind.free:
+    if model.nq == model.nv:
         return np.eye(model.nv)
     x, y, z, w = q[3:7]
     rate = np.zeros((model.nq, model.nv))

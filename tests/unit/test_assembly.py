@@ -390,3 +390,20 @@ def test_a_moving_base_may_be_anywhere():
     found = robot.assemble([*base, 1.0])
     assert found.iterations <= 8
     assert_same_angles(found.require()[7:], in_closed_form(np.array([1.0]), 1)[0])
+
+
+def test_a_whole_turn_of_a_plate_is_no_way():
+    """Of a planar joint, which goes the shorter way around: the leg ends where it does at the angle less the turn."""
+    links = [Link(name, inertia(np.random.default_rng(0))) for name in ("plate", "upper", "lower", "hand")]
+    joints = [JointDescription("base", "planar", "ground", "plate")]
+    for name, parent, child in (("a", "ground", "upper"), ("b", "upper", "lower"), ("c", "lower", "hand")):
+        at = Placement(translation=np.array([0.0 if parent == "ground" else 0.4, 0.0, 0.0]))
+        joints.append(JointDescription(name, "continuous", parent, child, at))
+    tip, rim = (Placement(translation=np.array([x, 0.0, 0.0])) for x in (0.2, 0.1))
+    loop = LoopDescription("pin", "revolute", ("hand", tip), ("plate", rim))
+    home = {"base": (0.4, 0.3, 0.0), "a": 0.2, "b": 0.8, "c": 0.5}
+    bodies = (Link("ground", None), *links)
+    plate = Description("plate", bodies, tuple(joints), loops=(loop,), home=home, independent=("base", "a"))
+    robot = linkwork.load(replace(plate, redundant=True))
+    near, far = (robot.assemble([0.35, 0.35, angle, 0.3]).require() for angle in (-0.2, -0.2 + 2 * np.pi))
+    np.testing.assert_allclose(far - near, [0, 0, 2 * np.pi, 0, 0, 0], atol=1e-11)

@@ -321,6 +321,7 @@ def test_dicts_and_arrays():
         coordinates.integrate(some, coordinates.velocities.to_dict(v)), coordinates.integrate(q, v), tolerance=0
     )
     assert_close(coordinates.integrate(q[0].tolist(), v.tolist()), coordinates.integrate(q[0], v), tolerance=0)
+    assert_close(coordinates.integrate(q.tolist(), v.tolist()), coordinates.integrate(q, v), tolerance=0)
 
 
 def test_entries_that_are_missing_are_named():
@@ -363,3 +364,9 @@ def test_what_does_not_fit_is_told():
     unlike = {first: np.zeros(3), ball: np.ones((2, 4)), plane: np.zeros(3)}
     refused(ShapeError, "batch axes do not fit together", coordinates.positions.to_array, unlike)
     refused(UnknownNameError, "there is no entry 'x'", coordinates.positions.at, "x")
+    refused(ShapeError, "a quaternion is zero", coordinates.normalised, [0.0] * 8)
+    refused(ShapeError, "these are not real numbers", coordinates.integrate, q.astype(str), v)
+    refused(ShapeError, "these are not real numbers", coordinates.difference, q, 1j * q)
+    refused(ShapeError, "this is not a rectangular array", coordinates.normalised, [q.tolist(), q[1:].tolist()])
+    twice = coordinates.positions.to_dict(q) | {f"{ball}.qx": 0.5}
+    refused(ShapeError, f"'{ball}' is given as a whole\n  got: also {ball}.qx", coordinates.integrate, twice, v)

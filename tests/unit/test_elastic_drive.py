@@ -56,7 +56,7 @@ def test_position_is_motor_plus_spring(kind: str):
     )
     M = evaluate(elastic, "inertia_matrix", q)
     links = evaluate(build(plain(kind=kind), rotors=False), "inertia_matrix", np.array([0.3, 0.7, -0.4]))
-    rotors = np.diag([joint.rotor_inertia for joint in elastic.leading_joints])
+    rotors = np.diag([joint.rotor_inertia for joint in elastic.coordinates.joints])
     both = np.array([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])  # link positions from those of motors and springs
     assert_close(M, both.T @ links @ both + rotors)
 

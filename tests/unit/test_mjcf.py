@@ -254,9 +254,15 @@ def test_mujoco_writes_no_log(tmp_path, monkeypatch, capfd):
     assert mujoco.get_mju_user_warning() is None
 
 
-def test_infinite_bodies_are_told_of():
-    told = "".join(map(str, check(read_mjcf(arm(body='<geom size="inf"/>')))))
-    assert "link 'a': its inertia is not finite" in told
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (arm(body='<geom size="inf"/>'), "link 'a': its inertia is not finite"),
+        (arm(joint='<joint name="j" ref="inf"/>'), "joint 'j': its origin is not finite"),
+    ],
+)
+def test_infinite_numbers_are_told_of(text, words):
+    assert words in "".join(map(str, check(read_mjcf(text))))
 
 
 # What is refused, as findings

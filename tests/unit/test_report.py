@@ -238,6 +238,7 @@ def test_picture_of_every_kind_of_joint():
     after = robot.coordinates.positions.to_array(fallen)
     ghost, still = picture(model, q, [after]), picture(model, q, [q])
     assert ghost == still != text  # what falls is drawn in its place
+    assert "kept in place" in sections.picture(robot, sample_motion(robot))
     fallen["slew"] = 0.5
     assert picture(model, q, [robot.coordinates.positions.to_array(fallen)]) != still
 
@@ -364,3 +365,16 @@ def test_parts_that_do_not_add_up_are_told(monkeypatch):
     whole, parts = torque_parts(robot, motion)
     monkeypatch.setattr(sections, "torque_parts", lambda *_: (whole + 1e-3, parts))
     assert "DO NOT AGREE" in sections.torques(robot, motion)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_motors_of_several_freedoms_are_led_along_their_motion(free):
+    whole = playground()
+    joints = whole.joints if free else tuple(joint for joint in whole.joints if joint.kind != "floating")
+    left = {"world", *(joint.child for joint in joints)}
+    links = tuple(link for link in whole.links if link.name in left)
+    robot = linkwork.load(replace(whole, joints=joints, links=links, home=whole.home if free else {}))
+    text = sections.simulation(robot, sample_motion(robot))
+    assert "along the velocities" in text
+    assert float(re.search(r"within (\S+) rad or m", text)[1]) < 1e-4
+    assert text.count("<figure") == 2 + robot.nq - (14 if free else 0)  # energies, and what is held by joints

@@ -10,6 +10,7 @@ from linkwork.coefficient_tables import tabulate
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.model import build
 from support.evaluate import assert_close
+from support.mixed_trees import MixedRecipe, mixed
 from support.random_robots import Recipe, describe, random_state
 
 WRIST = {"wrist_roll": 0.1, "wrist_bend": 0.4, "flange_roll": 0.0}
@@ -171,9 +172,21 @@ def test_bad_limits_and_positions():
         linkwork.load("quadruped"),
         linkwork.load("quadruped", base="fixed"),
         build(describe(Recipe(seed=2, joints=6, mimic=True))),
+        build(mixed(MixedRecipe(kinds=("revolute", "universal")))),
+        build(mixed(MixedRecipe(kinds=("revolute", "floating")))),
     ],
-    ids=["floating", "tree", "mimic"],
+    ids=["floating", "tree", "mimic", "universal", "floating in the middle"],
 )
 def test_robots_that_cannot_be_tabulated(robot):
     with pytest.raises(UnsupportedError, match="cannot be tabulated"):
         tabulate(robot, 4)
+
+
+def test_a_screw_has_no_turn_after_which_all_is_as_before():
+    robot = linkwork.load(mixed(MixedRecipe(kinds=("revolute", "helical", "revolute"))))
+    screw = robot.joint_names[1]
+    with pytest.raises(LinkworkError, match=f"{screw!r} has no range"):
+        tabulate(robot, 4)
+    tables = tabulate(robot, 4, limits={screw: (-4.0, 9.0)})
+    state = on_grid(tables)
+    assert_close(tables.inverse_dynamics(*state), robot.inverse_dynamics(*state))

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import linkwork
 from linkwork.cli import app
 from linkwork.view import show
+from support.playground import playground
 
 pytest.importorskip("viser")
 
@@ -72,6 +73,36 @@ def test_page_in_a_browser(browser, page):
     np.testing.assert_allclose(page.state.q, expected)
     assert not errors
     tab.close()
+
+
+def test_every_kind_of_joint_in_a_browser(browser):
+    """Each has its sliders; one of a ball joint, and one of a body that nothing holds, move what is drawn."""
+    page = show(linkwork.load(playground()), port=0)
+    try:
+        tab = browser.new_page(viewport={"width": 900, "height": 360})
+        errors = []
+        tab.on("pageerror", lambda error: errors.append(error))
+        tab.goto(page.url)
+        tab.wait_for_selector('[data-torque="drop.rz"]', timeout=30_000)
+        names = [slider.label for slider in page.controls.sliders]
+        canvas, sliders = tab.locator("canvas").first, tab.locator('[role="slider"]')
+        before = canvas.screenshot(timeout=60_000)
+        for name in ("shoulder.roll", "drop.z"):
+            q = page.state.q.copy()
+            sliders.nth(names.index(name)).focus()
+            tab.keyboard.press("Home")
+            wait_for(tab, lambda name=name: page.state.values[names.index(name)] < -0.1)
+            moved = [
+                joint
+                for joint, at in page.state.robot.coordinates.positions.places.items()
+                if not np.array_equal(page.state.q[at], q[at])
+            ]
+            assert moved == [name.partition(".")[0]]
+        wait_for(tab, lambda: canvas.screenshot(timeout=60_000) != before)
+        assert not errors
+        tab.close()
+    finally:
+        page.stop()
 
 
 class Click:
@@ -142,6 +173,29 @@ def test_simulation_from_here(page):
     assert motion.t[-1] == pytest.approx(0.5)
     np.testing.assert_allclose(motion.q, np.broadcast_to([0.7, 0.2], motion.q.shape), atol=1e-6)  # held by its torques
     page.player.playing = False
+
+
+def test_every_kind_of_joint_is_moved_and_simulated():
+    page = show(linkwork.load(playground()), port=0)
+    try:
+        c, state = page.controls, page.state
+        sliders = {slider.label: slider for slider in c.sliders}
+        enter(sliders["shoulder.yaw"], 0.6)
+        enter(sliders["drive.x"], 0.25)
+        enter(sliders["swing.roll"], -0.3)
+        shown = dict(zip(sliders, state.values, strict=True))
+        assert (shown["shoulder.yaw"], shown["drive.x"], shown["swing.roll"]) == pytest.approx((0.6, 0.25, -0.3))
+        enter(c.torque, c.torque.options[1])
+        enter(c.duration, 0.2)
+        page.stopped.set()  # its clock, which would go on playing
+        page.clock.join()
+        press(c.simulate)
+        enter(c.time, 0.2)
+        end = dict(zip(sliders, state.values, strict=True))
+        assert end["drop.z"] == pytest.approx(-9.81 / 2 * 0.2**2, abs=1e-6)  # no motor holds it
+        assert end["shoulder.yaw"] == pytest.approx(0.6, abs=1e-2) and not c.notice.content
+    finally:
+        page.stop()
 
 
 def test_nothing_to_play():

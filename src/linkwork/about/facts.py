@@ -31,7 +31,7 @@ def robots() -> list[dict[str, Any]]:
                 "robot": name,
                 "joints": len(model.position_names),
                 "freedoms": model.nv,
-                "base": "floating" if model.moving_base else "fixed",
+                "base": model.base,
                 "structure": structure(model),
                 "description": model.summary,
                 "sources": _references(model.sources),
@@ -77,7 +77,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
     return {
         "robot": model.name,
         "description": model.summary,
-        "base": "floating" if model.moving_base else "fixed",
+        "base": model.base,
         "structure": structure(model),
         "nq": model.nq,
         "nv": model.nv,

@@ -21,7 +21,7 @@ def entries(model: Model, vector: str) -> list[str]:
 
 
 def neutral(model: Model, vector: str) -> np.ndarray:
-    """All zeros, and no rotation for a floating base; of a robot with loops the positions at home."""
+    """All zeros, and no rotation where a quaternion tells it; of a robot with loops the positions at home."""
     return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
 
 

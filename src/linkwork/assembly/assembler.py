@@ -16,6 +16,7 @@ from ..constraints.legs import LegSolver
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Coordinates, Model
+from ..model.coordinates import real_numbers
 from .steps import NEWTON, newton_function, step_function, stride_function
 
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
@@ -197,9 +198,8 @@ class Assembler:
             begin[:, self._aside] = end[:, self._aside]
             q[:, self.places] = begin
         way = self.given.difference(begin, end)
-        if self.given.nq > self.given.nv:  # quaternions of the same sign all along
-            ahead = self.given.integrate(begin, way)
-            end = np.where(np.abs(ahead + end) < np.abs(ahead - end), -end, end)
+        if not all(joint.kind.straight for joint in self.given.joints):
+            end = self.given.integrate(begin, way)  # the same place by other numbers: whole turns, a quaternion's sign
         size = np.abs(way).max(axis=-1, initial=0.0)
         if np.all(begun) and (size <= STRIDE).all():  # most often one stride does for all
             near, told, _, good = self._strode(q, end, tolerance)
@@ -273,12 +273,7 @@ class Assembler:
 
 def numbers(value: Any, where: str) -> np.ndarray:
     """A finite array."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ShapeError("this is not a rectangular array", where=where, got=error) from error
-    if array.dtype.kind not in "fiub":
-        raise ShapeError("these are not real numbers", where=where, got=f"dtype {array.dtype}")
+    array = real_numbers(value, where)
     if not np.isfinite(array).all():
         raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
-    return array.astype(float, copy=False)
+    return array

@@ -37,8 +37,8 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
     if json:
         print_json({"robot": robot.name, "states": STATES, "checks": checks, "speed": speed, "host": host_facts()})
     else:
-        base = "floating" if robot.model.moving_base else "fixed"
-        say(f"{robot.name}: {len(robot.position_names)} joints, {base} base, loaded in {1e3 * loaded:.0f} ms", "bold")
+        size = f"{len(robot.position_names)} joints, {robot.model.base} base"
+        say(f"{robot.name}: {size}, loaded in {1e3 * loaded:.0f} ms", "bold")
         show(
             f"Agreement at {STATES} random states",
             ["check", "relative\ndeviation", "at most", ""],

@@ -57,7 +57,8 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_joints(model, facts["joints"])
     _show_further_friction(model)
     _show_transmissions(model)
-    if model.loops or len(model.mobility.free) > (6 if model.moving_base else 0):
+    base = model.freedoms(1) if model.moving_base else ()
+    if model.loops or len(model.mobility.free) > len(base):
         _show_mobility(model)
     _show_inertias(facts["bodies"])
     _show_placements(model)

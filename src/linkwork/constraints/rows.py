@@ -28,8 +28,7 @@ def independent_rows(model: Model, rank: int) -> tuple[int, ...]:
     seen += _around(model, home, rank)
     some = _telling(seen)
     best, worst = (), 0.0
-    for J in seen:
-        rows = _well_apart(J, some, rank)
+    for rows in dict.fromkeys(_well_apart(J, some, rank) for J in seen):
         if (least := min(_apart(other, rows) for other in seen)) > BETTER * worst:
             best, worst = rows, least
     return best

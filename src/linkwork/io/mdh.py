@@ -63,7 +63,6 @@ from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
 __all__ = ["ILLUSTRATIVE", "TABLES", "read_mdh"]
 
 SAME = 1e-9  # entries of rotations that are the same but for rounding
-UNLIMITED = {"revolute": "continuous"}  # what a joint without limits is called
 KEYS = ("name", "description", "convention", "sources", "source", *TABLES, *PARALLEL, "independent", "actuation")
 
 
@@ -161,7 +160,7 @@ class _Reader(Tables):
                 if home.translation.any() or (home.rotation != np.eye(3)).any():
                     self.home[name] = (*home.translation.tolist(), *quaternion_from_rotation(home.rotation))
             if "lower" not in joint:
-                joint["kind"] = UNLIMITED.get(kind.name, kind.name)
+                joint["kind"] = kind.unlimited or kind.name
 
 
 def _unfit(kind: JointKind, axis: np.ndarray, own: Placement) -> str:

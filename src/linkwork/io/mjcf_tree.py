@@ -125,7 +125,8 @@ class TreeReader:
         by, axis = self.held.get(j, 0.0) - self.model.qpos0[self.model.jnt_qposadr[j]], self.model.jnt_axis[j]
         if not self.is_hinge(j):
             return Placement(translation=axis * by)
-        return Placement(rotation_of(np.array([math.cos(by / 2), *axis * math.sin(by / 2)])))
+        half = by / 2 if math.isfinite(by) else math.nan  # which ``check`` tells
+        return Placement(rotation_of(np.array([math.cos(half), *axis * math.sin(half)])))
 
     def read_free(self, j: int, parent: str, child: str, at: Placement) -> None:
         """A floating base, or a body on a joint of its own. Only damping is the same in axes that turn with the body

@@ -107,7 +107,7 @@ def _transmissions(
     description: Description, joints: Sequence[JointDescription], friction: bool, rotors: bool
 ) -> tuple[Transmission, ...]:
     """Those that still move, of the joints that do."""
-    fixed = {joint.name for joint in joints if joint.kind == "fixed"}
+    fixed = {joint.name for joint in joints if not joint.motion.nv}
     result = []
     for each in description.transmissions:
         moving = [k for k, name in enumerate(each.joints) if name not in fixed]

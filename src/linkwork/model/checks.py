@@ -86,6 +86,11 @@ def _names(description: Description) -> Iterator[Finding]:
             if count > 1:
                 where = place(description, element, name)
                 yield Finding("error", where, f"{count} {element}s have this name", f"rename all but one {element}")
+    for joint in description.joints:
+        parts = {*joint.motion.position_parts, *joint.motion.velocity_parts} - {""}
+        for name in {f"{joint.name}.{part}" for part in parts}.intersection(groups["joint"]):
+            where = place(description, "joint", name)
+            yield Finding("error", where, f"so is a part of joint {joint.name!r} called", "rename one of them")
     for name in description.frames:
         if name in groups["link"]:
             where = place(description, "frame", name)

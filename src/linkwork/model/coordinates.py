@@ -15,12 +15,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ShapeError, UnknownNameError
-from ..scalar import Scalar
+from ..scalar import Scalar, is_zero
 
 if TYPE_CHECKING:
     from .model import Joint
 
 Scalars = Sequence[Scalar]
+
+
+def real_numbers(value: Any, where: str) -> np.ndarray:
+    """An array of floats."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError("this is not a rectangular array", where=where, got=error) from error
+    if array.dtype.kind not in "fiub":
+        raise ShapeError("these are not real numbers", where=where, got=f"dtype {array.dtype}")
+    return array.astype(float, copy=False)
 
 
 @dataclass(frozen=True)
@@ -98,10 +109,9 @@ class Layout:
         return {s.name: array[..., self.places[s.name]][..., 0 if s.single else slice(None)] for s in self.segments}
 
     def to_array(
-        self, values: Mapping[str, Any], where: str = "", numbers: Callable[[Any, str], np.ndarray] | None = None
+        self, values: Mapping[str, Any], where: str = "", read: Callable[[Any, str], np.ndarray] = real_numbers
     ) -> np.ndarray:
-        """The vector (..., n) from values by joint, or by entry; batches broadcast. ``numbers`` reads a value."""
-        read = numbers or (lambda value, _: np.asarray(value, float))
+        """The vector (..., n) from values by joint, or by entry; batches broadcast. ``read`` reads a value."""
         known = dict.fromkeys(name for segment in self.segments for name in (segment.name, *segment.names))
         for name in values:
             if name not in known:
@@ -116,6 +126,8 @@ class Layout:
         parts: dict[str, np.ndarray] = {}
         for segment in self.segments:
             several = segment.name in values and not segment.single
+            if several and (twice := [name for name in segment.names if name in values]):
+                raise ShapeError(f"{segment.name!r} is given as a whole", where=where, got=f"also {', '.join(twice)}")
             for name in (segment.name,) if several else segment.names:
                 at = f"{where}, {name!r}".removeprefix(", ")
                 part = read(values[name], at)
@@ -263,8 +275,11 @@ class Coordinates:
 
     def _q(self, q: Any) -> tuple[list[range], Any]:
         q = _array_of(self.positions, q)
-        whole = isinstance(q, np.ndarray) and q.shape[-1:] == (self.nq,)
-        if whole and not all(q[..., at].any(axis=-1).all() for at in self.quaternions):
+        if isinstance(q, np.ndarray):
+            zero = q.shape[-1:] == (self.nq,) and not all(q[..., at].any(axis=-1).all() for at in self.quaternions)
+        else:
+            zero = len(q) == self.nq and any(all(map(is_zero, q[at])) for at in self.quaternions)
+        if zero:
             raise ShapeError("a quaternion is zero", where="coordinates", expected="x, y, z, w of length one")
         return self.position_ranges, q
 
@@ -277,7 +292,7 @@ class Coordinates:
 
     def tangent(self, q: Any) -> np.ndarray:
         """T (..., nq, nv) with dq/dt = T v; of numbers only."""
-        q = np.asarray(_array_of(self.positions, q), float)
+        q = real_numbers(_array_of(self.positions, q), "coordinates")
         columns = [self.rates(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)]
         return np.stack(columns, axis=-1) if columns else np.zeros((*q.shape, 0))
 
@@ -292,7 +307,7 @@ class Coordinates:
 
     def difference(self, q0: Any, q1: Any) -> Any:
         """v with integrate(q0, v) = q1, by the shortest turns; of numbers only."""
-        q0, q1 = (np.asarray(_array_of(self.positions, q), float) for q in (q0, q1))
+        q0, q1 = (real_numbers(_array_of(self.positions, q), "coordinates") for q in (q0, q1))
         return self._joint_by_joint(lambda joint, a, b: joint.kind.difference(a, b), self._q(q0), self._q(q1))
 
     def advanced(self, q: Any, v: Any, dt: Scalar) -> Any:
@@ -324,4 +339,8 @@ def _ranges(sizes: Iterable[int]) -> Iterator[range]:
 
 
 def _array_of(layout: Layout, value: Any) -> Any:
-    return layout.to_array(value) if isinstance(value, Mapping) else value
+    """What is told by name, and lists of lists, as an array; a sequence of scalars stays as it is."""
+    if isinstance(value, Mapping):
+        return layout.to_array(value, "coordinates")
+    nested = isinstance(value, (list, tuple)) and any(isinstance(row, (list, tuple)) for row in value)
+    return real_numbers(value, "coordinates") if nested or isinstance(value, np.ndarray) else value

@@ -55,7 +55,7 @@ def check_spring(where: str, joint: JointValues, kind: JointKind) -> Iterator[Fi
     if joint.stiffness and not kind.has_spring:
         message = f"a {kind.name} joint has no spring, since there is no one way back"
         yield Finding("error", where, message, "make it of joints with fewer freedoms, or push by a force law")
-    elif joint.rest and kind.nq != kind.nv:
+    elif joint.rest and not kind.straight:
         message = f"the spring of a {kind.name} joint rests where nothing is turned, not at {joint.rest:g}"
         yield Finding("error", where, message, "leave out `rest`, and turn the joint's origin instead")
 

@@ -101,7 +101,7 @@ def _refuse_unfit(description: Description, joint: JointDescription) -> None:
 
 def _in_series(joint: JointDescription, drive: ElasticDrive) -> list[JointDescription]:
     motor, spring = _names(joint.name, {joint.name: drive})
-    kind = "continuous" if any(joint.motion.turning) else joint.kind
+    kind = joint.motion.unlimited or joint.kind
     return [
         replace(joint, name=motor, child=_rotor(joint), rotor_inertia=drive.motor_inertia),
         JointDescription(

@@ -129,7 +129,7 @@ class Model:
     summary: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
-    home: tuple[float, ...] = ()  # the user's q at which the loops are closed; empty without loops
+    home: tuple[float, ...] = ()  # the user's q where loops are closed and floating bodies have their places; or empty
     closed_mobility: Mobility | None = None  # of a robot with loops, where it is a matter of numbers
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
     friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
@@ -143,6 +143,11 @@ class Model:
     def moving_base(self) -> bool:
         """Does the robot as a whole move freely? (A parallel robot's platform does so against its base.)"""
         return self.root in self.frames and self.frames[self.root].body > 0
+
+    @property
+    def base(self) -> str:
+        """As it is asked for where a robot is loaded."""
+        return "floating" if self.moving_base else "fixed"
 
     @property
     def n_bodies(self) -> int:

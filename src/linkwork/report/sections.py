@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..about.frames import HEADERS, SEATED, SEATS, seats
 from ..about.frames import table as mdh_table
 from ..about.measure import Progress
 from ..about.states import entries, unit
-from ..control import ComputedTorque, Sampled
+from ..control import ComputedTorque, Equations, Point, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES, layouts
 from ..model import Model
@@ -38,7 +39,8 @@ def picture(robot: Robot, motion: Motion) -> Safe:
         "Drawn from the frames: links as tubes, joints along their axes and numbered as in the table below",
         ", ".join(text for role, text in colors.items() if role in roles),
         "rings where loops are cut" if model.loops else "",
-        "dashed where the sample motion ends" + (" (the base kept in place)" if model.moving_base else ""),
+        "dashed where the sample motion ends"
+        + (" (what nothing holds is kept in place)" if skeleton.unheld(model) else ""),
     ]
     caption = "; ".join(word for word in words if word) + ". The quartered circle is the centre of mass."
     drawn = skeleton.picture(model, motion.q[0], [motion.q[-1]])
@@ -189,7 +191,7 @@ def simulation(robot: Robot, motion: Motion) -> Safe:
 
 def _simulated(robot: Robot, motion: Motion) -> Safe:
     model = robot.model
-    options = {"torque": ComputedTorque(KP, KD), "reference": _followed(robot, motion)} if robot.motor_names else {}
+    follows, options = _led(robot, motion) if robot.motor_names else ("is left to itself", {})
     every = max(1, (len(motion.t) - 1) // RECORDED)
     trajectory = robot.simulate(motion.q[0], motion.v[0], float(motion.t[-1]), motion.dt, every=every, **options)
     found = trajectory.arrays
@@ -205,12 +207,11 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
     drawn = chart("Energies", t, energies, "J")
     drawn += chart("Total less work: left over", t, [Series("", balance, 0)], "J")
     ways = [Series("planned", planned, 7), Series("simulated", found["q"], 1)]
-    places = robot.coordinates.positions.places
-    joints = [k for name in model.joint_names or robot.motor_names for k in range(robot.nq)[places[name]]]
+    coordinates = robot.coordinates
+    joints = coordinates.places(model.joint_names or coordinates.of_freedoms(model.mobility.motors).joints)
     notes = "".join(paragraph(note if note.endswith(".") else note + ".", "note") for note in trajectory.notes)
     residual = found.get("loop_residual")
     closed = "" if residual is None else f" The loops stay closed to {np.abs(residual).max():.0e}."
-    follows = f"is led along the same motion by computed torque (kp {KP}, kd {KD})" if options else "is left to itself"
     return Safe(
         paragraph(
             f"The robot {follows} and simulated by {trajectory.method} in steps of {1e3 * motion.dt:.3g} ms. It stays"
@@ -228,9 +229,22 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
     )
 
 
-def _followed(robot: Robot, motion: Motion) -> Sampled:
-    """The motion as the motors see it."""
-    motors = list(robot.model.mobility.motors)
-    q, v, a = motion.q, motion.v, motion.a
-    v, a = robot.joint_velocities(q, v), robot.joint_accelerations(q, v, a)
-    return Sampled(motion.t, q[:, robot.model.motor_places()], v[:, motors], a[:, motors])
+def _led(robot: Robot, motion: Motion) -> tuple[str, dict[str, Any]]:
+    """What leads the robot along the motion, in words and for a simulation: computed torque, by the velocities alone
+    where a motor's position is not one number."""
+    mobility, coordinates = robot.model.mobility, robot.coordinates
+    motors = list(mobility.motors)
+    v, a = robot.joint_velocities(motion.q, motion.v), robot.joint_accelerations(motion.q, motion.v, motion.a)
+    if mobility.motors != mobility.driven or all(coordinates.position_of(k) is not None for k in motors):
+        reference = Sampled(motion.t, motion.q[:, robot.model.motor_places()], v[:, motors], a[:, motors])
+        told = f"is led along the same motion by computed torque (kp {KP}, kd {KD})"
+        return told, {"torque": ComputedTorque(KP, KD), "reference": reference}
+    equations = Equations(robot.model)
+
+    def by_velocities(t: Any, q: Any, v: Any, wanted: Point) -> Any:
+        a = wanted.a + KD * (wanted.v - equations.motor_velocities(q, v))
+        return equations.hybrid_dynamics(q, v, a)[0]
+
+    reference = Sampled(motion.t, np.zeros_like(v[:, motors]), v[:, motors], a[:, motors])
+    told = f"is led by computed torque along the velocities of the same motion (kd {KD})"
+    return told, {"torque": by_velocities, "reference": reference}

@@ -132,11 +132,16 @@ def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] 
     return Safe(f'<svg class="robot" {box}>{"".join(parts)}</svg>\n')
 
 
+def unheld(model: Model) -> list[str]:
+    """Joints of bodies that nothing holds: a moving base, objects; not a platform on its legs."""
+    held = in_loops(model)
+    return [joint.name for joint in model.coordinates.joints if joint.kind.free and joint.name not in held]
+
+
 def _in_place(model: Model, q: Sequence[float], other: Sequence[float]) -> list[float]:
-    """The other positions, with free bodies where they are at ``q``, turned as they are there."""
-    layout, held = model.coordinates.positions, in_loops(model)
-    free = [joint.name for joint in model.coordinates.joints if joint.kind.free and joint.name not in held]
-    stays = {k for k in model.coordinates.places(free) if layout.units[k] == "m"}
+    """The other positions, with what nothing holds where it is at ``q``, turned as it is there."""
+    units = model.coordinates.positions.units
+    stays = {k for k in model.coordinates.places(unheld(model)) if units[k] == "m"}
     return [float(q[k] if k in stays else x) for k, x in enumerate(other)]
 
 

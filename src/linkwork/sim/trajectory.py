@@ -137,7 +137,7 @@ class Trajectory:
         return summary.to_html(self)
 
     def joint(self, name: str) -> dict[str, np.ndarray]:
-        """All there is of one joint, {"q": ..., "v": ...}, each (..., T); of a floating base (..., T, entries)."""
+        """All there is of one joint, {"q": ..., "v": ...}, each (..., T); of several freedoms (..., T, n)."""
         found = {}
         for array, names in self.entries.items():
             if name in names:
@@ -158,7 +158,7 @@ class Trajectory:
     @property
     def drift(self) -> dict[str, float]:
         """The largest deviations from what the motion should keep, as far as the arrays tell: "energy" after the work
-        done on the robot, "loop_residual", "quaternion" of a floating base from unit length; and "momentum_change",
+        done on the robot, "loop_residual", "quaternion" of all there are from unit length; and "momentum_change",
         zero only where nothing outside acts."""
         found: dict[str, Any] = {}
         if {"kinetic_energy", "potential_energy", "work"} <= self.arrays.keys():

@@ -93,7 +93,7 @@ def with_plain_tips(model: Model) -> Model:
     turn = {
         j: Pose(Matrix(*(Vector(*row) for row in rotation("z", body.joint.angle).tolist())), Vector())
         for j, body in enumerate(model.bodies, 1)
-        if j not in carriers and not body.joint.prismatic and body.joint.angle
+        if j not in carriers and any(body.joint.kind.turning) and body.joint.angle
     }
 
     def placed(frame: Frame) -> Frame:

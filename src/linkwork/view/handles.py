@@ -49,7 +49,7 @@ def _handle(model: Model, size: float, name: str, unit: str, lower: float, upper
         width = 0.5
     elif joint.kind.free and unit == "m":
         width = (0.4 if joint.name in in_loops(model) else 1.5) * size
-    low, high = (float(x) if math.isfinite(x) else y for x, y in ((lower, home - width), (upper, home + width)))
+    low, high = (x if math.isfinite(x) else y for x, y in ((lower, home - width), (upper, home + width)))
     return Handle(name, unit, min(low, home), max(high, home))
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from ..forward import bias_by
 from ..method import ONE_AXIS, Method
 from . import parallel
-from .blocks import khalil_blocks
+from .blocks import khalil_blocks, only_on_the_ground
 from .direct import khalil_direct
 from .elastic import khalil_elastic
 from .hybrid import khalil_hybrid
@@ -135,7 +135,8 @@ METHODS: tuple[Method, ...] = (
         khalil_blocks,
         "khalil2010",
         "columns of the inertia matrix by Newton-Euler, solved by blocks, O(n^3)",
-        kinds=ONE_AXIS,
+        kinds=(*ONE_AXIS, "floating"),
+        fits=only_on_the_ground,
         mimic=False,
         loops=False,
         coupled=False,

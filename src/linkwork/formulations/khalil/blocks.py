@@ -84,8 +84,8 @@ def newton_euler(
     iTj, f, motion = {}, {}, {0: LinkMotion(Vector(), Vector(), -model.gravity)}
     for j, i in model.outward():
         iTj[j] = model.transform(j, q)
-        if j == 1 and model.moving_base:
-            motion[j] = base_motion(model, q, iTj[j], v, a)
+        if model.joint(j).kind.free:
+            motion[j] = base_motion(model, j, q, iTj[j], v, a)
             if virtual:
                 motion[j] = next_link(motion[j], Transform(), 0, 0, 0, 0)
         else:
@@ -106,6 +106,12 @@ def newton_euler(
     return Gamma
 
 
+def only_on_the_ground(model: Model) -> str:
+    """Why the method does not fit; empty if it does."""
+    held = [model.joint(j).name for j, i in model.outward() if i and model.joint(j).kind.free]
+    return f"it is for bodies that float against the ground, and {held[0]!r} is carried by a link" if held else ""
+
+
 class LinkMotion(NamedTuple):
     """w, w' and V' of a link, V' the acceleration of its origin."""
 
@@ -119,11 +125,11 @@ class LinkMotion(NamedTuple):
 
 
 def base_motion(
-    model: Model, q: Sequence[Scalar], wTj: Transform, v: Sequence[Scalar], a: Sequence[Scalar]
+    model: Model, j: int, q: Sequence[Scalar], wTj: Transform, v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> LinkMotion:
-    """Of a base that floats, at v and a as linkwork has them."""
-    velocity = model.joint_motion(1, q, v)
-    acceleration = point_acceleration(model.joint_motion(1, q, a), velocity)
+    """Of a link that floats above the ground, at v and a as linkwork has them."""
+    velocity = model.joint_motion(j, q, v)
+    acceleration = point_acceleration(model.joint_motion(j, q, a), velocity)
     return LinkMotion(velocity.angular, acceleration.angular, acceleration.linear - wTj.inward(model.gravity))
 
 

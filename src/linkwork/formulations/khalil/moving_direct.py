@@ -20,8 +20,8 @@ def khalil_moving_direct(
 ) -> list[Scalar]:
     """Accelerations of a floating base and of the joints it carries, under joint forces ``tau``, O(n).
 
-    Khalil (2010), section 7.3. Link 0, the base, is the first body of the model, tau_0 the wrench on it, ``tau[:6]``.
-    Letters as in ``khalil_direct``, i = a(j), sums over the links j that link i carries:
+    Khalil (2010), section 7.3. Link 0, the base, is the first body of the model, tau_0 the wrench on it, its
+    entries of ``tau``. Letters as in ``khalil_direct``, i = a(j), sums over the links j that link i carries:
 
       (101)  gamma_j = [jR_i (iw_i x (iw_i x iP_j)) + 2 sigma_j jw_i x qd_j a_j;  sigmabar_j jw_i x qd_j a_j]
       (102)  beta_j  = -f_ej - [jw_j x (jw_j x MS_j);  jw_j x (J_j jw_j)]
@@ -53,9 +53,9 @@ def khalil_moving_direct(
             alpha = K @ gamma[j] + scaled * tau_[j] - beta[j]                                                    # (107)
             beta[i] = beta[i] - iTj[j].force_outward(alpha)                                                      # (108)
 
-    qdd = list(tau)
+    qdd, base = list(tau), model.freedoms(1)
     Vd = {1: base_acceleration(model, JJ[1], beta[1], tau)}                                                      # (109)
-    qdd[:6] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, q, v))
+    qdd[base.start : base.stop] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, q, v))
     for j, i in model.outward():
         if i > 0:
             (k,) = model.freedoms(j)

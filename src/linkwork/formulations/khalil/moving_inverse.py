@@ -24,9 +24,9 @@ def khalil_moving_inverse(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Joint forces and the acceleration of the base when the joints accelerate with ``a``, O(n).
 
-    Khalil (2010), section 7.2. Link 0, the base, is the first body of the model, tau_0 the wrench on it, ``tau[:6]``,
-    zero unless something drives it. JJc_j and betac_j are those of the composite link j, which is link j with all it
-    carries. Letters as in ``khalil_direct``, sums over the links k that link j carries:
+    Khalil (2010), section 7.2. Link 0, the base, is the first body of the model, tau_0 the wrench on it, its entries of
+    ``tau``, zero unless something drives it. JJc_j and betac_j are those of the composite link j, which is link j with
+    all it carries. Letters as in ``khalil_direct``, sums over the links k that link j carries:
 
       (89)   zeta_j  = gamma_j + qdd_j aa_j
       (90)   beta_j  = -f_ej - [jw_j x (jw_j x MS_j);  jw_j x (J_j jw_j)]
@@ -41,7 +41,8 @@ def khalil_moving_inverse(
     beta_0 of the base itself starts (96). With gravity as acceleration, (97) gives V'_0 - g. The composite links are
     rigid, which makes this far cheaper than the direct model. Friction of (100) is the quantity's.
     """
-    if not model.moving_base or any(known[:6]) or not all(known[6:]):
+    base = model.freedoms(1)
+    if not model.moving_base or any(given == (k in base) for k, given in enumerate(known)):
         raise UnsupportedError(
             "khalil_moving_inverse is for a moving base and joints that all have known accelerations",
             where=f"robot {model.name!r}",
@@ -57,7 +58,7 @@ def khalil_moving_inverse(
 
     Gamma, qdd = list(tau), list(a)
     Vd = {1: base_acceleration(model, JJc[1], beta[1], tau)}                                                     # (97)
-    qdd[:6] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, q, v))
+    qdd[base.start : base.stop] = component_rates(true_acceleration(model, Vd[1], iTj[1]), model.joint_motion(1, q, v))
     for j, i in model.outward():
         if i > 0:
             (k,), (aa,) = model.freedoms(j), model.subspace(j, q)
@@ -92,12 +93,12 @@ def true_acceleration(model: Model, Vd: Motion, wT0: Pose) -> Motion:
 
 
 def point_acceleration(rates: Motion, velocity: Motion) -> Motion:
-    """Khalil's V' (acceleration of the frame's origin, resolved in the frame) from linkwork's ``a[:6]`` (the rates of
-    the components of ``v[:6]``): V' = a + w x V. The angular half is the same in both."""
+    """Khalil's V' (acceleration of the frame's origin, resolved in the frame) from linkwork's (rates of the
+    components of the velocity): V' = a + w x V. The angular half is the same in both."""
     return Motion(rates.linear + velocity.angular.cross(velocity.linear), rates.angular)
 
 
 def component_rates(point: Motion, velocity: Motion) -> Motion:
-    """linkwork's ``a[:6]`` (the rates of the components of ``v[:6]``) from Khalil's V' (acceleration of the frame's
-    origin, resolved in the frame): a = V' - w x V. The angular half is the same in both."""
+    """linkwork's acceleration (rates of the components of the velocity) from Khalil's V' (acceleration of the
+    frame's origin, resolved in the frame): a = V' - w x V. The angular half is the same in both."""
     return Motion(point.linear - velocity.angular.cross(velocity.linear), point.angular)

@@ -54,11 +54,8 @@ class Drive:
     def friction_force(self, v: Scalar, width: float = 0.0) -> Scalar:
         return self._sum(v, width, lambda law, sliding: law.force(sliding))
 
-    def friction_slope(self, v: Scalar, width: float = 0.0) -> Scalar:
-        return self._sum(v, width, lambda law, sliding: law.slope(sliding))
-
     def friction_damping(self, v: Scalar, width: float = 0.0) -> Scalar:
-        """The part of the slope that is never negative."""
+        """The part of its slope that is never negative."""
         return self._sum(v, width, lambda law, sliding: law.damping(sliding))
 
     def _sum(self, v: Scalar, width: float, part: Callable[[FrictionLaw, Sliding], Scalar]) -> Scalar:

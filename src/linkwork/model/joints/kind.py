@@ -35,6 +35,7 @@ class JointKind:
     directions = 0  # how many axes a description gives
     axial = False  # may the body's frame be turned about and shifted along its z axis, and all stays the same?
     bounded = False  # may it have limits?
+    unlimited = ""  # the kind that it is without limits, if not itself
     has_spring = True  # may it have one?
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
@@ -82,7 +83,7 @@ class JointKind:
 
     def drift(self, joint: Joint, q: Scalars, v: Scalars) -> Motion:
         """Sdot v: what the subspace's own change adds to the acceleration."""
-        return Motion()
+        return sum((S * x for S, x in zip(self.subspace_rates(joint, q, v), v, strict=True)), Motion())
 
     def grouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
         """An inertia in two parts: the rest, and what moves as if it were fixed to the parent. The joint forces do not

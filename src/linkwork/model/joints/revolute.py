@@ -15,6 +15,7 @@ class Revolute(JointKind):
     directions = 1
     axial = True
     bounded = True
+    unlimited = "continuous"
 
     def transform(self, joint, q):
         return (Screw("z", *cos_sin_of_sum(q[0], joint.angle), joint.length),)

@@ -39,9 +39,6 @@ class Universal(JointKind):
         """The first axis is seen to turn back about the second."""
         return [Motion(angular=Vector(cos(q[1]), -sin(q[1]), 0) * v[1]), Motion()]
 
-    def drift(self, joint, q, v):
-        return Motion(angular=Vector(cos(q[1]), -sin(q[1]), 0) * (v[0] * v[1]))
-
     def grouped(self, inertia):
         return without_mass(inertia)
 
