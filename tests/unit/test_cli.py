@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -238,6 +239,14 @@ class TestInspect:
     def test_floating_and_locked(self, data):
         facts = data("inspect", "panda", "--base", "floating", "--lock", "panda_joint2=0.5", "--lock", "panda_joint3=0")
         assert (facts["base"], facts["nq"], facts["nv"]) == ("floating", 12, 11)
+
+    def test_a_ball_is_locked(self, run, data):
+        juggler = str(Path(__file__).parents[2] / "examples" / "juggler.yaml")
+        facts = data("inspect", juggler, "--lock", "wrist=0,0.6,0,0.8", "--lock", "lift=1")
+        assert (facts["nq"], facts["nv"]) == (22 - 5, 19 - 4)
+        for given in ("1", "0,0,1"):
+            code, out, err = run("inspect", juggler, "--lock", f"wrist={given}")
+            assert (code, out) == (1, "") and "expected: 4 numbers: qx, qy, qz, qw" in err
 
     def test_loops_in_json(self, data):
         facts, stage = data("inspect", "gough-stewart"), linkwork.load("gough-stewart")

@@ -12,6 +12,7 @@ import pytest
 
 import linkwork
 
+JUGGLER = str(Path(__file__).parents[2] / "examples" / "juggler.yaml")
 JOINTS = ("shoulder", "elbow")
 HEADER = "time,q:shoulder,q:elbow,v.shoulder,v.elbow,a:elbow,a:shoulder"
 ROWS = ["0,0.1,0.2,1,2,3,4", "1,0.3,-0.4,0,0,0,-1", "2,1e-3,5,-1,.5,2,0"]
@@ -65,6 +66,22 @@ class TestOneState:
         assert "Not given, so zero: v, a." in out
         assert "elbow" in out
         assert "N m" in out
+
+    def test_a_quaternion_given_in_part(self, run):
+        """Its other entries are zero, whatever home says; what is not named at all is at home."""
+        juggler = linkwork.load(JUGGLER)
+        hand, q = juggler.coordinates.positions.places["wrist"], np.array(juggler.home)
+        code, out, err = run(JUGGLER, "gravity")
+        assert (code, err) == (0, "") and "Not given, so at home: q." in out
+        for given, turn in (("wrist.qx=0.6,wrist.qw=0.8", [0.6, 0, 0, 0.8]), ("wrist.qz=1", [0, 0, 1, 0])):
+            q[hand] = turn
+            told = json.loads(run(JUGGLER, "gravity", "--q", given, "--json")[1])
+            assert told["inputs"]["q"] == q.tolist() and told["output"]["g"] == juggler.gravity(q).tolist()
+        np.savez("states.npz", q=0 * q)
+        for words, where in (("--q", "wrist.qx=0"), "--q"), (("--input", "states.npz"), "states.npz"):
+            code, out, err = run(JUGGLER, "gravity", *words)
+            assert (code, out) == (1, "") and f"{where}: a quaternion is zero" in err
+        assert "expected: some of: wrist.qx, wrist.qy" in run(JUGGLER, "gravity", "--q", "wrist=1")[2]
 
     @pytest.mark.parametrize("quantity", sorted(linkwork.formulations.QUANTITIES))
     @pytest.mark.parametrize("name", ["planar2r", "quadruped", "four-bar", "gough-stewart", "flexible-arm"])

@@ -101,6 +101,21 @@ def test_mdh():
     assert " ".join(boom.split()) == "3 boom 2 1 0 0 pi/2 0 -pi/2 q"
 
 
+def test_mdh_of_joints_that_turn_and_shift(tmp_path):
+    """A screw shifts by its pitch times q; a cylindrical joint has two numbers."""
+    (tmp_path / "two.yaml").write_text(
+        "name: two\njoints:\n"
+        "  - {name: screw, link: nut, kind: helical, pitch: 0.1, r: 0.6}\n"
+        "  - {name: rod, link: tip, kind: cylindrical, d: 0.2, r: 0.3}\n"
+        "links: [{link: nut, M: 1, central: [1, 1, 1]}, {link: tip, M: 1, central: [1, 1, 1]}]\n"
+    )
+    rows = frames.mdh(linkwork.load(tmp_path / "two.yaml"))["table"]
+    assert [(row["theta"], row["r"]) for row in rows] == [("q", "0.1 q + 0.9"), ("turn", "shift")]
+    printed = run("mdh", str(tmp_path / "two.yaml"))
+    assert "else the kind" in printed and "else the kind" not in run("mdh", "rx90")
+    assert r"$\mathrm{helical}$" in run("mdh", str(tmp_path / "two.yaml"), "--format", "latex")
+
+
 def test_mdh_formats():
     markdown = run("mdh", "quadruped", "--format", "markdown")
     assert "| 5 | front_right_hip | 1 | 0 | pi/2 | 0 | pi/2 | -0.05 | q - pi/2 | 0.19 |\n" in markdown

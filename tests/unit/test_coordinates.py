@@ -324,6 +324,13 @@ def test_dicts_and_arrays():
     assert_close(coordinates.integrate(q.tolist(), v.tolist()), coordinates.integrate(q, v), tolerance=0)
 
 
+def test_entries_that_are_missing_are_named():
+    coordinates, _ = both(MixedRecipe(kinds=("revolute", "planar", "spherical")))
+    given = {"joint1": 0.0, "joint2.x": 1.0}
+    with pytest.raises(ShapeError, match=r"expected: also joint2\.y, joint2\.rz, joint3$"):
+        coordinates.velocities.to_array(given)
+
+
 def refused(error, message: str, act, *inputs) -> None:
     with pytest.raises(error, match=message):
         act(*inputs)

@@ -14,7 +14,20 @@ from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.structure_file import apply, read_structure, write_structure
 from linkwork.io.urdf import read_urdf
 from linkwork.io.urdf_writer import write_urdf
-from linkwork.model import Asymmetric, Coulomb, JointDescription, Motor, Offset, Stribeck, Transmission, check
+from linkwork.model import (
+    Asymmetric,
+    Coulomb,
+    Description,
+    JointDescription,
+    Link,
+    LinkInertia,
+    Motor,
+    Offset,
+    Placement,
+    Stribeck,
+    Transmission,
+    check,
+)
 from linkwork.model.drive import JointValues
 from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import assert_close
@@ -256,3 +269,38 @@ def test_params_of_drives_that_are_zero(run_linkwork, which, count):
     code, out, _ = run_linkwork("params", "scara", "--no-friction", "--no-rotors", "--drives", which, "--json")
     facts = json.loads(out)
     assert (code, facts["standard_count"], facts["rank"]) == (0, count, facts["count"])
+
+
+def test_a_chain_keeps_what_is_on_it():
+    """Home, force laws and motors of its own joints: as if the other branch had not been described."""
+    inertia = LinkInertia(1.0, np.array([0.1, 0.2, 0.3]), np.diag([0.3, 0.4, 0.5]))
+    away = Placement(np.eye(3), np.array([0.5, 0.0, 0.1]))
+    kinds = {"other": "spherical", "one": "revolute", "two": "prismatic", "side": "revolute"}
+    parents = {"other": "base", "one": "base", "two": "link_one", "side": "link_one"}
+    joints = {name: JointDescription(name, kind, parents[name], f"link_{name}", away) for name, kind in kinds.items()}
+    motors = tuple(Motor(f"motor{k}", rotor_inertia=0.2, viscous=0.5, coulomb=0.1 * k) for k in range(2))
+    moved = Transmission("coupling", ("side", "one", "two"), motors, ((1.0, 2.0, -1.0), (0.5, 0.0, 3.0)))
+    law = linkwork.forces.Drag(0.3, c_axial=1.0, c_normal=5.0)
+    home = {"other": (0.6, 0.0, 0.0, 0.8), "one": 0.5, "two": 0.25, "side": 1.0}
+    whole = Description(
+        "whole",
+        (Link("base"), *(Link(f"link_{name}", inertia) for name in kinds)),
+        tuple(joints.values()),
+        home=home,
+        forces=(("link_side", law), ("link_two", law)),
+        transmissions=(moved,),
+    )
+    part = replace(
+        whole,
+        links=(Link("base"), *(Link(f"link_{name}", inertia) for name in ("one", "two"))),
+        joints=(joints["one"], joints["two"]),
+        home={name: home[name] for name in ("one", "two")},
+        forces=(("link_two", law),),
+        transmissions=(replace(moved, joints=moved.joints[1:], matrix=((2.0, -1.0), (0.0, 3.0))),),
+    )
+    chain, expected = linkwork.load(whole).chain("link_two"), linkwork.load(part)
+    assert chain.home == expected.home == (0.5, 0.25)
+    assert np.array_equal(chain.transmission, expected.transmission)
+    state = np.random.default_rng(0).normal(size=(3, 2))
+    assert_close(chain.inverse_dynamics(*state), expected.inverse_dynamics(*state))
+    assert_close(chain.simulate(duration=0.01).q, expected.simulate(duration=0.01).q)

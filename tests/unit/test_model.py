@@ -176,3 +176,13 @@ def test_refused(what: str):
     call, error, message = REFUSED[what]
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "names", [("base", "floating_base"), ("base.x", "floating_base.rx"), ("floating_base2", "base")]
+)
+def test_a_floating_base_has_a_name_of_its_own(names):
+    links = tuple(Link(f"link{k}", LinkInertia(1.0, np.zeros(3), np.eye(3))) for k in range(3))
+    joints = tuple(JointDescription(name, "revolute", f"link{k}", f"link{k + 1}") for k, name in enumerate(names))
+    model = build(Description("names", links, joints, floating=True))
+    assert len(set(model.coordinates.names)) == model.nq == 9

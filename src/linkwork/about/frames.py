@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -49,10 +50,11 @@ def _pairs(joint: Joint) -> list[list[str]]:
     """Angle and length of z, x (and z) screws, by rows; the last has the joint's own."""
     chain = [(screw.axis, angle_text(screw.angle), f"{screw.length:.6g}") for screw in joint.placement]
     own_angle, own_length = angle_text(joint.angle), f"{joint.length:.6g}"
+    turn, shift = ("turn", "shift") if joint.kind.nv > 1 else ("q", f"{joint.pitch:.6g} q" if joint.pitch else "q")
     if joint.kind.axial and any(joint.kind.turning):
-        own_angle = _moved(own_angle)
+        own_angle = _moved(turn, own_angle)
     if joint.kind.axial and (joint.pitch or not all(joint.kind.turning)):
-        own_length = _moved(own_length)
+        own_length = _moved(shift, own_length)
     if len(chain) % 2:  # an x screw alone, at the beginning
         chain.insert(0, ("z", "0", "0"))
     if not chain:
@@ -62,8 +64,8 @@ def _pairs(joint: Joint) -> list[list[str]]:
     return found
 
 
-def _moved(constant: str) -> str:
-    return "q" if constant == "0" else f"q - {constant[1:]}" if constant.startswith("-") else f"q + {constant}"
+def _moved(by: str, constant: str) -> str:
+    return by if constant == "0" else f"{by} - {constant[1:]}" if constant.startswith("-") else f"{by} + {constant}"
 
 
 def seats(model: Model) -> Rows:
@@ -124,7 +126,7 @@ def _latex(model: Model) -> str:
     def cell(header: str, text: str) -> str:
         if header in ("link", "joint"):
             return text.replace("_", r"\_")
-        symbols = text.replace("pi", r"\pi")
+        symbols = re.sub("[a-z]{3,}", r"\\mathrm{\g<0>}", text).replace("pi", r"\pi")
         return f"${symbols}$" if symbols else ""
 
     def lines(headers: Sequence[str], rows: Rows) -> str:

@@ -136,11 +136,12 @@ def number(text: str, option: str) -> float:
         raise typer.BadParameter(f"{text.strip()!r} is not a number", param_hint=option) from None
 
 
-def _locked(text: str) -> tuple[str, float]:
+def _locked(text: str) -> tuple[str, float | list[float]]:
     name, equals, position = text.rpartition("=")
     if not equals:
         raise typer.BadParameter(f"{text!r} is not of the form JOINT=POSITION", param_hint="--lock")
-    return name.strip(), number(position, "--lock")
+    values = numbers(position, "--lock")
+    return name.strip(), values if len(values) > 1 else values[0]
 
 
 # -- printing ----------------------------------------------------------------------------------------------------

@@ -65,8 +65,9 @@ def evaluate(
     """Evaluate a quantity at one state, or at every state of a file.
 
     One state: VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not
-    given is zero. Of the positions of a robot with loops those of the independent joints are enough, and the others are
-    found from home. With --input, a vector given on the command line holds for every state of the file.
+    given is zero, or at home where the file tells it. Of the positions of a robot with loops those of the independent
+    joints are enough, and the others are found from home. With --input, a vector given on the command line holds for
+    every state of the file.
 
     CSV: one row per state under a header. A column is named after its vector and joint: q:joint1, v:joint1, a:joint1,
     tau:joint1 (or with a dot, q.joint1); others are ignored. A floating base has q:base.x, y, z, qx, qy, qz, qw, and
@@ -143,7 +144,7 @@ def evaluate(
         for each in results:
             _show(function, model, each, given)
         if zero:
-            at_home = "q" in zero and model.loops
+            at_home = "q" in zero and model.home
             others = [name for name in zero if name != "q"] if at_home else zero
             said = (["Not given, so at home: q."] if at_home else []) + (
                 [f"Not given, so zero: {', '.join(others)}."] if others else []

@@ -37,6 +37,7 @@ def mdh(
         return
     show(f"{model.name}: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)", HEADERS, table(model))
     show(SEATED, SEATS, seats(model))
-    say("Lengths in m, angles in rad. sigma: 0 revolute, 1 prismatic. z of a frame is the axis of its joint.", "dim")
+    kinds = "0 revolute, 1 prismatic" + (", else the kind" if any(row[3].isalpha() for row in table(model)) else "")
+    say(f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint.", "dim")
     if any(not row[0] for row in table(model)):
         say("A row without a number leads on from the one above: the axes are almost parallel.", "dim")

@@ -62,7 +62,7 @@ def simulate(
     """Simulate one motion from a state.
 
     VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not given is
-    zero. Without --tau and --goal nothing drives the robot: it falls.
+    zero, or at home where the file tells it. Without --tau and --goal nothing drives the robot: it falls.
 
     \b
     linkwork simulate puma560

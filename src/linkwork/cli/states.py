@@ -27,7 +27,8 @@ SUFFIXES = (".csv", ".npy", ".npz")
 
 
 def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
-    """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros (or home) for the rest.
+    """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros (or home) for the rest. Of a
+    quaternion that is given in part the rest is zero.
 
     Of the positions of a robot with loops, those of the independent joints are enough. ``option``: where the text was
     given, ``--VECTOR`` if not said.
@@ -49,9 +50,15 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
         for part in text.split(","):
             name, _, value = part.rpartition("=")
             if name.strip() not in names:
+                if own := [each for each in names if each.startswith(f"{name.strip()}.")]:
+                    message = f"joint {name.strip()!r} has {len(own)} entries"
+                    raise ShapeError(message, where=option, got=part.strip(), expected=f"some of: {', '.join(own)}")
                 raise UnknownNameError("joint", name.strip(), names, where=option)
             given[name.strip()] = number(value, option)
     result = neutral(model, vector)
+    for at in model.coordinates.quaternions if vector == "q" else ():
+        if set(names[at]) & set(given):
+            result[at] = 0.0
     for name, value in given.items():
         result[names.index(name)] = value
     if assembler and set(given) <= set(known):
@@ -60,7 +67,9 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
 
 
 def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:
-    """A vector as it is, unless it is of positions that leave loops open."""
+    """A vector as it is, unless it is of positions that leave loops open, or have a quaternion that is zero."""
+    if vector == "q" and not all(q[..., at].any(axis=-1).all() for at in model.coordinates.quaternions):
+        raise ShapeError("a quaternion is zero", where=where, expected="x, y, z, w of length one")
     if vector != "q" or not model.loops:
         return q
     gap = max(np.max(np.abs(compile(model, "loop_residual", backend="interpreter")(q)), initial=0.0), 0.0)
@@ -94,7 +103,7 @@ def read_states(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np
             f"the file cannot be read: {error.strerror or error}", where=str(path),
             fix="give --input a file that exists and that you may read; a path is taken from the current folder",
         ) from error  # fmt: skip
-    if model.loops and "q" in states:
+    if "q" in states:
         q = states["q"]
         states["q"] = closed(model, "q", q, str(path)) if q.shape[-1] == model.nq else Assembler(model)(q).require()
     return states

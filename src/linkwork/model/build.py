@@ -8,8 +8,9 @@ transforms zero. The user's own frames are kept as named frames.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from numbers import Real
 from typing import Any
 
@@ -33,7 +34,6 @@ OTHERWISE = {  # what may have been meant
     "rotors": "other values stand in the file (Ia; rotorInertia in a <transmission>)",
     "mimic": "which joint follows which stands in the file (mimic; <mimic>)",
 }
-FLOATING_BASES = ("base", "floating_base")  # names of the joint between the ground and a floating base
 INERTIA_NOISE = 1e-15  # relative to the largest entry
 
 
@@ -60,7 +60,7 @@ def build(
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise UnknownNameError("kind of base", str(base), ("fixed", "floating"), where=description.name)
     floating = description.floating if base is None else base == "floating"
-    direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity")
+    direction = description.gravity if gravity is None else _finite(gravity, description.name, "gravity", VECTOR)
     if len(direction) != 3:
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
     tree = _grow(description, joints, floating)
@@ -82,11 +82,12 @@ def _with_options(
         if not size:
             raise ModelError(f"joint {name!r} is fixed already", where=description.name, fix="leave it out of lock")
         where = f"lock of joint {name!r}"
-        given = _finite([position] if size == 1 else position, description.name, where)
+        parts = f"{size} numbers: {', '.join(joints[name].motion.position_parts)}"
+        expected = "a position in rad or m" if size == 1 else parts
+        given = _finite([position] if size == 1 else position, description.name, where, expected)
         if len(given) != size:
-            raise ModelError(
-                f"{where} has another number of entries", where=description.name, got=given, expected=f"{size} numbers"
-            )
+            message = f"{where} has another number of entries"
+            raise ModelError(message, where=description.name, got=given, expected=parts)
         if not tells_position(joints[name].motion, given):
             message, expected = f"{where} is no position", "a quaternion x, y, z, w of length one at its end"
             raise ModelError(message, where=description.name, got=given, expected=expected)
@@ -106,27 +107,22 @@ def _transmissions(
     description: Description, joints: Sequence[JointDescription], friction: bool, rotors: bool
 ) -> tuple[Transmission, ...]:
     """Those that still move, of the joints that do."""
-    fixed = {joint.name for joint in joints if not joint.motion.nv}
+    moving = {joint.name for joint in joints if joint.motion.nv}
     result = []
     for each in description.transmissions:
-        moving = [k for k, name in enumerate(each.joints) if name not in fixed]
         motors = [motor if friction else motor.without_friction() for motor in each.motors]
         motors = [motor if rotors else motor.without_rotor() for motor in motors]
-        matrix = tuple(tuple(row[k] for k in moving) for row in each.matrix)
-        if moving:
-            named = tuple(each.joints[k] for k in moving)
-            result.append(replace(each, joints=named, motors=tuple(motors), matrix=matrix))
-    return tuple(result)
+        result.append(replace(each.among(moving), motors=tuple(motors)))
+    return tuple(each for each in result if each.joints)
 
 
-def _finite(values: Any, robot: str, what: str) -> tuple[float, ...]:
+def _finite(values: Any, robot: str, what: str, expected: str) -> tuple[float, ...]:
     try:
         values = tuple(values)
         numbers = tuple(float(x) if isinstance(x, Real) and not isinstance(x, bool) else math.nan for x in values)
     except (TypeError, OverflowError):
         numbers = (math.nan,)
     if not all(abs(x) < 1e100 for x in numbers):  # squares of larger ones overflow
-        expected = VECTOR if what == "gravity" else "a position in rad or m"
         raise ModelError(f"{what} must be finite numbers", where=robot, got=values, expected=expected)
     return numbers
 
@@ -182,12 +178,19 @@ class _Node:
     children: list[int] = field(default_factory=list)
 
 
+def _floating_bases() -> Iterator[str]:
+    """Names for the joint between the ground and a floating base."""
+    yield from ("base", "floating_base")
+    yield from (f"floating_base{k}" for k in count(2))
+
+
 def _grow(description: Description, joints: Sequence[JointDescription], floating: bool) -> list[_Node]:
     """Bodies in depth-first file order; entry 0 is the ground."""
     outgoing, root = replace(description, joints=tuple(joints)).outgoing(), description.root
     tree = [_Node("ground", -1, None)]
     if floating:
-        name = next(name for name in FLOATING_BASES if all(joint.name != name for joint in joints))
+        taken = {part for joint in joints for part in (joint.name, joint.name.partition(".")[0])}
+        name = next(name for name in _floating_bases() if name not in taken)
         tree.append(_Node(root, 0, JointDescription(name, FLOATING.name, "", root)))
         tree[0].children.append(1)
     stack: list[tuple[str, JointDescription | None, int, Placement]] = [(root, None, len(tree) - 1, Placement())]

@@ -28,10 +28,16 @@ def chain(model: Model, tip: str) -> Model:
     frames = {
         name: replace(frame, body=number[frame.body]) for name, frame in model.frames.items() if frame.body in number
     }
+    transmissions = [each.among(names) for each in model.transmissions]
+    places = model.coordinates.positions.places
+    home = [x for joint, at in places.items() if joint in names for x in model.home[at]]
     return replace(
         model,
         name=f"{model.name}:{tip}",
         bodies=bodies,
         frames=frames,
         link_names=tuple(name for name in model.link_names if name in frames),
+        home=tuple(home),
+        forces=tuple((replace(at, body=number[at.body]), law) for at, law in model.forces if at.body in number),
+        transmissions=tuple(each for each in transmissions if each.joints),
     )

@@ -116,7 +116,10 @@ class Layout:
         for name in values:
             if name not in known:
                 raise UnknownNameError("joint", name, self.joints, where=where)
-        missing = [s.name for s in self.segments if not (s.name in values or set(s.names) <= set(values))]
+        missing: list[str] = []
+        for segment in self.segments:
+            left = [name for name in segment.names if name not in values and segment.name not in values]
+            missing += [segment.name] if len(left) == segment.size else left
         if missing:
             given = ", ".join(values)
             raise ShapeError("joints are missing", where=where, got=given, expected="also " + ", ".join(missing))

@@ -348,7 +348,7 @@ class Model:
                 "a motor's position is one number, whose rate is the motor's velocity",
                 where=f"robot {self.name!r}, joint {joint.name!r}",
                 got=f"a {joint.kind.name} joint with a motor",
-                fix="mark the joint passive, or write a controller of your own: coordinates.difference(q, goal)",
+                fix="mark the joint passive, or write a controller of your own, a function (t, q, v, reference) -> tau",
             )
         return [place for place in found.values() if place is not None]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
 
 from .drive import Motor
 
@@ -20,6 +20,12 @@ class Transmission:
     joints: tuple[str, ...]
     motors: tuple[Motor, ...]
     matrix: tuple[tuple[float, ...], ...]
+
+    def among(self, joints: Container[str]) -> Transmission:
+        """With those of its joints that are among these; the others are held."""
+        kept = [k for k, name in enumerate(self.joints) if name in joints]
+        matrix = tuple(tuple(row[k] for k in kept) for row in self.matrix)
+        return replace(self, joints=tuple(self.joints[k] for k in kept), matrix=matrix)
 
 
 def transmission_matrix(
