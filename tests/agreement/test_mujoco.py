@@ -38,7 +38,7 @@ def mujoco_model(robot, path):
         r'<link name="world" ?/>|<joint name="floating_base".*?</joint>', "", path.read_text(), flags=re.DOTALL
     )
     spec = mujoco.MjSpec.from_string(text.replace("</robot>", COMPILER + "</robot>"))
-    if robot.model.coordinates.joints[0].kind.free:
+    if robot.model.moving_base:
         spec.worldbody.first_body().add_freejoint()
     model = spec.compile()
     model.opt.gravity = list(robot.model.gravity)
@@ -50,7 +50,7 @@ def mujoco_model(robot, path):
 def test_dynamics(robot, tmp_path):
     theirs = mujoco_model(robot, tmp_path / "robot.urdf")
     data, model = mujoco.MjData(theirs), robot.model
-    base = 6 if model.coordinates.joints[0].kind.free else 0
+    base = 6 if model.moving_base else 0
     joints = [theirs.joint(name) for name in model.joint_names]
     order = [*range(base), *(joint.dofadr[0] for joint in joints)]
     assert sorted(order) == list(range(theirs.nv))

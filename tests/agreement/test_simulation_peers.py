@@ -39,7 +39,7 @@ class Case:
         # The floating joint from ``world`` becomes one of the peers' own.
         world = r'<link name="world" ?/>|<joint name="floating_base".*?</joint>'
         self.urdf = re.sub(world, "", (folder / f"{name}.urdf").read_text(), flags=re.DOTALL)
-        self.base = 6 if robot.model.coordinates.joints[0].kind.free else 0
+        self.base = 6 if robot.model.moving_base else 0
         rng = np.random.default_rng(1)
         self.q, self.v = rng.uniform(-1, 1, (SAMPLES, robot.nq)), rng.uniform(-1, 1, (SAMPLES, robot.nv))
         if self.base:

@@ -28,7 +28,7 @@ def start(robot, samples):
     q, v = (0.3 * np.array(part) for part in zip(*states, strict=True))
     if robot.model.loops:
         q = np.array([robot.home] * samples)
-    elif robot.model.coordinates.joints[0].kind.free:
+    elif robot.model.moving_base:
         q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
     return q, v
 

@@ -166,7 +166,7 @@ def test_energy_changes_by_the_work_of_friction(name):
     """Asymmetric friction has a kink where a velocity changes sign, which costs the integrator some digits."""
     robot = ROBOTS[name]
     q, v, _ = state_of(robot)
-    if robot.model.coordinates.joints[0].kind.free:
+    if robot.model.moving_base:
         q[3:7] /= np.linalg.norm(q[3:7])
     motion = robot.simulate(q, 0.5 * v, 0.1, 0.01, method="dormand-prince", tolerance=1e-13, friction_width=1.0)
     assert motion.drift["energy"] < 1e-9 * (1 + np.abs(motion.energy).max())

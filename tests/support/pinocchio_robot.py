@@ -8,10 +8,10 @@ class PinocchioRobot:
     """``urdf`` is the text of the file; the joints of ``linkwork_model`` tell the order."""
 
     def __init__(self, urdf: str, linkwork_model, **options):
-        root = (pin.JointModelFreeFlyer(),) if linkwork_model.coordinates.joints[0].kind.free else ()
+        root = (pin.JointModelFreeFlyer(),) if linkwork_model.moving_base else ()
         self.model = pin.buildModelFromXML(urdf, *root, **options)
         self.data = self.model.createData()
-        base = 6 if linkwork_model.coordinates.joints[0].kind.free else 0
+        base = 6 if linkwork_model.moving_base else 0
         self.joints = [self.model.joints[self.model.getJointId(name)] for name in linkwork_model.joint_names]
         self.order = [*range(base), *(joint.idx_v for joint in self.joints)]  # where linkwork's entries are
         assert sorted(self.order) == list(range(self.model.nv))

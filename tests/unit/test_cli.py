@@ -352,7 +352,7 @@ class TestConvert:
             run("convert", "quadruped", out, "--base", "fixed", "--lock", "rear_left_knee=1", "--no-friction")[0] == 0
         )
         robot = linkwork.load(out)
-        assert (robot.nq, robot.model.coordinates.joints[0].kind.free) == (11, False)
+        assert (robot.nq, robot.model.moving_base) == (11, False)
         assert not any(joint.viscous for joint in robot.model.coordinates.joints)
 
     def test_loops_go_into_a_file_of_their_own(self, run, data, tmp_path):

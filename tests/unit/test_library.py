@@ -19,7 +19,7 @@ def test_eels_of_every_length(links):
     assert check(robot) == ()
     assert len(robot.links) == len(robot.forces) == links and len(robot.joints) == links - 1
     model = build(robot)
-    assert model.coordinates.joints[0].kind.free and model.nv == 6 + links - 1
+    assert model.moving_base and model.nv == 6 + links - 1
     assert [frame.name for frame, _ in model.forces] == ["head", *(f"link{j}" for j in range(2, links + 1))]
     straight = [0.0, 0, 0, 0, 0, 0, 1] + [0.0] * (links - 1)
     tail = evaluate(model, "pose", np.array(straight), frame=model.forces[-1][0].name)

@@ -27,7 +27,7 @@ def arm():
 def starts(robot, samples=B):
     states = [random_state(robot.model, seed)[:2] for seed in range(samples)]
     q, v = (0.3 * np.array(part) for part in zip(*states, strict=True))
-    if robot.model.coordinates.joints[0].kind.free:
+    if robot.model.moving_base:
         q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
     return q, v
 
