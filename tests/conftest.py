@@ -28,6 +28,9 @@ settings.load_profile("repeatable")
 
 SLOW = (  # what --quick leaves out
     "tests/fuzz",
+    "tests/agreement/test_ball_legs.py",
+    "tests/agreement/test_joint_mutants.py",
+    "tests/agreement/test_mixed_loops.py",
     "tests/agreement/test_multipliers.py",
     "tests/agreement/test_mutants.py",
     "tests/agreement/test_parallel.py",
@@ -40,6 +43,7 @@ SLOW = (  # what --quick leaves out
     "tests/laws/test_closed_motion.py",
     "tests/laws/test_interaction.py",
     "tests/laws/test_simulation.py",
+    "tests/laws/test_tops.py",
     "tests/unit/test_cli.py::TestCount",
     "tests/unit/test_cli.py::TestDemo",
     "tests/unit/test_cli_papers.py",

@@ -224,6 +224,9 @@ def _joint_values(description: Description) -> Iterator[Finding]:
         if not joint.motion.nv:
             continue
         yield from _axes(where, joint)
+        if joint.pitch and not joint.motion.pitched:
+            message = f"its pitch {joint.pitch:g} says nothing of a {joint.kind} joint, and is left out"
+            yield Finding("warning", where, message, "make it helical, or remove the pitch")
         if not joint.motion.bounded and (joint.lower > -math.inf or joint.upper < math.inf):
             message = f"limits say nothing of a {joint.kind} joint, and are left out"
             yield Finding("warning", where, message, "make it of joints with one freedom, which have limits")

@@ -15,6 +15,7 @@ class Helical(JointKind):
     directions = 1
     axial = True
     bounded = True
+    pitched = True
 
     def transform(self, joint, q):
         return (Screw("z", *cos_sin_of_sum(q[0], joint.angle), joint.pitch * q[0] + joint.length),)

@@ -34,6 +34,7 @@ class JointKind:
     turning: tuple[bool, ...] = ()  # is the freedom a turn, or a shift?
     directions = 0  # how many axes a description gives
     axial = False  # may the body's frame be turned about and shifted along its z axis, and all stays the same?
+    pitched = False  # does its pitch act?
     bounded = False  # may it have limits?
     unlimited = ""  # the kind that it is without limits, if not itself
     has_spring = True  # may it have one?
