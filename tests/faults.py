@@ -99,7 +99,7 @@ def likely(fault: Fault) -> list[Path]:
 
 
 def run(tree: Path, tests: list[Path]) -> str:
-    """The last line of a run that fails."""
+    """The first failure."""
     command = [sys.executable, "-m", "pytest", "--quick", "-x", "-q", "-p", "no:cacheprovider", *map(str, tests)]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
     options: dict = {"cwd": tree, "env": environment, "capture_output": True, "text": True, "timeout": PATIENCE}
@@ -107,7 +107,9 @@ def run(tree: Path, tests: list[Path]) -> str:
         done = subprocess.run(command, **options) if tests else None
     except subprocess.TimeoutExpired:
         return "it hangs"
-    return "" if done is None or done.returncode == 0 else (done.stdout or done.stderr).strip().splitlines()[-1]
+    if done is None or done.returncode == 0:
+        return ""
+    return next((line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "it cannot start")
 
 
 def main() -> None:

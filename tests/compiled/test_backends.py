@@ -46,7 +46,8 @@ def test_rollouts(name, method):
     robot = linkwork.load(ROBOTS[name])
     q, v = start(robot, 9)
     rng = np.random.default_rng(0)
-    tau = rng.normal(size=(9, 7, len(robot.forward_dynamics.label.entries["tau"]) + 6 * robot.model.floating))
+    (size,) = (port.size for port in robot.forward_dynamics.program.inputs if port.name == "tau")
+    tau = rng.normal(size=(9, 7, size))
     run = {"dt": 1e-3, "steps": 7, "every": 2, "method": method, "outputs": OUTPUTS, "threads": 2}
     run["vary"] = {"gravity": rng.normal(size=(9, 3))}
     one, other = (robot.rollout(q, v, tau, backend=by, **run) for by in BACKENDS)

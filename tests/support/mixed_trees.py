@@ -37,6 +37,13 @@ SIZES = {  # of q and of v
     "floating": (7, 6),
 }
 KINDS = tuple(SIZES)
+PARTS = {  # names of the entries of q and of v; others have one, called as the joint is
+    "universal": ("first second", "first second"),
+    "cylindrical": ("shift turn", "shift turn"),
+    "planar": ("x y angle", "x y rz"),
+    "spherical": ("qx qy qz qw", "rx ry rz"),
+    "floating": ("x y z qx qy qz qw", "x y z rx ry rz"),
+}
 ANGLES = {
     "revolute": (0,),
     "continuous": (0,),

@@ -93,11 +93,12 @@ def grown(description: Description) -> tuple[pin.Model, dict[str, tuple[int, pin
 
 
 class PinocchioTree:
-    """``order``: the joints as linkwork's vectors have them, "base" for a floating base."""
+    """``order``: the joints as linkwork's vectors have them, "base" for a floating base. ``model``: what Pinocchio has
+    read itself, if not the description grown here."""
 
-    def __init__(self, description: Description, order: Iterable[str] = ()):
+    def __init__(self, description: Description, order: Iterable[str] = (), model: pin.Model | None = None):
         self.description, self.places = description, Places(description, order)
-        self.model, _ = grown(description)
+        self.model = grown(description)[0] if model is None else model
         joints = {name: self.model.joints[self.model.getJointId(name)] for name in self.places.order}
         self.at_q = {name: slice(joint.idx_q, joint.idx_q + joint.nq) for name, joint in joints.items()}
         self.order = np.concatenate([np.arange(j.idx_v, j.idx_v + j.nv) for j in joints.values()])

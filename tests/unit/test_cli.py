@@ -35,6 +35,27 @@ STRUCTURES = {
     "panda-elastic": "chain, elastic",
     "eel": "chain, floating base",
 }
+BODIES = "M: 2, center: [0.1, 0.2, -0.1], central: [0.3, 0.01, 0.02, 0.4, 0.03, 0.5]"
+MIXED = f"""name: mixed
+joints:
+  - {{name: screw, link: nut, kind: helical, pitch: 0.01, alpha: 0.3, d: 0.2}}
+  - {{name: rod, link: piston, kind: cylindrical, alpha: -pi/2, r: 0.1}}
+  - {{name: cross, link: shaft, kind: universal, d: 0.3, theta: 0.4}}
+  - {{name: ball, link: hand, kind: spherical, xyz: [0.1, 0.2, 0.3]}}
+  - {{name: box, link: box, kind: floating, parent: base, xyz: [1, 0, 0]}}
+  - {{name: tray, link: tray, kind: planar, d: 0.2, alpha: 1}}
+links: [{", ".join(f"{{link: {name}, {BODIES}}}" for name in ("nut", "piston", "shaft", "hand", "box", "tray"))}]
+drives: [{{joint: ball, role: passive, Fv: 0.2}}, {{joint: box, Fv: 0.1}}, {{joint: cross, Ia: 0.1, Fs: 0.3}}]
+home: {{ball: [0, 0, 1, 0], tray: [0.1, 0.2, 90 deg]}}
+"""
+OBJECTS = f"""name: objects
+joints:
+  - {{name: slab, link: slab, kind: planar, alpha: 0.2, d: 0.1}}
+  - {{name: arm, link: arm, d: 0.3}}
+  - {{name: box, link: box, kind: floating, parent: base, xyz: [0.5, 0.2, 0.1], rpy: [0, 0, 0.3]}}
+  - {{name: lid, link: lid, kind: floating, origin: {{r: 0.2}}, rpy: [0, 0.1, 0]}}
+links: [{", ".join(f"{{link: {name}, {BODIES}}}" for name in ("slab", "arm", "box", "lid"))}]
+"""
 FAR_APART = """name: far
 joints: [{name: a, link: arm}, {name: b, link: bar, parent: base, d: 5}]
 links: [{link: arm, M: 1, XX: 1, YY: 1, ZZ: 1}, {link: bar, M: 1, XX: 1, YY: 1, ZZ: 1}]
@@ -361,6 +382,27 @@ class TestConvert:
         assert side.exists() == (name != "space-arm")
         how = ["--structure", side] if side.exists() else []
         assert data("convert", tmp_path / "robot.urdf", tmp_path / "robot.yaml", *how)["deviation"] <= 1e-9
+
+    def test_every_kind_of_joint(self, run, data, file, tmp_path):
+        given = file("mixed.yaml", MIXED)
+        told = data("convert", given, tmp_path / "again.yaml")
+        assert told["deviation"] <= 1e-12 and told["dropped"] == []
+        assert told["joints"] == ["screw", "rod", "cross", "ball", "box", "tray"]
+        robot, back = linkwork.load(given), linkwork.load(tmp_path / "again.yaml")
+        assert back.model.home == pytest.approx(robot.model.home, abs=1e-15)
+        code, _, err = run("convert", given, tmp_path / "robot.urdf")
+        assert code == 1 and "joint 'screw': URDF has no helical joints" in err and "fix: write YAML" in err
+        assert not (tmp_path / "robot.urdf").exists()
+
+    def test_bodies_that_float_go_into_urdf(self, data, file, tmp_path):
+        """Where they stand at home is in the side file."""
+        told = data("convert", file("objects.yaml", OBJECTS), tmp_path / "objects.urdf")
+        assert told["deviation"] <= 1e-12 and told["joints"] == ["slab", "arm", "box", "lid"]
+        side = tmp_path / "objects.loops.yaml"
+        again = data("convert", tmp_path / "objects.urdf", tmp_path / "again.yaml", "--structure", side)
+        assert again["deviation"] <= 1e-12
+        homes = [linkwork.load(tmp_path / name).model.home for name in ("objects.yaml", "again.yaml")]
+        assert homes[0] == pytest.approx(homes[1], abs=1e-15) and homes[0][4:7] == (0.5, 0.2, 0.1)
 
     def test_does_not_replace_unless_told(self, run, file):
         path = file("mine.urdf", "precious")

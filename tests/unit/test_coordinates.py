@@ -11,25 +11,15 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.errors import ShapeError, UnknownNameError
 from linkwork.model import build
 from support.evaluate import assert_close, cross_matrix, deviation, rotation_of
-from support.mixed_trees import KINDS, SIZES, TREES, MixedRecipe, joint_order, mixed
+from support.mixed_trees import KINDS, PARTS, SIZES, TREES, MixedRecipe, joint_order, mixed
 from support.pinocchio_tree import PinocchioTree
 
 TINY = (1e-300, 1e-160, 1e-100, 1e-20, 1e-12, 1e-8, 1e-6, 1e-4)
 TURNS = (1e-3, 0.1, 1.0, 2.0, 3.0, 3.14, np.pi - 1e-6, np.pi - 1e-9, np.pi - 1e-13)
 LARGE = (np.pi + 1e-9, 4.0, 6.28, 2 * np.pi, 7.0, 100.0)
-NAMES = {  # of the entries of q and of v
-    "revolute": ("", ""),
-    "continuous": ("", ""),
-    "prismatic": ("", ""),
-    "helical": ("", ""),
-    "universal": ("first second", "first second"),
-    "cylindrical": ("shift turn", "shift turn"),
-    "planar": ("x y angle", "x y rz"),
-    "spherical": ("qx qy qz qw", "rx ry rz"),
-    "floating": ("x y z qx qy qz qw", "x y z rx ry rz"),
-}
 
 
 @cache
@@ -270,7 +260,7 @@ def test_names(tree: str):
         expected = [
             f"{joint}.{part}".rstrip(".")
             for joint in peer.places.order
-            for part in NAMES[peer.places.kinds[joint]][side].split() or [""]
+            for part in PARTS.get(peer.places.kinds[joint], ("", ""))[side].split(" ")
         ]
         assert list(names) == expected
 
@@ -280,3 +270,66 @@ def test_of_a_robot():
     assert robot.coordinates.names == robot.model.coordinates.names
     assert (robot.nq, robot.nv) == (robot.coordinates.nq, robot.coordinates.nv)
     assert deviation(robot.coordinates.neutral(), robot.model.coordinates.neutral()) == 0
+
+
+# -- vectors by name -------------------------------------------------------------------------------------------------
+
+
+def test_dicts_and_arrays():
+    """By joint, by entry, or both; a batch of some with one of others; and back."""
+    coordinates, peer = both(TREES["floating base"])
+    q = coordinates.random(1, 5)
+    by_joint = coordinates.positions.to_dict(q)
+    assert [*by_joint] == list(peer.places.order)
+    for name, kind in peer.places.kinds.items():
+        size = SIZES[kind][0]
+        assert by_joint[name].shape == ((5,) if size == 1 else (5, size))
+    assert np.array_equal(coordinates.positions.to_array(by_joint), q)
+    by_entry = dict(zip(coordinates.names, q.T))
+    assert np.array_equal(coordinates.positions.to_array(by_entry), q)
+    ball = next(name for name, kind in peer.places.kinds.items() if kind == "spherical")
+    some = {name: x for name, x in by_joint.items() if name != ball}
+    some |= {name: 0.5 for name in coordinates.names if name.startswith(f"{ball}.")}
+    q[:, peer.places.q[ball]] = 0.5
+    assert np.array_equal(coordinates.positions.to_array(some), q)
+    v = np.arange(1.0, 1 + coordinates.nv)
+    assert np.array_equal(coordinates.velocities.to_array(coordinates.velocities.to_dict(v)), v)
+    assert_close(
+        coordinates.integrate(some, coordinates.velocities.to_dict(v)), coordinates.integrate(q, v), tolerance=0
+    )
+    assert_close(coordinates.integrate(q[0].tolist(), v.tolist()), coordinates.integrate(q[0], v), tolerance=0)
+
+
+def refused(error, message: str, act, *inputs) -> None:
+    with pytest.raises(error, match=message):
+        act(*inputs)
+
+
+def test_what_does_not_fit_is_told():
+    coordinates, peer = both(MixedRecipe(1, ("revolute", "spherical", "planar")))
+    q, v = coordinates.random(1), np.ones(7)
+    joints = coordinates.positions.to_dict(q)
+    first, ball, plane = peer.places.order
+    shape = r"coordinates: wrong shape\n  got: \({}\)\n  expected: \(\.\.\., {}\)"
+    refused(ShapeError, shape.format("7,", 8), coordinates.integrate, q[:-1], v)
+    refused(ShapeError, shape.format("9,", 8), coordinates.integrate, [*q, 1.0], [*v])
+    refused(ShapeError, shape.format("2, 8", 7), coordinates.rates, q, np.ones((2, 8)))
+    refused(ShapeError, shape.format("8, 1", 8), coordinates.difference, q, q[:, None])
+    refused(ShapeError, shape.format("", 8), coordinates.normalised, np.array(1.0))
+    message = r"batch axes do not fit together\n  got: \(3, 8\) and \(2, 7\)"
+    refused(ShapeError, message, coordinates.integrate, np.tile(q, (3, 1)), np.ones((2, 7)))
+    refused(ShapeError, "a quaternion is zero", coordinates.integrate, np.zeros(8), v)
+    refused(UnknownNameError, "there is no joint 'elbow'", coordinates.integrate, joints | {"elbow": 1.0}, v)
+    del joints[plane]
+    message = rf"joints are missing\n  got: {first}, {ball}\n  expected: also {plane}"
+    refused(ShapeError, message, coordinates.integrate, joints, v)
+    short = joints | {plane: [1.0, 2.0]}
+    refused(
+        ShapeError,
+        rf"'{plane}': wrong shape\n  got: \(2,\)\n  expected: \(\.\.\., 3\)",
+        coordinates.positions.to_array,
+        short,
+    )
+    unlike = {first: np.zeros(3), ball: np.ones((2, 4)), plane: np.zeros(3)}
+    refused(ShapeError, "batch axes do not fit together", coordinates.positions.to_array, unlike)
+    refused(UnknownNameError, "there is no entry 'x'", coordinates.positions.at, "x")

@@ -55,7 +55,7 @@ WORDS = [
     (4, "base: not a number; got: 'heavy'"),
     (5, "wrong length; got: 2 numbers; expected: 3 numbers"),
     (7, "no key 'aplha'.*did you mean 'alpha'"),
-    (7, "joint 'a': there is no sigma '7'; expected: one of: 0, 1, 2, floating"),
+    (7, "joint 'a': there is no sigma '7'; expected: one of: 0, 1, 2"),
     (7, "joint 'a': there is no earlier link 'elsewhere'"),
     (8, "joint 'b': not a number; got: 'long'"),
     (8, "joint 'b': not a number; got: '1/0'"),

@@ -11,6 +11,7 @@ from linkwork.errors import ModelError
 from linkwork.forces import Contact, Drag
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
+from linkwork.io.rpy import rotation_from_quaternion
 from linkwork.model.checks import check
 from linkwork.model.cut_joints import CUT_JOINTS
 from linkwork.model.description import (
@@ -22,7 +23,7 @@ from linkwork.model.description import (
     Placement,
 )
 from linkwork.model.placement import ModifiedParameters
-from linkwork.model.rotations import rotation_from_rpy
+from linkwork.model.rotations import quaternion_from_rotation, rotation_from_rpy
 
 EVERY_KEY = """
 name: every key
@@ -132,19 +133,51 @@ loops: [{kind: revolute, first: {link: link1, xyz: [0.1, 0, 0]}, second: {link: 
     close(robot.loops[0].second[1], ModifiedParameters(d=0.3 + 0.2).placement())
 
 
-def test_floating_joint():
-    robot = read_mdh(
-        "{name: p, joints: [{name: free, link: body, sigma: floating, xyz: [1, 2, 3], rpy: [0, 0, 0.5]}, {}]}"
-    )
-    free, hinge = robot.joints
-    assert (free.kind, free.role, free.parent, hinge.kind, hinge.parent) == (
-        "floating",
-        "passive",
-        "base",
-        "continuous",
-        "body",
-    )
-    close(free.origin, Placement(rotation_from_rpy(0, 0, 0.5), np.array([1.0, 2, 3])))
+def test_floating_joints_anywhere():
+    text = """
+name: p
+joints:
+  - {name: hinge, link: door}
+  - {name: free, link: body, kind: floating, xyz: [1, 2, 3], rpy: [0, 0, pi/2]}
+  - {name: knob, link: ball}
+  - {name: object, link: box, parent: base, kind: floating}
+  - {name: carried, link: tray, parent: body, kind: floating, origin: {xyz: [0, 0, 1], rpy: [0, 0, 0.3]}, d: 2}
+"""
+    robot = read_mdh(text)
+    assert [(joint.name, joint.kind, joint.role, joint.parent) for joint in robot.joints] == [
+        ("hinge", "continuous", "active", "base"),
+        ("free", "floating", "passive", "door"),
+        ("knob", "continuous", "active", "body"),
+        ("object", "floating", "passive", "base"),
+        ("carried", "floating", "passive", "body"),
+    ]
+    assert robot.home == {
+        "free": (1, 2, 3, 0, 0, pytest.approx(math.sqrt(0.5)), pytest.approx(math.sqrt(0.5))),
+        "carried": (2, 0, 0, 0, 0, 0, 1),
+    }
+    for joint in robot.joints[:-1]:
+        close(joint.origin, Placement())
+    close(robot.joints[-1].origin, Placement(rotation_from_rpy(0, 0, 0.3), np.array([0.0, 0, 1])))
+    assert read_mdh(text + "home: {object: [0, 0, 1, 0, 0, 1, 0]}").home["object"] == (0, 0, 1, 0, 0, 1, 0)
+    assert_same(robot, read_mdh(write_mdh(robot)))
+
+
+def test_own_frames_of_bodies_that_float():
+    """Their positions tell of these, counted from the parent's frame in which the rows are."""
+    text = """
+name: p
+joints: [{link: door}, {name: free, link: body, kind: floating, xyz: [1, 2, 3], rpy: [0, 0, 0.4]}]
+frames: [{name: door, link: door, rpy: [0, 0.3, 0]}, {name: body, link: body, xyz: [0, 0.5, 0], rpy: [0.7, 0, 0]}]
+"""
+    robot = read_mdh(text)
+    free = robot.joints[1]
+    *place, x, y, z, w = robot.home["free"]
+    stands = free.origin @ Placement(rotation_from_quaternion(x, y, z, w), np.array(place))
+    door = Placement(rotation_from_rpy(0, 0.3, 0))
+    body = Placement(rotation_from_rpy(0.7, 0, 0), np.array([0, 0.5, 0]))
+    row = Placement(rotation_from_rpy(0, 0, 0.4), np.array([1.0, 2, 3]))
+    close(door @ stands, row @ body)
+    close(door @ free.origin, body)
 
 
 # --- mistakes: text, and what the message must say
@@ -204,16 +237,21 @@ MISTAKES = {
         forced("{frame: tip, law: drag, length: -1}"),
         "bad.yaml: line 7: forces row 1: 'length' does not suit the law.*got: -1.0.*above zero",
     ),
-    "second floating": (
-        "name: a\njoints:\n  - {}\n  - {parent: base, sigma: floating}",
-        "line 4: joint 'joint2': only the first joint can be floating",
+    "motor of floating": (
+        "{name: a, joints: [{name: free, kind: floating}], drives: [{joint: free, role: active}]}",
+        "joint 'free': no motor drives a floating joint",
     ),
-    "floating on floating": ("name: a\nbase: floating\njoints:\n  - {sigma: floating}", "only the first joint"),
-    "drive of floating": (
-        "{name: a, joints: [{name: free, sigma: floating}], drives: [{joint: free, Fv: 1}]}",
-        "a floating joint has no drive",
+    "origin of revolute": ("{name: a, joints: [{origin: {d: 1}}]}", "placement is the origin of a revolute joint"),
+    "origin placed twice": ("{name: a, joints: [{kind: floating, origin: {d: 1, xyz: [0, 0, 0]}}]}", "placed twice"),
+    "home of floating": (
+        "{name: a, joints: [{name: free, kind: floating}, {}], home: {free: 1}}",
+        "home.*got: '1'.*expected: a list",
     ),
-    "home of floating": ("{name: a, joints: [{name: free, sigma: floating}, {}], home: {free: 1}}", "no key 'free'"),
+    "home too short": (
+        "{name: a, joints: [{name: ball, kind: spherical}], home: {ball: [0, 0, 1]}}",
+        "got: 3 numbers.*expected: 4 numbers",
+    ),
+    "home of fixed": ("{name: a, joints: [{name: weld, kind: fixed}, {}], home: {weld: 1}}", "no key 'weld'"),
 }
 
 
@@ -230,7 +268,10 @@ def test_mistake(mistake):
 
 
 def assert_same(a: Description, b: Description) -> None:
-    assert (a.home, a.independent, a.redundant, a.forces) == (b.home, b.independent, b.redundant, b.forces)
+    assert (a.independent, a.redundant, a.forces) == (b.independent, b.redundant, b.forces)
+    assert a.home.keys() == b.home.keys()
+    for name, position in a.home.items():
+        np.testing.assert_allclose(position, b.home[name], rtol=0, atol=1e-15)
     assert {(j.name, j.role, j.weight, j.parent, j.child) for j in a.joints} == {
         (j.name, j.role, j.weight, j.parent, j.child) for j in b.joints
     }
@@ -268,7 +309,7 @@ def test_random_loops_are_read_back(seed):
         JointDescription(
             name=f"joint {i}",
             kind=kind,
-            parent="ground" if kind == "floating" else names[rng.integers(i)],
+            parent=names[rng.integers(i)],
             child=names[i],
             origin=placement(),
             axis=np.array([0.0, 0.0, 1.0]) if kind == "floating" else rng.normal(size=3),
@@ -281,20 +322,20 @@ def test_random_loops_are_read_back(seed):
         LoopDescription(f"loop {kind}", kind, *((str(rng.choice(names)), placement()) for _ in range(2)))
         for kind in CUT_JOINTS
     )
+    turn = quaternion_from_rotation(placement().rotation)
+    pose = {"joint 2": (*rng.normal(size=3).tolist(), *turn)} if rng.integers(2) else {}
     robot = Description(
         name="random",
         links=tuple(Link(name, inertia) for name in names),
         joints=tuple(joints),
         frames={"tip": ("no", placement())},
         loops=loops,
-        home={"joint 1": float(rng.normal()), "joint 4": math.pi / 2, "joint 3": float(rng.normal())},
+        home={"joint 1": float(rng.normal()), "joint 4": math.pi / 2, "joint 3": float(rng.normal())} | pose,
         independent=("joint 4", "joint 2"),
         redundant=bool(rng.integers(2)),
         forces=(("tip", Contact(*rng.uniform(0.1, 1, 5).tolist())), ("a b", Drag(*rng.uniform(0.1, 1, 5).tolist()))),
     )
-    back = read_mdh(write_mdh(robot))
-    assert_same(robot, back)
-    assert back.joints[0].kind == "floating"  # the Model wants it first
+    assert_same(robot, read_mdh(write_mdh(robot)))
 
 
 def test_writer_refuses_a_law_of_ones_own():

@@ -49,7 +49,7 @@ def placed(robot: Description, home: bool = True) -> dict[str, Placement]:
         q, moved = robot.home.get(joint.name, 0.0) if home else 0.0, Placement()
         x, y, z = joint.axis / np.linalg.norm(joint.axis)
         if joint.kind == "floating":
-            *place, x, y, z, w = robot.home[joint.name]
+            *place, x, y, z, w = robot.home.get(joint.name, (0, 0, 0, 0, 0, 0, 1))
             moved = Placement(rotation_from_quaternion(x, y, z, w), np.array(place))
         elif joint.kind == "prismatic":
             moved = Placement(np.eye(3), q * np.array([x, y, z]))

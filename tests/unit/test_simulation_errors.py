@@ -61,7 +61,7 @@ BAD = [
     (ShapeError, r"different numbers of samples\n  got: \(2, 2\) and \(3, 2\)", {"q0": np.zeros((2, 2))}),
     (ShapeError, r"q0: there are no samples", {"q0": np.zeros((0, 2)), "v0": np.zeros((0, 2))}),
     (UnknownNameError, r"q0: there is no joint 'elbo'.*\n.*\n  fix: did you mean 'elbow'", {"q0": {"elbo": 0.0}}),
-    (ShapeError, r"q0: joints are missing\n  got: elbow\n  expected: shoulder", {"q0": {"elbow": 0.0}}),
+    (ShapeError, r"q0: joints are missing\n  got: elbow\n  expected: also shoulder", {"q0": {"elbow": 0.0}}),
     (ShapeError, r"torque: wrong shape\n  got: \(5, 2\)\n  expected: \(2,\) or \(3, 2\) or \(4, 2\)",
      {"torque": np.zeros((5, 2))}),
     (ShapeError, r"torque: wrong shape\n  got: \(3, 5, 2\)", {"torque": np.zeros((3, 5, 2))}),

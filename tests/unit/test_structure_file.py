@@ -178,19 +178,44 @@ def test_a_platform_that_moves_freely_against_the_base():
     description = read_urdf(
         URDF.replace('type="continuous"><origin xyz=".4 0 0"/>', 'type="floating"><origin xyz=".4 0 .1"/>')
     )
-    assert [(joint.name, joint.kind, joint.role) for joint in description.joints[:2]] == [
-        ("j3", "floating", "passive"),
+    assert [(joint.name, joint.kind, joint.role) for joint in description.joints[:3]] == [
         ("j1", "continuous", "active"),
+        ("j2", "continuous", "active"),
+        ("j3", "floating", "passive"),
     ]
-    assert description.joints[0].origin.translation.tolist() == [0.4, 0, 0.1] and not description.floating
+    assert description.joints[2].origin.translation.tolist() == [0.4, 0, 0.1] and not description.floating
     assert check(description) == ()
     again = read_urdf(write_urdf(description))
     assert [(joint.name, joint.kind) for joint in again.joints] == [(j.name, j.kind) for j in description.joints]
-    only = replace(description, joints=(description.joints[0], description.joints[-1]))
+    only = replace(description, joints=(description.joints[2], description.joints[-1]))
     only = replace(only, links=tuple(link for link in only.links if link.name in ("base", "rocker", "pin")))
     with pytest.raises(UnsupportedError, match="would be a floating base"):
         write_urdf(only)
     write_urdf(replace(only, frames={"mark": ("base", Placement())}))
+    write_urdf(replace(only, floating=True))
+
+
+def test_roles_weights_and_home_of_joints_with_several_freedoms():
+    """Also of a ball joint, which no URDF has: the side file may stand beside any robot file."""
+    bodies = "{link: a, M: 1, central: [1, 1, 1]}, {link: b, M: 1, central: [1, 1, 1]}"
+    rows = "{name: ball, link: a, kind: spherical}, {name: flat, link: b, kind: planar, d: 0.3}"
+    description = io.read_mdh(f"name: both\njoints: [{rows}]\nlinks: [{bodies}]\nframes: [{{name: eye, link: base}}]")
+    text = """
+roles: {passive: [ball, flat]}
+weights: {flat: 3}
+home: {ball: [0, 0, 1, 0], flat: [0.1, 0.2, 90 deg]}
+"""
+    given = applied(text, description)
+    assert [(joint.role, joint.weight) for joint in given.joints] == [("passive", 1), ("passive", 3)]
+    assert given.home == {"ball": (0, 0, 1, 0), "flat": (0.1, 0.2, np.pi / 2)}
+    assert_same_structure(given, applied(write_structure(given), description))
+    with pytest.raises(ModelError, match=r"got: 2 numbers(.|\n)*expected: 3 numbers"):
+        applied("home: {flat: [1, 2]}", description)
+    free = replace(description, joints=(replace(description.joints[0], kind="floating"), *description.joints[1:]))
+    with pytest.raises(ModelError, match="roles: there is no joint 'ball'"):
+        applied("roles: {active: [ball]}", free)
+    assert "roles" not in write_structure(free)
+    assert applied("widths: {ball: 0.1}", free).joints[0].friction_width == 0.1
 
 
 def test_loops_of_mjcf_go_through_urdf():

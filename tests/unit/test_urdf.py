@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pinocchio import buildModelFromUrdf, buildModelFromXML  # pyright: ignore[reportAttributeAccessIssue]
 
+from linkwork import load
 from linkwork.errors import ModelError, UnsupportedError
 from linkwork.io.rpy import EXACT, is_rounded_quarter_turn, rpy_from_rotation
 from linkwork.io.urdf import read_urdf
@@ -19,6 +20,7 @@ from linkwork.io.urdf_writer import write_urdf
 from linkwork.model.checks import check
 from linkwork.model.description import Description, JointDescription, Link, LinkInertia, Mimic, Placement
 from linkwork.model.rotations import rotation_from_rpy
+from support.pinocchio_tree import PinocchioTree
 
 HERE = Path(__file__).parent / "urdf"
 ROBOTS = sorted(Path(str(file.locate())) for file in files("example-robot-data") or () if file.suffix == ".urdf")
@@ -228,23 +230,67 @@ def test_equal_warnings_are_told_once():
     assert "the first of 5 places" in warning
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (robot(kind="planar"), "type 'planar' are not supported"),
-        (robot(kind="ball"), "type 'ball' are not supported"),
-        (
-            robot(
-                kind="floating",
-                more='<link name="x"/><joint name="j" type="fixed"><parent link="x"/><child link="base"/></joint>',
-            ),
-            "against the root link, but 'base' has a parent",
-        ),
-    ],
-)
-def test_joints_that_are_not_supported(text: str, expected: str):
-    (error,) = [str(finding) for finding in check(read_urdf(text, "r.urdf")) if finding.level == "error"]
-    assert expected in error and "joint 'elbow'" in error and "fix: " in error
+@pytest.mark.parametrize("kind", ["ball", "spherical", "universal", "screw", "Revolute"])
+def test_types_that_are_not_supported(kind: str):
+    (error,) = [str(finding) for finding in check(read_urdf(robot(kind=kind), "r.urdf")) if finding.level == "error"]
+    assert f"joint 'elbow': joints of type {kind!r} are not supported" in error and "planar" in error.split("fix: ")[1]
+
+
+def test_planar_joint():
+    given = (
+        '<origin xyz="1 2 3"/><axis xyz="0 2 0"/><limit effort="4" velocity="5"/><dynamics damping="6" friction="7"/>'
+    )
+    joint = only_joint(robot(kind="planar", joint=given))
+    assert (joint.kind, joint.axis.tolist(), joint.origin.translation.tolist()) == ("planar", [0, 2, 0], [1, 2, 3])
+    assert (joint.lower, joint.upper, joint.effort_limit, joint.velocity_limit) == (-math.inf, math.inf, 4, 5)
+    assert (joint.viscous, joint.coulomb, joint.role) == (6, 7, "active")
+    assert messages(robot(kind="planar", joint=given), "warning") == []
+    (warning,) = messages(robot(kind="planar", joint='<limit lower="-1"/>'), "warning")
+    assert "'lower' and 'upper' say nothing of a planar joint" in warning
+    follows = robot(kind="planar", joint='<mimic joint="elbow"/>')
+    assert only_joint(follows).mimic is None and "cannot follow" in messages(follows, "warning")[0]
+
+
+def test_friction_of_a_floating_base_is_told():
+    (warning,) = messages(robot(kind="floating", joint='<dynamics damping="1"/>'), "warning")
+    assert "friction, rotor and spring of a floating base are ignored" in warning
+
+
+def mixed_urdf(normal: str) -> str:
+    """Planar and floating joints at the root, in the middle and at the tips, between revolute ones."""
+    random, elements = np.random.default_rng(3), ['<link name="l0"/>']
+
+    def words(size: int) -> str:
+        return " ".join(map(repr, random.uniform(-1, 1, size).tolist()))
+
+    kinds = ["planar", "revolute", "floating", "revolute", "planar", "floating", "prismatic", "floating", "planar"]
+    for k, kind in enumerate(kinds, 1):
+        ixx, iyy, izz = random.uniform(1, 2, 3).tolist()
+        elements.append(
+            f'<link name="l{k}"><inertial><origin xyz="{words(3)}" rpy="{words(3)}"/><mass value="{k}"/>'
+            f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0.1" ixz="-0.2" iyz="0.05"/></inertial></link>'
+            f'<joint name="j{k}" type="{kind}"><origin xyz="{words(3)}" rpy="{words(3)}"/>'
+            f'<parent link="l{max(0, k - random.integers(1, 3))}"/><child link="l{k}"/>'
+            f'<axis xyz="{normal if kind == "planar" else words(3)}"/>'
+            f"{LIMIT if kind in ('revolute', 'prismatic') else ''}</joint>"
+        )
+    return f'<robot name="mixed">{"".join(elements)}</robot>'
+
+
+@pytest.mark.parametrize("normal", ["0 0 1", "0.3 -1 0.4"])
+def test_planar_and_floating_joints_anywhere_move_as_in_pinocchio(normal: str):
+    """Whose reader takes the plane of x and y, whatever the axis says: other ones are given to it by their joints."""
+    description = read_urdf(mixed_urdf(normal))
+    ours = load(description)
+    model = buildModelFromXML(mixed_urdf(normal)) if normal == "0 0 1" else None
+    theirs = PinocchioTree(description, ours.coordinates.positions.joints, model)
+    assert sum(joint.kind in ("planar", "floating") for joint in description.joints) == 6 and not description.floating
+    for seed in range(3):
+        q, v, a = theirs.places.state(seed, unit=True)
+        for quantity, inputs in {"inverse_dynamics": (q, v, a), "inertia_matrix": (q,), "bias": (q, v)}.items():
+            found = ours.compile(quantity, backend="interpreter")(*inputs)
+            expected = getattr(theirs, quantity)(*inputs)
+            assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 # Broken and hostile input
@@ -499,3 +545,19 @@ def test_odd_names_round_trip(name: str):
 def test_writer_refuses_what_is_wrong():
     with pytest.raises(ModelError, match="no links"):
         write_urdf(Description("empty", (), ()))
+
+
+@pytest.mark.parametrize("normal", ["0 0 1", "0.3 -1 0.4"])
+def test_planar_and_floating_joints_are_written(normal: str):
+    d = read_urdf(mixed_urdf(normal))
+    again = read_urdf(write_urdf(d))
+    assert again.findings == ()
+    assert_same(d, again)
+
+
+@pytest.mark.parametrize("kind", ["helical", "universal", "cylindrical", "spherical"])
+def test_kinds_that_urdf_cannot_say(kind: str):
+    joint = JointDescription("j", kind, "a", "b", pitch=0.1 if kind == "helical" else 0.0)
+    with pytest.raises(UnsupportedError, match=f"joint 'j': URDF has no {kind} joints") as caught:
+        write_urdf(Description("r", (Link("a"), Link("b", body())), (joint,)))
+    assert "fix: write YAML; or put several joints" in str(caught.value)

@@ -189,14 +189,7 @@ class Assembler:
                 got=target.shape,
                 expected=f"(..., {layout.size}): {layout}",
             )
-        if self.given.nq == self.given.nv:
-            return target
-        with np.errstate(invalid="ignore", divide="ignore"):
-            target = self.given.normalised(target)
-        if not np.isfinite(target).all():
-            where = f"assemble {self.model.name!r}"
-            raise ShapeError("a quaternion is zero", where=where, expected="x, y, z, w of length one")
-        return target
+        return self.given.normalised(target)
 
     def _follow(
         self, q: np.ndarray, goal: np.ndarray, begun: Any, tolerance: float, iterations: int

@@ -97,11 +97,11 @@ def convert(
     for path, text in texts.items():
         write_text(path, text)
     described = io.read(source.name, source.options["structure"], outside=source.options["outside"])
-    dropped = list(_dropped(source, described, robot, back))
+    dropped, joints = list(_dropped(source, described, robot, back)), robot.coordinates.positions.joints
     if json:
-        print_json({"file": str(out), "joints": robot.position_names, "deviation": difference, "dropped": dropped})
+        print_json({"file": str(out), "joints": joints, "deviation": difference, "dropped": dropped})
         return
-    say(f"wrote {' and '.join(map(str, texts))}: {len(robot.position_names)} joints")
+    say(f"wrote {' and '.join(map(str, texts))}: {len(joints)} joints")
     say(f"read back: torques and poses agree at 100 random states, relative deviation {difference:.1e}")
     for what in dropped:
         say(f"not in the file: {what}")
@@ -118,7 +118,8 @@ def _read_back(texts: Mapping[Path, str], out: Path) -> Robot:
 
 def _difference(robot: Robot, back: Robot) -> float:
     one, two = robot.model, back.model
-    if one.position_names != two.position_names or one.floating != two.floating or one.mobility != two.mobility:
+    here, there = one.coordinates, two.coordinates
+    if here.positions != there.positions or here.velocities != there.velocities or one.mobility != two.mobility:
         return float("inf")
     states = random_states(one, 100)
     here, there = (
@@ -146,7 +147,7 @@ def _dropped(source: Source, given: Description, robot: Robot, back: Robot) -> I
     names = [*(link.name for link in given.links), *given.frames]
     if frames := [name for name in names if name not in back.frame_names]:
         yield "frames: " + ", ".join(frames)
-    for old, new in zip(robot.model.leading_joints, back.model.leading_joints, strict=True):
+    for old, new in zip(robot.coordinates.joints, back.coordinates.joints, strict=True):
         for value in JOINT_VALUES:
             if getattr(old, value) != getattr(new, value):
                 yield f"{value} of joint {old.name!r}: {getattr(old, value):g} became {getattr(new, value):g}"

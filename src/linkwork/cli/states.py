@@ -100,9 +100,7 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
     if model.loops:
         q = _assembled(model, count, rng)
     else:
-        q = rng.uniform(-math.pi, math.pi, (count, model.nq))
-        if model.floating:
-            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=-1, keepdims=True)
+        q = model.coordinates.normalised(rng.uniform(-math.pi, math.pi, (count, model.nq)))
     others = ("v", "v_joints", "a", "tau", "a_known", "tau_known")
     return {"q": q} | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 
@@ -110,13 +108,11 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
 def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray:
     """Positions around home with closed loops."""
     assembler = Assembler(model)
-    home = np.array(model.home)[assembler.places]
-    found = np.empty((0, model.nq))
+    known = list(assembler.known)
+    found, step = np.empty((0, model.nq)), np.zeros((2 * count, model.n_leading))
     for spread in (SPREAD / 2**k for k in range(20)):
-        asked = home + rng.uniform(-spread, spread, (2 * count, home.size))
-        if model.floating and 0 in assembler.known:
-            asked[:, 3:7] /= np.linalg.norm(asked[:, 3:7], axis=-1, keepdims=True)
-        assembly = assembler(asked)
+        step[:, known] = rng.uniform(-spread, spread, (2 * count, len(known)))
+        assembly = assembler(model.coordinates.integrate(np.array(model.home), step)[:, assembler.places])
         found = np.concatenate([found, assembly.q[assembly.solved & (assembly.conditioning > WELL)]])
         if len(found) >= count:
             break

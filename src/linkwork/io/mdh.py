@@ -3,9 +3,10 @@
     name: arm
     sources: {book: "Author, Title, table 1"}    # key -> reference; `illustrative` needs no entry
     source: {joints: book, links: illustrative}  # of whole tables; a row's own `source` goes before
-    joints:                                      # geometry, a row per frame j
+    joints:                                      # geometry, a row per frame j; sigma or kind, pitch, origin
       - {name: waist, r: 0.3}
       - {name: elbow, link: fore, sigma: 0, alpha: pi/2, d: 0.2}
+      - {name: ball, link: hand, kind: spherical, d: 0.3}
     links:                                       # inertia: M; MX MY MZ or center; XX XY XZ YY YZ ZZ or central
       - {link: fore, M: 2, MX: 0.3, YY: 0.1, ZZ: 0.1}
     drives:                             # role, Ia Fs Fv friction width K rest, limits velocity effort, weight, mimic
@@ -13,14 +14,27 @@
     frames:                                      # placed in a link's frame by the six parameters, or by xyz and rpy
       - {name: tool, link: fore, d: 0.25}
 
-Joint rows. Frame j in frame a(j) is Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r); what is not given is zero. Sigma
-0 is revolute (the default), 1 prismatic, 2 fixed; theta or r of a moving joint is its value at position zero. `parent`
-is a link's name or a row's number, 0 or `base` for the base; without it, the row before. Names default to joint1 and
-link1, and so on. Where no common normal is near, a joint may be placed by xyz and rpy instead. With sigma
-`floating`, allowed in the first row on a fixed base, the link moves freely; its placement is its home pose.
+Joint rows. Frame j in frame a(j) is Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r) at position zero; what is not given
+is zero. `parent` is a link's name or a row's number, 0 or `base` for the base; without it, the row before. Names are
+joint1 and link1, and so on, if not given. Where no common normal is near, a joint may be placed by xyz and rpy instead.
+From there the frame moves as sigma tells, 0 revolute (the default), 1 prismatic, 2 fixed, or as `kind` does:
 
-Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. ``mdh_drives`` tells
-of `friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `home`, `independent`, `actuation` and
+    revolute, continuous   a turn about z; a revolute joint without limits is continuous
+    prismatic              a shift along z
+    helical                a turn about z, and a shift along it by `pitch` metres per radian
+    cylindrical            a shift along z, and a turn about it
+    universal              a turn about z, which stays fixed in the parent, and one about x, fixed in the link
+    planar                 shifts along x and y, and a turn about z
+    spherical              all turns about the origin
+    floating               everything
+    fixed                  nothing
+
+The placement in the row of a floating joint is another thing: where the link is at home, seen from where its positions
+count. That is the parent's frame, or `origin: {d, r, ...}` in it.
+
+Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. What a joint with
+several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_drives`` tells of
+`friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `home`, `independent`, `actuation` and
 `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
@@ -39,6 +53,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LoopDescription, Placement
+from ..model.joints import JointKind, joint_kind
+from ..model.rotations import quaternion_from_rotation
 from .mdh_drives import read_transmissions
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_parallel import modules_of, read_module, stands_on
@@ -46,6 +62,8 @@ from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
 
 __all__ = ["ILLUSTRATIVE", "TABLES", "read_mdh"]
 
+SAME = 1e-9  # entries of rotations that are the same but for rounding
+UNLIMITED = {"revolute": "continuous"}  # what a joint without limits is called
 KEYS = ("name", "description", "convention", "sources", "source", *TABLES, *PARALLEL, "independent", "actuation")
 
 
@@ -127,14 +145,34 @@ class _Reader(Tables):
         )
 
     def turn_joints(self, top: Row, own: dict[str, Placement]) -> None:
-        """Origins and axes in the links' own frames, and revolute joints without limits continuous."""
-        for joint in self.joints.values():
+        """Origins, axes and homes in the links' own frames, and revolute joints without limits continuous."""
+        for name, joint in self.joints.items():
             parent, child = own[joint["parent"]], own[joint["child"]]
-            axis = joint.get("axis", np.array([0.0, 0.0, 1.0]))
-            if joint["kind"] not in ("fixed", "floating") and np.cross(axis, child.translation).any():
+            kind = joint_kind(joint["kind"])
+            first = joint.pop("axis", np.array([0.0, 0.0, 1.0]))
+            if reason := _unfit(kind, first, child):
                 self.label = f"frame {joint['child']!r}"
-                self.fail(top["frames"], "a link's own frame must have its origin on the joint's axis", fix="rename it")
+                self.fail(top["frames"], f"a link's own frame must have {reason}", fix="rename it")
+            axes = {"axis": first, "second_axis": np.array([1.0, 0.0, 0.0])}
+            joint |= {key: axes[key] @ child.rotation + 0.0 for key in [*axes][: kind.directions]}
             joint["origin"] = parent.inverse() @ joint["origin"] @ child
-            joint["axis"] = axis @ child.rotation + 0.0
-            if joint["kind"] == "revolute" and "lower" not in joint:
-                joint["kind"] = "continuous"
+            if name in self.standing and name not in self.home:
+                home = child.inverse() @ self.standing[name] @ child
+                if home.translation.any() or (home.rotation != np.eye(3)).any():
+                    self.home[name] = (*home.translation.tolist(), *quaternion_from_rotation(home.rotation))
+            if "lower" not in joint:
+                joint["kind"] = UNLIMITED.get(kind.name, kind.name)
+
+
+def _unfit(kind: JointKind, axis: np.ndarray, own: Placement) -> str:
+    """Why a frame cannot be the link's own: the joint's positions would tell of another motion. Empty if it can."""
+    if kind.free or not kind.nv:
+        return ""
+    if kind.directions != 1:
+        return "its origin in the joint's centre" if own.translation.any() else ""
+    if np.cross(axis, own.translation).any():
+        return "its origin on the joint's axis"
+    turned = kind.frames(axis @ own.rotation, axis)[0] - own.rotation.T
+    if not kind.axial and np.abs(turned).max() > SAME:
+        return f"the axes from which x and y of a {kind.name} joint follow"
+    return ""

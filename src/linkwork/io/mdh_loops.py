@@ -3,7 +3,7 @@
     loops:                                       # cut joints: kind, and where both sides sit
       - {name: cut, kind: revolute, first: {link: coupler, d: 0.3}, second: {link: rocker, d: 0.25}}
       - {kind: spherical, first: {frame: ball}, second: {frame: socket}}
-    home: {crank: 60 deg, rocker: 1.2}           # positions near which the loops close; zero where none is given
+    home: {crank: 60 deg, ball: [0, 0, 1, 0]}    # positions near which the loops close; zero where none is given
     independent: [crank]                         # joints that tell all others; without it, active ones first
     actuation: redundant                         # more active joints than freedoms are meant
     forces:                                      # laws of the surroundings, each acting at a link or frame
@@ -86,7 +86,7 @@ def read_independent(tables: Tables, top: Row) -> None:
     if "independent" in top:
         tables.label = "independent"
         with tables.going_on():
-            names = {name: None for name, joint in tables.joints.items() if joint["kind"] != "fixed"}
+            names = {name: None for name, joint in tables.joints.items() if joint_kind(joint["kind"]).nv}
             tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
         tables.label = ""
 

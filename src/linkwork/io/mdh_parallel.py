@@ -23,7 +23,7 @@ legs default to leg1, leg2, ...
 
 The joints of the platform are passive and independent. `at` is its pose at home; by its `freedoms` they are
 
-    floating      one joint of six freedoms, PLATFORM_joint; it needs a fixed base
+    floating      one joint of six freedoms, PLATFORM_joint
     planar        x, y and angle, in the plane x, y of the base
     translation   x, y, z
     spatial       x, y, z, then yaw, pitch, roll (of rpy): where a platform of six freedoms rides on a moving link
@@ -53,7 +53,7 @@ from .rpy import rpy_from_rotation
 LEG = ("joints", "links", "drives", "home", "closure", "tip")
 SHIFTS = (("x", "prismatic", 0), ("y", "prismatic", 1), ("z", "prismatic", 2))
 FREEDOMS = {  # joint, kind, axis
-    "floating": (),
+    "floating": (),  # a joint of this kind
     "planar": (*SHIFTS[:2], ("angle", "revolute", 2)),
     "translation": SHIFTS,
     "spatial": (*SHIFTS, ("yaw", "revolute", 2), ("pitch", "revolute", 1), ("roll", "revolute", 0)),
@@ -124,9 +124,9 @@ def _platform(tables: Tables, node: yaml.Node, parent: str, prefix: str) -> str:
     if "at" in row:
         placed = row.pop("at")
         at = tables.placement(tables.mapping(placed, PLACED), placed)
-    if freedoms == "floating":
-        joint = tables.add_joint(node, f"{link}_joint", "floating", parent, link)
-        tables.stand(joint, at)
+    if not FREEDOMS[freedoms]:
+        joint = tables.add_joint(node, f"{link}_joint", freedoms, parent, link)
+        tables.stand(joint, Placement(), at)
         tables.independent.append(joint["name"])
     else:
         _chain(tables, node, prefix, parent, link, freedoms, at)

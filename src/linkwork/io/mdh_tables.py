@@ -11,9 +11,9 @@ import yaml
 
 from ..errors import ModelError
 from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
-from ..model.joints import joint_kind
+from ..model.joints import JOINT_KINDS, joint_kind
 from ..model.placement import ModifiedParameters
-from ..model.rotations import quaternion_from_rotation, rotation_from_rpy
+from ..model.rotations import rotation_from_rpy
 from .dh import from_standard_dh
 from .mdh_drives import NUMBERS, read_drive_values
 from .yaml_nodes import Nodes
@@ -35,7 +35,8 @@ EXPANDED = ("joints", "links", "drives", "loops", "home")  # what the parallel o
 ILLUSTRATIVE = "illustrative"
 ELEMENTS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
 INERTIA = ("M", "MX", "MY", "MZ", "center", *ELEMENTS, "central", "source")
-KINDS = {"0": "revolute", "1": "prismatic", "2": "fixed", "floating": "floating"}  # by sigma
+SIGMA = {"0": "revolute", "1": "prismatic", "2": "fixed"}  # Khalil's words for kinds; all have names
+OWN = {"helical": {"pitch": "metres per radian"}}  # keys that a kind has for itself, and needs
 MODIFIED = ModifiedParameters._fields
 PLACED = (*MODIFIED, "xyz", "rpy")
 STANDARD = ("theta", "d", "a", "alpha")
@@ -102,6 +103,7 @@ class Tables(Nodes):
         self.driven: set[str] = set()
         self.loops: dict[str, tuple[str, Side, Side]] = {}  # name -> kind, first, second
         self.home: dict[str, float | tuple[float, ...]] = {}
+        self.standing: dict[str, Placement] = {}  # where bodies that float stand at home, by joint
         self.independent: list[str] = []
 
     # --- sources
@@ -215,40 +217,71 @@ class Tables(Nodes):
         numbers = {"base": scope.base, "0": scope.base}
         added: list[dict[str, Any]] = []
         columns: list[list[float]] = [[], [], [], []]
-        known = ("name", "link", "parent", "sigma", "source", *(STANDARD if standard else PLACED))
+        own = [key for keys in OWN.values() for key in keys]
+        known = ("name", "link", "parent", "sigma", "kind", *own, "origin", "source")
+        known += STANDARD if standard else PLACED
         for node, row in self.rows(top, "joints", known):
             with self.going_on():
                 j = len(carried)
                 name = scope.prefix + (self.text(row.pop("name")) if "name" in row else f"joint{j}")
                 self.label = f"joint {name!r}"
                 link = scope.prefix + (self.text(row.pop("link")) if "link" in row else f"link{j}")
-                sigma = self.name(row.pop("sigma"), "sigma", KINDS) if "sigma" in row else "0"
+                kind = self.kind_of(row)
                 parent = self.parent(row.pop("parent"), scope, numbers) if "parent" in row else carried[-1]
                 self.note_source(row, f"joints.{name}")
-                joint = self.add_joint(node, name, KINDS[sigma], parent, link)
+                joint = self.add_joint(node, name, kind, parent, link)
                 added.append(joint)
                 carried.append(link)
                 numbers[str(j)] = link
+                joint |= self.own_values(node, row, kind)
                 if standard:
                     for column, key in zip(columns, STANDARD, strict=True):
                         column.append(self.number(row[key]) if key in row else 0.0)
                 else:
-                    at = scope.at if parent == scope.base else Placement()
-                    self.stand(joint, at @ self.placement(row, node))
+                    base = scope.at if parent == scope.base else Placement()
+                    self.stand(joint, base, self.placement(row, node))
         if standard:
             number = {link: k - 1 for k, link in enumerate(carried)}
             modified, ends = from_standard_dh(*columns, parent=[number[joint["parent"]] for joint in added])
             self.distal = dict(zip(carried[1:], ends, strict=True))
             for joint, parameters in zip(added, modified, strict=True):
-                joint["origin"] = parameters.placement()
+                self.stand(joint, Placement(), parameters.placement())
         return carried[-1]
 
-    def stand(self, joint: dict[str, Any], at: Placement) -> None:
-        """Place a joint. Of a body that floats it is where it stands at home: its position counts from the parent."""
-        joint["origin"] = at
+    def kind_of(self, row: Row) -> str:
+        """The kind of joint that a row names, or gives the sigma of."""
+        if "kind" not in row:
+            sigma = self.text(row["sigma"]) if "sigma" in row else "0"
+            if sigma in JOINT_KINDS:
+                self.fail(row["sigma"], "sigma is a number", got=sigma, expected="0, 1 or 2", fix=f"kind: {sigma}")
+            return SIGMA[self.name(row.pop("sigma"), "sigma", SIGMA)] if "sigma" in row else SIGMA[sigma]
+        if "sigma" in row:
+            self.fail(row["sigma"], "given by 'kind' and by 'sigma'", fix="keep one of them")
+        return self.name(row.pop("kind"), "kind of joint", JOINT_KINDS)
+
+    def own_values(self, node: yaml.Node, row: Row, kind: str) -> dict[str, Any]:
+        """What not every kind of joint has."""
+        values: dict[str, Any] = {}
+        for owner, keys in OWN.items():
+            for key, what in keys.items():
+                if kind == owner:
+                    self.need(node, row, key, what)
+                    values[key] = self.number(row[key])
+                elif key in row:
+                    fix = f"remove it, or write kind: {owner}"
+                    self.fail(row[key], f"a {kind} joint has no {key}", fix=fix)
+        if "origin" in row:
+            if not joint_kind(kind).free:
+                self.fail(row["origin"], f"the row's placement is the origin of a {kind} joint", fix="keep one of them")
+            values["origin"] = self.placement(self.mapping(row["origin"], PLACED), row["origin"])
+        return values
+
+    def stand(self, joint: dict[str, Any], base: Placement, at: Placement) -> None:
+        """Place a joint in the frame ``base`` of its parent. A body that floats is there at home, counted from its
+        origin."""
         if joint_kind(joint["kind"]).free:
-            self.home[joint["name"]] = (*at.translation.tolist(), *quaternion_from_rotation(at.rotation))
-            joint["origin"] = Placement()
+            self.standing[joint["name"]], at = at, joint["origin"]
+        joint["origin"] = base @ at
 
     def parent(self, node: yaml.Node, scope: Scope, numbers: Mapping[str, str]) -> str:
         """The link that a row names, or gives the number of."""
@@ -263,8 +296,8 @@ class Tables(Nodes):
             self.fail(node, "the name of a joint or link is used twice", got=f"{name!r}, {link!r}")
         if len(self.links) >= MOST_LINKS:
             self.give_up(node, "too many links", expected=f"at most {MOST_LINKS:,}")
-        joint = {"name": name, "kind": kind, "parent": parent, "child": link}
-        if kind == "floating":
+        joint = {"name": name, "kind": kind, "parent": parent, "child": link, "origin": Placement()}
+        if joint_kind(kind).free:
             joint["role"] = "passive"
         self.joints[name], self.links[link] = joint, None
         return joint
@@ -309,11 +342,13 @@ class Tables(Nodes):
                 self.read_drive(self.joints[name], node, row, names)
 
     def read_drive(self, joint: dict[str, Any], node: yaml.Node, row: Row, names: Mapping[str, str]) -> None:
-        if joint["kind"] in ("fixed", "floating"):
-            fix = "remove the row, or set sigma to 0 or 1"
-            self.fail(node, f"a {joint['kind']} joint has no drive", fix=fix)
+        kind = joint_kind(joint["kind"])
+        if not kind.nv:
+            self.fail(node, f"a {kind.name} joint has no drive", fix="remove the row, or let the joint move")
         if "role" in row:
             joint["role"] = self.name(row["role"], "role", ROLES)
+        if kind.free and joint["role"] == "active":
+            self.fail(row["role"], f"no motor drives a {kind.name} joint", fix="leave its role out: it is passive")
         joint |= read_drive_values(self, row)
         for key, attribute in DRIVES.items():
             if key in row and key not in NUMBERS:

@@ -14,13 +14,14 @@ import numpy as np
 from ..errors import ModelError
 from ..forces import LAWS
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
+from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from .mdh_drives import written_friction, written_transmissions
-from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, TABLES
+from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, OWN, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
 
-SIGMA = {"revolute": "0", "continuous": "0", "prismatic": "1", "fixed": "2", "floating": "floating"}
+SIGMA = {"revolute": {}, "continuous": {}, "prismatic": {"sigma": "1"}, "fixed": {"sigma": "2"}}  # others by name
 ANGLES = ("gamma", "alpha", "theta")
 DIGITS = 15  # decimals of parameters
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")  # texts that need no quotes
@@ -36,7 +37,7 @@ def write_mdh(description: Description) -> str:
     """
     root, joints = _outward(description)
     turned = {link.name: Placement() for link in description.links}  # the joint's frame in the link's own
-    turned |= {joint.child: Placement(frame_of_axis(joint.axis)) for joint in joints if _has_axis(joint)}
+    turned |= {joint.child: Placement(_row_frame(joint)) for joint in joints}
     inertias = {
         link.name: link.inertia.placed(turned[link.name].inverse())
         for link in description.links
@@ -74,8 +75,8 @@ def write_mdh(description: Description) -> str:
         ),
     )
     lines += _table("loops", _loops(description, turned, sources))
-    if description.home:
-        lines.append(f"home: {_flow(_home(description))}")
+    if home := _home(description):
+        lines.append(f"home: {_flow(home)}")
     if description.independent:
         lines.append(f"independent: [{', '.join(map(_text, description.independent))}]")
     if description.redundant:
@@ -85,18 +86,22 @@ def write_mdh(description: Description) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _has_axis(joint: JointDescription) -> bool:
-    return joint.kind not in ("fixed", "floating")
+def _row_frame(joint: JointDescription) -> np.ndarray:
+    """The axes of the joint's row in those of its link: z along the axis, and x along the second one if there is."""
+    if joint.motion.directions < 2:
+        return frame_of_axis(joint.axis) if joint.motion.directions else np.eye(3)
+    z, x = (axis / np.linalg.norm(axis) for axis in (joint.axis, joint.second_axis))
+    return np.stack([x, np.cross(z, x), z], axis=1) + 0.0
 
 
 def _outward(description: Description) -> tuple[str, list[JointDescription]]:
-    """The root link, and the joints depth first in the description's order, but a floating one first of all."""
+    """The root link, and the joints depth first in the description's order."""
     children = {joint.child for joint in description.joints}
     roots = [link.name for link in description.links if link.name not in children]
     if len(roots) != 1:
         raise ModelError("not a tree", where=description.name, got=f"roots {roots}", expected="one root link")
     outgoing = description.outgoing()
-    order, pending = [], sorted(outgoing[roots[0]][::-1], key=lambda joint: joint.kind == "floating")
+    order, pending = [], outgoing[roots[0]][::-1]
     while pending:
         order.append(joint := pending.pop())
         pending += outgoing[joint.child][::-1]
@@ -113,15 +118,17 @@ def _is_identity(rotation: np.ndarray) -> bool:
 def _joint(
     joint: JointDescription, turned: Mapping[str, Placement], sources: _Sources, home: Mapping[str, Any]
 ) -> dict[str, str]:
-    origin = joint.origin
-    if joint.motion.free and joint.name in home:  # its row says where it stands at home
-        *place, x, y, z, w = home[joint.name]
-        origin = origin @ Placement(rotation_from_quaternion(x, y, z, w), np.array(place))
-    placement = turned[joint.parent].inverse() @ origin @ turned[joint.child]
+    origin = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
     row = {"name": _text(joint.name), "link": _text(joint.child), "parent": _text(joint.parent)}
-    if (sigma := SIGMA[joint.kind]) != "0":
-        row["sigma"] = sigma
-    row |= _pose(placement) if joint.kind == "floating" else _parameters(placement)
+    row |= SIGMA.get(joint.kind, {"kind": joint.kind})
+    row |= {key: _number(getattr(joint, key)) for key in OWN.get(joint.kind, ())}
+    if not joint.motion.free:
+        row |= _parameters(origin)
+    else:  # its row says where it stands at home
+        *place, x, y, z, w = home.get(joint.name, joint.motion.neutral())
+        row |= _pose(Placement(rotation_from_quaternion(x, y, z, w), np.array(place)))
+        if counted := _pose(origin):
+            row["origin"] = _flow(counted)
     return sources.added(row, f"joints.{joint.name}")
 
 
@@ -153,26 +160,26 @@ def _inertia(inertia: LinkInertia | None) -> dict[str, str]:
 
 def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
     row = {"joint": _text(joint.name)}
-    if not _has_axis(joint):
+    if not joint.motion.nv:
         return row
-    if joint.role != JointDescription.role:
+    if joint.role != JointDescription.role and not joint.motion.free:
         row["role"] = joint.role
     for key, attribute in DRIVES.items():
         if (value := getattr(joint, attribute)) != getattr(JointDescription, attribute):
             row[key] = _number(value)
     if joint.friction:
         row["friction"] = _value(written_friction(joint))
-    if math.isfinite(joint.lower) or math.isfinite(joint.upper):
-        row["limits"] = _list((joint.lower, joint.upper), _position(joint))
+    if joint.motion.bounded and (math.isfinite(joint.lower) or math.isfinite(joint.upper)):
+        row["limits"] = _list((joint.lower, joint.upper), _written(*joint.motion.position_units))
     if mimic := joint.mimic:
         numbers = {"multiplier": _number(mimic.multiplier), "offset": _number(mimic.offset)}
         row["mimic"] = _flow({"joint": _text(mimic.joint), **numbers})
     return sources.added(row, f"drives.{joint.name}")
 
 
-def _position(joint: JointDescription):
-    """How positions of the joint are written."""
-    return _number if joint.kind == "prismatic" else _angle
+def _written(unit: str):
+    """How numbers of a unit are written."""
+    return _angle if unit == "rad" else _number
 
 
 def _loops(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
@@ -184,12 +191,19 @@ def _loops(description: Description, turned: Mapping[str, Placement], sources: _
 
 
 def _home(description: Description) -> dict[str, str]:
-    joints = {joint.name: joint for joint in description.joints}
+    """But for bodies that float: where they stand at home is in their rows."""
+    kinds = {joint.name: joint.motion for joint in description.joints}
     return {
-        _text(name): _position(joints[name])(position)
+        _text(name): _positions(kinds[name], position)
         for name, position in description.home.items()
-        if isinstance(position, float)  # where a body floats at home stands in its row
+        if not kinds[name].free
     }
+
+
+def _positions(kind: JointKind, position: float | tuple[float, ...]) -> str:
+    numbers = zip(kind.position_units, np.atleast_1d(np.asarray(position, float)), strict=True)
+    texts = [_written(unit)(float(number)) for unit, number in numbers]
+    return texts[0] if kind.nq == 1 else f"[{', '.join(texts)}]"
 
 
 def law_name(description: Description, frame: str, law: Any) -> str:

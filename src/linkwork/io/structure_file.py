@@ -5,7 +5,7 @@
       - {name: cut, kind: spherical, first: {link: arm, xyz: [0, 0, 0.3]}, second: {frame: socket}}
     roles: {passive: [rod, rocker], elastic: [spring]}    # other joints are active
     weights: {left_motor: 2}                     # of their forces, under redundant actuation
-    home: {crank: 60 deg, rocker: 1.2}
+    home: {crank: 60 deg, ball: [0, 0, 1, 0]}
     independent: [crank]
     actuation: redundant
     forces:
@@ -31,6 +31,7 @@ import yaml
 
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
 from ..model.drive import FrictionLaw
+from ..model.joints import JointKind, joint_kind
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
 from .mdh_loops import read_forces, read_home, read_independent, read_loops
 from .mdh_tables import Row, Scope, Tables
@@ -49,7 +50,6 @@ KEYS = (
     "widths",
     "transmissions",
 )
-DRIVEN = ("revolute", "continuous", "prismatic")
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,15 @@ class _Reader(Tables):
             transmissions=(*description.transmissions, *transmissions),
         )
 
-    def driven_names(self) -> dict[str, None]:
-        return {name: None for name, joint in self.joints.items() if joint["kind"] in DRIVEN}
+    def moving(self) -> dict[str, JointKind]:
+        kinds = {name: joint_kind(joint["kind"]) for name, joint in self.joints.items()}
+        return {name: kind for name, kind in kinds.items() if kind.nv}
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"
         roles: dict[str, str] = {}
         with self.going_on():
-            joints = self.driven_names()
+            joints = {name: kind for name, kind in self.moving().items() if not kind.free}  # that a motor can drive
             for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
                 for node in self.sequence(names):
                     name = self.text(node)
@@ -143,22 +144,23 @@ class _Reader(Tables):
     def read_numbers(self, top: Row, key: str) -> dict[str, float]:
         self.label = key
         with self.going_on():
-            rows = self.mapping(top[key], self.driven_names()) if key in top else {}
+            rows = self.mapping(top[key], self.moving()) if key in top else {}
             return {name: self.number(node) for name, node in rows.items()}
         return {}
 
     def read_laws(self, top: Row) -> dict[str, tuple[FrictionLaw, ...]]:
         self.label = "friction"
         with self.going_on():
-            rows = self.mapping(top["friction"], self.driven_names()) if "friction" in top else {}
+            rows = self.mapping(top["friction"], self.moving()) if "friction" in top else {}
             return {name: read_friction(self, node) for name, node in rows.items()}
         return {}
 
 
 def write_structure(description: Description) -> str:
     """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
-    joints = [joint for joint in description.joints if joint.kind in DRIVEN]
-    named = {role: [joint.name for joint in joints if joint.role == role] for role in ROLES if role != "active"}
+    joints = [joint for joint in description.joints if joint.motion.nv]
+    driven = [joint for joint in joints if not joint.motion.free]
+    named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
     content = {
         "loops": [
             {"name": loop.name, "kind": loop.kind, "first": _side(*loop.first), "second": _side(*loop.second)}

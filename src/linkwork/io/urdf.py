@@ -1,7 +1,8 @@
 """URDF -> Description: everything in the file that bears on dynamics, and a word about everything that was not used.
 
 Broken XML and broken numbers raise ModelError at once. What ``check`` can list beside other things becomes a Finding.
-Like the specification, an absent ``<axis>`` is x, and absent ``lower`` and ``upper`` in a ``<limit>`` are 0.
+Like the specification, an absent ``<axis>`` is x, and absent ``lower`` and ``upper`` in a ``<limit>`` are 0. The axis
+of a planar joint is the normal of its plane; positions of planar and floating joints count from their ``<origin>``.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from ..model.description import (
     Mimic,
     Placement,
 )
-from ..model.joints import JOINT_KINDS
+from ..model.joints import FIXED, joint_kind
 from ..model.rotations import rotation_from_rpy
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
 from .xml import BLANK, Element, before_declaration, parse_xml
 
+TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")  # of joints, all called as their kinds
+LIMITED = ("revolute", "prismatic")  # types that must have a <limit>
 ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
 REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gearRatio", "gear_ratio")
 INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -110,7 +113,6 @@ class _Reader:
         if base is not None:
             joints.remove(base)
             links = [link for link in links if link.name != base.parent]
-        joints.sort(key=lambda joint: joint.kind != "floating")  # the coordinates of a platform come first
         extension = robot.child("linkwork")
         gravity = extension.numbers("gravity", 3, STANDARD_GRAVITY) if extension else STANDARD_GRAVITY
         return Description(
@@ -145,20 +147,16 @@ class _Reader:
         parent = element.required("parent", '<parent link="..."/>').attribute("link")
         child = element.required("child", '<child link="..."/>').attribute("link")
         origin = self.placement(element)
-        if kind not in JOINT_KINDS:
-            self.error(
-                element,
-                f"joints of type {kind!r} are not supported",
-                f"use one of {', '.join(JOINT_KINDS)}",
-            )
-        if kind not in JOINT_KINDS or kind in ("fixed", "floating"):  # all else in such a joint says nothing
-            if element.child("mimic"):
-                message = f"a {kind} joint cannot follow another; its <mimic> is ignored"
-                self.warn(element, message, "remove the <mimic>")
-            floats = kind == "floating"
-            role, kind = ("passive", "floating") if floats else ("active", "fixed")
-            return JointDescription(name, kind, parent, child, origin, role=role)
-        axis, dynamics, extension = element.child("axis"), element.child("dynamics"), element.child("linkwork")
+        if kind not in TYPES:
+            fix = f"use one of {', '.join(TYPES)}, several with massless links between, or YAML, which has all kinds"
+            self.error(element, f"joints of type {kind!r} are not supported", fix)
+            kind = FIXED.name
+        motion = joint_kind(kind)
+        if motion.nv != 1 and element.child("mimic"):
+            self.warn(element, f"a {kind} joint cannot follow another; its <mimic> is ignored", "remove the <mimic>")
+        if not motion.nv:  # all else in such a joint says nothing
+            return JointDescription(name, kind, parent, child, origin)
+        dynamics, extension = element.child("dynamics"), element.child("linkwork")
         lower, upper, velocity, effort = self.limits(element, kind)
         return JointDescription(
             name=name,
@@ -166,7 +164,7 @@ class _Reader:
             parent=parent,
             child=child,
             origin=origin,
-            axis=np.array(axis.numbers("xyz", 3) if axis else (1.0, 0.0, 0.0)),
+            axis=self.axis(element) if motion.directions else np.array([0.0, 0.0, 1.0]),
             lower=lower,
             upper=upper,
             velocity_limit=velocity,
@@ -176,19 +174,27 @@ class _Reader:
             viscous=dynamics.number("damping", 0.0) if dynamics else 0.0,
             stiffness=extension.number("stiffness", 0.0) if extension else 0.0,
             rest=extension.number("rest", 0.0) if extension else 0.0,
-            mimic=self.mimic(element),
+            mimic=self.mimic(element) if motion.nv == 1 else None,
+            role="passive" if motion.free else JointDescription.role,
         )
+
+    @staticmethod
+    def axis(element: Element) -> np.ndarray:
+        axis = element.child("axis")
+        return np.array(axis.numbers("xyz", 3) if axis else (1.0, 0.0, 0.0))
 
     def limits(self, element: Element, kind: str) -> tuple[float, float, float, float]:
         """Lower, upper, velocity, effort; the largest double means none, since other readers refuse ``inf``."""
         limit = element.child("limit")
-        bounded = kind != "continuous"
+        bounded = kind in LIMITED
         if limit is None:
             if bounded:
                 self.warn(element, f"a {kind} joint has no <limit>; taken as unlimited", "add a <limit>")
             return -math.inf, math.inf, math.inf, math.inf
         if bounded and not limit.attributes.keys() & {"lower", "upper"}:
             self.warn(limit, "neither 'lower' nor 'upper' is given; URDF takes both as 0", "add them")
+        if joint_kind(kind).nv > 1 and limit.attributes.keys() & {"lower", "upper"}:
+            self.warn(limit, f"'lower' and 'upper' say nothing of a {kind} joint and are ignored", "remove them")
         lower = limit.number("lower", 0.0, infinite=True) if bounded else -math.inf
         upper = limit.number("upper", 0.0, infinite=True) if bounded else math.inf
         velocity = limit.number("velocity", math.inf, infinite=True)
@@ -241,12 +247,14 @@ class _Reader:
 
     def floating_base(self, joints: list[JointDescription]) -> JointDescription | None:
         """The joint that sets the robot free, if it stands between the root and the root's only child. Beside others
-        it lets a platform move against the root; `check` tells what else is wrong with it."""
+        it lets a body move against the root, and further out against the body that carries it."""
         touching = Counter(link for joint in joints for link in (joint.parent, joint.child))
         for element, joint in zip(self.robot.all("joint"), joints, strict=True):
-            if joint.kind == "floating" and touching[joint.parent] == 1:
+            if joint.motion.free and touching[joint.parent] == 1:
                 if joint.origin.translation.any() or (joint.origin.rotation != np.eye(3)).any():
                     self.warn(element, "the origin of a floating joint is ignored: the pose of the base is free", "")
+                if joint.viscous or joint.coulomb or joint.rotor_inertia or joint.stiffness:
+                    self.warn(element, "friction, rotor and spring of a floating base are ignored", "")
                 return joint
         return None
 

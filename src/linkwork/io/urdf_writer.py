@@ -18,7 +18,9 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..model.checks import check, raise_errors
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
+from ..model.joints import FIXED, FLOATING
 from .rpy import rpy_from_rotation
+from .urdf import LIMITED, TYPES
 from .xml import LONGEST_TEXT, brief
 
 NAME = re.compile(rf"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]{{1,{LONGEST_TEXT}}}")  # what XML can hold
@@ -28,14 +30,7 @@ def write_urdf(description: Description) -> str:
     """URDF text of a description. Extra frames become massless links on fixed joints, a floating base a ``floating``
     joint from a link ``world``. Refuses what ``check`` finds wrong."""
     raise_errors(check(description))
-    root = description.root
-    alone = len(description.outgoing()[root]) == 1 and not any(link == root for link, _ in description.frames.values())
-    if description.joints and description.joints[0].kind == "floating" and alone:
-        raise UnsupportedError(
-            "in URDF this platform would be a floating base",
-            where=f"joint {description.joints[0].name!r}",
-            fix="write YAML, or put a frame on the root link",
-        )
+    _require_types(description)
     robot = Element("robot", name=description.name)
     if tuple(description.gravity) != STANDARD_GRAVITY:
         SubElement(robot, "linkwork", gravity=_words(description.gravity))
@@ -54,7 +49,7 @@ def write_urdf(description: Description) -> str:
     if description.floating:
         world = _fresh("world", link_names)
         SubElement(robot, "link", name=world)
-        _joint(robot, JointDescription(_fresh("floating_base", joint_names), "floating", world, description.root))
+        _joint(robot, JointDescription(_fresh("floating_base", joint_names), FLOATING.name, world, description.root))
     for link in description.links:
         element = SubElement(robot, "link", name=link.name)
         if link.inertia is not None:
@@ -63,13 +58,35 @@ def write_urdf(description: Description) -> str:
         _joint(robot, joint)
     for name, (link, placement) in description.frames.items():
         SubElement(robot, "link", name=name)
-        _joint(robot, JointDescription(_fresh(f"{name}_joint", joint_names), "fixed", link, name, placement))
+        _joint(robot, JointDescription(_fresh(f"{name}_joint", joint_names), FIXED.name, link, name, placement))
     for joint in description.joints:
-        if joint.rotor_inertia and joint.kind != "fixed":
+        if joint.rotor_inertia and joint.motion.nv:
             _transmission(robot, joint)
 
     indent(robot)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(robot, encoding="unicode") + "\n"
+
+
+def _require_types(description: Description) -> None:
+    """URDF has few types of joints, and takes a floating one between the root and its only child for the base's."""
+    for joint in description.joints:
+        if joint.kind not in TYPES:
+            raise UnsupportedError(
+                f"URDF has no {joint.kind} joints",
+                where=f"joint {joint.name!r}",
+                expected=f"one of: {', '.join(TYPES)}",
+                fix="write YAML; or put several joints with massless links between in its place, which have other"
+                " coordinates",
+            )
+    root = description.root
+    touching = [joint for joint in description.outgoing()[root] if not description.floating]
+    framed = any(link == root for link, _ in description.frames.values())
+    if len(touching) == 1 and touching[0].motion.free and not framed:
+        raise UnsupportedError(
+            "in URDF this platform would be a floating base",
+            where=f"joint {touching[0].name!r}",
+            fix="write YAML, or put a frame on the root link",
+        )
 
 
 def _inertial(link: Element, inertia: LinkInertia) -> None:
@@ -85,13 +102,15 @@ def _joint(robot: Element, joint: JointDescription) -> None:
     _origin(element, joint.origin)
     SubElement(element, "parent", link=joint.parent)
     SubElement(element, "child", link=joint.child)
-    if joint.kind in ("fixed", "floating"):
+    if not joint.motion.nv:
         return
-    SubElement(element, "axis", xyz=_words(joint.axis))
-    limits = {"effort": _word(joint.effort_limit), "velocity": _word(joint.velocity_limit)}
-    if joint.kind != "continuous":
-        limits |= {"lower": _word(joint.lower), "upper": _word(joint.upper)}
-    SubElement(element, "limit", limits)
+    if joint.motion.directions:
+        SubElement(element, "axis", xyz=_words(joint.axis))
+    limits = {"effort": joint.effort_limit, "velocity": joint.velocity_limit}
+    if joint.kind in LIMITED:
+        limits |= {"lower": joint.lower, "upper": joint.upper}
+    if joint.motion.nv == 1 or any(map(isfinite, limits.values())):
+        SubElement(element, "limit", {name: _word(limit) for name, limit in limits.items()})
     if joint.viscous or joint.coulomb:
         SubElement(element, "dynamics", damping=_word(joint.viscous), friction=_word(joint.coulomb))
     if joint.mimic is not None:

@@ -35,7 +35,7 @@ from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
 
-__all__ = [
+__all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
     "CUT_JOINTS",
     "JOINT_KINDS",
     "Asymmetric",
@@ -45,7 +45,6 @@ __all__ = [
     "CutJoint",
     "Description",
     "Drive",
-    "ElasticDrive",
     "Finding",
     "Frame",
     "FrictionLaw",
@@ -59,26 +58,15 @@ __all__ = [
     "LoopDescription",
     "Mimic",
     "Mobility",
-    "Model",
     "Motor",
     "Offset",
     "Placement",
     "Segment",
     "Sliding",
-    "SoftLimits",
     "Stribeck",
     "Transmission",
     "Viscous",
-    "build",
-    "chain",
-    "changed_drives",
     "check",
-    "describe",
-    "grouped",
-    "joint_kind",
-    "raise_errors",
-    "with_drives",
-    "with_elastic_drives",
 ]
 
 

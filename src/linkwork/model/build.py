@@ -22,6 +22,7 @@ from .cut_joints import CUT_JOINTS
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
 from .drive import Transmission
 from .joints import FIXED, FLOATING
+from .loop_checks import tells_position
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
 from .rotations import cos_sin
@@ -86,6 +87,9 @@ def _with_options(
             raise ModelError(
                 f"{where} has another number of entries", where=description.name, got=given, expected=f"{size} numbers"
             )
+        if not tells_position(joints[name].motion, given):
+            message, expected = f"{where} is no position", "a quaternion x, y, z, w of length one at its end"
+            raise ModelError(message, where=description.name, got=given, expected=expected)
     result = []
     for joint in description.joints:
         if not friction:
@@ -286,7 +290,7 @@ def _home(description: Description, joints: Sequence[JointDescription]) -> tuple
     for joint in joints:
         if joint.mimic is None:
             given = description.home.get(joint.name, joint.motion.neutral())
-            home += np.atleast_1d(np.asarray(given, float)).tolist()
+            home += joint.motion.normalised(np.atleast_1d(np.asarray(given, float)).tolist())
     return tuple(home)
 
 

@@ -199,25 +199,39 @@ class Coordinates:
     def velocity_ranges(self) -> list[range]:
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
+    @cached_property
+    def quaternions(self) -> list[slice]:
+        """Where in q the four entries of each unit quaternion stand."""
+        return [slice(k, k + 4) for k, name in enumerate(self.names) if name.endswith(".qx")]
+
     # -- positions and velocities --------------------------------------------------------------------------------------
 
     def _joint_by_joint(self, act: Callable[..., Iterable[Scalar]], *vectors: tuple[list[range], Any]) -> Any:
         """``act(joint, ...)`` on each joint's parts of the vectors, put together again."""
-        given = [value for _, value in vectors]
-        if not any(isinstance(value, np.ndarray) for value in given):
+        given, sizes = [value for _, value in vectors], [places[-1].stop if places else 0 for places, _ in vectors]
+        many = any(isinstance(value, np.ndarray) for value in given)
+        shapes = [np.shape(value) if many else (len(value),) for value in given]
+        for shape, size in zip(shapes, sizes, strict=True):
+            if shape[-1:] != (size,):
+                raise ShapeError("wrong shape", where="coordinates", got=shape, expected=f"(..., {size})")
+        if not many:
             parts = ([[value[k] for k in places[n]] for places, value in vectors] for n in range(len(self.joints)))
             return [x for joint, own in zip(self.joints, parts, strict=True) for x in act(joint, *own)]
-        for places, value in vectors:
-            size = places[-1].stop if places else 0
-            if np.shape(value)[-1:] != (size,):
-                raise ShapeError("wrong shape", where="coordinates", got=np.shape(value), expected=f"(..., {size})")
+        try:
+            batch = np.broadcast_shapes(*(shape[:-1] for shape in shapes))
+        except ValueError:
+            got = " and ".join(map(str, shapes))
+            raise ShapeError("batch axes do not fit together", where="coordinates", got=got) from None
         arrays = [np.moveaxis(np.asarray(value, float), -1, 0) for value in given]
         entries = self._joint_by_joint(act, *zip((p for p, _ in vectors), map(list, arrays), strict=True))
-        batch = np.broadcast_shapes(*(array.shape[1:] for array in arrays))
         return np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1) if entries else np.zeros((*batch, 0))
 
     def _q(self, q: Any) -> tuple[list[range], Any]:
-        return self.position_ranges, _array_of(self.positions, q)
+        q = _array_of(self.positions, q)
+        whole = isinstance(q, np.ndarray) and q.shape[-1:] == (self.nq,)
+        if whole and not all(q[..., at].any(axis=-1).all() for at in self.quaternions):
+            raise ShapeError("a quaternion is zero", where="coordinates", expected="x, y, z, w of length one")
+        return self.position_ranges, q
 
     def _v(self, v: Any) -> tuple[list[range], Any]:
         return self.velocity_ranges, _array_of(self.velocities, v)
@@ -256,7 +270,7 @@ class Coordinates:
         """Positions (*size, nq), evenly within the limits of the joints; turns all around and shifts of up to a metre
         where there are none."""
         generator = np.random.default_rng(rng)
-        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        shape = () if size is None else (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)
         drawn = [joint.kind.random(generator, shape, joint.lower, joint.upper) for joint in self.joints]
         return np.concatenate(drawn, axis=-1) if drawn else np.zeros((*shape, 0))
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import one_of, perhaps
 from .cut_joints import CUT_JOINTS
 from .description import ROLES, Description, Finding, JointDescription, Placement
+from .joints import JointKind
 
 HUGE = 1e100  # beyond this, squares and products overflow
 SAME = 1e-9  # metres and radians: two axes this close are one
@@ -30,6 +31,12 @@ def check_structure(description: Description) -> Iterator[Finding]:
     yield from _roles(description)
     yield from _home(description)
     yield from _independent(description)
+
+
+def tells_position(kind: JointKind, numbers: Iterable[float]) -> bool:
+    """Whether they can be normalised: a quaternion of no length cannot."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(kind.normalised([np.array([x], float) for x in numbers])).all())
 
 
 def check_drives(description: Description) -> Iterator[Finding]:
@@ -112,6 +119,9 @@ def _home(description: Description) -> Iterator[Finding]:
         elif numbers.shape != (joint.motion.nq,):
             message = f"its home position has {numbers.size} numbers, a {joint.kind} joint {joint.motion.nq}"
             yield Finding("error", where, message, f"give {', '.join(joint.motion.position_parts) or 'one number'}")
+        elif not tells_position(joint.motion, numbers):
+            message = f"its home position is a quaternion of no length: {position}"
+            yield Finding("error", where, message, "give one of length one: 0, 0, 0, 1 is no turn")
         elif joint.motion.bounded and not joint.lower <= numbers[0] <= joint.upper:
             message = f"its home position {numbers[0]:g} is outside its limits {joint.lower:g} and {joint.upper:g}"
             yield Finding("warning", where, message, "choose a home position the joint can reach")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 LAST_DIGIT = 1e-15  # an angle this close to a multiple of pi/2 is that multiple
-HALF_TURN = 1e-9  # entries of a quaternion that are less than this apart are the same, beside a half turn w is zero
+TIED = 1e-9  # entries that are less than this apart are the same, beside a half turn w is zero
 
 
 def cos_sin(angle: float, exact: float = LAST_DIGIT) -> tuple[float, float]:
@@ -35,11 +35,12 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float, exact: float = LAST
 
 
 def frame_of_axis(axis: np.ndarray) -> np.ndarray:
-    """A rotation whose third column is along ``axis``; exact for coordinate axes."""
+    """A rotation whose third column is along ``axis``, and whose first one is as near as can be to the coordinate axis
+    that is farthest from it, the first of several; exact for coordinate axes."""
     z = np.asarray(axis, float) / np.linalg.norm(axis)
     z = np.where(np.abs(z) < LAST_DIGIT, 0.0, z)
     x = np.zeros(3)
-    x[int(np.argmin(np.abs(z)))] = 1.0
+    x[int(np.argmax(np.abs(z) < np.abs(z).min() + TIED))] = 1.0
     x -= x @ z * z
     x /= np.linalg.norm(x)
     return np.stack([x, np.cross(z, x), z], axis=1) + 0.0
@@ -56,6 +57,6 @@ def quaternion_from_rotation(R: np.ndarray) -> list[float]:
         (h - f, c - g, d - b, 1 + a + e + i),
     )
     most = max(row[k] for k, row in enumerate(rows))
-    row = next(row for k, row in enumerate(rows) if row[k] > (1 - HALF_TURN) * most)  # whatever rounding makes of them
-    length = math.hypot(*row) * (-1.0 if row[3] < -HALF_TURN * most else 1.0)
+    row = next(row for k, row in enumerate(rows) if row[k] > (1 - TIED) * most)  # whatever rounding makes of them
+    length = math.hypot(*row) * (-1.0 if row[3] < -TIED * most else 1.0)
     return [entry / length for entry in row]

@@ -109,7 +109,7 @@ class Plant:
     @cached_property
     def finish(self) -> Program | None:
         """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
-        if not (self.model.floating or self.model.loops):
+        if not (self.model.coordinates.quaternions or self.model.loops):
             return None
         return self._trace("finish", lambda now: self._state(now.finished, lambda: now.work))
 

@@ -128,13 +128,13 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
         raise ShapeError("there are no samples", where="q0", got=q.shape)
     q = np.array(np.broadcast_to(q, (batch or 1, model.nq)))
     v = np.array(np.broadcast_to(v, (batch or 1, v.shape[-1])))
-    if model.floating:
-        length = np.linalg.norm(q[:, 3:7], axis=1)
+    for at in model.coordinates.quaternions:
+        length = np.linalg.norm(q[:, at], axis=1)
         if not (np.abs(length - 1) < 1e-6).all():
             raise ShapeError(
                 "a quaternion is not of length one", where="q0", got=f"length {length[np.abs(length - 1).argmax()]:g}"
             )
-        q[:, 3:7] /= length[:, None]
+        q[:, at] /= length[:, None]
     if model.loops:
         residual = np.abs(robot.loop_residual(q)).max()
         if not residual < OPEN:
@@ -185,22 +185,17 @@ def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def zero(model: Model) -> np.ndarray:
     """Home of a robot with loops, else zero, and no rotation."""
-    if model.home:
-        return np.array(model.home)
-    q = np.zeros(model.nq)
-    if model.floating:
-        q[6] = 1.0
-    return q
+    return np.array(model.home) if model.home else model.coordinates.neutral()
 
 
 def rest(model: Model) -> np.ndarray:
     """Where a motion starts if nothing is said: home; or zero, and the middle of its range for a joint that cannot be
     there."""
     q = zero(model)
-    for k, joint in enumerate(model.leading_joints, model.nq - len(model.leading_joints)):
-        if not model.home and not joint.lower <= 0.0 <= joint.upper:
+    for joint, at in zip(model.coordinates.joints, model.coordinates.position_ranges, strict=True):
+        if not model.home and not joint.lower <= 0.0 <= joint.upper:  # it has one position
             middle = 0.5 * (joint.lower + joint.upper)
-            q[k] = middle if np.isfinite(middle) else np.clip(0.0, joint.lower, joint.upper)
+            q[at.start] = middle if np.isfinite(middle) else np.clip(0.0, joint.lower, joint.upper)
     return q
 
 

@@ -90,6 +90,6 @@ def screw_velocity(w: Vector, p: Vector) -> Vector:
     half = 0.5 * np.hypot(np.hypot(w.x, w.y), w.z)
     still = half < 1e-4  # the next term of the series is of 1e-18
     safe = np.where(still, 1.0, half)
-    share = np.where(still, 1 / 12 + half * half / 180, (1 - safe * np.cos(safe) / np.sin(safe)) / (4 * safe * safe))
+    share = np.where(still, 1 / 12, (1 - safe * np.cos(safe) / np.sin(safe)) / (4 * safe * safe))
     across = w.cross(p)
     return p - across * 0.5 + w.cross(across) * share
