@@ -76,6 +76,18 @@ def test_number_of_base_parameters(seed: int, gravity):
     assert len(base.written) == len(base)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rotors_and_friction(seed: int):
+    """Those of every freedom: a rotor of a ball joint on the ground is felt as an inertia of the ball, and so on."""
+    recipe = MixedRecipe(seed, (KINDS[3 + seed], "revolute"), reach=1 + seed % 2, extras=True)
+    robot = linkwork.load(mixed(recipe))
+    base = base_parameters(robot.model)
+    assert len(base) == base.rank < len(base.standard)
+    state = Places(mixed(recipe), joint_order(robot.model.coordinates.names)).state(seed)
+    Y = robot.compile("regressor", parameters="minimal", backend="interpreter")(*state)
+    assert_close(Y @ base.values, robot.compile("inverse_dynamics", backend="interpreter")(*state), tolerance=1e-12)
+
+
 def test_rules_tell_all_behind_a_floating_body():
     """Whatever the joints are; on the ground numbers tell the rest."""
     kinds = ("spherical", "planar", "universal")

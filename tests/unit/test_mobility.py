@@ -229,6 +229,18 @@ def test_a_floating_body_is_independent_as_a_whole_if_it_can():
     assert model.joint_names == ("crank", "coupler") and model.nv == 2
 
 
+def test_a_body_that_is_in_no_loop_is_free():
+    """A box beside a hexapod, whose `independent` names the platform alone."""
+    hexapod = linkwork.io.read("gough-stewart")
+    box = JointDescription("lies", "floating", hexapod.root, "box")
+    links = (*hexapod.links, Link("box", inertia(np.random.default_rng(0))))
+    for joints in ((*hexapod.joints, box), (box, *hexapod.joints)):
+        model = closed_model(replace(hexapod, links=links, joints=joints))
+        told = model.coordinates.of_freedoms
+        assert told(model.mobility.driven).joints == ("platform_joint",) and len(model.mobility.driven) == 6
+        assert told(model.mobility.free).joints == ("lies",) and model.nv == 12
+
+
 def test_motors_are_missing():
     robot = linkwork.load(four_bar(roles=("passive",) * 3))
     with pytest.raises(

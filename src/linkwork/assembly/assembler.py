@@ -11,6 +11,7 @@ import numpy as np
 
 from ..constraints import LoopEquations, determines
 from ..constraints.closing import search
+from ..constraints.equations import in_loops
 from ..constraints.legs import LegSolver
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
@@ -128,10 +129,7 @@ class Assembler:
     @cached_property
     def _aside(self) -> list[int]:
         """Places of those whose joints are in no loop, such as a moving base, among the known positions."""
-        model = self.model
-        ways = LoopEquations.at(model, model.home).ways()
-        around = [model.joint(step.body) for way in ways for step in way.steps]
-        within = {joint.leader or joint.name for joint in around}
+        within = in_loops(self.model)
         joints = zip(self.given.joints, self.given.position_ranges, strict=True)
         return [k for joint, own in joints if joint.name not in within for k in own]
 

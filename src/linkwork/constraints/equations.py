@@ -24,6 +24,13 @@ def row_names(model: Model) -> list[str]:
     return [f"{loop.name}.{row}" for loop in model.loops for row in loop.kind.rows]
 
 
+def in_loops(model: Model) -> set[str]:
+    """The leading joints that have a part in some loop."""
+    ends = [(loop.first.body, loop.second.body) for loop in model.loops]
+    around = {i for a, b in ends for i in {*_branch(model, a)} ^ {*_branch(model, b)}}
+    return {model.joint(i).leader or model.joint(i).name for i in around}
+
+
 @dataclass(frozen=True)
 class Step:
     """One joint on the way around: where its axis stands, and whether it is passed outward (1) or inward (-1)."""

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model import Mobility, Model
 from .closing import closer, search, shortest
-from .equations import LoopEquations
+from .equations import LoopEquations, in_loops
 from .rows import NOTHING, independent_rows, leading_jacobian
 
 CLOSED = 1e-10  # metres and radians
@@ -142,20 +142,19 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
 
 def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
     """The independent freedoms that are left when the dependent ones are taken: those first that rather depend on
-    others, which are floating bodies, passive joints, elastic ones, active ones, and a moving base last; of passive
-    ones those with several freedoms first. A floating body depends or leads as a whole, if it can."""
-    base = _base(model)
+    others, which are floating bodies, passive joints, elastic ones, and active ones; of each those with several
+    freedoms before others. A floating body depends or leads as a whole, if it can."""
     bodies: list[range] = []
     roles: dict[str, list[list[int]]] = {role: [[], []] for role in ("passive", "elastic", "active")}
     for joint, own in zip(model.coordinates.joints, model.coordinates.velocity_ranges, strict=True):
         if joint.kind.free:
-            bodies += [own] if own != base else []
+            bodies.append(own)
         else:
             roles[joint.role][len(own) == 1] += own
     leading: list[range] = []
     first = None
     while True:
-        order = [*(own for own in bodies if own not in leading), *chain.from_iterable(roles.values()), *leading, base]
+        order = [*(own for own in bodies if own not in leading), *chain.from_iterable(roles.values()), *leading]
         independent = _left(model, J, rank, order)
         first = first or independent
         split = [own for own in bodies if 0 < len({*own} & {*independent}) < len(own)]
@@ -182,14 +181,11 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
     return tuple(k for k in range(model.n_leading) if k not in dependent)
 
 
-def _base(model: Model) -> range:
-    """The freedoms of a moving base."""
-    return model.joint_freedoms(model.joint(model.frames[model.root].body).name) if model.moving_base else range(0)
-
-
 def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
-    """Those of the named joints, or parts of them, and of a moving base."""
-    return tuple(sorted({*(k for name in names for k in model.joint_freedoms(name)), *_base(model)}))
+    """Those of the named joints, or parts of them, and of joints in no loop, such as a moving base."""
+    within = in_loops(model)
+    aside = [joint.name for joint in model.coordinates.joints if joint.name not in within]
+    return tuple(sorted({k for name in (*names, *aside) for k in model.joint_freedoms(name)}))
 
 
 def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:

@@ -45,8 +45,9 @@ def shared_axes(
     D. ``Level``: behind a shoulder, links on parallel axes are seen in axes that do not turn with them.
 
     Each is exact, and each rests on what joints and frames are (a turn keeps its axis, rotations are orthogonal), which
-    the program no longer says: no pass can find them there. A floating base is link 1 on a joint of six freedoms, to
-    which (1), (5), (7) and (11) apply with its own velocity and acceleration.
+    the program no longer says: no pass can find them there. Joints of other kinds than revolute and prismatic go by
+    their own velocity and acceleration, drift included, in (1), (5), (7) and (11); where they turn about z alone, A and
+    C serve for them too, and B where they are one screw.
     """
     applied, parameters = wrenches or {}, second_moments(model)
     S = {j: model.subspace(j, q) for j, _ in model.outward()}

@@ -32,6 +32,7 @@ from typing import Any
 import yaml
 
 from ..forces import LAWS
+from ..model.coordinates import Segment
 from ..model.cut_joints import CUT_JOINTS
 from ..model.joints import joint_kind
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
@@ -86,7 +87,10 @@ def read_independent(tables: Tables, top: Row) -> None:
     if "independent" in top:
         tables.label = "independent"
         with tables.going_on():
-            names = {name: None for name, joint in tables.joints.items() if joint_kind(joint["kind"]).nv}
+            names = {}
+            for name, joint in tables.joints.items():
+                own = Segment(name, joint_kind(joint["kind"]).velocity_parts, ()).names
+                names |= dict.fromkeys((name, *own) if own else ())
             tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
         tables.label = ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..spatial import Inertia, Pose, Transform
@@ -67,7 +69,7 @@ def describe(model: Model) -> Description:
             LoopDescription(loop.name, loop.kind.name, side(loop.first), side(loop.second)) for loop in model.loops
         ),
         home=_home(model),
-        independent=model.coordinates.of_freedoms(mobility.independent).joints if model.loops else (),
+        independent=tuple(_independent(model)),
         redundant=len(mobility.motors) > len(mobility.driven),
         forces=tuple((frame.name, law) for frame, law in model.forces),
         transmissions=model.transmissions,
@@ -78,7 +80,17 @@ def describe(model: Model) -> Description:
 
 def _home(model: Model) -> dict[str, float | tuple[float, ...]]:
     own = model.coordinates.positions.to_dict(np.array(model.home)) if model.home else {}
-    return {name: float(x) if x.ndim == 0 else tuple(x.tolist()) for name, x in own.items()}
+    told = {name: x for name, x in own.items() if not (model.moving_base and name == model.joint(1).name)}
+    return {name: float(x) if x.ndim == 0 else tuple(x.tolist()) for name, x in told.items()}
+
+
+def _independent(model: Model) -> Iterator[str]:
+    """Joints, or those of their freedoms that are independent; a moving base is so anyway."""
+    for segment in model.coordinates.of_freedoms(model.mobility.independent).segments if model.loops else ():
+        if model.moving_base and segment.name == model.joint(1).name:
+            continue
+        whole = segment.size == len(model.joint_freedoms(segment.name))
+        yield from (segment.name,) if whole else segment.names
 
 
 def _placement(pose: Pose) -> Placement:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, short
+from .coordinates import Segment
 from .drive import JointValues, Transmission
 from .joints import JointKind, joint_kind
 
@@ -126,6 +127,11 @@ class JointDescription(JointValues):
     def motion(self) -> JointKind:
         """How the child moves."""
         return joint_kind(self.kind)
+
+    @property
+    def freedoms(self) -> tuple[str, ...]:
+        """Names of its entries in velocities."""
+        return Segment(self.name, self.motion.velocity_parts, ()).names
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,7 +129,7 @@ def _home(description: Description) -> Iterator[Finding]:
 
 def _independent(description: Description) -> Iterator[Finding]:
     counts = Counter(description.independent)
-    for name, joint in _named(description, counts, "independent"):
+    for name, joint in _named(description, counts, "independent", parts=True):
         where = place(description, "joint", name)
         if isinstance(joint, Finding):
             yield joint
@@ -143,13 +143,15 @@ def _independent(description: Description) -> Iterator[Finding]:
 
 
 def _named(
-    description: Description, names: Iterable[str], table: str
+    description: Description, names: Iterable[str], table: str, parts: bool = False
 ) -> Iterator[tuple[str, JointDescription | Finding]]:
-    """The joint of each name, or what to say if there is none."""
+    """The joint of each name, or of one of its freedoms by its own name; or what to say if there is none."""
     joints = {joint.name: joint for joint in description.joints}
+    freedoms = {name: joint for joint in description.joints for name in joint.freedoms} if parts else {}
     for name in names:
         message = f"`{table}` names joint {name!r}, which does not exist"
-        yield name, joints.get(name) or Finding("error", place(description), message, _nearest(name, joints))
+        nothing = Finding("error", place(description), message, _nearest(name, joints))
+        yield name, joints.get(name) or freedoms.get(name) or nothing
 
 
 def _has_no_coordinate(joint: JointDescription) -> str:

@@ -160,7 +160,7 @@ def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -
         names, matrix = _rows(_combinations(exact, "lin", units, excited), standard)
         return BaseParameters(kind, model, standard, names, matrix, columns, (True,) * len(names))
     closed, doubts = (True,) * len(columns), []
-    if not told_by_rules(model) or model.transmissions or _has_further_laws(standard):
+    if not told_by_rules(model) or _has_further_laws(standard):
         found = independent(*precise_rows(model, columns))
         made, most = found.matrix @ matrix, np.abs(found.matrix) @ np.abs(matrix)
         matrix = np.where(np.abs(made) < CANCELLED * most, 0.0, made)
@@ -216,7 +216,7 @@ def _require_chain(model: Model) -> None:
     unlike = [joint.name for joint in model.tree.joints if not (joint.revolute or joint.prismatic or joint.floating)]
     reasons = {"its base floats": model.floating, "it branches": not model.serial, "it has loops": bool(model.loops)}
     reasons |= {"joints mimic others": model.has_mimic, "transmissions couple its joints": bool(model.transmissions)}
-    reasons |= {f"{unlike} are not revolute or prismatic": bool(unlike)}
+    reasons |= {f"{', '.join(unlike)}: neither revolute nor prismatic": bool(unlike)}
     if found := [reason for reason, holds in reasons.items() if holds]:
         raise UnsupportedError(
             "Lin's combinations are for serial chains on a fixed base",

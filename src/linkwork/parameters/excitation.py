@@ -61,15 +61,15 @@ def excitations(model: Model) -> dict[int, Excitation]:
 
 
 def told_by_rules(model: Model) -> bool:
-    """Are the rules of the papers enough? Not where loops or mimic joints tie bodies together, nor where a body is held
-    to the ground by a joint that is neither revolute nor prismatic. A floating body, and what it carries, moves every
-    way, whatever the joints are."""
+    """Are the rules of the papers enough? Not where loops, mimic joints or transmissions tie joints together, nor where
+    a body is held to the ground by a joint that is neither revolute nor prismatic. A floating body and what it carries
+    move every way, whatever the joints are."""
     free = {i for i, _ in model.outward() if model.joint(i).floating}
     known = (
         model.joint(i).revolute or model.joint(i).prismatic or not free.isdisjoint((i, *model.ancestors(i)))
         for i, _ in model.outward()
     )
-    return not (model.loops or model.has_mimic) and all(known)
+    return not (model.loops or model.has_mimic or model.transmissions) and all(known)
 
 
 def _parallel(axis: Vector, others: Iterable[Vector]) -> bool:

@@ -80,7 +80,6 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         fits=parallel.fits,
         coupled=False,
-        kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
         "khalil-parallel",
@@ -92,7 +91,6 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         fits=parallel.fits,
         coupled=False,
-        kinds=(*ONE_AXIS, "floating"),
     ),
     Method(
         "khalil",

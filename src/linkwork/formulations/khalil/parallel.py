@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import itemgetter
 
 from ...constraints.parallel import Parallel, platform_and_legs
 from ...model import CUT_JOINTS, Model
@@ -46,7 +47,7 @@ def khalil_parallel(
     platform, legs = _parted(model, q)
     bracket = _bracket(model, q, v, a, wrenches, platform, legs)
     J_p_inverse = _inverse_jacobian(model, legs)
-    scale = [1 / math.sqrt(model.joint(j).weight) for _, j in _motors(model, legs)]
+    scale = [1 / math.sqrt(model.tree.joint_of(k).weight) for _, k in _motors(model, legs)]
     columns = [[s * x for s, x in zip(scale, column, strict=True)] for column in zip(*J_p_inverse, strict=True)]
     return [s * x for s, x in zip(scale, Orthogonal(columns).shortest(bracket), strict=True)]                    # (66)
 
@@ -117,13 +118,12 @@ def _bracket(
 
 def _inverse_jacobian(model: Model, legs: Sequence[LegAt]) -> list[list[Scalar]]:
     """J_p^-1."""
-    return [leg.at_platform([int(m == j) for m in leg.bodies]) for leg, j in _motors(model, legs)]               # (62)
+    return [leg.at_platform([int(m == k) for m in leg.freedoms]) for leg, k in _motors(model, legs)]             # (62)
 
 
 def _motors(model: Model, legs: Sequence[LegAt]) -> list[tuple[LegAt, int]]:
-    """The active joints and their legs, in the order of ``tau``."""
-    joints = [(leg, j) for leg in legs for j in leg.bodies if model.joint(j).role == "active"]
-    return sorted(joints, key=lambda pair: pair[1])
+    """The driven freedoms and their legs, in the order of ``tau``."""
+    return sorted(((leg, k) for leg in legs for k in leg.freedoms if model.tree.joint_of(k).driven), key=itemgetter(1))
 
 
 def _parted(model: Model, q: Sequence[Scalar]) -> tuple[PlatformAt, list[LegAt]]:
@@ -149,6 +149,6 @@ def fits(model: Model) -> str:
         return f"it is for legs whose tips are held by {', '.join(suited)} joints, not {', '.join(sorted(other))}"
     if model.mobility.free:
         return "it needs a motor for every freedom of the platform"
-    if any(model.joint(j).role == "active" for j in parts.platform):
+    if any(model.joint(j).driven for j in parts.platform):
         return "it is for motors in the legs, and some move the platform itself"
     return ""

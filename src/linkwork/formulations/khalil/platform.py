@@ -22,7 +22,7 @@ class PlatformAt:
     def __init__(self, model: Model, q: Sequence[Scalar], parts: Parallel):
         self.model, self.q, self.bodies = model, q, parts.platform
         self.freedoms = [k for j in self.bodies for k in model.freedoms(j)]
-        self.free = model.joint(self.bodies[-1]).floating
+        self.free = len(self.bodies) == 1 and model.joint(self.bodies[0]).floating
         self.at = [Pose.identity()]
         for j in self.bodies:
             self.at.append(self.at[-1].then(model.transform(j, q)))
@@ -45,6 +45,7 @@ class PlatformAt:
             own_v, own_a = self.model.joint_motion(j, self.q, qd), self.model.joint_motion(j, self.q, qdd)
             slide, turn = at.outward(own_v.linear), at.outward(own_v.angular)
             V = V + w.cross(arm) + slide
+            own_a = own_a + self.model.joint_drift(j, self.q, qd)
             Vd = Vd + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide) + at.outward(own_a.linear)
             wd = wd + w.cross(turn) + at.outward(own_a.angular)
             w = w + turn
@@ -91,7 +92,7 @@ class LegAt:
         self.turns = _held_turns(leg)
         if model.joint(leg.bodies[-1]).revolute:
             self._align()
-        self.axes = Transform(*(Screw(s.axis, s.c, s.s) for X in self.X for s in X.screws))  # no shifts
+        self.axes = Transform(*(_turn(part) for X in self.X for part in X.screws))
         self.J_v = [self.at_tip(S) for S in platform.unit]                                       # (65)
         motions: list[Motion] = []
         for j, X in zip(leg.bodies, self.X, strict=True):
@@ -124,8 +125,9 @@ class LegAt:
         w, wd, vd, U = Vector(), Vector(), Vector(), Matrix.zero()
         for j, X in zip(self.bodies, self.X, strict=True):
             own, carried = self.model.joint_motion(j, self.q, qd), X.inward(w)
-            vd = X.inward(vd + U @ X.origin) + (2 * carried).cross(own.linear)
-            wd = X.inward(wd) + carried.cross(own.angular)
+            change = self.model.joint_drift(j, self.q, qd)
+            vd = X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear) + change.linear
+            wd = X.inward(wd) + carried.cross(own.angular) + change.angular
             w = carried + own.angular
             U = acceleration_matrix(w, wd)
         return Drift(w, wd, vd, U)
@@ -157,6 +159,11 @@ class LegAt:
         return self.axes.articulated_outward(
             ArticulatedInertia(M, Matrix(*by_turn[:3]), Symmetric(xx, xy, xz, yy, yz, zz))
         )
+
+
+def _turn(part: Screw | Pose) -> Screw | Pose:
+    """Without its shift."""
+    return Screw(part.axis, part.c, part.s) if isinstance(part, Screw) else Pose(part.rotation, Vector())
 
 
 def _held_turns(leg: Leg) -> tuple[Vector, ...]:
