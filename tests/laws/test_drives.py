@@ -55,6 +55,11 @@ def test_forces_of_the_laws():
     assert stribeck.force(Sliding(1e-9)) == pytest.approx(0.6, rel=1e-15)  # breaking away
     assert stribeck.force(Sliding(-0.9)) == pytest.approx(-0.3, rel=1e-15)  # half of it at vs
     assert stribeck.force(Sliding(900.0)) == pytest.approx(0.6e-6, rel=1e-5)
+    way = Sliding(0.4, 0.2)  # smooth: the rising part of the slope is that of sign(v)
+    rising = 0.2**2 / (0.4**2 + 0.2**2) ** 1.5
+    assert stribeck.damping(way) == pytest.approx(0.6 * rising / (1 + (0.4 / 0.9) ** 2), rel=1e-14)
+    assert stribeck.slope(way) < stribeck.damping(way)
+    assert asymmetric.damping(way) == asymmetric.slope(way) == pytest.approx(0.8 * rising + 0.5, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -304,3 +304,23 @@ def test_a_chain_keeps_what_is_on_it():
     state = np.random.default_rng(0).normal(size=(3, 2))
     assert_close(chain.inverse_dynamics(*state), expected.inverse_dynamics(*state))
     assert_close(chain.simulate(duration=0.01).q, expected.simulate(duration=0.01).q)
+
+
+def test_drives_of_joints_with_several_freedoms_in_yaml():
+    text = """
+name: balls
+joints: [{name: ball, kind: spherical, link: arm}, {name: cross, kind: universal, link: tip, xyz: [0.3, 0, 0]}]
+links: [{link: arm, M: 1, MX: 0.1, XX: 0.1, YY: 0.1, ZZ: 0.1}, {link: tip, M: 1, XX: 0.1, YY: 0.1, ZZ: 0.1}]
+drives:
+  - {joint: ball, Ia: 0.1, K: 5, Fv: 0.2, friction: {stribeck: {excess: 0.1, velocity: 0.3}}}
+  - {joint: cross, K: 3, rest: 0.1}
+"""
+    description = read_mdh(text)
+    assert described(read_mdh(write_mdh(description))) == described(description)
+    robot = linkwork.load(description)
+    q, v, a = [0.0, 0.0, np.sin(0.2), np.cos(0.2), 0.4, 0.5], np.zeros(5), np.zeros(5)
+    slack = robot.with_drives({name: {"stiffness": 0.0} for name in ("ball", "cross")})
+    springs = robot.inverse_dynamics(q, v, a) - slack.inverse_dynamics(q, v, a)
+    assert_close(springs, [0, 0, 5 * 0.4, 3 * 0.3, 3 * 0.4], scale=10.0)
+    with pytest.raises(ModelError, match="a planar joint has no spring"):
+        linkwork.load(read_mdh(text.replace("kind: universal", "kind: planar").replace(", rest: 0.1", "")))
