@@ -86,7 +86,8 @@ def test_completion(run, monkeypatch, words, offered):
     assert run(80).split() == offered
 
 
-def test_completion_for_a_shell(run):
+def test_completion_for_a_shell(run, monkeypatch):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")  # no shell may be among the parents
     assert "_LINKWORK_COMPLETE=complete_bash" in run(80, "--show-completion", "bash")
 
 
