@@ -84,7 +84,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
         "gravity": list(model.gravity),
         "total_mass": model.base_inertia.mass + sum(body.inertia.mass for body in model.bodies),
         "moving_mass": sum(body.inertia.mass for body in model.bodies),
-        "joints": [_joint(body.joint) for body in model.bodies[model.moving_base :]],
+        "joints": [_joint(joint) for joint in model.joints_on_base],
         "bodies": [
             {
                 "name": body.name,

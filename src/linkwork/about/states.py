@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from ..assembly import Assembler
-from ..formulations import sizes
+from ..formulations import layouts, sizes
 from ..model import Model
 from ..robot import Robot
-from ..sim import entry_names, zero
+from ..sim import zero
 
 SPREAD = 0.3  # radians and metres, of random positions around home
 WELL = 1e-2  # conditioned, so that methods can be compared
@@ -18,7 +18,8 @@ INERTIA, VISCOUS, STIFFNESS = ("kg m^2", "kg"), ("N m s", "N s/m"), ("N m", "N/m
 
 
 def entries(model: Model, vector: str) -> list[str]:
-    return list(entry_names(model, vector))
+    """Names of the entries of a kind of vector: q, v, a, tau, ..."""
+    return list(layouts(model)[vector].names)
 
 
 def neutral(model: Model, vector: str) -> np.ndarray:

@@ -75,8 +75,7 @@ class Method:
 
     def _unfit(self, model: Model) -> str:
         """A joint of a kind that it is not for."""
-        joints = model.tree.joints[1:] if model.moving_base else model.tree.joints
-        for joint in joints:
+        for joint in model.joints_on_base:
             if self.kinds is not None and joint.kind.name not in self.kinds:
                 kinds = " and ".join(kind for kind in self.kinds if kind != "continuous")
                 return f"it is for {kinds} joints, and {joint.name!r} is {joint.kind.name}"

@@ -145,6 +145,11 @@ class Model:
         return self.root in self.frames and self.frames[self.root].body > 0
 
     @property
+    def joints_on_base(self) -> tuple[Joint, ...]:
+        """Of the tree, all but the one by which a base floats."""
+        return self.tree.joints[self.moving_base :]
+
+    @property
     def base(self) -> str:
         """As it is asked for where a robot is loaded."""
         return "floating" if self.moving_base else "fixed"

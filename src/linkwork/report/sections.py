@@ -75,7 +75,8 @@ def _limits(model: Model) -> Safe:
 
     rows = [
         [j.name, j.kind.name, j.role, *(told(getattr(j, name)) for name in names.values())]
-        for j in model.coordinates.joints[model.moving_base :]
+        for j in model.joints_on_base
+        if j.leader is None
     ]
     return table(["joint", "kind", "role", *names], rows, "Joints")
 

@@ -3,7 +3,6 @@
 from ..codegen.schemes import AdamsBashforth, RungeKutta
 from .findings import WARNING
 from .integrators import INTEGRATORS, Integrator, add_integrator
-from .names import entry_names
 from .options import Options
 from .rollout import OUTPUTS, STOPPED, rollout
 from .setup import OPEN, rest, zero
@@ -23,7 +22,6 @@ __all__ = [
     "RungeKutta",
     "Trajectory",
     "add_integrator",
-    "entry_names",
     "rest",
     "rollout",
     "simulate",

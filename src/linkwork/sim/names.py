@@ -15,11 +15,6 @@ def entries(model: Model) -> dict[str, tuple[str, ...]]:
     return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(row_names(model))}
 
 
-def entry_names(model: Model, kind: str) -> tuple[str, ...]:
-    """Names of the entries of a kind of vector: q, v, a, tau, ..."""
-    return layouts(model)[kind].names
-
-
 def units(model: Model) -> dict[str, tuple[str, ...]]:
     """Units of the entries of joint vectors."""
     known = layouts(model)

@@ -75,7 +75,7 @@ def only_moving(model: Model) -> str:
 
 def only_moving_with_motors(model: Model) -> str:
     """Why the inverse model does not fit; empty if it does."""
-    rigid = all(joint.role == "active" for joint in model.coordinates.joints[1:])
+    rigid = all(joint.role == "active" for joint in model.joints_on_base)
     return only_moving(model) or ("" if rigid else "it is for joints with motors, and some are elastic or passive")
 
 
