@@ -53,7 +53,8 @@ def frames(robot: Robot) -> Safe:
         paragraph(
             "Modified Denavit-Hartenberg frames of Khalil and Kleinfinger, in which the dynamics is computed: each"
             " body's frame is reached from its parent's by Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r). Lengths in"
-            " m, angles in rad; sigma is 0 for a joint that turns and 1 for one that slides; parent 0 is the ground."
+            " m, angles in rad; sigma is 0 for a joint that turns and 1 for one that slides, of others it is the kind;"
+            " parent 0 is the ground."
         )
         + table(HEADERS, mdh_table(model))
         + table(SEATS, seats(model), SEATED)
