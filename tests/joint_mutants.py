@@ -228,6 +228,7 @@ def wrong_answers(kind: str) -> Iterator[str]:
     own = JOINT_KINDS[kind]
     facts = own.position_units, own.turning, own.directions, own.axial, own.bounded, own.has_spring, own.free
     yield from ["facts"] if facts != FACTS[kind] else []
+    yield from ["pitched"] if own.pitched != (kind == "helical") else []
     yield from ["straight"] if own.straight != (kind not in ("planar", "spherical", "floating")) else []
     yield from ["sizes"] if (own.nq, own.nv) != SIZES.get(kind, (0, 0)) else []
     if kind == "fixed":
