@@ -16,8 +16,8 @@ from robots import STATES, Case
 from timing import Contender, race, ratio
 
 from linkwork import Function
-from linkwork.codegen.c_project import write_c
-from linkwork.codegen.casadi_source import to_casadi
+from linkwork.codegen.sources.c_project import write_c
+from linkwork.codegen.sources.casadi_source import to_casadi
 
 OPTIONS = ("-O3", "-march=native")
 C, FROM_PYTHON = "linkwork, exported C, loop in C", "linkwork, exported C, one call by ctypes"

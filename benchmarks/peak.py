@@ -12,7 +12,7 @@ from timing import Contender, race, ratio
 
 from linkwork import Function, Program
 from linkwork.codegen.native import build, ir_text
-from linkwork.codegen.target import host
+from linkwork.codegen.native.target import host
 from linkwork.program import Op, Port
 
 CHAINS = 12  # independent multiply-adds: enough for two units of latency 4 to 5, few enough to stay in 16 registers

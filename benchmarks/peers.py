@@ -13,7 +13,7 @@ from robots import STATES, Case
 from timing import Contender
 
 from linkwork import Function
-from linkwork.codegen.casadi_source import to_casadi
+from linkwork.codegen.sources.casadi_source import to_casadi
 
 TOLERANCE = 1e-10  # relative, per joint
 CHECKED = 256  # states compared for peers that take one state per call

@@ -36,7 +36,7 @@ from targets import judge
 from timing import CORES, cores, use_cores
 
 import linkwork
-from linkwork.codegen.target import host
+from linkwork.codegen.native.target import host
 
 PACKAGES = {
     "Pinocchio": "pin", "CasADi": "casadi", "MuJoCo": "mujoco", "example-robot-data": "example-robot-data",

@@ -326,25 +326,25 @@ class Function:
         overwrite: bool = False,
     ) -> list[Path]:
         """Write C99 without allocation, a test of it and a CMake file. ``states``: input -> (n, ...) for the test."""
-        from .codegen.c_project import write_c
+        from .codegen.sources.c_project import write_c
 
         return write_c(self, folder, name=name, states=states, overwrite=overwrite)
 
     def to_numpy(self, path: str | Path | None = None, *, name: str | None = None, overwrite: bool = False) -> str:
         """The text of a Python file that needs NumPy alone, written to ``path`` if given."""
-        from .codegen.numpy_source import write_numpy
+        from .codegen.sources.numpy_source import write_numpy
 
         return write_numpy(self, path, name=name, overwrite=overwrite)
 
     def to_casadi(self, *, name: str | None = None) -> Any:
         """A ``casadi.Function`` with the same inputs and outputs by name (``pip install 'linkwork[casadi]'``)."""
-        from .codegen.casadi_source import to_casadi
+        from .codegen.sources.casadi_source import to_casadi
 
         return to_casadi(self, name)
 
     def to_latex(self) -> str:
         """Its equations as LaTeX, constants as numbers; ``Robot.symbolic`` has them with letters."""
-        from .codegen.listing import title, wrapped
+        from .codegen.sources.listing import title, wrapped
         from .symbolic import from_program
 
         return f"{wrapped(iter([title(self)]), '% ')}\n{from_program(self.program, self.label).latex()}"

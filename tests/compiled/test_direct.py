@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from straightline import random_program, same_bits
 
-from linkwork.codegen import direct, native
-from linkwork.codegen.native import build
+from linkwork.codegen import native
+from linkwork.codegen.native import build, direct
 from linkwork.function import Function
 from linkwork.label import Label
 from linkwork.program.program import Op, Port, Program

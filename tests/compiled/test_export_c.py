@@ -14,8 +14,8 @@ from straightline import one_instruction
 
 import linkwork
 from linkwork.about.states import random_states
-from linkwork.codegen import c_source
-from linkwork.codegen.c_project import write_c
+from linkwork.codegen.sources import c_source
+from linkwork.codegen.sources.c_project import write_c
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
 from linkwork.function import Function, Label
 from linkwork.model import Layout, Segment

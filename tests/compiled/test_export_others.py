@@ -11,9 +11,9 @@ import pytest
 
 import linkwork
 from linkwork.about.states import random_states
-from linkwork.codegen.c_source import c_source
-from linkwork.codegen.casadi_source import to_casadi
-from linkwork.codegen.numpy_source import write_numpy
+from linkwork.codegen.sources.c_source import c_source
+from linkwork.codegen.sources.casadi_source import to_casadi
+from linkwork.codegen.sources.numpy_source import write_numpy
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.formulations import QUANTITIES
 from linkwork.function import Function, Label

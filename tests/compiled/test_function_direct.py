@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.codegen import direct, native
+from linkwork.codegen import native
+from linkwork.codegen.native import direct
 from linkwork.errors import ShapeError
 
 

@@ -9,10 +9,10 @@ import pytest
 from straightline import random_program
 
 import linkwork
-from linkwork.codegen import blocks, native, native_loop
-from linkwork.codegen.native import build, ir_text, load, object_code
-from linkwork.codegen.target import host
-from linkwork.codegen.ufunc import make_ufunc
+from linkwork.codegen import native
+from linkwork.codegen.native import blocks, build, ir_text, load, object_code, time_loop
+from linkwork.codegen.native.target import host
+from linkwork.codegen.native.ufunc import make_ufunc
 from linkwork.program.program import Op, Port, Program
 
 MANY = 200_000
@@ -108,10 +108,10 @@ def test_time_loops_on_the_heap(method, monkeypatch):
     states = np.random.default_rng(0).normal(size=(2, 11, arm.nv))
     expected = arm.rollout(*states, **run)
     monkeypatch.setattr(blocks, "STACK", 1024)
-    monkeypatch.setattr(native_loop, "_loaded", {})
+    monkeypatch.setattr(time_loop, "_loaded", {})
     monkeypatch.setenv("LINKWORK_CACHE", "off")
-    text, texts = native_loop.ir_text, []
-    monkeypatch.setattr(native_loop, "ir_text", lambda *args: texts.append(text(*args)) or texts[-1])
+    text, texts = time_loop.ir_text, []
+    monkeypatch.setattr(time_loop, "ir_text", lambda *args: texts.append(text(*args)) or texts[-1])
     found = arm.rollout(*states, **run)
     (loop,) = re.findall(r"^define [^\n]*@run\(.*?^}", texts[0], re.M | re.S)
     assert "alloca" not in loop and all(np.array_equal(found[name], expected[name]) for name in expected)

@@ -10,7 +10,7 @@ from llvmlite import binding
 from straightline import evaluate, one_instruction, random_program, same_bits
 
 from linkwork.codegen.native import build, ir_text
-from linkwork.codegen.target import Target, host
+from linkwork.codegen.native.target import Target, host
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.program.program import ARITY, Op, Port, Program
 

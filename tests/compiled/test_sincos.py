@@ -8,7 +8,7 @@ import pytest
 from straightline import same_bits
 
 from linkwork.codegen.native import build
-from linkwork.codegen.target import host
+from linkwork.codegen.native.target import host
 from linkwork.program.program import Op, Port, Program
 
 PAIR = Program(

@@ -36,7 +36,7 @@ def bench(
 def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[str, Any]:
     """Compile a quantity without the cache, and time it."""
     from ..codegen.native import object_code
-    from ..codegen.target import host
+    from ..codegen.native.target import host
 
     start = time.perf_counter()
     function = robot.compile(quantity)
@@ -59,7 +59,7 @@ def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[s
 
 
 def host_facts() -> dict[str, Any]:
-    from ..codegen.target import host
+    from ..codegen.native.target import host
 
     target = host()
     lanes = target.lanes("float64")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..codegen.listing import refuse_existing
+from ..codegen.sources.listing import refuse_existing
 from ..errors import UnknownNameError
 from ..files import write_text
 from ..formulations import QUANTITIES

@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from ..about.states import random_states
-from ..codegen.c_project import write_c
-from ..codegen.casadi_source import to_casadi
-from ..codegen.listing import name_of, refuse_existing
-from ..codegen.numpy_source import write_numpy
+from ..codegen.sources.c_project import write_c
+from ..codegen.sources.casadi_source import to_casadi
+from ..codegen.sources.listing import name_of, refuse_existing
+from ..codegen.sources.numpy_source import write_numpy
 from ..errors import UnknownNameError
 from ..files import write_bytes, write_text
 from ..function import Function

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import pkgutil
 from dataclasses import dataclass
-from functools import cache as once
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
-from ..program.program import Program
-from . import cache
-from .backend import Compiled
-from .blocks import connect
+from ...errors import UnsupportedError
+from ...program.program import Program
+from .. import cache
+from ..backend import Compiled
+from ..timeloop import Run, TimeLoop
 from .direct import HEADER, Definition, define, emit_direct, make_builtin, obstacle, suits
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
+from .machine_code import assemble, emitter, load
 from .target import ITEM_SIZE, LOCK, Target, host
-from .timeloop import Run, TimeLoop
 from .ufunc import make_ufunc
 
 
@@ -46,7 +44,7 @@ def compile(program: Program, dtype: str) -> Compiled:
 
 
 def compile_loop(loop: TimeLoop) -> Run:
-    from .native_loop import build_loop
+    from .time_loop import build_loop
 
     return build_loop(loop)
 
@@ -93,33 +91,3 @@ def ir_text(program: Program, dtype: str = "float64", target: Target | None = No
 
 def object_code(program: Program, dtype: str, target: Target, segment: int = SEGMENT) -> bytes:
     return assemble(ir_text(program, dtype, target, segment), target)
-
-
-def assemble(text: str, target: Target) -> bytes:
-    """IR -> object code, without optimisation passes: programs arrive folded, shared and in a good order."""
-    from llvmlite import binding
-
-    with LOCK:
-        return target.machine().emit_object(binding.parse_assembly(text, binding.create_context()))
-
-
-@once
-def emitter(*more: str) -> str:
-    """A hash of the sources that shape object code, so that other code never comes out of the cache."""
-    names = ("target", "emit", "sincos", "kernel", "layout", "blocks", "loop", "direct", *more)
-    sources = (pkgutil.get_data(__name__, f"{name}.py") or b"" for name in names)  # finds them beside this module
-    return hashlib.sha256(b"".join(sources)).hexdigest()
-
-
-def load(code: bytes, target: Target) -> Any:
-    """Make object code callable: the engine that owns it."""
-    from llvmlite import binding
-
-    with LOCK:
-        empty = binding.parse_assembly(f'target triple = "{target.triple}"', binding.create_context())
-        # llvmlite's memory manager keeps code and tables of an object within reach of each other.
-        engine = binding.create_mcjit_compiler(empty, target.machine(), use_lmm=True)
-        engine.add_object_file(binding.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-    connect(engine)
-    return engine

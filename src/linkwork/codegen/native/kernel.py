@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
-from ..program.program import Op, Program
+from ...program.program import Op, Program
 from .emit import Function, Module
 from .sincos import HUGE, declare_sincos
 

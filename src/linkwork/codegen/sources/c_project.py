@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, UnknownNameError
-from ..program import Port, interpret
+from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...program import Port, interpret
 from .c_source import REAL, c_source, literal
 from .listing import Exported, name_of, write_all
 

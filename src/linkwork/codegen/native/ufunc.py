@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, UnsupportedError
-from ..program.program import Port, Program
+from ...errors import LinkworkError, ShapeError, UnsupportedError
+from ...program.program import Port, Program
 from .numpy_api import table
 
 SLOT = 31  # of PyUFunc_FromFuncAndDataAndSignature in _UFUNC_API, the same in every NumPy since 1.3

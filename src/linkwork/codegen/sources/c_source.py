@@ -13,9 +13,9 @@ from math import isfinite, isnan, pi
 
 import numpy as np
 
-from ..program import Op, Port, Program
+from ...program import Op, Port, Program
+from ..native.sincos import COSINE, SINE, SPLIT_PARTS
 from .listing import LOCAL, MADE, Exported, description, expression, in_comment, title, value_names, wrapped
-from .sincos import COSINE, SINE, SPLIT_PARTS
 
 PART = 8000  # instructions
 REAL = {"float64": "double", "float32": "float"}

@@ -9,10 +9,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Protocol
 
-from .. import __version__
-from ..errors import LinkworkError
-from ..files import write_text
-from ..program import PARAMETER, Op, Program, count
+from ... import __version__
+from ...errors import LinkworkError
+from ...files import write_text
+from ...program import PARAMETER, Op, Program, count
 
 
 class Exported(Protocol):

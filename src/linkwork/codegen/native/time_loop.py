@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from . import cache
+from .. import cache
+from ..schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
+from ..timeloop import Run, TimeLoop, Turns
 from .blocks import emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import SEGMENT, Kernel, emit_kernel
 from .layout import ELEMENTS, TILES, emit_pack, emit_unpack, tiles_out
-from .native import assemble, emitter, load
-from .schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
+from .machine_code import assemble, emitter, load
 from .target import LOCK, Target, host
-from .timeloop import Run, TimeLoop, Turns
 
 WORDS = ("samples", "first", "steps", "every", "end", "last_held", "state", "constants", "constants_step", "records",
          "records_step", "record_step")  # fmt: skip
@@ -59,8 +59,7 @@ def _key(loop: TimeLoop, target: Target) -> str:
     """Equal for equal code."""
     digests = (f"{name} {program.digest}" for name, program in loop.programs.items())
     sizes = (str(loop.x), str(loop.held), str(loop.constants))
-    sources = emitter("schemes", "timeloop", "native_loop")
-    parts = (repr(loop.scheme), *sizes, *digests, target.identity, sources)
+    parts = (repr(loop.scheme), *sizes, *digests, target.identity, emitter())
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from ..program.program import Port, Program
+from ...program.program import Port, Program
 from .blocks import emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program.program import Port, Program
+from ...program.program import Port, Program
 from .blocks import emit_blocks, on_stack
 from .emit import Function, Module
 from .kernel import Kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..errors import UnsupportedError
-from ..program import ARITHMETIC, Op, Port
+from ...errors import UnsupportedError
+from ...program import ARITHMETIC, Op, Port
 from .listing import Exported, name_of
 
 

@@ -8,7 +8,7 @@ from textwrap import indent
 
 import numpy as np
 
-from ..program import Op
+from ...program import Op
 from .listing import (
     MADE,
     Exported,
