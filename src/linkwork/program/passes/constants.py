@@ -19,9 +19,9 @@ from ..program import Op, Program
 from ..trace import linearize
 from .flat import apply, if_it_helps
 
-MOST = (
-    2.0**20
-)  # beyond, or below one by as much, a constant is not made the unit: others would leave the range of floats
+# Beyond, or below one by as much, a constant is not made the unit, and no value is scaled so far: constants, or values
+# of the robot at hand, would leave the range of floats.
+MOST, FARTHEST = 2.0**20, Fraction(2) ** 400
 
 
 class Scale:
@@ -63,13 +63,26 @@ class Unknowns:
 
     def now(self, scale: Scale) -> Scale:
         """The scale with what has been settled put in."""
-        if self.settled.keys().isdisjoint(scale.powers):
+        if self._final(scale):
             return scale
+        waiting = [k for k in scale.powers if k in self.settled]
+        while waiting:  # each may lead to others, thousands deep
+            own = self.settled[waiting[-1]]
+            if deeper := [k for k in own.powers if k in self.settled and not self._final(self.settled[k])]:
+                waiting += deeper
+            else:
+                self.settled[waiting.pop()] = self._put_in(own)
+        return self._put_in(scale)
+
+    def _final(self, scale: Scale) -> bool:
+        return self.settled.keys().isdisjoint(scale.powers)
+
+    def _put_in(self, scale: Scale) -> Scale:
+        """With what has been settled, once it is final."""
         made = Scale(scale.factor, {k: p for k, p in scale.powers.items() if k not in self.settled})
         for k, p in scale.powers.items():
             if k in self.settled:
-                self.settled[k] = settled = self.now(self.settled[k])
-                made = made.times(settled, p)
+                made = made.times(self.settled[k], p)
         return made
 
     def make_one(self, scale: Scale) -> int | None:
@@ -124,6 +137,8 @@ def rescale(program: Program) -> Program:
     _make_ones(unknowns, factors)
     settled = {id(scale): scale for scale in of}  # few, and shared by many values
     final = {key: Fraction(unknowns.now(scale).factor) for key, scale in settled.items()}
+    if not all(1 / FARTHEST < abs(factor) < FARTHEST for factor in final.values()):
+        return program
     return _scaled(program, [final[id(scale)] for scale in of])
 
 
