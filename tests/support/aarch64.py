@@ -23,7 +23,7 @@ from linkwork.codegen.native.blocks import PYTHON_FUNCTIONS
 from linkwork.codegen.native.machine_code import assemble
 from linkwork.codegen.native.target import Target
 
-NEON = Target("aarch64-unknown-linux-gnu", "generic", "", 16, True)
+NEON = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "", 16, True, 32)
 DRIVER = Path(__file__).with_suffix(".c")
 LINK = (sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-freestanding", "-ffreestanding", "-nostdlib",
         "-static", "-O2")  # fmt: skip

@@ -7,14 +7,15 @@ from itertools import takewhile
 from llvmlite import binding
 
 from linkwork.codegen.native.target import Target
+from support.aarch64 import NEON
 
 LINUX = "x86_64-unknown-linux-gnu"
 TARGETS = {
-    "AVX-512": Target(LINUX, "skylake-avx512", "", 64, True),
+    "AVX-512": Target(LINUX, "skylake-avx512", "", 64, True, 32),
     "AVX2": Target(LINUX, "haswell", "", 32, True),
     "AVX": Target(LINUX, "sandybridge", "", 32, False),
     "SSE2": Target(LINUX, "x86-64", "", 16, False),
-    "NEON": Target("aarch64-unknown-linux-gnu", "generic", "", 16, True),
+    "NEON": NEON,
 }
 REGISTERS = {64: r"%zmm", 32: r"%ymm", 16: r"%xmm|\b[vq]\d"}  # vectors, by their bytes
 ARITHMETIC = {  # kind of operation: mnemonics; on x86-64 without v, the order of the operands and the type
@@ -62,6 +63,10 @@ class Instruction:
         """Bytes from the register that tells where in memory, if one does; tables of constants have none."""
         found = PLACE.search(self.operands)
         return found and int(found["x86"] or found["arm"] or 0)
+
+    @property
+    def in_memory(self) -> bool:
+        return bool(re.search(r"[([]", re.sub(r"\.[ds]\[\d\]", "", self.operands)))
 
     @property
     def on_stack(self) -> bool:
