@@ -83,11 +83,11 @@ def ran(what, inputs, every=1, cuts=None, by="native"):
     state = np.zeros((n, what.state))
     state[:, :3] = inputs.x0
     records = np.full((n, steps // every + 1, size), np.nan)
-    run, first = backend(by).compile_loop(what), 0
+    run, first = backend(by).compile_loop(what, n), 0
     for more in cuts or [steps]:
         end = first + more == steps and steps % every == 0
         turns = Turns(first, more, every, end, steps - 1)
-        run(turns, T0, DT, state, [inputs.u, inputs.w], inputs.c, records[:, first // every :])
+        run(turns, T0, DT, state, [inputs.u, inputs.w], inputs.c, records[:, first // every :])()
         first += more
     assert first == steps
     return records, state
@@ -198,8 +198,8 @@ def test_nothing_but_its_records_is_written(by):
     inner = room[1:6, 2:7, 1:4]
     state = np.zeros((5, what.state))
     state[:, :3] = inputs.x0
-    run = backend(by).compile_loop(what)
-    run(Turns(0, 4, 1, True, 3), T0, DT, state, [inputs.u, inputs.w], inputs.c, inner)
+    run = backend(by).compile_loop(what, 5)
+    run(Turns(0, 4, 1, True, 3), T0, DT, state, [inputs.u, inputs.w], inputs.c, inner)()
     expected = by_numpy("step", inputs, size=3)
     assert np.abs(inner - expected).max() < 1e-13 * np.abs(expected).max()
     inner[:] = -1
@@ -223,7 +223,7 @@ def test_finite_steps(finish, by):
     state = np.zeros((7, what.state))
     state[:, :2] = x
     records = np.empty((7, steps + 1, 2))
-    backend(by).compile_loop(what)(Turns(0, steps, 1, True, steps - 1), 0.0, 1.0, state, [], c, records)
+    backend(by).compile_loop(what, 7)(Turns(0, steps, 1, True, steps - 1), 0.0, 1.0, state, [], c, records)()
     finite = np.isfinite(records).all(axis=2).sum(axis=1) - 1
     assert len(set(finite)) > 3 and finite.max() < steps
     assert np.array_equal(state[:, -1], finite)

@@ -161,7 +161,7 @@ class Runner:
         self.setup, self.dt = setup, dt
         self.loop = plant.time_loop(schemes()[method], setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
-        self.compiled = backend(compiler).compile_loop(self.loop)
+        self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
         self.held = [setup.inputs.held[name] for name in plant.held]
         parts = [setup.inputs.constants[name] for name in plant.constants]
         each = max((len(part) for part in parts), default=1)
@@ -194,7 +194,7 @@ class Runner:
             here = slice(start, min(start + share, count))
             samples = slice(group.start + here.start, group.start + here.stop)
             held, constants = [_of(x, samples) for x in self.held], _of(self.constants, samples)
-            self.compiled(turns, 0.0, self.dt, state[here], held, constants, block[here])
+            self.compiled(turns, 0.0, self.dt, state[here], held, constants, block[here])()
 
         parts = range(0, count, share)
         if pool is None or len(parts) == 1:
