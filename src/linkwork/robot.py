@@ -50,7 +50,7 @@ class Robot:
         self._of_frames: dict[tuple[str, str, str], Function] = {}
         self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
         self._regressors: dict[Any, Function] = {}
-        self.plants: dict[Any, Any] = {}  # what was traced for simulations, by its contents
+        self.plants: dict[Any, Any] = {}  # what was traced for simulations and is to be said of it, by its contents
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -243,6 +243,7 @@ class Robot:
         backend: str = "native",
         threads: int = 1,
         to: str | Path | None = None,
+        out: Trajectory | None = None,
         progress: Any = None,
         diverged: str = "raise",
     ) -> Trajectory:
@@ -255,9 +256,10 @@ class Robot:
         (samples, 10)}; viscous and coulomb (samples, joints); gravity (samples, 3). Controllers know nothing of these.
         ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples.
         ``to``: a new folder to stream into, of .npy files or, if its name ends in .zarr, a Zarr group; memory stays
-        small. ``progress``: True, False, or a function of (done, total) steps; if not said, long runs show it in a
-        terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run
-        early and keeps what is done.
+        small. ``out``: a trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew,
+        notes and all, and returned; after an error it has what was recorded until then. ``progress``: True, False, or
+        a function of (done, total) steps; if not said, long runs show it in a terminal. ``diverged``: "raise" a
+        DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run early and keeps what is done.
         """
         from .sim import Options, rollout
 

@@ -1,10 +1,14 @@
 """Time loops of all back ends against loops in NumPy, on small programs with every kind of input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import RK45
 
 from linkwork.codegen.backend import BACKENDS, backend
+from linkwork.codegen.native import time_loop
+from linkwork.codegen.native.target import host
 from linkwork.codegen.schemes import OwnStep
 from linkwork.codegen.timeloop import TimeLoop, Turns
 from linkwork.program import Port, optimize, trace
@@ -155,6 +159,40 @@ def test_cut_anywhere_and_alone(scheme, by):
     for sample in range(9):
         records, state = ran(what, inputs.only(sample), by=by)
         assert np.array_equal(records[0], whole[sample]) and np.array_equal(state[0], end[sample])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_lanes_change_no_bit(scheme, monkeypatch):
+    """Code for vectors of any width, half of which does for few samples."""
+    what, inputs = loop(scheme, finish=True), Inputs(13, 9)
+    whole, end = ran(what, inputs)
+    own = host()
+    for bytes_ in [width for width in (16, 32) if width < own.vector_bytes]:
+        monkeypatch.setattr(time_loop, "host", lambda bytes_=bytes_: replace(own, vector_bytes=bytes_))
+        records, state = ran(what, inputs)
+        assert np.array_equal(records, whole) and np.array_equal(state, end)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("by", BACKENDS)
+def test_samples_that_start_anew(scheme, by):
+    """Beside others that go on: they have their own time and, where the scheme looks back, nothing to look back on."""
+    what, inputs = loop(scheme), Inputs(9, 4)
+    inputs.u[:], inputs.w[:] = inputs.u[:, :1], inputs.w[:, :1]  # of all steps
+    run, records = backend(by).compile_loop(what, 9), np.empty((9, 5, 5))
+
+    def more(state):
+        run(Turns(0, 4, 1, True, 3), T0, DT, state, [inputs.u, inputs.w], inputs.c, records)()
+        return records.copy(), state
+
+    start = np.zeros((9, what.state))
+    start[:, :3] = inputs.x0
+    first, after = more(start.copy())
+    new = np.arange(9) % 3 == 1
+    mixed, end = more(np.where(new[:, None], start, after))
+    second = more(after)
+    assert np.array_equal(mixed[new], first[new]) and np.array_equal(mixed[~new], second[0][~new])
+    assert np.array_equal(end[~new], second[1][~new]) and np.array_equal(end[:, -1], np.where(new, 4, 8))
 
 
 @pytest.mark.parametrize("own", [(a, b, c) for a in (False, True) for b in (False, True) for c in (False, True)])

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -44,6 +45,18 @@ class TimeLoop:
     @property
     def n_inputs(self) -> int:
         return self.x + 2 + sum(self.held) + self.constants
+
+    @property
+    def instructions(self) -> int:
+        """Of a step."""
+        lengths = {name: len(program.instructions) for name, program in self.programs.items()}
+        return lengths.pop("advance") * self.scheme.evaluations + sum(lengths.values())
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for loops that do the same."""
+        digests = (f"{name} {program.digest}" for name, program in self.programs.items())
+        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *digests))
 
     @property
     def programs(self) -> dict[str, Program]:

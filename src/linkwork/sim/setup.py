@@ -11,7 +11,7 @@ import numpy as np
 from ..assembly import SINGULAR, numbers
 from ..control import Law
 from ..errors import LinkworkError, ShapeError, UnknownNameError
-from ..formulations import drives_of, sizes
+from ..formulations import drives_of, layouts
 from ..model import Model, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
@@ -48,13 +48,15 @@ def prepare(robot: Any, q0: Any, v0: Any, steps: int, dt: float, options: Option
     torque, gains, vary, wrenches = options.torque, options.gains or {}, options.vary or {}, options.wrenches or {}
     q, v, batch = _initial(robot, q0, v0)
     inputs = Inputs(batch, steps)
-    seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
-    # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
-    law = Law(torque, replace(seen, soft_limits=None)) if is_law(torque) else None
-    if law is None and torque is not None:
-        inputs.add("tau", torques(model, torque, "torque"), (sizes(model)["tau"],), "torque", over_time=True)
+    law = None
+    if is_law(torque):
+        # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
+        seen, _ = _surroundings(model, None, options.friction_width, "coulomb" in vary)
+        law = Law(torque, replace(seen, soft_limits=None))
+    elif torque is not None:
+        inputs.add("tau", torques(model, torque, "torque"), (layouts(model)["tau"].size,), "torque", over_time=True)
     traced = _reference(inputs, options.reference, law, steps, dt)
-    payload = _vary(inputs, model, vary)
+    payload = _vary(inputs, model, vary) if vary else ""
     for name, value in gains.items():
         if law is None or name not in law.gains:
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
@@ -74,26 +76,24 @@ def prepare(robot: Any, q0: Any, v0: Any, steps: int, dt: float, options: Option
         laws[frame] = value if is_law(value) else None
         if laws[frame] is None:
             inputs.add(f"wrench {frame}", value, (6,), f"wrench on {frame!r}", over_time=True)
-    parts: dict[str, Any] = {
-        "held": {name: inputs.shapes[name] for name in inputs.held},
-        "constants": {name: inputs.shapes[name] for name in inputs.constants},
-        "reference": traced,
-        "wrenches": laws,
-        "payload": payload,
-        "works": "work" in outputs,
-    }
-    key = _content((parts, torque if law else None, seen.friction_width, options.limits, options.dynamics))
-    plant = robot.plants.get(key)
-    if plant is None:
+    held = {name: inputs.shapes[name] for name in inputs.held}
+    constants = {name: inputs.shapes[name] for name in inputs.constants}
+    works = "work" in outputs
+    said = _content((torque if law else None, traced, laws, options.friction_width, options.limits, options.dynamics))
+    key = said and (tuple(held.items()), tuple(constants.items()), payload, works, said)
+    found = robot.plants.get(key)
+    if found is None:
+        seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
         varied = any(name in inputs.shapes for name in ("mass", "parameters", "payload"))
         quantity = "constrained_dynamics" if seen.loops else "forward_dynamics"
         method = choose(seen, quantity, options.dynamics, wrenches=tuple(laws), varied=varied)
-        plant = Plant(model=seen, method=method, law=law, **parts)
+        found = Plant(seen, method, held, constants, law, traced, laws, payload, works), tuple(notes)
         if key is not None:
             if len(robot.plants) >= REMEMBERED:
                 del robot.plants[next(iter(robot.plants))]  # the oldest
-            robot.plants[key] = plant
-    return Setup(plant, inputs, plant.start(q, v), batch is not None, outputs, tuple(notes))
+            robot.plants[key] = found
+    plant, notes = found
+    return Setup(plant, inputs, plant.start(q, v), batch is not None, outputs, notes)
 
 
 def _content(value: Any) -> Any:
@@ -126,8 +126,9 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
     batch = batches.pop() if batches else None
     if batch == 0:
         raise ShapeError("there are no samples", where="q0", got=q.shape)
-    q = np.array(np.broadcast_to(q, (batch or 1, model.nq)))
-    v = np.array(np.broadcast_to(v, (batch or 1, v.shape[-1])))
+    q, v = (x if x.ndim == 2 else x[None].repeat(batch or 1, axis=0) for x in (q, v))
+    if model.coordinates.quaternions:
+        q = q.copy()
     for at in model.coordinates.quaternions:
         length = np.linalg.norm(q[:, at], axis=1)
         if not (np.abs(length - 1) < 1e-6).all():

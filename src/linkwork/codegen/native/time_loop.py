@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache as once
 from functools import partial
 from typing import Any
 
@@ -38,35 +39,32 @@ HELD = 3  # words for each held port: pointer, bytes from sample to sample, byte
 def build_loop(loop: TimeLoop, samples: int) -> Run:
     """Native code of a loop. It lets go of Python's lock while it runs."""
     target = host()
-    half = replace(target, vector_bytes=32) if target.vector_bytes == 64 else target
-    if samples <= half.lanes("float64"):  # which then has a higher clock and divides faster
-        target = half
-    key = _key(loop, target)
+    if samples <= _half(target).lanes("float64"):  # which then has a higher clock and divides faster
+        target = _half(target)
+    key = loop.digest, target
     with LOCK:
         if key not in _loaded:
-            code = cache.get(key)
+            name = hashlib.sha256("\n".join((loop.digest, target.identity, emitter())).encode()).hexdigest()
+            code = cache.get(name)
             if code is None:
                 code = assemble(ir_text(loop, target), target)
-                cache.put(key, code)
+                cache.put(name, code)
             engine = load(code, target)
             native = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(engine.get_function_address("run"))
             _loaded[key] = (partial(_bound, native), engine)
         return _loaded[key][0]
 
 
-_loaded: dict[str, tuple[Run, Any]] = {}  # never freed, it may be running
+@once
+def _half(target: Target) -> Target:
+    return replace(target, vector_bytes=32) if target.vector_bytes == 64 else target
+
+
+_loaded: dict[tuple[str, Target], tuple[Run, Any]] = {}  # never freed, it may be running
 
 
 def ir_text(loop: TimeLoop, target: Target) -> str:
     return _Writer(loop, target).text()
-
-
-def _key(loop: TimeLoop, target: Target) -> str:
-    """Equal for equal code."""
-    digests = (f"{name} {program.digest}" for name, program in loop.programs.items())
-    sizes = (str(loop.x), str(loop.held), str(loop.constants))
-    parts = (repr(loop.scheme), *sizes, *digests, target.identity, emitter())
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _bound(
