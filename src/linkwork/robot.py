@@ -34,7 +34,7 @@ from .pipeline import compile
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
-    from .sim import Trajectory
+    from .sim import Stepper, Trajectory
 
 
 class Robot:
@@ -264,6 +264,41 @@ class Robot:
         from .sim import Options, rollout
 
         return rollout(self, q0, v0, dt, steps, Options.among(locals()))
+
+    def stepper(
+        self,
+        samples: int,
+        dt: float = 1e-3,
+        *,
+        substeps: int = 1,
+        q0: Any = None,
+        v0: Any = None,
+        torque: Any = None,
+        reference: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        vary: Mapping[str, Any] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        method: str = "semi-implicit-euler",
+        outputs: Sequence[str] = (),
+        limits: SoftLimits | None = None,
+        friction_width: float = 0.05,
+        dynamics: str = "auto",
+        backend: str = "native",
+        threads: int = 1,
+    ) -> Stepper:
+        """Many motions at once, a step at a time, for learning and for hardware in the loop; a step is one native call,
+        of ``substeps`` steps of ``dt`` seconds each, and gives the bits of ``rollout``.
+
+        ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau`` begins
+        with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of numbers to
+        begin with (``stepper.reference``). ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins with, (6,) or
+        (samples, 6), or a function of t. ``vary`` and ``gains`` as in ``rollout``, and they may change between steps.
+        ``outputs``: names of what is computed after each step, as in ``rollout``, for ``stepper.outputs``. The others
+        are those of ``rollout``.
+        """
+        from .sim import Options, Stepper
+
+        return Stepper(self, samples, dt, substeps, q0, v0, Options.among(locals()))
 
     # -- functions of the joints -----------------------------------------------------------------------------------
 

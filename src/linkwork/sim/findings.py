@@ -66,12 +66,13 @@ def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
         values, joint = seen[which], which[2]
         beyond = np.maximum(lower[joint] - values, values - upper[joint])
         sample, _, k = (index[beyond.argmax()] for index in which)
+        bad = np.isin(np.arange(len(seen)), which[0])
         joints = [names[bounded[j]] for j in np.unique(joint)]
         began = t[out[sample, :, k]][0]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
             f" {names[bounded[k]]} by up to {beyond.max():.2g}, from t = {began:g} s on"
-            f"{_of_samples(out.any(axis=(1, 2)), int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
+            f"{_of_samples(bad, int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -21,6 +21,7 @@ from .inputs import one_of_names, positive, whole
 from .integrators import schemes
 from .now import REFERENCE
 from .options import Options
+from .plant import Plant
 from .progress import Progress
 from .records import destination
 from .setup import Setup, prepare
@@ -63,15 +64,11 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
     every, to, threads = options.every, options.to, options.threads
     runner = Runner(setup, method, dt, options.backend)
     notes = list(setup.notes)
-    checked, case = setup.plant.checked, (method, dt, setup.stiffness)
-    if case not in checked:
-        checked[case] = stability.warning(setup, method, dt)
-    if checked[case]:
-        warnings.warn(checked[case], SimulationWarning, stacklevel=USER)
-        notes.append(WARNING + checked[case])
-    back = runner.loop.scheme.history
-    if back and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
-        notes.append(JUMPS.format(method=method, steps=back + 1))
+    warned = stability.warning(setup, method, dt)
+    if warned:
+        warnings.warn(warned, SimulationWarning, stacklevel=USER)
+        notes.append(WARNING + warned)
+    notes += jumps(setup.plant, method)
     samples, rows = setup.samples, steps // every + 1
     shown = Progress(options.progress, samples * steps)
     lent = None
@@ -102,7 +99,7 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
                         records.flush(block, first, row)
                     k, row = k + n, row + new_rows
                     if options.diverged == "raise" and (state[:, -1] < k).any():
-                        raise runner.story(group, state, steps, checked[case])
+                        raise runner.story(group, state, steps, warned)
                     bar.advance(count * n)
                     turns = _turns(turns * min(8.0, PATIENCE / max(took, 1e-6)), numbers, every)
                 if setup.plant.model.loops:
@@ -127,6 +124,13 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
         warnings.warn(finding, SimulationWarning, stacklevel=USER)
         notes.append(WARNING + finding)
     return _kept(arrays, setup, method, dt, notes, options)
+
+
+def jumps(plant: Plant, method: str) -> list[str]:
+    """What to say of inputs that are held, where the method looks back."""
+    back = schemes()[method].history
+    smooth = not set(plant.held) - {REFERENCE}  # samples of a reference are
+    return [] if smooth or not back else [JUMPS.format(method=method, steps=back + 1)]
 
 
 def _kept(
@@ -200,8 +204,7 @@ class Runner:
         def work(start: int) -> None:
             here = slice(start, min(start + share, count))
             samples = slice(group.start + here.start, group.start + here.stop)
-            held, constants = [_of(x, samples) for x in self.held], _of(self.constants, samples)
-            self.compiled(turns, 0.0, self.dt, state[here], held, constants, block[here])()
+            self.bound(turns, samples, state[here], block[here])()
 
         parts = range(0, count, share)
         if pool is None or len(parts) == 1:
@@ -209,6 +212,11 @@ class Runner:
                 work(part)
         else:
             list(pool.map(work, parts))
+
+    def bound(self, turns: Turns, samples: slice, state: np.ndarray, block: np.ndarray) -> Callable[[], None]:
+        """A call that makes these turns of some samples."""
+        held, constants = [_of(x, samples) for x in self.held], _of(self.constants, samples)
+        return self.compiled(turns, 0.0, self.dt, state, held, constants, block)
 
     def story(self, group: slice, state: np.ndarray, steps: int, warned: str) -> DivergedError:
         """Which sample left the numbers first, when, and from where; ``warned``: what was wrong from the start."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..assembly import SINGULAR, numbers
-from ..control import Law
-from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..control import Law, Point
+from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from ..formulations import drives_of, layouts
 from ..model import Model, SoftLimits
 from ..pipeline import choose
@@ -43,10 +43,13 @@ class Setup:
         return tuple(x[0].tobytes() for name, x in own if name in VARIED or name.startswith("gain "))
 
 
-def prepare(robot: Any, q0: Any, v0: Any, steps: int, dt: float, options: Options, outputs: tuple[str, ...]) -> Setup:
+def prepare(
+    robot: Any, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: tuple[str, ...]
+) -> Setup:
+    """``steps``: none for a stepper, which makes as many as it is asked for."""
     model: Model = robot.model
     torque, gains, vary, wrenches = options.torque, options.gains or {}, options.vary or {}, options.wrenches or {}
-    q, v, batch = _initial(robot, q0, v0)
+    q, v, batch = initial(robot, q0, v0)
     inputs = Inputs(batch, steps)
     law = None
     if is_law(torque):
@@ -55,7 +58,7 @@ def prepare(robot: Any, q0: Any, v0: Any, steps: int, dt: float, options: Option
         law = Law(torque, replace(seen, soft_limits=None))
     elif torque is not None:
         inputs.add("tau", torques(model, torque, "torque"), (layouts(model)["tau"].size,), "torque", over_time=True)
-    traced = _reference(inputs, options.reference, law, steps, dt)
+    traced = _reference(inputs, model, options.reference, law, dt)
     payload = _vary(inputs, model, vary) if vary else ""
     for name, value in gains.items():
         if law is None or name not in law.gains:
@@ -115,11 +118,11 @@ def _content(value: Any) -> Any:
     return None if any(part is None for part in parts) else tuple(parts)
 
 
-def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
     """q and the velocities of all joints, (samples, n), and the number of samples, None for a single motion."""
     model: Model = robot.model
     q = rest(model) if q0 is None else vector(model, "q", q0, "q0")
-    v = np.zeros(model.nv) if v0 is None else _velocities(model, v0)
+    v = np.zeros(model.nv) if v0 is None else velocities(model, v0, "v0")
     batches = {len(x) for x in (q, v) if x.ndim == 2}
     if len(batches) > 1:
         raise ShapeError("q0 and v0 have different numbers of samples", got=f"{q.shape} and {v.shape}")
@@ -148,14 +151,14 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
     return q, v, batch
 
 
-def _velocities(model: Model, v0: Any) -> np.ndarray:
+def velocities(model: Model, v: Any, where: str) -> np.ndarray:
     """Of the independent joints, or of all where loops are closed."""
     if not model.loops:
-        return vector(model, "v", v0, "v0")
-    if isinstance(v0, Mapping):
-        return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v0) else "v", v0, "v0")
-    array = numbers(v0, "v0")
-    return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, "v0")
+        return vector(model, "v", v, where)
+    if isinstance(v, Mapping):
+        return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v) else "v", v, where)
+    array = numbers(v, where)
+    return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, where)
 
 
 def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -200,18 +203,31 @@ def rest(model: Model) -> np.ndarray:
     return q
 
 
-def _reference(inputs: Inputs, reference: Any, law: Law | None, steps: int, dt: float) -> Any:
-    """The reference if it can be traced; samples of it go to the inputs if not."""
+def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt: float) -> Any:
+    """The reference if it can be traced; samples of it, or a Point of numbers, go to the inputs."""
     if reference is None:
         return None
     if law is None:
         raise LinkworkError("a reference is for a controller", where="reference", fix="give a controller as torque")
+    if isinstance(reference, Point):
+        motors = len(model.mobility.motors)
+        lead = () if inputs.batch is None else (inputs.batch,)
+        for name, part in zip(Point._fields, reference, strict=True):
+            if np.shape(part) not in ((), (motors,), (*lead, motors)):
+                forms = " or ".join(str(shape) for shape in dict.fromkeys(((motors,), (*lead, motors))))
+                raise ShapeError("wrong shape", where=f"reference.{name}", got=np.shape(part), expected=forms)
+        parts = [np.broadcast_to(numbers(part, "reference"), (*lead, motors)) for part in reference]
+        inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=True)
+        return None
     if not callable(reference):
-        expected = "a function t -> Point(q, v, a), such as linkwork.control.Sampled(times, q)"
+        expected = "a Point(q, v, a) of numbers, or a function t -> Point, such as linkwork.control.Sampled(times, q)"
         raise ShapeError("this is not a reference", where="reference", got=repr(reference)[:80], expected=expected)
     if getattr(reference, "traceable", True):
         return reference
-    points = reference.sample(dt * np.arange(steps))
+    if inputs.steps is None:
+        fix = "a Point of numbers, changed before each step, or a reference that is a formula in t, such as Quintic"
+        raise UnsupportedError("this reference is sampled, and no step is the last", where="reference", fix=fix)
+    points = reference.sample(dt * np.arange(inputs.steps))
     rows = np.stack([np.asarray(part, float) for part in points], axis=1)
     inputs.add(REFERENCE, rows[None], rows.shape[1:], "reference", over_time=True)
     return None
