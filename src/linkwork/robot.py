@@ -289,12 +289,12 @@ class Robot:
         """Many motions at once, a step at a time, for learning and for hardware in the loop; a step is one native call,
         of ``substeps`` steps of ``dt`` seconds each, and gives the bits of ``rollout``.
 
-        ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau`` begins
-        with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of numbers to
-        begin with (``stepper.reference``). ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins with, (6,) or
-        (samples, 6), or a function of t. ``vary`` and ``gains`` as in ``rollout``, and they may change between steps.
-        ``outputs``: names of what is computed after each step, as in ``rollout``, for ``stepper.outputs``. The others
-        are those of ``rollout``.
+        ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau``
+        begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
+        numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
+        with, (6,) or (samples, 6), or a function of t. ``vary`` and ``gains``: as in ``rollout``, and
+        ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``outputs``: what of ``rollout``'s is
+        computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.
         """
         from .sim import Options, Stepper
 

@@ -24,7 +24,7 @@ from .options import Options
 from .rollout import Runner, checked_outputs, jumps
 from .setup import initial, prepare, rest, velocities
 
-USER = 5  # whoever calls Robot.stepper, on the stack above
+USER = 4  # whoever calls Robot.stepper, on the stack above
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is
 
 
@@ -32,9 +32,9 @@ class Stepper:
     """Motions of ``samples`` robots, which it keeps: what ``robot.stepper`` makes.
 
     ``q`` (samples, nq), ``v`` and ``tau`` are views of what native code works on: read them after ``step()``, write
-    ``tau`` before it, with ``stepper.tau[:] = ...`` or ``stepper.tau = ...``. q and v may be written, too, but of a robot
-    with loops, where only ``reset`` knows what fits together; what is written there is not checked. ``reset(mask)``
-    starts samples anew. Each has its own time. One that is ``diverged`` stays so until then, and disturbs no other.
+    ``tau`` before it, with ``stepper.tau[:] = ...`` or ``stepper.tau = ...``. q and v may be written, too, unchecked, but
+    not of a robot with loops, where only ``reset`` knows what fits together. ``reset(mask)`` starts samples anew, each
+    at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
     ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be changed between steps; ``reference``: a
     Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted in it. ``notes``:
@@ -192,7 +192,9 @@ class Stepper:
         """Put samples where they stood, all or those of a mask."""
         expected = self.samples, self._state.shape[1] + 1
         if np.shape(saved) != expected:
-            raise ShapeError("this is not what save() gave", where="restore", got=np.shape(saved), expected=expected)
+            raise ShapeError(
+                "this is not what save() gave", where="restore", got=np.shape(saved), expected=str(expected)
+            )
         chosen = self._chosen(mask)
         self._state[chosen] = saved[chosen, :-1]
         self._since[chosen] = self._calls - saved[chosen, -1].astype(int) // self.substeps
@@ -216,12 +218,12 @@ class Stepper:
     def _write(self, view: np.ndarray, value: Any, name: str) -> None:
         if not view.flags.writeable:
             raise UnsupportedError(
-                f"{name} of a robot with loops cannot be written",
+                "a robot with loops cannot be moved so",
                 where=f"stepper.{name}",
                 fix="stepper.reset(mask, q, v)",
             )
         if np.shape(value) not in (view.shape, view.shape[1:], ()):
-            raise ShapeError("wrong shape", where=f"stepper.{name}", got=np.shape(value), expected=view.shape)
+            raise ShapeError("wrong shape", where=f"stepper.{name}", got=np.shape(value), expected=str(view.shape))
         view[:] = value
 
     def _rows(self, where: str, array: np.ndarray, chosen: Any = ...) -> np.ndarray:
