@@ -32,9 +32,9 @@ class Stepper:
     """Motions of ``samples`` robots, which it keeps: what ``robot.stepper`` makes.
 
     ``q`` (samples, nq), ``v`` and ``tau`` are views of what native code works on: read them after ``step()``, write
-    ``tau`` before it, with ``stepper.tau[:] = ...`` or ``stepper.tau = ...``. q and v may be written, too, unchecked, but
-    not of a robot with loops, where only ``reset`` knows what fits together. ``reset(mask)`` starts samples anew, each
-    at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
+    ``tau`` before it, with ``stepper.tau[:] = ...`` or ``stepper.tau = ...``. q and v may be written, too, unchecked,
+    but not of a robot with loops, where only ``reset`` knows what fits together. ``reset(mask)`` starts samples anew,
+    each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
     ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be changed between steps; ``reference``: a
     Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted in it. ``notes``:

@@ -11,9 +11,7 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache as once
 from functools import partial
 from typing import Any
 
@@ -25,7 +23,7 @@ from ..timeloop import Run, TimeLoop, Turns
 from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import SEGMENT, Kernel, emit_kernel
-from .layout import ELEMENTS, TILES, emit_pack, emit_unpack, tiles_out
+from .layout import ELEMENTS, TILES, Tile, call, columns, store_tile, tile_table, tile_width
 from .machine_code import assemble, emitter, load
 from .target import LOCK, Target, host
 
@@ -39,8 +37,8 @@ HELD = 3  # words for each held port: pointer, bytes from sample to sample, byte
 def build_loop(loop: TimeLoop, samples: int) -> Run:
     """Native code of a loop. It lets go of Python's lock while it runs."""
     target = host()
-    if samples <= _half(target).lanes("float64"):  # which then has a higher clock and divides faster
-        target = _half(target)
+    if samples <= target.half.lanes("float64"):
+        target = target.half
     key = loop.digest, target
     with LOCK:
         if key not in _loaded:
@@ -53,11 +51,6 @@ def build_loop(loop: TimeLoop, samples: int) -> Run:
             native = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(engine.get_function_address("run"))
             _loaded[key] = (partial(_bound, native), engine)
         return _loaded[key][0]
-
-
-@once
-def _half(target: Target) -> Target:
-    return replace(target, vector_bytes=32) if target.vector_bytes == 64 else target
 
 
 _loaded: dict[tuple[str, Target], tuple[Run, Any]] = {}  # never freed, it may be running
@@ -108,16 +101,11 @@ class _Writer:
         self.recorded_row = _side_by_side(loop.record.results, loop.n_inputs)
         self.m = m = Module(target, "float64")
         needed = {name: p for name, p in loop.programs.items() if name != "record" or self.recorded_row is None}
-        self.kernels = {name: emit_kernel(m, p, SEGMENT, name) for name, p in needed.items()}
+        self.kernels = {name: emit_kernel(m, p, SEGMENT, name, whole=True) for name, p in needed.items()}
         largest = max(loop.state, loop.constants, self.records, *loop.held, 1)
         m.functions.append(f"@flat = internal constant [{largest} x i64] [{_words(8 * k for k in range(largest))}]")
         m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
         m.functions.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-        for size in sorted({loop.state, loop.constants, *loop.held} - {0}):
-            emit_pack(m, size)
-        emit_unpack(m, loop.state)
-        if self.records and self.records != loop.state:
-            emit_unpack(m, self.records)
         if self.records:
             self._emit_save()
 
@@ -148,9 +136,13 @@ class _Writer:
                     there = f.at(row, "%ahead")
                     for k in range(0, 8 * size, LINE):
                         f.do(f"call void @llvm.prefetch.p0(ptr {f.at(there, k)}, i32 1, i32 3, i32 1)")
-                tiles_out(f, "tiles", size, rows, "%block", "end")
+                width = tile_width(m, size)
+                for column in columns(m, size):
+                    values = [f.load_row("%block", column + k) for k in range(width)]
+                    store_tile(f, values, [f.at(row, column * m.item) for row in rows])
+                f.do("br label %end")
                 f.label("elements")
-            f.do(f"call void @unpack{size}(ptr %base, i64 %step, i64 %last, ptr @flat, i64 {ELEMENTS}, ptr %block)")
+            self._unpack(f, size, "%base", "%step", "%last", "%block")
             f.do("br label %end")
             f.label("end")
             f.do("ret void")
@@ -194,10 +186,7 @@ class _Writer:
                 self._turn(turn, block, last)
             if self.lazy:
                 self._copy_x("%in", "%state")
-            f.do(
-                f"call void @unpack{loop.state}(ptr {state}, i64 {8 * loop.state}, i64 {last}, ptr @flat,"
-                f" i64 {ELEMENTS}, ptr %state)"
-            )
+            self._unpack(f, loop.state, state, 8 * loop.state, last, "%state")
         emit_free(f, blocks)
         f.do("ret void")
 
@@ -347,8 +336,17 @@ class _Writer:
             row += size
 
     def _pack(self, size: int, base: str, step: str | int, last: str, block: str) -> None:
-        way = TILES if size >= self.m.chunk else ELEMENTS
-        self.f.do(f"call void @pack{size}(ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {way}, ptr {block})")
+        way = TILES if tile_width(self.m, size) > 1 else ELEMENTS
+        where = f"ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {way}, ptr {block}"
+        call(self.f, False, size, f"{where}, {self._tiles(size)}")
+
+    def _unpack(self, f: Function, size: int, base: str, step: str | int, last: str, block: str) -> None:
+        where = f"ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {ELEMENTS}, ptr {block}"
+        call(f, True, size, f"{where}, {self._tiles(size)}")
+
+    def _tiles(self, size: int) -> str:
+        tiles = [Tile(column, column) for column in columns(self.m, size)]
+        return f"ptr {tile_table(self.m, tiles)}, i64 {len(tiles)}"
 
     def _word(self, number: int) -> str:
         kind = "double" if number < REALS else "i64"
