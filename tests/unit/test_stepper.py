@@ -51,10 +51,10 @@ def arm():
 def starts(robot, samples, seed=0):
     rng = np.random.default_rng(seed)
     if robot.model.loops:
-        crank = np.array(robot.home)[list(robot.model.mobility.independent)] + rng.uniform(
-            -0.2, 0.2, (samples, robot.nv)
+        home = np.array(robot.home)[list(robot.model.mobility.independent)]
+        return robot.assemble(home + rng.uniform(-0.2, 0.2, (samples, robot.nv))).q, rng.normal(
+            size=(samples, robot.nv)
         )
-        return robot.assemble(crank).q, rng.normal(size=(samples, robot.nv))
     return robot.coordinates.random(rng, samples), 0.3 * rng.normal(size=(samples, robot.nv))
 
 
@@ -217,7 +217,7 @@ def test_controllers_follow_what_is_written(arm):
     for goal in goals:
         stepper.reference.q[:] = goal
         stepper.step()
-        for k in range(SUBSTEPS):
+        for _ in range(SUBSTEPS):
             run = arm.rollout(q, v, PD(3.0, 0.5), DT, 1, reference=Point(goal, 0, 0), gains=gains)
             q, v = run.q[:, -1], run.v[:, -1]
         assert np.abs(stepper.q - q).max() < 1e-14 and np.abs(stepper.v - v).max() < 1e-14
@@ -236,7 +236,7 @@ def test_references_in_time(arm):
     for k in range(STEPS):
         stepper.step()
         assert np.array_equal(stepper.q, expected.q[:, k + 1])
-    with pytest.raises(UnsupportedError, match="sampled.*\n.*a Point of numbers"):
+    with pytest.raises(UnsupportedError, match=r"sampled.*\n.*a Point of numbers"):
         arm.stepper(3, DT, torque=law, reference=Sampled([0, 1], [[0, 0], [1, 1]]))
     with pytest.raises(UnsupportedError, match="no reference to write"):
         stepper.reference.q[:] = 0
@@ -308,7 +308,7 @@ def test_steps_that_are_too_long():
         ({"outputs": "speed"}, "no output 'speed'"),
         ({"wrenches": {"nowhere": np.zeros(6)}}, "nowhere"),
         ({"vary": {"viscous": np.zeros((2, 2))}}, "viscous.*wrong shape"),
-        ({"torque": PD(1, 1), "reference": Point([1, 2, 3], 0, 0)}, r"reference.q: wrong shape\n.*\n.*\(2,\) or \(3, 2\)"),
+        ({"torque": PD(1, 1), "reference": Point([1, 2, 3], 0, 0)}, r"reference.q: wrong shape\n.*\n.*or \(3, 2\)"),
         ({"reference": Point(0, 0, 0)}, "a reference is for a controller"),
         ({"torque": PD(1, 1), "reference": [0, 0]}, "this is not a reference"),
     ],
@@ -321,9 +321,9 @@ def test_refused_steppers(arm, options, words):
 @pytest.mark.parametrize(
     ("act", "error", "words"),
     [
-        (lambda s: s.reset([1, 2]), ShapeError, r"this is not a mask\n.*int64 \(2,\)\n.*bool \(3,\)\n.*mask\[numbers\]"),
+        (lambda s: s.reset([1, 2]), ShapeError, r"not a mask\n.*int\d+ \(2,\)\n.*bool \(3,\)\n.*mask\[numbers\]"),
         (lambda s: s.reset(np.ones(4, bool)), ShapeError, "this is not a mask"),
-        (lambda s: s.reset([True, False, True], np.zeros((4, 2))), ShapeError, r"q: wrong.*\n.*\n.*\(3, 2\) or \(2, 2\)"),
+        (lambda s: s.reset([True, False, True], np.zeros((4, 2))), ShapeError, r"q: wrong.*\n.*\n.*\(3, 2\) or"),
         (lambda s: s.reset(q=[np.inf, 0]), ShapeError, "finite"),
         (lambda s: s.reset(q={"elbow": 1.0}), UnknownNameError, "elbow"),
         (lambda s: s.restore(np.zeros((3, 2))), ShapeError, r"not what save\(\) gave"),
