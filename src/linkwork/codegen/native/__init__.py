@@ -43,10 +43,10 @@ def compile(program: Program, dtype: str) -> Compiled:
     return Compiled(ready.ufunc, partial(make_builtin, ready.direct))
 
 
-def compile_loop(loop: TimeLoop) -> Run:
+def compile_loop(loop: TimeLoop, samples: int) -> Run:
     from .time_loop import build_loop
 
-    return build_loop(loop)
+    return build_loop(loop, samples)
 
 
 def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = SEGMENT):
