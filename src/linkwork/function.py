@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .codegen.backend import backend
-from .errors import LinkworkError, ShapeError, UnknownNameError
+from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
 from .model.coordinates import Layout
@@ -29,7 +29,8 @@ PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") el
 class Function:
     """Call it with arrays of any leading batch axes, ``(..., n)``; results are new arrays unless ``out`` is given.
 
-    Attributes: ``program``, ``label``, ``dtype``, ``backend``, ``operations`` (on line), ``signature``, ``calls``.
+    Attributes: ``program``, ``label``, ``dtype``, ``backend``, ``operations`` (on line), ``signature``, ``calls``, and
+    for other compiled code ``address``, ``ports``, ``steps``.
     """
 
     _has_own_type = False
@@ -54,6 +55,7 @@ class Function:
         self._ufunc: Callable[..., Any] | None = None
         self._obstacle = ""
         self._several: Callable[[int], Callable[..., Any]] | None = None  # ufuncs that share a batch
+        self._address = 0
         self._dtype = np.dtype(dtype)
 
     # -- what it is ----------------------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ class Function:
 
     def _build(self) -> Callable[..., Any]:
         compiled = backend(self.backend).compile(self.program, self.dtype)
-        self._obstacle, self._several = compiled.obstacle, compiled.shared
+        self._obstacle, self._several, self._address = compiled.obstacle, compiled.shared, compiled.address
         if not self._has_own_type:
             self._obstacle = "a subclass of Function may be called in its own way"
         elif compiled.direct is not None:
@@ -84,6 +86,35 @@ class Function:
         """How calls of one state in plain arrays are made: "direct", or why they go through NumPy like all others."""
         _ = self.ufunc
         return f"through NumPy: {self._obstacle}" if self._obstacle else "direct"
+
+    @property
+    def address(self) -> int:
+        """The address of its machine code, for compiled code of others: a NumPy inner loop,
+        ``void loop(char **args, intptr_t *dimensions, intptr_t *steps, void *data)``.
+
+        ``args`` points to the data of each of ``ports``, ``dimensions`` to the number of states, ``steps`` to numbers
+        as ``steps`` has them; ``data`` is not read. It needs no interpreter lock, keeps nothing between calls, and may
+        run in any number of threads. It stays where it is until the process ends.
+        """
+        _ = self.ufunc
+        if not self._address:
+            raise UnsupportedError(
+                "there is no machine code to point to", where=self.__name__, got=f"backend {self.backend!r}",
+                fix='compile it with backend="native"',
+            )  # fmt: skip
+        return self._address
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """What the code at ``address`` takes: inputs, then outputs, but for those without entries."""
+        return tuple(port for port in (*self.program.inputs, *self.program.outputs) if port.size)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Bytes from state to state, for each of ``ports``; then for each those from entry to entry along its axes.
+        These are of arrays in C order; the code at ``address`` takes any, also 0, and reads and writes accordingly."""
+        arrays = [np.empty((1, *port.shape), self.dtype).strides for port in self.ports]
+        return (*(each[0] for each in arrays), *(step for each in arrays for step in each[1:]))
 
     @cached_property
     def operations(self) -> Operations:

@@ -45,8 +45,8 @@ def compile(program: Program, dtype: str) -> Compiled:
     shared = partial(_shared, program, dtype, ready)
     if ready.direct is None:
         told = obstacle() or "the program is so large that they would gain nothing"
-        return Compiled(ready.ufunc, obstacle=told, shared=shared)
-    return Compiled(ready.ufunc, partial(make_builtin, ready.direct), shared=shared)
+        return Compiled(ready.ufunc, obstacle=told, shared=shared, address=ready.address)
+    return Compiled(ready.ufunc, partial(make_builtin, ready.direct), shared=shared, address=ready.address)
 
 
 def _shared(program: Program, dtype: str, ready: Loaded, threads: int) -> Any:
