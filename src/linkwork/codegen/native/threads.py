@@ -30,11 +30,14 @@ def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, A
     ports = [port for port in (*program.inputs, *program.outputs) if port.size]
     each = len(program.instructions) + sum(port.size for port in ports)  # a block; loads and stores count, too
     blocks = -(-WORK // max(each, 1))
-    data = (ctypes.c_int64 * 4)()
-    for word, value in {
-        sharing.LOOP: loop, sharing.ARGUMENTS: len(ports), sharing.PIECE: blocks * lanes, sharing.HELPERS: threads - 1,
-    }.items():  # fmt: skip
-        data[word] = value
+    words = {
+        sharing.LOOP: loop,
+        sharing.ARGUMENTS: len(ports),
+        sharing.PIECE: blocks * lanes,
+        sharing.HELPERS: threads - 1,
+        sharing.LOOKS: sharing.WAIT * max(1, each // WORK),
+    }
+    data = (ctypes.c_int64 * sharing.DATA)(*(words[k] for k in range(sharing.DATA)))
     return _engine().get_function_address("shared"), data
 
 
@@ -63,7 +66,7 @@ def _start(number: int):
     words[:] = (0, 0, allocate(), allocate())
     for lock in words[sharing.WAKE :]:
         acquire(lock, 1)
-    run(engine.get_function_address("worker"), place)
+    run(engine.get_function_address("worker"), place)  # if there can be no more threads, nobody takes its offers
 
 
 @once
