@@ -303,14 +303,15 @@ class Function:
 
     def _shared(self, threads: int | str) -> Callable[..., Any]:
         """The ufunc that shares a batch among so many threads."""
+        one = self.ufunc
         if threads == "auto":
             threads = PROCESSORS
         elif not isinstance(threads, (int, np.integer)) or threads < 1:
             expected = 'a positive whole number, or "auto"'
             raise ShapeError("this is no number of threads", where=self.__name__, got=repr(threads), expected=expected)
-        one = self.ufunc
-        several = min(threads, PROCESSORS)
-        return one if several == 1 or self._several is None else self._several(several)
+        elif threads > PROCESSORS:
+            threads = PROCESSORS
+        return one if threads == 1 or self._several is None else self._several(threads)
 
     def _outputs(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         ports = self.program.outputs

@@ -15,7 +15,7 @@ from ...program.program import Program
 from .. import cache
 from ..backend import Compiled
 from ..timeloop import Run, TimeLoop
-from .direct import HEADER, Definition, define, emit_direct, make_builtin, obstacle, suits, worthwhile
+from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits, worthwhile
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
@@ -83,7 +83,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
     if dtype not in ITEM_SIZE:
         raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
     target = target or host()
-    parts = (program.digest, dtype, target.identity, str(segment), str(HEADER), emitter())
+    parts = (program.digest, dtype, target.identity, str(segment), f"{HEADER}, {ITEMS}", emitter())
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     with LOCK:
         if key not in _loaded:
