@@ -21,7 +21,7 @@ from ..model.coordinates import real_numbers
 from .steps import NEWTON, STRIDE, judge_function, newton_function, step_function, stride_function, unit_function
 
 PLAIN, FLOAT = {float, int, np.float64}, np.dtype(float)
-TAKEN = np.int64(NEWTON)
+TAKEN, TRUE, FALSE = np.int64(NEWTON), np.True_, np.False_
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
 SINGULAR = 1e-5  # of the conditioning
 SLACK = 10  # times the residual that is left at home
@@ -167,9 +167,7 @@ class Assembler:
         """One position in plain numbers, if one stride or a few plain Newton steps do for it; it is for ``__call__`` to
         look closer at everything else. The bits are the same, and there is little Python on the way to them."""
         goal, start = _row(known), self._home if guess is None else _row(guess)
-        if goal is None or start is None or goal.shape != self._goal_shape or start.shape != self._home.shape:
-            return None
-        if not self._short:
+        if goal is None or start is None or (goal.shape, start.shape) != self._shapes or not self._short:
             return None
         if self.legs is None:
             found = self.stride(start, goal)
@@ -187,7 +185,7 @@ class Assembler:
             return None
         q, one = found[: start.size], object.__new__(Assembly)
         fields = {
-            "q": q, "solved": np.True_, "singular": np.False_, "lost": np.False_, "residual": found[-3],
+            "q": q, "solved": TRUE, "singular": FALSE, "lost": FALSE, "residual": found[-3],
             "conditioning": found[-1], "iterations": TAKEN, "nearest": q.copy(), "robot": self.model.name,
         }  # fmt: skip
         object.__setattr__(one, "__dict__", fields)  # a frozen class sets one after the other, which takes a while
@@ -198,8 +196,8 @@ class Assembler:
         return np.array(self.model.home)
 
     @cached_property
-    def _goal_shape(self) -> tuple[int]:
-        return (len(self.places),)
+    def _shapes(self) -> tuple[tuple[int], tuple[int]]:
+        return (len(self.places),), (self.model.nq,)
 
     @cached_property
     def _short(self) -> bool:
