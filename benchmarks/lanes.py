@@ -1,0 +1,16 @@
+"""Narrower vectors on the same processor: how time depends on lanes, and what processors without AVX-512 would run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linkwork.codegen.native.target import Target, host
+
+
+def targets() -> dict[int, Target]:
+    """By lanes of float64: the processor itself, then as one whose registers have half the width, and so on down to
+    two lanes. Only the widest have the instructions and registers of AVX-512."""
+    here = host()
+    plain = ",".join(each.replace("+", "-") if "avx512" in each else each for each in here.features.split(","))
+    narrower = [replace(here, features=plain, vector_bytes=width) for width in (32, 16) if width < here.vector_bytes]
+    return {target.lanes("float64"): target for target in (here, *narrower)}
