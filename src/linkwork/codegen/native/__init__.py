@@ -14,7 +14,7 @@ from ...program.program import Program
 from .. import cache
 from ..backend import Compiled
 from ..timeloop import Run, TimeLoop
-from .direct import HEADER, Definition, define, emit_direct, make_builtin, obstacle, suits
+from .direct import HEADER, Definition, define, emit_direct, make_builtin, obstacle, suits, worthwhile
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
@@ -82,7 +82,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
 def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = SEGMENT) -> str:
     """The LLVM IR that :func:`build` compiles."""
     module = Module(target or host(), dtype)
-    kernel = emit_kernel(module, program, segment)
+    kernel = emit_kernel(module, program, segment, whole=worthwhile(program))
     emit_loop(module, program, kernel)
     if suits(program, kernel):
         emit_direct(module, program, kernel)

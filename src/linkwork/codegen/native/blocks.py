@@ -7,10 +7,9 @@ import ctypes
 from collections.abc import Mapping
 from typing import Any
 
-from .emit import Function
+from .emit import LINE, Function
 
 STACK = 128 * 1024  # bytes; the smallest stacks of threads are four times as large (macOS)
-LINE = 64  # blocks begin on a cache line
 # Entries of @memory. The first two need no interpreter lock, the others take it to say that memory is short.
 PYTHON_FUNCTIONS = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
 MALLOC, FREE, LOCK, NO_MEMORY, UNLOCK = range(len(PYTHON_FUNCTIONS))

@@ -29,11 +29,12 @@ from ...program.program import Port, Program
 from .blocks import emit_blocks, on_stack
 from .emit import Function, Module
 from .kernel import Kernel
-from .layout import ELEMENTS, TILES
 from .numpy_api import table
 from .ufunc import signature
 
 LONGEST = 20_000  # instructions; beyond, NumPy's microsecond hardly shows and others may want the lock
+
+MOST = 1000  # results, of which all are in the output block in the end
 
 # What is assumed. Byte offsets of fields: every object begins with what ``object`` has, the type last.
 HEADER = object.__basicsize__
@@ -52,7 +53,11 @@ NDARRAY, NEW_SCALAR, NEW_ARRAY = 2, 60, 93  # slots of PyArray_Type, PyArray_Sca
 
 def suits(program: Program, kernel: Kernel) -> bool:
     """Whether a direct call of ``program`` is worth its code."""
-    return len(program.instructions) <= LONGEST and on_stack(kernel.blocks)
+    return worthwhile(program) and on_stack(kernel.blocks)
+
+
+def worthwhile(program: Program) -> bool:
+    return len(program.instructions) <= LONGEST and len(program.results) <= MOST
 
 
 # Emitting -------------------------------------------------------------------------------------------------------------
@@ -70,7 +75,7 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
         for k, (port, shape, rows) in enumerate(_places(f, program.inputs, "in")):
             array = _load(f, "ptr", "%arguments", 8 * k)
             _require(f, f"call i1 @fits(ptr {array}, i32 {len(port.shape)}, ptr {shape})", "other")
-            _move(f, f"pack{port.size}", array, port, m.lanes - 1, rows)
+            _spread(f, array, port, rows)
         for name in kernel.functions:
             f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
         _answer(f, program.outputs)
@@ -89,12 +94,22 @@ def _places(f: Function, ports: Sequence[Port], block: str) -> Iterator[tuple[Po
         row += port.size
 
 
-def _move(f: Function, function: str, array: str, port: Port, last: int, rows: str):
-    """Between an array and a block: a batch of states that all lie in the same place."""
+def _spread(f: Function, array: str, port: Port, rows: str):
+    """Scalars of one state -> rows of the input block, in all lanes."""
     if port.size:
-        way = TILES if last and port.size >= f.module.chunk else ELEMENTS
         data = _load(f, "ptr", array, DATA)
-        f.do(f"call void @{function}(ptr {data}, i64 0, i64 {last}, ptr @flat, i64 {way}, ptr {rows})")
+        with f.counted("spread", port.size) as k:
+            scalar = f.let(f"load {f.module.real}, ptr {f.at(data, f.let(f'mul i64 {k}, {f.module.item}'))}")
+            f.store_row(f.splat(scalar), f.at(rows, f.let(f"mul i64 {k}, {f.module.row}")), 0)
+
+
+def _collect(f: Function, array: str, port: Port, rows: str):
+    """The first lane of rows of the output block -> scalars of one state."""
+    if port.size:
+        data, real = _load(f, "ptr", array, DATA), f.module.real
+        with f.counted("collect", port.size) as k:
+            scalar = f.let(f"load {real}, ptr {f.at(rows, f.let(f'mul i64 {k}, {f.module.row}'))}")
+            f.do(f"store {real} {scalar}, ptr {f.at(data, f.let(f'mul i64 {k}, {f.module.item}'))}")
 
 
 def _emit_fits(m: Module):
@@ -149,7 +164,7 @@ def _answer(f: Function, ports: Sequence[Port]):
             value = f.let(f"call ptr {_entry(f, 'new_scalar')}(ptr {rows}, ptr {dtype}, ptr null)")
         _require(f, f"icmp ne ptr {value}, null", "undo" if answer else "failed")
         if port.shape:
-            _move(f, f"unpack{port.size}", value, port, 0, rows)
+            _collect(f, value, port, rows)
         if answer:
             f.do(f"call i32 {_entry(f, 'set_item')}(ptr {answer}, i64 {k}, ptr {value})")  # takes over the reference
         else:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from .target import ITEM_SIZE, Target
+
+LINE = 64  # bytes of a cache line
 
 
 @dataclass
@@ -16,13 +19,12 @@ class Module:
     target: Target
     dtype: str
     functions: list[str] = field(default_factory=list)
-    table: dict[str, int] = field(default_factory=dict)  # literal -> its row of @table
-    copies: int = 1  # registers that one vector takes
+    table: dict[str, int] = field(default_factory=dict)  # literal -> its place in @table
     declared: set[str] = field(default_factory=set)
 
     def __post_init__(self):
         self.item = ITEM_SIZE[self.dtype]
-        self.lanes = self.target.lanes(self.dtype) * self.copies
+        self.lanes = self.target.lanes(self.dtype)
         self.real = {8: "double", 4: "float"}[self.item]
         self.integer = f"i{8 * self.item}"
         self.vector = f"<{self.lanes} x {self.real}>"
@@ -40,14 +42,22 @@ class Module:
         """``number`` rounded to the dtype, spelt exactly; LLVM writes float32 with the bits of a double too."""
         return double_literal(float32(number) if self.item == 4 else number)
 
-    def constant_row(self, number: float) -> int:
-        """The row of @table that holds a number."""
-        return self.table.setdefault(self.literal(number), len(self.table))
+    def bits(self, number: float) -> int:
+        """Of a number as the dtype has it, read as an integer."""
+        kinds = ("<d", "<q") if self.item == 8 else ("<f", "<i")
+        return struct.unpack(kinds[1], struct.pack(kinds[0], number))[0]
+
+    @property
+    def entry(self) -> str:
+        """The type of an entry of @table: a number where instructions repeat it in all lanes as they read it, else a
+        whole vector, which folds into the arithmetic like a row of a block. A literal would take a register."""
+        return self.real if self.target.choices.broadcast else self.vector
 
     def text(self) -> str:
-        rows = (f"{self.vector} <{', '.join([f'{self.real} {literal}'] * self.lanes)}>" for literal in self.table)
-        # Whole vectors in memory fold into the arithmetic; a splat literal would be a broadcast and a register.
-        table = f"@table = dso_local global [{len(self.table)} x {self.vector}] [{', '.join(rows)}], align {self.row}"
+        numbers = [f"{self.real} {literal}" for literal in self.table]
+        if self.entry == self.vector:
+            numbers = [f"{self.vector} <{', '.join([number] * self.lanes)}>" for number in numbers]
+        table = f"@table = dso_local global [{len(numbers)} x {self.entry}] [{', '.join(numbers)}], align {LINE}"
         return "\n".join([f'target triple = "{self.target.triple}"', table, *self.functions, "!0 = !{}", ""])
 
 
@@ -66,8 +76,9 @@ def float32(number: float) -> float:
 class Function:
     """One function of a module, written line by line. Use as ``with Function(...) as f``."""
 
-    def __init__(self, module: Module, head: str):
+    def __init__(self, module: Module, head: str, volatile: bool = False):
         self.module, self.count = module, 0
+        self.volatile = "volatile " if volatile else ""  # what is so is neither joined with other accesses nor moved
         self.lines = [head + " {"]
 
     def __enter__(self) -> Function:
@@ -88,6 +99,24 @@ class Function:
     def label(self, name: str):
         self.lines.append(f"{name}:")
 
+    @contextmanager
+    def counted(self, name: str, count: str | int, step: int = 1) -> Iterator[str]:
+        """``for name in range(0, count, step)``, with labels that begin with ``name`` and a number."""
+        self.count += 1
+        name = f"{name}{self.count}"
+        for line in (f"br label %{name}.enter", f"br label %{name}.head"):
+            self.do(line)
+            self.label(line.split("%")[1])
+        self.do(f"%{name} = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.next]")
+        self.do(f"br i1 {self.let(f'icmp slt i64 %{name}, {count}')}, label %{name}.body, label %{name}.end")
+        self.label(f"{name}.body")
+        yield f"%{name}"
+        self.do(f"br label %{name}.next")
+        self.label(f"{name}.next")
+        self.do(f"%{name}.after = add i64 %{name}, {step}")
+        self.do(f"br label %{name}.head")
+        self.label(f"{name}.end")
+
     # Memory
 
     def at(self, base: str, offset: str | int) -> str:
@@ -97,20 +126,27 @@ class Function:
     def load_row(self, base: str, row: int) -> str:
         """Vector number ``row`` of the block at ``base``."""
         m = self.module
-        return self.let(f"load {m.vector}, ptr {self.at(base, row * m.row)}, align {m.row}")
+        return self.let(f"load {self.volatile}{m.vector}, ptr {self.at(base, row * m.row)}, align {m.row}")
 
     def store_row(self, value: str, base: str, row: int):
         m = self.module
-        self.do(f"store {m.vector} {value}, ptr {self.at(base, row * m.row)}, align {m.row}")
+        self.do(f"store {self.volatile}{m.vector} {value}, ptr {self.at(base, row * m.row)}, align {m.row}")
 
     def constant(self, number: float) -> str:
         """A vector of equal numbers, loaded from the table."""
         m = self.module
-        row = m.constant_row(number)
-        lanes, bytes_ = m.lanes // m.copies, m.row // m.copies
-        place = f"getelementptr (i8, ptr @table, i64 {row * bytes_})"
-        value = self.let(f"load <{lanes} x {m.real}>, ptr {place}, align {bytes_}, !invariant.load !0")
-        return value if m.copies == 1 else self.shuffle(value, value, [k % lanes for k in range(m.lanes)], lanes)
+        place = m.table.setdefault(m.literal(number), len(m.table))
+        entry = m.item if m.entry == m.real else m.row
+        address = f"getelementptr (i8, ptr @table, i64 {place * entry})"
+        same = "" if self.volatile else ", !invariant.load !0"
+        value = self.let(f"load {self.volatile}{m.entry}, ptr {address}, align {entry}{same}")
+        return value if m.entry == m.vector else self.splat(value)
+
+    def splat(self, scalar: str) -> str:
+        """A scalar in all lanes."""
+        m = self.module
+        one = self.let(f"insertelement {m.vector} poison, {m.real} {scalar}, i32 0")
+        return self.shuffle(one, "poison", [0] * m.lanes)
 
     # Arithmetic on vectors
 
@@ -119,6 +155,19 @@ class Function:
         kind = f"<{lanes or self.module.lanes} x {self.module.real}>"
         places = ", ".join(f"i32 {k}" for k in mask)
         return self.let(f"shufflevector {kind} {a}, {kind} {b}, <{len(mask)} x i32> <{places}>")
+
+    def riffle(self, a: str, b: str, upper: bool) -> str:
+        """In every 16 bytes the scalars of the lower (upper) halves of ``a`` and ``b`` by turns."""
+        m = self.module
+        half = m.chunk // 2
+        starts = range(half if upper else 0, m.lanes, m.chunk)
+        return self.shuffle(a, b, [s + k + other for s in starts for k in range(half) for other in (0, m.lanes)])
+
+    def units(self, a: str, b: str, chosen: Sequence[tuple[int, int]]) -> str:
+        """16 bytes each: (0, k) is number k of ``a``, (1, k) of ``b``."""
+        m = self.module
+        starts = [which * m.lanes + k * m.chunk for which, k in chosen]
+        return self.shuffle(a, b, [s + k for s in starts for k in range(m.chunk)])
 
     def join(self, parts: Sequence[str], lanes: int) -> str:
         """One vector from a power of two of vectors of ``lanes`` lanes, joined in pairs."""

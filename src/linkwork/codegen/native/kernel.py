@@ -1,166 +1,129 @@
 """Program -> IR that computes one block: as many states as a vector has lanes.
 
-Scalar number k of the inputs is vector number k of the input block, likewise the outputs. The program is cut into
-functions of bounded length, because LLVM's time grows faster than a function's length; values needed after a cut go
-through a scratch block. Results that only repeat others, or that are inputs or constants, are copied in a loop if there
-are many.
+Scalar number k of the inputs is vector number k of the input block. Sines and cosines have functions of their own,
+before what needs them: a call among other instructions would force everything out of the registers. The rest is cut
+into functions of bounded length, because LLVM's time grows faster than a very long function; values needed after a cut
+go through a scratch block.
+
+Results go to the output block. Where they are few, result k is its vector number k, and all are there in the end. Where
+they are many, each of its rows is used again as soon as the tile it belongs to has been unpacked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, groupby
+from dataclasses import dataclass, replace
 
 from ...program.program import Op, Program
 from .emit import Function, Module
-from .sincos import HUGE, declare_sincos
+from .layout import Tile, columns, tile_width
+from .registers import Drop, Load, Run, Spill, Step, plan
+from .sincos import emit_sincos
 
-SEGMENT = 2000  # instructions per function
-STORE_COST = 8  # instructions that take LLVM as long as a store in a long row of stores
+SEGMENT = 8000  # instructions per function
+FEW = 128  # results that the output block holds all at once
 
-SINCOS = -1  # pseudo operation: sine and cosine of its arguments at once
-TOGETHER = 2  # arguments of one SINCOS: independent work fills the waits of one long chain of operations
+SINCOS = -1  # pseudo operation: sine and cosine of its arguments, all at once
 STORE = -2  # pseudo operation: put its argument into rows of the output block
-FEW = 100  # results for which a table of what to copy where is not worth it
 BLOCKS = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
 
 
 @dataclass(frozen=True)
-class Step:
-    """One instruction and the values it makes: one, but SINCOS any number and STORE none."""
-
-    op: int
-    args: tuple[int, ...]
-    makes: tuple[int, ...]
-    parts: tuple[tuple[int, int], ...] = ()  # SINCOS: of which argument each made value is the sine (0) or cosine (1)
-    rows: tuple[int, ...] = ()  # STORE: of the output block
-
-    @property
-    def cost(self) -> int:
-        """Instructions that take LLVM as long."""
-        return STORE_COST * len(self.rows) if self.op == STORE else 1
-
-
-@dataclass(frozen=True)
 class Kernel:
-    """Names of the emitted functions, to be called in order, and the rows their scratch block must have."""
+    """Emitted functions, to be called in order with the three blocks."""
 
     functions: tuple[str, ...]
+    finished: tuple[dict[int, list[Tile]], ...]  # tiles of outputs to be unpacked after each, before the next
     scratch_rows: int
     blocks: dict[str, int]  # what the functions take, and how many bytes
 
 
-def emit_kernel(module: Module, program: Program, segment: int = SEGMENT, name: str = "kernel") -> Kernel:
-    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block, and those that copy rows of it."""
-    places, copies = _places(module, program)
-    steps = list(_steps(program, places))
-    widths = {len(step.args) for step in steps if step.op == SINCOS}
-    if widths and module.once("huge"):
-        module.functions.append(HUGE)
-    for width in widths:
-        if module.once(f"sincos{width}"):
-            declare_sincos(module, width)
-    segments = _segments(steps, segment)
-    rows, scratch_rows = _scratch(segments)
-    names = [f"{name}{k}" for k in range(len(segments))]
-    for function, part in zip(names, segments, strict=True):
-        with Function(module, f"define internal void @{function}({BLOCKS}) noinline nounwind") as f:
-            body = Body(f, program, rows)
-            for step in part:
-                body.run(step)
-            f.do("ret void")
-    for source, moves in copies.items():
-        if moves:
-            names.append(f"{name}_from_{source[1:]}")
-            _emit_copies(module, names[-1], source, moves)
-    counts = {"in": program.n_inputs, "out": len(program.results), "scratch": scratch_rows}
-    return Kernel(tuple(names), scratch_rows, {name: count * module.row for name, count in counts.items()})
-
-
-def _segments(steps: list[Step], limit: int) -> list[list[Step]]:
-    """The steps of each function."""
-    ends = accumulate(step.cost for step in steps)
-    whole = (group for _, group in groupby(zip(ends, steps, strict=True), lambda each: (each[0] - 1) // limit))
-    return [[step for _, step in group] for group in whole] or [[]]
-
-
-def _places(module: Module, program: Program) -> tuple[dict[int, list[int]], dict[str, list[tuple[int, int]]]]:
-    """The rows of the output block that each value is stored in when it is made, and the rest: what to copy, once all
-    is made, from which row of the inputs, the constants or the outputs to which of the outputs."""
-    places: dict[int, list[int]] = {}
-    for row, value in enumerate(program.results):
-        places.setdefault(value, []).append(row)
-    inputs, constants, repeated = [], [], []
-    given = [value for value in places if value < program.first_instruction]
-    if sum(len(places[value]) for value in given) > FEW:
-        for value in given:
-            if value < program.n_inputs:
-                inputs += [(value, row) for row in places.pop(value)]
+def emit_kernel(
+    module: Module, program: Program, segment: int = SEGMENT, name: str = "kernel", whole: bool = False
+) -> Kernel:
+    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block; ``whole``: with all results in it at
+    once, however many."""
+    segments = list(_segments(program, segment))
+    whole = whole or len(program.results) <= FEW
+    segments, finished, out_rows = (_at_once if whole else _tile_by_tile)(module, program, segments)
+    kept, scratch_rows = _scratch(segments)
+    most = scratch_rows
+    names = tuple(f"{name}{k}" for k in range(len(segments)))
+    for function, steps in zip(names, segments, strict=True):
+        sines = any(step.op == SINCOS for step in steps)
+        # Without "stackrealign" what LLVM spills lies at multiples of 16 bytes, across lines of the cache.
+        head = f'define internal void @{function}({BLOCKS}) noinline nounwind "stackrealign"'
+        with Function(module, head, volatile=not sines) as f:
+            body = Body(f, program, kept, scratch_rows)
+            if sines:
+                body.run_sines(steps)
             else:
-                source = module.constant_row(program.constants[value - program.n_inputs])
-                constants += [(source, row) for row in places.pop(value)]
-    for rows in places.values():
-        repeated += [(rows[0], row) for row in rows[FEW:]]
-        del rows[FEW:]
-    return places, {"%in": inputs, "@table": constants, "%out": repeated}
+                body.run(steps)
+            f.do("ret void")
+        most = max(most, body.scratch_rows)
+    rows = {"in": program.n_inputs, "out": out_rows, "scratch": most}
+    return Kernel(names, tuple(finished), most, {block: count * module.row for block, count in rows.items()})
 
 
-def _emit_copies(module: Module, name: str, source: str, moves: list[tuple[int, int]]):
-    """Add the function ``@{name}``, a loop that copies rows of ``source`` to rows of the output block."""
-    m, words = module, ", ".join(f"i64 {row * module.row}" for move in moves for row in move)
-    m.functions.append(f"@{name}_rows = internal constant [{2 * len(moves)} x i64] [{words}]")
-    with Function(m, f"define internal void @{name}({BLOCKS}) noinline nounwind") as f:
-        f.do("br label %body")
-        f.label("body")
-        f.do("%k = phi i64 [0, %0], [%next, %body]")
-        move = f.at(f"@{name}_rows", f.let("mul i64 %k, 16"))
-        place = f.at(source, f.let(f"load i64, ptr {move}"))
-        target = f.at("%out", f.let(f"load i64, ptr {f.at(move, 8)}"))
-        f.store_row(f.load_row(place, 0), target, 0)
-        f.do("%next = add i64 %k, 1")
-        f.do(f"br i1 {f.let(f'icmp ult i64 %next, {len(moves)}')}, label %body, label %end")
-        f.label("end")
-        f.do("ret void")
+# Cutting -------------------------------------------------------------------------------------------------------------
 
 
-def _steps(program: Program, places: dict[int, list[int]]) -> Iterator[Step]:
-    """The program's steps in order, results stored as soon as they are there: first those that no step makes."""
-
-    def stores(value: int) -> Iterator[Step]:
-        if value in places:
-            yield Step(STORE, (value,), (), rows=tuple(places[value]))
-
-    for value in sorted(v for v in places if v < program.first_instruction):
-        yield from stores(value)
-    for step in _computed(program):
-        yield step
-        for value in step.makes:
-            yield from stores(value)
-
-
-def _computed(program: Program) -> Iterator[Step]:
-    """The program's instructions in order, sine and cosine of one argument joined.
-
-    Those of input scalars come first, where no register holds anything that the call would spill.
-    """
-    wanted: dict[int, list[tuple[int, int]]] = {}  # argument -> (value, part)
+def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
+    """The steps of each function, results stored as soon as they are there."""
+    wanted: dict[int, list[int]] = {}  # argument -> its sines and cosines
     for number, (op, *args) in program.numbered():
         if op in (Op.SIN, Op.COS):
-            wanted.setdefault(args[0], []).append((number, int(op == Op.COS)))
+            wanted.setdefault(args[0], []).append(number)
+    results, done = set(program.results), set(range(program.first_instruction))
 
-    def sincos(*arguments: int) -> Step:
-        made = [(value, (k, part)) for k, a in enumerate(arguments) for value, part in wanted.pop(a)]
-        return Step(SINCOS, arguments, *zip(*made, strict=True))
+    def sines(arguments: Sequence[int], before: Sequence[Step] = ()) -> list[Step]:
+        made = tuple(value for a in arguments for value in wanted.pop(a))
+        steps = [*before, Step(SINCOS, tuple(arguments), made)]
+        values = [value for step in steps for value in step.makes]
+        done.update(values)
+        part.extend(Step(STORE, (value,)) for value in values if value in results)
+        return steps
 
-    ready = [a for a in wanted if a < program.first_instruction]
-    for k in range(0, len(ready), TOGETHER):
-        yield sincos(*ready[k : k + TOGETHER])
+    part: list[Step] = []
+    early, before = _without_sines(program, wanted)
+    if early:
+        yield sines(early, before)
     for number, (op, *args) in program.numbered():
-        if op not in (Op.SIN, Op.COS):
-            yield Step(op, tuple(args), (number,))
-        elif args[0] in wanted:
-            yield sincos(args[0])
+        if number in done:
+            continue
+        if op in (Op.SIN, Op.COS):
+            if part:
+                yield part
+                part = []
+            yield sines([a for a in wanted if a in done])
+            continue
+        part.append(Step(op, tuple(args), (number,)))
+        done.add(number)
+        if number in results:
+            part.append(Step(STORE, (number,)))
+        if len(part) >= limit:
+            yield part
+            part = []
+    yield part  # empty perhaps, but results that no step makes may be stored there
+
+
+def _without_sines(program: Program, wanted: dict[int, list[int]]) -> tuple[list[int], list[Step]]:
+    """Arguments of sines and cosines that need none themselves, and the steps that make them."""
+    after: set[int] = set()
+    code: dict[int, Step] = {}
+    for number, (op, *args) in program.numbered():
+        if op in (Op.SIN, Op.COS) or not after.isdisjoint(args):
+            after.add(number)
+        else:
+            code[number] = Step(op, tuple(args), (number,))
+    early = [a for a in wanted if a not in after]
+    needed, todo = set(), [a for a in early if a in code]
+    while todo:
+        a = todo.pop()
+        if a not in needed:
+            needed.add(a)
+            todo += [b for b in code[a].args if b in code]
+    return early, [code[a] for a in sorted(needed)]
 
 
 def _scratch(segments: list[list[Step]]) -> tuple[dict[int, int], int]:
@@ -183,53 +146,147 @@ def _scratch(segments: list[list[Step]]) -> tuple[dict[int, int], int]:
     return rows, count
 
 
+# Results -------------------------------------------------------------------------------------------------------------
+
+Placed = tuple[list[list[Step]], list[dict[int, list[Tile]]], int]  # segments, finished after each, rows of the block
+
+
+def _at_once(module: Module, program: Program, segments: list[list[Step]]) -> Placed:
+    """Result k in row k."""
+    rows: dict[int, list[int]] = {}
+    for row, value in enumerate(program.results):
+        rows.setdefault(value, []).append(row)
+    finished: list[dict[int, list[Tile]]] = [{} for _ in segments]
+    for port, start, size in _ports(program):
+        finished[-1][port] = [Tile(column, start + column) for column in columns(module, size)]
+    given = [Step(STORE, (value,)) for value in rows if value < program.first_instruction]
+    segments = [*segments[:-1], [*given, *segments[-1]]]
+    stores = [[replace(s, rows=tuple(rows[s.args[0]])) if s.op == STORE else s for s in part] for part in segments]
+    return stores, finished, len(program.results)
+
+
+def _tile_by_tile(module: Module, program: Program, segments: list[list[Step]]) -> Placed:
+    """Tiles of the same values, such as zeros, share their rows; others take them when their tile is done."""
+    stored = {step.args[0]: k for k, part in enumerate(segments) for step in part if step.op == STORE}
+    tiles: dict[tuple[int, ...], list[tuple[int, int]]] = {}  # values -> (port, column)
+    for port, start, size in _ports(program):
+        for column in columns(module, size):
+            first = start + column
+            values = program.results[first : first + tile_width(module, size)]
+            tiles.setdefault(values, []).append((port, column))
+    begin: list[list[tuple[int, ...]]] = [[] for _ in segments]
+    end: list[list[tuple[int, ...]]] = [[] for _ in segments]
+    for values in tiles:
+        times = [stored[value] for value in values if value in stored] or [len(segments) - 1]
+        begin[min(times)].append(values)
+        end[max(times)].append(values)
+    free: dict[int, list[int]] = {}  # width -> first rows
+    first_row: dict[tuple[int, ...], int] = {}
+    rows: dict[int, list[int]] = {}  # of values that steps make
+    given: list[list[Step]] = [[] for _ in segments]
+    finished: list[dict[int, list[Tile]]] = [{} for _ in segments]
+    count = 0
+    for k in range(len(segments)):
+        for values in begin[k]:
+            if room := free.get(len(values)):
+                first_row[values] = room.pop()
+            else:
+                first_row[values], count = count, count + len(values)
+            for row, value in enumerate(values, first_row[values]):
+                rows.setdefault(value, []).append(row)
+        for values in end[k]:
+            row = first_row[values]
+            given[k] += [Step(STORE, (v,), rows=(r,)) for r, v in enumerate(values, row) if v not in stored]
+            for port, column in tiles[values]:
+                finished[k].setdefault(port, []).append(Tile(column, row))
+            free.setdefault(len(values), []).append(row)
+    placed = [
+        [replace(step, rows=tuple(rows[step.args[0]])) if step.op == STORE else step for step in part] + more
+        for part, more in zip(segments, given, strict=True)
+    ]
+    return placed, finished, count
+
+
+def _ports(program: Program) -> Iterator[tuple[int, int, int]]:
+    """Number, first result and size of every output that holds something."""
+    start = 0
+    for number, port in enumerate(program.outputs):
+        if port.size:
+            yield number, start, port.size
+        start += port.size
+
+
+# Emitting ------------------------------------------------------------------------------------------------------------
+
+
 class Body:
     """One function of the kernel: where its values are and the code so far."""
 
-    def __init__(self, f: Function, program: Program, rows: dict[int, int]):
-        self.f, self.program, self.rows = f, program, rows
-        self.names: dict[int, str] = {}
+    def __init__(self, f: Function, program: Program, kept: dict[int, int], scratch_rows: int):
+        self.f, self.program, self.kept = f, program, kept
+        self.first_slot = self.scratch_rows = scratch_rows
+        self.names: dict[int, str] = {}  # of values in registers
+        self.slots: dict[int, int] = {}  # rows of values that had to leave them
 
-    def get(self, value: int) -> str:
-        """The IR name of a value, loaded if this function has not made it."""
-        name = self.names.get(value)
-        if name is None:
-            n = self.program.n_inputs
-            if value < n:
-                name = self.f.load_row("%in", value)
-            elif value < self.program.first_instruction:
-                name = self.f.constant(self.program.constants[value - n])
-            else:
-                name = self.f.load_row("%scratch", self.rows[value])
-            self.names[value] = name
-        return name
+    def load(self, value: int) -> str:
+        """From where it lies in memory."""
+        n = self.program.n_inputs
+        if value < n:
+            return self.f.load_row("%in", value)
+        if value < self.program.first_instruction:
+            return self.f.constant(self.program.constants[value - n])
+        return self.f.load_row("%scratch", self.slots[value] if value in self.slots else self.kept[value])
 
-    def put(self, value: int, name: str):
+    def make(self, value: int, name: str):
         self.names[value] = name
-        if value in self.rows:
-            self.f.store_row(name, "%scratch", self.rows[value])
+        if value in self.kept:
+            self.f.store_row(name, "%scratch", self.kept[value])
 
-    def run(self, step: Step):
-        args = [self.get(a) for a in step.args]
+    def run(self, steps: Sequence[Step]):
+        for action in plan(steps, self.kept, self.f.module.target.choices):
+            match action:
+                case Load(value):
+                    self.names[value] = self.load(value)
+                case Drop(value):
+                    del self.names[value]
+                case Spill(value, slot):
+                    self.slots[value] = row = self.first_slot + slot
+                    self.scratch_rows = max(self.scratch_rows, row + 1)
+                    self.f.store_row(self.names[value], "%scratch", row)
+                case Run(step, from_memory):
+                    self.execute(step, [self.load(a) if a == from_memory else self.names[a] for a in step.args])
+
+    def execute(self, step: Step, args: list[str]):
         if step.op == STORE:
             for row in step.rows:
                 self.f.store_row(args[0], "%out", row)
-        elif step.op == SINCOS:
-            for value, name in zip(step.makes, _sincos(self.f, args, step.parts), strict=True):
-                self.put(value, name)
         else:
-            self.put(step.makes[0], _operate(self.f, Op(step.op), args))
+            self.make(step.makes[0], _operate(self.f, Op(step.op), args))
 
+    def run_sines(self, steps: Sequence[Step]):
+        """The last step is of sines and cosines."""
+        *before, sines = steps
+        for step in before:
+            self.execute(step, [self.get(a) for a in step.args])
+        parts: dict[int, list[tuple[int, bool]]] = {a: [] for a in sines.args}
+        for value in sines.makes:
+            op, argument = self.program.instructions[value - self.program.first_instruction]
+            parts[argument].append((value, op == Op.COS))
+        together = self.f.module.target.choices.sines
+        for k in range(0, len(sines.args), together):
+            some = sines.args[k : k + together]
 
-def _sincos(f: Function, args: list[str], parts: Sequence[tuple[int, int]]) -> Iterator[str]:
-    lanes = f.module.lanes
-    wide = f"<{len(args) * lanes} x {f.module.real}>"
-    joined = f.join(args, lanes)
-    answer = f.let(f"call {{{wide}, {wide}}} @sincos{len(args)}({wide} {joined})")
-    both = [f.let(f"extractvalue {{{wide}, {wide}}} {answer}, {k}") for k in range(2)]
-    for argument, part in parts:
-        first = argument * lanes
-        yield f.shuffle(both[part], "poison", range(first, first + lanes), len(args) * lanes)
+            def leave(number: int, sine: str, cosine: str, some: tuple[int, ...] = some):
+                for value, is_cosine in parts[some[number]]:
+                    if value in self.kept:
+                        self.f.store_row(cosine if is_cosine else sine, "%scratch", self.kept[value])
+
+            emit_sincos(self.f, f"sines{k}", [self.get(a) for a in some], leave)
+
+    def get(self, value: int) -> str:
+        if value not in self.names:
+            self.names[value] = self.load(value)
+        return self.names[value]
 
 
 def _operate(f: Function, op: Op, args: list[str]) -> str:

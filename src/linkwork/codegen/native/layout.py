@@ -3,41 +3,86 @@
 NumPy gives, for every argument, a pointer, the step from state to state and the strides within one state. There are
 three ways: states whose scalars lie side by side are transposed in registers, tile by tile; scalars whose states lie
 side by side ("batch last") are copied as vectors; anything else goes element by element.
+
+A tile is some scalars, side by side in each state, of all lanes. The last tile of a state ends at its last scalar, so
+it may overlap the one before, and nothing is read or written past the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from .emit import Function, Module
 
 TILES, VECTORS, ELEMENTS, NOT_AGAIN = range(4)  # ways to pack; the last is for inputs packed before the loop
-GROUP = 8  # vectors copied in one turn of the loop
-UNROLLED = 64  # scalars of a state packed without a loop
-
-HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block) noinline nounwind"
 
 
-def emit_pack(m: Module, size: int):
-    """Packing in every way, for blocks of any number of states."""
-    with Function(m, f"define internal void @pack{size}{HEAD}") as f:
-        full = f.let(f"icmp eq i64 %last, {m.lanes - 1}")
-        vectors = f.let(f"select i1 {full}, i64 {VECTORS}, i64 {ELEMENTS}")
-        narrow = f.let(f"icmp eq i64 %way, {VECTORS}")
+@dataclass(frozen=True)
+class Tile:
+    """Scalars from number ``column`` on of a state, in the rows from ``row`` on of a block."""
+
+    column: int
+    row: int
+
+
+def tile_width(m: Module, size: int) -> int:
+    """Scalars in a tile: two times 16 bytes where a state and a register have so many, else 16 bytes, else one.
+
+    Wider tiles take more shuffles for a scalar, narrower ones more loads."""
+    if size < m.chunk:
+        return 1
+    return 2 * m.chunk if size >= 2 * m.chunk and m.row > 16 else m.chunk
+
+
+def columns(m: Module, size: int) -> list[int]:
+    """The first scalars of the tiles of a state."""
+    width = tile_width(m, size)
+    return [min(column, size - width) for column in range(0, size, width)]
+
+
+# Every way, for blocks of any number of states -----------------------------------------------------------------------
+
+HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block, ptr %table, i64 %count) noinline nounwind"
+
+
+def call(f: Function, output: bool, size: int, arguments: str):
+    """Call the function that packs or unpacks tiles of a port of ``size`` scalars in every way."""
+    m, width = f.module, tile_width(f.module, size)
+    name = f"{'unpack' if output else 'pack'}{width}"
+    if m.once(name):
+        (_emit_unpack if output else _emit_pack)(m, name, width)
+    f.do(f"call void @{name}({arguments})")
+
+
+def tile_table(m: Module, tiles: Sequence[Tile]) -> str:
+    """The argument ``%table``: pairs of a number of a scalar and a number of a row."""
+    name = f"tiles{len(m.declared)}"
+    if m.once(name):
+        words = ", ".join(f"i64 {word}" for tile in tiles for word in (tile.column, tile.row))
+        m.functions.append(f"@{name} = internal constant [{2 * len(tiles)} x i64] [{words}]")
+    return f"@{name}"
+
+
+def _emit_pack(m: Module, name: str, width: int):
+    with Function(m, f"define internal void @{name}{HEAD}") as f:
         rows = ["%base"]
         for lane in range(1, m.lanes):  # lanes beyond the last state repeat it
             there = f.let(f"icmp sle i64 {lane}, %last")
             rows.append(f.at(rows[-1], f.let(f"select i1 {there}, i64 %step, i64 0")))
-        _choose(f, f.let(f"select i1 {narrow}, i64 {vectors}, i64 %way"), size)
-        if size >= m.chunk:
-            f.label("tiles")
-            tiles_in(f, "tiles", size, rows, "%block", "end")
-        with _loop(f, "vectors", size, GROUP) as (offsets, block):
-            for k, offset in enumerate(offsets):
+        _choose(f, width, f"or i1 {_full(f)}, {f.let(f'icmp eq i64 %way, {TILES}')}")
+        if width > 1:
+            with _each(f, "tiles", width) as (column, block):
+                offset = f.let(f"mul i64 {column}, {m.item}")
+                for k, value in enumerate(load_tile(f, width, [f.at(row, offset) for row in rows])):
+                    f.store_row(value, block, k)
+        with _each(f, "vectors", width) as (column, block):
+            for k, offset in enumerate(_offsets(f, column, width)):
                 value = f.let(f"load {m.vector}, ptr {f.at('%base', offset)}, align {m.item}")
                 f.store_row(value, block, k)
-        with _loop(f, "elements", size) as ((offset,), block):
+        with _each(f, "elements", width, single=True) as (column, block):
+            (offset,) = _offsets(f, column, 1)
             value = "poison"
             for lane, row in enumerate(rows):
                 scalar = f.let(f"load {m.real}, ptr {f.at(row, offset)}, align {m.item}")
@@ -47,16 +92,20 @@ def emit_pack(m: Module, size: int):
         f.do("ret void")
 
 
-def emit_unpack(m: Module, size: int):
-    """Unpacking in every way but tiles, for blocks of any number of states."""
-    with Function(m, f"define internal void @unpack{size}{HEAD}") as f:
-        full = f.let(f"icmp eq i64 %last, {m.lanes - 1}")
-        _choose(f, f.let(f"select i1 {full}, i64 %way, i64 {ELEMENTS}"), 0)
-        with _loop(f, "vectors", size, GROUP) as (offsets, block):
-            for k, offset in enumerate(offsets):
-                value = f.load_row(block, k)
-                f.do(f"store {m.vector} {value}, ptr {f.at('%base', offset)}, align {m.item}")
-        with _loop(f, "elements", size) as ((offset,), block):
+def _emit_unpack(m: Module, name: str, width: int):
+    with Function(m, f"define internal void @{name}{HEAD}") as f:
+        _choose(f, width, f"and i1 {_full(f)}, true")
+        if width > 1:
+            with _each(f, "tiles", width) as (column, block):
+                rows = [f.at("%base", f.let(f"mul i64 {column}, {m.item}"))]
+                for _ in range(1, m.lanes):
+                    rows.append(f.at(rows[-1], "%step"))
+                store_tile(f, [f.load_row(block, k) for k in range(width)], rows)
+        with _each(f, "vectors", width) as (column, block):
+            for k, offset in enumerate(_offsets(f, column, width)):
+                f.do(f"store {m.vector} {f.load_row(block, k)}, ptr {f.at('%base', offset)}, align {m.item}")
+        with _each(f, "elements", width, single=True) as (column, block):
+            (offset,) = _offsets(f, column, 1)
             target = f.at("%base", offset)
             for lane in range(m.lanes):
                 value = f.let(f"load {m.real}, ptr {f.at(block, lane * m.item)}, align {m.item}")
@@ -69,97 +118,97 @@ def emit_unpack(m: Module, size: int):
         f.do("ret void")
 
 
-def _choose(f: Function, way: str, size: int):
-    tiles = f"i64 {TILES}, label %tiles" if size >= f.module.chunk else ""
+def _full(f: Function) -> str:
+    """Whether there is a state in every lane."""
+    return f.let(f"icmp eq i64 %last, {f.module.lanes - 1}")
+
+
+def _choose(f: Function, width: int, possible: str):
+    """Go the way asked for, if that is possible, or element by element."""
+    way = f.let(f"select i1 {f.let(possible)}, i64 %way, i64 {ELEMENTS}")
+    tiles = f"i64 {TILES}, label %tiles" if width > 1 else ""
     f.do(f"switch i64 {way}, label %elements [{tiles} i64 {VECTORS}, label %vectors]")
 
 
 @contextmanager
-def _loop(f: Function, name: str, size: int, group: int = 1) -> Iterator[tuple[list[str], str]]:
-    """Loop over the scalars of a state in groups: (their offsets, the place of the first in the block)."""
-    group = min(group, size)
+def _each(f: Function, name: str, width: int, single: bool = False) -> Iterator[tuple[str, str]]:
+    """From label ``name`` on to label ``end``: the number of the first scalar and the place in the block of every tile,
+    or of every ``single`` scalar of the tiles."""
     f.label(name)
-    with _steps(f, name, size, group, "%block", "end") as (k, block):
-        first = f.let(f"getelementptr i64, ptr %offsets, i64 {k}")
-        yield [f.let(f"load i64, ptr {f.at(first, 8 * j)}") for j in range(group)], block
-
-
-@contextmanager
-def _steps(f: Function, name: str, size: int, step: int, block: str, end: str) -> Iterator[tuple[str, str]]:
-    """From label ``name``, step through the scalars of a state: (number of the first, its place in the block).
-
-    The last group ends at the last scalar, so it may overlap the one before and never reads past the end.
-    """
+    f.do(f"%{name}.all = mul i64 %count, {width if single else 1}")
     f.do(f"br label %{name}.body")
     f.label(f"{name}.body")
     f.do(f"%{name}.k = phi i64 [0, %{name}], [%{name}.after, %{name}.next]")
-    k = _minimum(f, f"%{name}.k", size - step)
-    yield k, f.at(block, f.let(f"mul i64 {k}, {f.module.row}"))
+    number, rest = (f.let(f"{op} i64 %{name}.k, {width if single else 1}") for op in ("udiv", "urem"))
+    tile = f.at("%table", f.let(f"mul i64 {number}, 16"))
+    column, row = (f.let(f"add i64 {f.let(f'load i64, ptr {f.at(tile, 8 * k)}')}, {rest}") for k in range(2))
+    yield column, f.at("%block", f.let(f"mul i64 {row}, {f.module.row}"))
     f.do(f"br label %{name}.next")
     f.label(f"{name}.next")
-    f.do(f"%{name}.after = add i64 %{name}.k, {step}")
-    f.do(f"br i1 {f.let(f'icmp slt i64 %{name}.after, {size}')}, label %{name}.body, label %{end}")
+    f.do(f"%{name}.after = add i64 %{name}.k, 1")
+    f.do(f"br i1 {f.let(f'icmp slt i64 %{name}.after, %{name}.all')}, label %{name}.body, label %end")
 
 
-# A tile is ``width`` scalars of all lanes. Where a state has as many scalars as there are lanes, tiles are square and
-# move whole registers; narrower states go in pieces of 16 bytes, which still spare single elements.
+def _offsets(f: Function, column: str, count: int) -> list[str]:
+    """Of scalars within a state, in bytes."""
+    first = f.let(f"getelementptr i64, ptr %offsets, i64 {column}")
+    return [f.let(f"load i64, ptr {f.at(first, 8 * k)}") for k in range(count)]
 
 
-def _tile_width(f: Function, size: int) -> int:
-    return f.module.lanes if size >= f.module.lanes else f.module.chunk
+# Tiles ---------------------------------------------------------------------------------------------------------------
+#
+# A register is so many units of 16 bytes, within which shuffles are cheap. One state's part of a tile is one or two of
+# them; as many as a register holds come side by side into it from memory, which takes no shuffle. They come in such an
+# order that first scalars change places within units only, and then whole units do.
 
 
-def tiles_in(f: Function, name: str, size: int, rows: list[str], block: str, end: str):
-    """Pack by tiles, from label ``name`` to label ``end``; ``rows`` are pointers to the states."""
-    m, width = f.module, _tile_width(f, size)
-    for column, place in _tiles(f, name, size, block, end):
-        piece = f"<{width} x {m.real}>"
-        pieces = [f.let(f"load {piece}, ptr {f.at(row, column)}, align {m.item}") for row in rows]
-        tile = [f.join(pieces[k::width], width) for k in range(width)]
-        for k, value in enumerate(_transpose(f, tile)):
-            f.store_row(value, place, k)
+def load_tile(f: Function, width: int, rows: Sequence[str]) -> list[str]:
+    """The vectors of a tile's scalars; ``rows`` points to it in every lane's state."""
+    m = f.module
+    piece = f"<{width} x {m.real}>"
+    tile = []
+    for states in _registers(m, width):
+        pieces = [f.let(f"load {piece}, ptr {rows[state]}, align {m.item}") for state in states]
+        tile.append(f.join(pieces, width))
+    turned = _turn_units(f, tile)
+    if width == m.chunk:
+        return turned
+    first, second = turned[: m.chunk], turned[m.chunk :]
+    return [f.units(a, b, [(s, k) for s in range(2) for k in range(e, m.row // 16, 2)])
+            for e in range(2) for a, b in zip(first, second, strict=True)]  # fmt: skip
 
 
-def tiles_out(f: Function, name: str, size: int, rows: list[str], block: str, end: str):
-    """Unpack by tiles."""
-    m, width = f.module, _tile_width(f, size)
-    for column, place in _tiles(f, name, size, block, end):
-        tile = _transpose(f, [f.load_row(place, k) for k in range(width)])
-        for lane, row in enumerate(rows):
-            first = lane - lane % width
-            piece = f.shuffle(tile[lane % width], "poison", range(first, first + width))
-            f.do(f"store <{width} x {m.real}> {piece}, ptr {f.at(row, column)}, align {m.item}")
+def store_tile(f: Function, values: Sequence[str], rows: Sequence[str]):
+    """Write the vectors of a tile's scalars to every lane's state."""
+    m = f.module
+    width, units = len(values), m.row // 16
+    if width > m.chunk:
+        first, second = values[: m.chunk], values[m.chunk :]
+        values = [f.units(a, b, [(s, g * units // 2 + k) for k in range(units // 2) for s in range(2)])
+                  for g in range(2) for a, b in zip(first, second, strict=True)]  # fmt: skip
+    for value, states in zip(_turn_units(f, values), _registers(m, width), strict=True):
+        for k, state in enumerate(states):
+            piece = f.shuffle(value, "poison", range(k * width, (k + 1) * width))
+            f.do(f"store <{width} x {m.real}> {piece}, ptr {rows[state]}, align {m.item}")
 
 
-def _tiles(f: Function, name: str, size: int, block: str, end: str) -> Iterator[tuple[str | int, str]]:
-    """The tiles of a state: (offset within the state, place in the block). Few are written out, many are a loop."""
-    m, tile = f.module, _tile_width(f, size)
-    turns = -(-size // UNROLLED)
-    panel = min(size, -(-size // (turns * tile)) * tile)  # scalars in one turn of the loop
-    columns = [min(c, panel - tile) for c in range(0, panel, tile)]
-    if turns == 1:
-        yield from ((c * m.item, f.at(block, c * m.row)) for c in columns)
-        f.do(f"br label %{end}")
-        return
-    with _steps(f, name, size, panel, block, end) as (k, place):
-        start = f.let(f"mul i64 {k}, {m.item}")
-        yield from ((f.let(f"add i64 {start}, {c * m.item}"), f.at(place, c * m.row)) for c in columns)
+def _registers(m: Module, width: int) -> Iterator[list[int]]:
+    """The states whose parts of a tile lie side by side in a register, for each register."""
+    together = m.lanes // width
+    for group in range(width // m.chunk):
+        for k in range(m.chunk):
+            yield [m.chunk * (group * together + j) + k for j in range(together)]
 
 
-def _transpose(f: Function, tile: list[str]) -> list[str]:
-    """Transpose every square of a tile: swap off-diagonal blocks of size 1, 2, ..."""
-    lanes = range(f.module.lanes)
-    size = 1
-    while size < len(tile):
-        upper = [k if not k & size else k - size + len(lanes) for k in lanes]
-        lower = [k + size if not k & size else k + len(lanes) for k in lanes]
-        turned = list(tile)
-        for i in (i for i in range(len(tile)) if not i & size):
-            turned[i] = f.shuffle(tile[i], tile[i + size], upper)
-            turned[i + size] = f.shuffle(tile[i], tile[i + size], lower)
-        tile, size = turned, 2 * size
-    return tile
-
-
-def _minimum(f: Function, a: str, b: str | int) -> str:
-    return f.let(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
+def _turn_units(f: Function, tile: Sequence[str]) -> list[str]:
+    """Transpose the scalars within units of every group of registers that has as many as a unit has scalars: riffle
+    the registers' units, and again, until all have changed places."""
+    m = f.module
+    turned = list(tile)
+    for start in range(0, len(tile), m.chunk):
+        group = turned[start : start + m.chunk]
+        for _ in range(m.chunk.bit_length() - 1):
+            pairs = zip(group[: m.chunk // 2], group[m.chunk // 2 :], strict=True)
+            group = [f.riffle(a, b, upper) for a, b in pairs for upper in (False, True)]
+        turned[start : start + m.chunk] = group
+    return turned

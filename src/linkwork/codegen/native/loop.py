@@ -1,7 +1,9 @@
 """The loop NumPy calls: pack a block of states, run the kernel, unpack, next block.
 
-The last block of a batch repeats its last state in the lanes that are left over and writes back the states there are,
-so each state goes through the very same instructions wherever it stands.
+Batches whose arrays have no gaps go through code made for that, where every place is a fixed distance away. The rest,
+and all other batches, go through functions for every layout; the last block repeats its last state in the lanes that
+are left over and writes back the states there are. So each state goes through the very same instructions wherever it
+stands.
 """
 
 from __future__ import annotations
@@ -14,7 +16,22 @@ from ...program.program import Port, Program
 from .blocks import emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel
-from .layout import ELEMENTS, NOT_AGAIN, TILES, VECTORS, emit_pack, emit_unpack, tiles_in, tiles_out
+from .layout import (
+    ELEMENTS,
+    NOT_AGAIN,
+    TILES,
+    VECTORS,
+    Tile,
+    call,
+    columns,
+    load_tile,
+    store_tile,
+    tile_table,
+    tile_width,
+)
+
+INLINE = 16  # tiles of a port that are written out instead of a loop
+HELD = 24  # scalars of all inputs that registers hold while all are loaded
 
 
 @dataclass(frozen=True)
@@ -23,125 +40,188 @@ class Argument:
 
     port: Port
     label: str
+    number: int  # among the program's inputs or outputs
     output: bool
-    row: int  # first row in the input or output block
+    row: int  # first row in the input block
     base: str
     step: str
     offsets: str
     way: str
 
-    def call(self, f: Function, base: str, last: str | int, way: str):
-        """Call the function that can pack (unpack) this argument in every way."""
-        name = f"@{'unpack' if self.output else 'pack'}{self.port.size}"
-        arguments = f"ptr {base}, i64 {self.step}, i64 {last}, ptr {self.offsets}, i64 {way}, ptr {self.block(f)}"
-        f.do(f"call void {name}({arguments})")
-
-    def block(self, f: Function) -> str:
-        return f.at("%out" if self.output else "%in", self.row * f.module.row)
-
 
 def emit_loop(module: Module, program: Program, kernel: Kernel):
     """Add ``@loop``, with the signature of a NumPy inner loop, to ``module``. Ports of size zero are no arguments."""
     m = module
-    inputs, outputs = ([port for port in side if port.size] for side in (program.inputs, program.outputs))
-    ports = (*inputs, *outputs)
-    largest = max((port.size for port in ports), default=0)
+    largest = max((port.size for port in (*program.inputs, *program.outputs)), default=0)
     flat = ", ".join(f"i64 {k * m.item}" for k in range(largest))
     m.functions.append(f"@flat = internal constant [{largest} x i64] [{flat}]")
     m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
-    for size in sorted({port.size for port in inputs}):
-        emit_pack(m, size)
-    for size in sorted({port.size for port in outputs}):
-        emit_unpack(m, size)
     with Function(m, "define dso_local void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) nounwind") as f:
-        blocks = kernel.blocks | {f"offsets{k}": 8 * port.size for k, port in enumerate(ports)}
+        _Writer(f, program, kernel).write()
+
+
+class _Writer:
+    """The function in the making."""
+
+    def __init__(self, f: Function, program: Program, kernel: Kernel):
+        self.f, self.m, self.kernel = f, f.module, kernel
+        sides = ((program.inputs, False), (program.outputs, True))
+        self.ports = [(port, k, output) for ports, output in sides for k, port in enumerate(ports) if port.size]
+
+    def write(self):
+        f, m = self.f, self.m
+        blocks = self.kernel.blocks | {f"offsets{k}": 8 * port.size for k, (port, *_) in enumerate(self.ports)}
         emit_blocks(f, blocks)
         count = _word(f, "%dimensions", 0)
         f.do(f"br i1 {f.let(f'icmp sgt i64 {count}, 0')}, label %some, label %end")
         f.label("some")
-        arguments = list(_arguments(f, ports, len(inputs)))
+        arguments = list(self._arguments())
+        self.inputs, self.outputs = ([a for a in arguments if a.output == side] for side in (False, True))
         full = f.let(f"and i64 {count}, {-m.lanes}")
-        f.do("br label %enter")
-        f.label("enter")
-        f.do(f"br i1 {f.let(f'icmp sgt i64 {full}, 0')}, label %body, label %tail")
-        f.label("body")
-        f.do("%start = phi i64 [0, %enter], [%next, %done]")
-        _block(f, kernel, arguments, "%start", m.lanes - 1, "full")
+        plain = f.let(f"icmp sgt i64 {full}, 0")
+        for a in arguments:
+            dense = f.let(f"icmp eq i64 {a.step}, {a.port.size * m.item}")
+            flat = f.let(f"icmp eq ptr {a.offsets}, @flat")
+            plain = f.let(f"and i1 {plain}, {f.let(f'and i1 {flat}, {dense}')}")
+        f.do("br label %choose")
+        f.label("choose")
+        f.do(f"br i1 {plain}, label %plain, label %rest")
+        f.label("plain")
+        self._plain(full)
+        f.label("rest")
+        f.do(f"%first = phi i64 [0, %choose], [{full}, %plain.end]")
+        f.do(f"br i1 {f.let(f'icmp slt i64 %first, {count}')}, label %block, label %end")
+        f.label("block")
+        f.do("%start = phi i64 [%first, %rest], [%next, %done]")
+        states = f.let(f"call i64 @llvm.smin.i64(i64 {f.let(f'sub i64 {count}, %start')}, i64 {m.lanes})")
+        self._block("%start", f.let(f"sub i64 {states}, 1"))
         f.do("br label %done")
         f.label("done")
         f.do(f"%next = add i64 %start, {m.lanes}")
-        f.do(f"br i1 {f.let(f'icmp slt i64 %next, {full}')}, label %body, label %tail")
-        f.label("tail")
-        rest = f.let(f"sub i64 {count}, {full}")
-        f.do(f"br i1 {f.let(f'icmp sgt i64 {rest}, 0')}, label %partial, label %end")
-        f.label("partial")
-        _block(f, kernel, arguments, full, f.let(f"sub i64 {rest}, 1"), "partial")
-        f.do("br label %end")
+        f.do(f"br i1 {f.let(f'icmp slt i64 %next, {count}')}, label %block, label %end")
         f.label("end")
         emit_free(f, blocks)
         f.do("ret void")
 
+    # What NumPy says
 
-def _arguments(f: Function, ports: Sequence[Port], n_inputs: int) -> Iterator[Argument]:
-    """Read what NumPy says; pack the inputs that are the same for all states."""
-    stride, row = len(ports), 0
-    for k, port in enumerate(ports):
-        base = f.let(f"load ptr, ptr {f.at('%args', 8 * k)}")
-        step = _word(f, "%steps", k)
-        strides = [_word(f, "%steps", stride + d) for d in range(len(port.shape))]
-        stride += len(port.shape)
-        if k == n_inputs:
-            row = 0
-        label, output = f"argument{k}", k >= n_inputs
-        plan = _plan(f, port, step, strides, f"%offsets{k}", label)
-        argument = Argument(port, label, output, row, base, step, *plan)
-        yield argument if output else _pack_once(f, argument)
-        row += port.size
+    def _arguments(self) -> Iterator[Argument]:
+        """Pack the inputs that are the same for all states."""
+        f, stride, row = self.f, len(self.ports), 0
+        for k, (port, number, output) in enumerate(self.ports):
+            base = f.let(f"load ptr, ptr {f.at('%args', 8 * k)}")
+            step = _word(f, "%steps", k)
+            strides = [_word(f, "%steps", stride + d) for d in range(len(port.shape))]
+            stride += len(port.shape)
+            label = f"argument{k}"
+            plan = _plan(f, port, step, strides, f"%offsets{k}", label)
+            argument = Argument(port, label, number, output, row, base, step, *plan)
+            yield argument if output else self._pack_once(argument)
+            row += port.size
+
+    def _pack_once(self, argument: Argument) -> Argument:
+        f, label = self.f, f"{argument.label}.once"
+        same = f.let(f"icmp eq i64 {argument.step}, 0")
+        f.do(f"br i1 {same}, label %{label}, label %{label}.end")
+        f.label(label)
+        self._move(argument, argument.base, self.m.lanes - 1, _tiles(self.m, argument))
+        f.do(f"br label %{label}.end")
+        f.label(f"{label}.end")
+        return replace(argument, way=f.let(f"select i1 {same}, i64 {NOT_AGAIN}, i64 {argument.way}"))
+
+    # Any arrays, one block
+
+    def _block(self, start: str, last: str):
+        f = self.f
+        for a in self.inputs:
+            label = f"block.{a.label}"
+            f.do(f"br i1 {f.let(f'icmp eq i64 {a.way}, {NOT_AGAIN}')}, label %{label}.end, label %{label}")
+            f.label(label)
+            self._move(a, self._at(a, start), last, _tiles(self.m, a))
+            f.do(f"br label %{label}.end")
+            f.label(f"{label}.end")
+        for function, finished in zip(self.kernel.functions, self.kernel.finished, strict=True):
+            f.do(f"call void @{function}(ptr %in, ptr %out, ptr %scratch)")
+            for a in self.outputs:
+                if tiles := finished.get(a.number):
+                    self._move(a, self._at(a, start), last, tiles)
+
+    def _at(self, argument: Argument, state: str) -> str:
+        return self.f.at(argument.base, self.f.let(f"mul i64 {state}, {argument.step}"))
+
+    def _move(self, a: Argument, base: str, last: str | int, tiles: Sequence[Tile]):
+        where = f"ptr {base}, i64 {a.step}, i64 {last}, ptr {a.offsets}, i64 {a.way}"
+        block = "%out" if a.output else "%in"
+        table = tile_table(self.m, tiles)
+        call(self.f, a.output, a.port.size, f"{where}, ptr {block}, ptr {table}, i64 {len(tiles)}")
+
+    # Arrays without gaps
+
+    def _plain(self, full: str):
+        """From label ``plain`` to ``plain.end``, then to ``rest``.
+
+        A block is packed before the one ahead of it is unpacked: a load soon after a store to an address that differs
+        by a multiple of 4096 bytes waits for it.
+        """
+        f = self.f
+        self._pack("0")
+        f.do("br label %plain.enter")
+        f.label("plain.enter")
+        f.do("br label %plain.body")
+        f.label("plain.body")
+        f.do("%here = phi i64 [0, %plain.enter], [%ahead, %plain.next]")
+        f.do(f"%ahead = add i64 %here, {self.m.lanes}")
+        for function, finished in zip(self.kernel.functions, self.kernel.finished, strict=True):
+            f.do(f"call void @{function}(ptr %in, ptr %out, ptr %scratch)")
+            if function == self.kernel.functions[-1]:
+                f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %more, label %packed")
+                f.label("more")
+                self._pack("%ahead")
+                f.do("br label %packed")
+                f.label("packed")
+            for a in self.outputs:
+                if tiles := finished.get(a.number):
+                    self._move_plain(a, "%here", tiles)
+        f.do("br label %plain.next")
+        f.label("plain.next")
+        f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %plain.body, label %plain.end")
+        f.label("plain.end")
+        f.do("br label %rest")
+
+    def _pack(self, state: str):
+        held: list[tuple[str, int]] | None = [] if sum(a.port.size for a in self.inputs) <= HELD else None
+        for a in self.inputs:
+            self._move_plain(a, state, _tiles(self.m, a), held)
+        for value, row in held or ():  # after all loads, for the same reason as above
+            self.f.store_row(value, "%in", row)
+
+    def _move_plain(self, a: Argument, state: str, tiles: Sequence[Tile], held: list[tuple[str, int]] | None = None):
+        """Tiles of the block of states from ``state`` on; few of them on the spot. ``held`` takes what is to be stored
+        in which row, instead."""
+        f, m, size, block = self.f, self.m, a.port.size, "%out" if a.output else "%in"
+        width, bytes_ = tile_width(m, size), size * m.item
+        base = f.at(a.base, f.let(f"mul i64 {state}, {bytes_}"))
+        if width == 1 or len(tiles) > INLINE:
+            way = TILES if width > 1 else VECTORS if size == 1 else ELEMENTS
+            where = f"ptr {base}, i64 {bytes_}, i64 {m.lanes - 1}, ptr @flat, i64 {way}, ptr {block}"
+            call(f, a.output, size, f"{where}, ptr {tile_table(m, tiles)}, i64 {len(tiles)}")
+            return
+        for tile in tiles:
+            rows = [f.at(base, lane * bytes_ + tile.column * m.item) for lane in range(m.lanes)]
+            if a.output:
+                store_tile(f, [f.load_row(block, tile.row + k) for k in range(width)], rows)
+                continue
+            values = [(value, tile.row + k) for k, value in enumerate(load_tile(f, width, rows))]
+            if held is not None:
+                held += values
+            else:
+                for value, row in values:
+                    f.store_row(value, block, row)
 
 
-def _pack_once(f: Function, argument: Argument) -> Argument:
-    label = f"{argument.label}.once"
-    same = f.let(f"icmp eq i64 {argument.step}, 0")
-    f.do(f"br i1 {same}, label %{label}, label %{label}.end")
-    f.label(label)
-    argument.call(f, argument.base, f.module.lanes - 1, argument.way)
-    f.do(f"br label %{label}.end")
-    f.label(f"{label}.end")
-    return replace(argument, way=f.let(f"select i1 {same}, i64 {NOT_AGAIN}, i64 {argument.way}"))
-
-
-def _block(f: Function, kernel: Kernel, arguments: list[Argument], start: str, last: str | int, label: str):
-    """Pack the inputs of the block of states from ``start`` on, compute, unpack the outputs."""
-
-    def move(outputs: bool):
-        for argument in arguments:
-            if argument.output == outputs:
-                base = f.at(argument.base, f.let(f"mul i64 {start}, {argument.step}"))
-                _move(f, argument, base, last, f"{label}.{argument.label}")
-
-    move(outputs=False)
-    for name in kernel.functions:
-        f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
-    move(outputs=True)
-
-
-def _move(f: Function, argument: Argument, base: str, last: str | int, label: str):
-    """Pack or unpack one argument; tiles of full blocks, the common case, on the spot, the rest by a call."""
-    size = argument.port.size
-    tiled = last == f.module.lanes - 1 and size >= f.module.chunk
-    ways = f"i64 {NOT_AGAIN}, label %{label}.end" + (f" i64 {TILES}, label %{label}.tiles" if tiled else "")
-    f.do(f"switch i64 {argument.way}, label %{label} [{ways}]")
-    if tiled:
-        rows = [base]
-        f.label(f"{label}.tiles")
-        for _ in range(1, f.module.lanes):
-            rows.append(f.at(rows[-1], argument.step))
-        move = tiles_out if argument.output else tiles_in
-        move(f, f"{label}.tiles", size, rows, argument.block(f), f"{label}.end")
-    f.label(label)
-    argument.call(f, base, last, argument.way)
-    f.do(f"br label %{label}.end")
-    f.label(f"{label}.end")
+def _tiles(m: Module, a: Argument) -> list[Tile]:
+    """Of an input."""
+    return [Tile(column, a.row + column) for column in columns(m, a.port.size)]
 
 
 def _word(f: Function, base: str, index: int) -> str:
@@ -173,6 +253,6 @@ def _plan(f: Function, port: Port, step: str, strides: list[str], table: str, la
     offsets = f.let(f"phi ptr [@flat, %{label}.enter], [{table}, %{label}.fill]")
     side_by_side = f.let(f"icmp eq i64 {step}, {m.item}")
     way = f.let(f"select i1 {side_by_side}, i64 {VECTORS}, i64 {ELEMENTS}")
-    if port.size >= m.chunk:
+    if tile_width(m, port.size) > 1:
         way = f.let(f"select i1 {contiguous}, i64 {TILES}, i64 {way}")
     return offsets, way

@@ -1,28 +1,29 @@
-"""Sine and cosine of a vector, both from one reduction of the argument.
+"""Sine and cosine of vectors, both from one reduction of the argument.
 
-``|x|`` is reduced to ``r = |x| - n pi/2`` in ``[-pi/4, pi/4]`` by subtracting pi/2 in three parts (Cody and Waite),
-then two polynomials give sine and cosine of ``r``, and the last two bits of ``n`` say which is which and the signs.
-Lanes beyond ``LIMIT`` are reduced one by one with 192 bits of 2/pi (Payne and Hanek); infinity and NaN give NaN.
+``x`` is reduced to ``r = x - n pi/2`` in ``[-pi/4, pi/4]`` by subtracting pi/2 in three parts (Cody and Waite), then
+two polynomials give sine and cosine of ``r``, and the last two bits of ``n`` say which is which and the signs. Lanes
+with ``n`` beyond ``NEAR`` are reduced one by one with 192 bits of 2/pi (Payne and Hanek); infinity and NaN give NaN.
 A lane's result depends on that lane alone. The error stays below 2 units in the last place everywhere.
 
+Several vectors are taken together, so that their chains of operations fill each other's waits.
 Comparisons are made on integers: ordered comparisons of NaN would raise the processor's "invalid" flag, which NumPy
 reports as a warning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from math import pi
 
 from .emit import Function, Module, double_literal
 
-LIMIT = 1e5  # n stays below 2**16, so that n times the leading part of pi/2 is exact
+NEAR = 2**16  # up to this n, n times the leading part of pi/2 is exact
 
-# pi/2 in three parts: for fused arithmetic each part is as long as the type allows.
+# pi/2 in three parts: for fused arithmetic each part is as long as the type allows. All are positive: -0 stays -0.
 FUSED_PARTS = {
-    "double": ("0x1.921fb54442d18p+0", "0x1.1a62633145c07p-54", "-0x1.f1976b7ed8fbcp-110"),
-    "float": ("0x1.921fb6p+0", "-0x1.777a5cp-25", "-0x1.ee59dap-50"),
+    "double": ("0x1.921fb54442d18p+0", "0x1.1a62633145c06p-54", "0x1.c1cd129024e09p-107"),
+    "float": ("0x1.921fb4p+0", "0x1.4442dp-24", "0x1.84698ap-48"),
 }
 # Without fused arithmetic the products with n must be exact: the first two parts have 33 bits.
 SPLIT_PARTS = ("0x1.921fb544p+0", "0x1.0b4611a6p-34", "0x1.3198a2e037073p-69")
@@ -50,56 +51,94 @@ TWO_OVER_PI = (
 HALF_PI_63 = 14488038916154245685  # pi/2 times 2**63, a signed i64 to LLVM only in its spelling
 
 
-def declare_sincos(module: Module, copies: int):
-    """Add ``@sincos{copies}(vector) -> {sine, cosine}`` to ``module``, for vectors of ``copies`` registers."""
-    m = replace(module, copies=copies)  # shares the functions and the table
-    name, pair = f"sincos{copies}", f"{{{m.vector}, {m.vector}}}"
-    with Function(m, f"define internal {pair} @{name}({m.vector} %x) noinline nounwind") as f:
-        magnitude, beyond = _magnitude(f)
-        bits = f.let(f"bitcast <{m.lanes} x i1> {beyond} to i{m.lanes}")
-        some = f.let(f"icmp ne i{m.lanes} {bits}, 0")
-        f.do(f"br i1 {some}, label %slow, label %fast, !prof !1")
-        f.label("slow")
-        answer = f.let(f"call {pair} @{name}_slow({m.vector} %x)")
-        f.do(f"ret {pair} {answer}")
-        f.label("fast")
-        _finish(f, *_reduce(f, magnitude))
-    with Function(m, f"define internal {pair} @{name}_slow({m.vector} %x) noinline nounwind cold") as f:
-        _slow(f)
+def emit_sincos(f: Function, label: str, xs: Sequence[str], leave: Callable[[int, str, str], None]):
+    """Sine and cosine of vectors, together; ``leave`` stores those of vector number k. ``label`` is one of ``f``.
+
+    A function call is made only where a lane is far from zero.
+    """
+    m = f.module
+    pair = f"{{{m.vector}, {m.vector}}}"
+    if m.once("sincos"):
+        m.functions.append(HUGE)
+        with Function(m, f"define internal {pair} @sincos({m.vector} %x) noinline nounwind cold") as far:
+            _emit_far(far)
+    shifted = [_shift(f, x) for x in xs]
+    f.do(f"br i1 {_any(f, _far(f, shifted))}, label %{label}.far, label %{label}.near, !prof !1")
+    f.label(f"{label}.far")
+    for k, x in enumerate(xs):
+        answer = f.let(f"call {pair} @sincos({m.vector} {x})")
+        leave(k, *(f.let(f"extractvalue {pair} {answer}, {j}") for j in range(2)))
+    f.do(f"br label %{label}.end")
+    f.label(f"{label}.near")
+    for k, both in enumerate(_finish(f, *_reduce(f, xs, shifted))):
+        leave(k, *both)
+    f.do(f"br label %{label}.end")
+    f.label(f"{label}.end")
 
 
 def _splat(m: Module, number: int) -> str:
     return f"<{', '.join([f'{m.integer} {number}'] * m.lanes)}>"
 
 
-def _magnitude(f: Function) -> tuple[str, str]:
-    """|x|, and which lanes are beyond LIMIT, infinite or NaN."""
+def _bits(f: Function, x: str) -> str:
+    return f.let(f"bitcast {f.module.vector} {x} to {f.module.integers}")
+
+
+def _start(m: Module) -> float:
+    """Adding it to a number rounds that to an integer, which then stands in the last bits."""
+    return 1.5 * 2.0 ** (52 if m.item == 8 else 23)
+
+
+def _magic(f: Function) -> str:
+    """With NEAR the integer has no sign."""
+    return f.constant(_start(f.module) + NEAR)
+
+
+def _shift(f: Function, x: str) -> str:
+    """n + NEAR in the last bits."""
+    return f.fma(x, f.constant(2 / pi), _magic(f))
+
+
+def _far(f: Function, shifted: Sequence[str]) -> str:
+    """Integers, zero but in lanes where an n is beyond NEAR, infinite or NaN."""
     m = f.module
-    magnitude = f.intrinsic("fabs", "%x")
-    bits = f.let(f"bitcast {m.vector} {magnitude} to {m.integers}")
-    limit = f.let(f"bitcast {m.vector} {f.constant(LIMIT)} to {m.integers}")
-    return magnitude, f.let(f"icmp sgt {m.integers} {bits}, {limit}")
+    seen = ""
+    for each in shifted:
+        other = f.let(f"xor {m.integers} {_bits(f, each)}, {_splat(m, m.bits(_start(m)))}")
+        seen = f.let(f"or {m.integers} {seen}, {other}") if seen else other
+    return f.let(f"and {m.integers} {seen}, {_splat(m, -2 * NEAR)}")
 
 
-def _reduce(f: Function, x: str) -> tuple[str, str, str]:
-    """r, r to more digits, and an integer whose last two bits are those of n, for 0 <= x <= LIMIT.
+def _any(f: Function, bits: str) -> str:
+    """Whether a vector of integers has any bit set."""
+    m = f.module
+    if m.target.vector_bytes == 64:
+        some = f.let(f"icmp ne {m.integers} {bits}, zeroinitializer")
+        return f.let(f"icmp ne i{m.lanes} {f.let(f'bitcast <{m.lanes} x i1> {some} to i{m.lanes}')}, 0")
+    whole = f"i{8 * m.row}"
+    return f.let(f"icmp ne {whole} {f.let(f'bitcast {m.integers} {bits} to {whole}')}, 0")
+
+
+def _reduce(f: Function, xs: Sequence[str], shifted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """r, r to more digits, and integers whose last two bits are those of n.
 
     Parts of full length leave the third to count only where r is tiny, and there only for the sine: the first r, ready
     sooner, does for the polynomials.
     """
     m = f.module
     if m.item == 4 and not m.target.fused:
-        return _reduce_in_double(f, x)
-    magic = f.constant(1.5 * 2.0 ** (52 if m.item == 8 else 23))  # adding it rounds to an integer, in the last bits
-    shifted = f.fma(x, f.constant(2 / pi), magic)
-    n = f.binary("fsub", shifted, magic)
-    rests = [x]
+        reduced = [_reduce_in_double(f, x) for x in xs]
+        rests = [r for r, _ in reduced]
+        return rests, rests, [n for _, n in reduced]
+    numbers = [f.binary("fsub", each, _magic(f)) for each in shifted]
+    rests = [list(xs)]
     for part in FUSED_PARTS[m.real] if m.target.fused else SPLIT_PARTS:
-        rests.append(f.fnma(n, f.constant(float.fromhex(part)), rests[-1]))
-    return rests[2 if m.target.fused else 3], rests[3], f.let(f"bitcast {m.vector} {shifted} to {m.integers}")
+        row = f.constant(float.fromhex(part))
+        rests.append([f.fnma(n, row, rest) for n, rest in zip(numbers, rests[-1], strict=True)])
+    return rests[2 if m.target.fused else 3], rests[3], [_bits(f, each) for each in shifted]
 
 
-def _reduce_in_double(f: Function, x: str) -> tuple[str, str, str]:
+def _reduce_in_double(f: Function, x: str) -> tuple[str, str]:
     """The same for float32 without fused arithmetic: a float32 has too few bits for exact products with n."""
     m = f.module
     wide = f"<{m.lanes} x double>"
@@ -116,69 +155,86 @@ def _reduce_in_double(f: Function, x: str) -> tuple[str, str, str]:
         x = operate("fsub", x, operate("fmul", n, float.fromhex(part)))
     bits = f.let(f"bitcast {wide} {shifted} to <{m.lanes} x i64>")
     r = f.let(f"fptrunc {wide} {x} to {m.vector}")
-    return r, r, f.let(f"trunc <{m.lanes} x i64> {bits} to {m.integers}")
+    return r, f.let(f"trunc <{m.lanes} x i64> {bits} to {m.integers}")
 
 
-def _finish(f: Function, r: str, exact_r: str, n: str):
-    """Return sine and cosine of x from r and n."""
+def _finish(f: Function, r: Sequence[str], exact: Sequence[str], n: Sequence[str]) -> list[tuple[str, str]]:
+    """Sines and cosines from r and n."""
     m = f.module
-    square = f.binary("fmul", r, r)
-    fourth = f.binary("fmul", square, square)
+    square = [f.binary("fmul", x, x) for x in r]
+    cube = [f.binary("fmul", x, y) for x, y in zip(r, square, strict=True)]
 
-    def polynomial(coefficients: Sequence[float]) -> str:
-        """In pairs of coefficients: a shorter chain of dependent operations than one by one."""
-        rows = [f.constant(c) for c in coefficients]
-        pairs = [f.fma(rows[k + 1], square, rows[k]) if k + 1 < len(rows) else rows[k] for k in range(0, len(rows), 2)]
-        value = pairs[-1]
-        for pair in pairs[-2::-1]:
-            value = f.fma(value, fourth, pair)
-        return value
+    def polynomials(coefficients: Sequence[float]) -> Iterator[list[str]]:
+        """By Horner, term by term."""
+        top, *rest = (f.constant(c) for c in reversed(coefficients))
+        values = [top] * len(r)
+        for c in rest:
+            values = [f.fma(value, x, c) for value, x in zip(values, square, strict=True)]
+            yield values
 
-    sine = f.fma(f.binary("fmul", r, square), polynomial(SINE[m.real]), exact_r)
-    cosine = f.fma(fourth, polynomial(COSINE[m.real]), f.fnma(square, f.constant(0.5), f.constant(1.0)))
+    sines, cosines = [], []
+    for s, c in zip_longest(polynomials(SINE[m.real]), polynomials((1.0, -0.5, *COSINE[m.real]))):  # by turns
+        sines, cosines = s or sines, c or cosines
+    sines = [f.fma(x, s, e) for x, s, e in zip(cube, sines, exact, strict=True)]
+    sines = [_with_sign(f, s, e) for s, e in zip(sines, exact, strict=True)]  # the sum of -0 and 0 has lost it
+    return [_turned(f, s, c, k) for s, c, k in zip(sines, cosines, n, strict=True)]
 
-    def shift_up(value, places):
+
+def _with_sign(f: Function, value: str, other: str) -> str:
+    """``value``, zero or of the same sign as ``other``, with the sign bit of ``other``."""
+    m = f.module
+    sign = f.let(f"and {m.integers} {_bits(f, other)}, {_splat(m, -(1 << (8 * m.item - 1)))}")
+    return f.let(f"bitcast {m.integers} {f.let(f'or {m.integers} {_bits(f, value)}, {sign}')} to {m.vector}")
+
+
+def _turned(f: Function, sine: str, cosine: str, n: str) -> tuple[str, str]:
+    """n = 1, 3 swap sine and cosine, n = 2, 3 turn the sign of the sine, n = 1, 2 that of the cosine."""
+    m = f.module
+    top = 8 * m.item - 1
+
+    def up(value: str, places: int) -> str:
         return f.let(f"shl {m.integers} {value}, {_splat(m, places)}")
 
-    top = 8 * m.item - 1
-    odd = f.let(f"icmp slt {m.integers} {shift_up(n, top)}, zeroinitializer")
-    swapped = [f.let(f"select <{m.lanes} x i1> {odd}, {m.vector} {a}, {m.vector} {b}")
-               for a, b in ((cosine, sine), (sine, cosine))]  # fmt: skip
-    # n = 2, 3 turn the sign of the sine, n = 1, 2 that of the cosine; the sine also takes the sign of x.
-    x = f.let(f"bitcast {m.vector} %x to {m.integers}")
-    second = shift_up(n, top - 1)
-    signs = (
-        f.let(f"xor {m.integers} {second}, {x}"),
-        f.let(f"xor {m.integers} {second}, {shift_up(n, top)}"),
-    )
-    answer = "poison"
-    for k in range(2):
-        sign = f.let(f"and {m.integers} {signs[k]}, {_splat(m, -(1 << top))}")
-        bits = f.let(f"bitcast {m.vector} {swapped[k]} to {m.integers}")
-        turned = f.let(f"bitcast {m.integers} {f.let(f'xor {m.integers} {bits}, {sign}')} to {m.vector}")
-        answer = f.let(f"insertvalue {{{m.vector}, {m.vector}}} {answer}, {m.vector} {turned}, {k}")
-    f.do(f"ret {{{m.vector}, {m.vector}}} {answer}")
+    if m.target.vector_bytes == 64:
+        odd = f.let(f"icmp ne {m.integers} {f.let(f'and {m.integers} {n}, {_splat(m, 1)}')}, zeroinitializer")
+    else:
+        odd = f.let(f"icmp slt {m.integers} {up(n, top)}, zeroinitializer")
+
+    def choose(where_odd: str, otherwise: str) -> str:
+        return f.let(f"select <{m.lanes} x i1> {odd}, {m.vector} {where_odd}, {m.vector} {otherwise}")
+
+    def signed(value: str, bits: str) -> str:
+        sign = f.let(f"and {m.integers} {bits}, {_splat(m, -(1 << top))}")
+        return f.let(f"bitcast {m.integers} {f.let(f'xor {m.integers} {_bits(f, value)}, {sign}')} to {m.vector}")
+
+    after = f.let(f"add {m.integers} {n}, {_splat(m, 1)}")
+    return signed(choose(cosine, sine), up(n, top - 1)), signed(choose(sine, cosine), up(after, top - 1))
 
 
-def _slow(f: Function):
-    """Body of @sincos_slow: the lanes beyond LIMIT are reduced one by one, the others as ever."""
+def _emit_far(f: Function):
+    """Body of @sincos: the lanes beyond NEAR are reduced one by one, the others as ever."""
     m = f.module
     kinds = (m.vector, m.vector, m.integers)
     places = [f.let(f"alloca {kind}, align {m.row}") for kind in kinds]
-    magnitude, beyond = _magnitude(f)
+    far = f.let(f"icmp ne {m.integers} {_far(f, [_shift(f, '%x')])}, zeroinitializer")
     # Zero in the lanes beyond: infinity minus infinity would raise "invalid".
-    calm = f.let(f"select <{m.lanes} x i1> {beyond}, {m.vector} zeroinitializer, {m.vector} {magnitude}")
-    for place, kind, value in zip(places, kinds, _reduce(f, calm), strict=True):
+    calm = f.let(f"select <{m.lanes} x i1> {far}, {m.vector} zeroinitializer, {m.vector} %x")
+    for place, kind, (value,) in zip(places, kinds, _reduce(f, [calm], [_shift(f, calm)]), strict=True):
         f.do(f"store {kind} {value}, ptr {place}, align {m.row}")
+    magnitude = f.intrinsic("fabs", "%x")
+    negative = f.let(f"icmp slt {m.integers} {_bits(f, '%x')}, zeroinitializer")
     for lane in range(m.lanes):
-        this = f.let(f"extractelement <{m.lanes} x i1> {beyond}, i32 {lane}")
-        f.do(f"br i1 {this}, label %huge{lane}, label %next{lane}")
-        f.label(f"huge{lane}")
+        this = f.let(f"extractelement <{m.lanes} x i1> {far}, i32 {lane}")
+        f.do(f"br i1 {this}, label %far{lane}, label %next{lane}")
+        f.label(f"far{lane}")
         x = f.let(f"extractelement {m.vector} {magnitude}, i32 {lane}")
         if m.item == 4:
             x = f.let(f"fpext float {x} to double")
         reduced = f.let(f"call {{double, i64}} @reduce_huge(double {x})")
         rest, quadrant = (f.let(f"extractvalue {{double, i64}} {reduced}, {k}") for k in range(2))
+        turn = f.let(f"extractelement <{m.lanes} x i1> {negative}, i32 {lane}")  # that was of |x|
+        rest = f.let(f"select i1 {turn}, double {f.let(f'fneg double {rest}')}, double {rest}")
+        quadrant = f.let(f"select i1 {turn}, i64 {f.let(f'sub i64 0, {quadrant}')}, i64 {quadrant}")
         if m.item == 4:
             rest = f.let(f"fptrunc double {rest} to float")
             quadrant = f.let(f"trunc i64 {quadrant} to i32")
@@ -186,7 +242,11 @@ def _slow(f: Function):
             f.do(f"store {kind} {value}, ptr {f.at(place, lane * m.item)}, align {m.item}")
         f.do(f"br label %next{lane}")
         f.label(f"next{lane}")
-    _finish(f, *(f.let(f"load {kind}, ptr {place}, align {m.row}") for place, kind in zip(places, kinds, strict=True)))
+    r, exact, n = (f.let(f"load {kind}, ptr {place}, align {m.row}") for place, kind in zip(places, kinds, strict=True))
+    answer = "poison"
+    for k, value in enumerate(_finish(f, [r], [exact], [n])[0]):
+        answer = f.let(f"insertvalue {{{m.vector}, {m.vector}}} {answer}, {m.vector} {value}, {k}")
+    f.do(f"ret {{{m.vector}, {m.vector}}} {answer}")
 
 
 # x = m 2**e with a 53 bit integer m. Bits of 2/pi that only add multiples of 4 to x 2/pi are skipped; the next 192

@@ -1,10 +1,11 @@
-"""The processor code is made for: its name, its features, how many lanes a vector has, whether it fuses."""
+"""The processor code is made for: its name, its features, how many lanes a vector has, whether it fuses; and every
+choice that depends on it, with the measurement behind it."""
 
 from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from threading import RLock
 
@@ -18,6 +19,17 @@ if hasattr(os, "register_at_fork"):
 
 
 @dataclass(frozen=True)
+class Choices:
+    """What is done one way on one processor and another way on the next."""
+
+    registers: int  # that values of a program hold; two are left for what an instruction needs beside
+    reach: int  # instructions until its next use up to which a value in memory is worth a register
+    reorder: bool  # leave the program's order where that shortens waits
+    sines: int  # taken together, as registers allow
+    broadcast: bool  # constants are single numbers in memory, which instructions repeat in all lanes as they read them
+
+
+@dataclass(frozen=True)
 class Target:
     """A processor as LLVM knows it. ``vector_bytes`` is the width of its vector registers."""
 
@@ -26,6 +38,19 @@ class Target:
     features: str
     vector_bytes: int
     fused: bool  # multiply-add in one instruction; without it FMA instructions become a product and a sum
+    registers: int = 16  # for vectors
+
+    @property
+    def half(self) -> Target:
+        """Half the lanes, where they are many: the same bits. Few states take less time so, since a processor with
+        vectors of 64 bytes keeps a higher clock and divides sooner with 32."""
+        return replace(self, vector_bytes=32) if self.vector_bytes == 64 else self
+
+    @property
+    def choices(self) -> Choices:
+        if self.vector_bytes == 64:
+            return WIDE
+        return MANY if self.registers == 32 else FEW
 
     def lanes(self, dtype: str) -> int:
         return self.vector_bytes // ITEM_SIZE[dtype]
@@ -37,7 +62,8 @@ class Target:
         from llvmlite import binding
 
         compiler = f"llvmlite {llvmlite.__version__}, LLVM {binding.llvm_version_info}"
-        return f"{self.triple}, {self.cpu}, {self.features}, {self.vector_bytes}, {self.fused}, {compiler}"
+        vectors = f"{self.registers} of {self.vector_bytes}"
+        return f"{self.triple}, {self.cpu}, {self.features}, {vectors}, {self.fused}, {compiler}"
 
     def machine(self):
         """LLVM's TargetMachine."""
@@ -47,6 +73,11 @@ class Target:
         return binding.Target.from_triple(self.triple).create_target_machine(
             cpu=self.cpu, features=self.features, opt=OPTIMISATION, reloc="pic", codemodel="small", jit=True
         )
+
+
+WIDE = Choices(registers=30, reach=60, reorder=True, sines=6, broadcast=True)
+MANY = Choices(registers=30, reach=60, reorder=True, sines=4, broadcast=True)
+FEW = Choices(registers=14, reach=20, reorder=False, sines=2, broadcast=False)
 
 
 @cache
@@ -60,10 +91,12 @@ def host() -> Target:
         features = binding.get_host_cpu_features()
         triple, cpu = binding.get_process_triple(), binding.get_host_cpu_name()
     arm = platform.machine().lower() in ("arm64", "aarch64")
+    wide = bool(features.get("avx512f") and features.get("avx512vl") and features.get("avx512dq"))
     return Target(
         triple=triple,
         cpu=cpu,
         features=features.flatten(),
-        vector_bytes=64 if features.get("avx512f") else 32 if features.get("avx") else 16,
+        vector_bytes=64 if wide else 32 if features.get("avx") else 16,
         fused=arm or bool(features.get("fma")),
+        registers=32 if arm or wide else 16,
     )

@@ -22,7 +22,7 @@ from ..timeloop import Run, TimeLoop, Turns
 from .blocks import emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import SEGMENT, Kernel, emit_kernel
-from .layout import ELEMENTS, TILES, emit_pack, emit_unpack, tiles_out
+from .layout import ELEMENTS, TILES, Tile, call, columns, store_tile, tile_table, tile_width
 from .machine_code import assemble, emitter, load
 from .target import LOCK, Target, host
 
@@ -95,16 +95,11 @@ class _Writer:
     def __init__(self, loop: TimeLoop, target: Target):
         self.loop = loop
         self.m = m = Module(target, "float64")
-        self.kernels = {name: emit_kernel(m, p, SEGMENT, name) for name, p in loop.programs.items()}
+        self.kernels = {name: emit_kernel(m, p, SEGMENT, name, whole=True) for name, p in loop.programs.items()}
         self.records = len(loop.record.results)
         largest = max(loop.state, loop.constants, self.records, *loop.held, 1)
         m.functions.append(f"@flat = internal constant [{largest} x i64] [{_words(8 * k for k in range(largest))}]")
         m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
-        for size in sorted({loop.state, loop.constants, *loop.held} - {0}):
-            emit_pack(m, size)
-        emit_unpack(m, loop.state)
-        if self.records and self.records != loop.state:
-            emit_unpack(m, self.records)
         if self.records:
             self._emit_save()
 
@@ -131,9 +126,13 @@ class _Writer:
                 rows = ["%base"]
                 for _ in range(1, m.lanes):
                     rows.append(f.at(rows[-1], "%step"))
-                tiles_out(f, "tiles", size, rows, "%block", "end")
+                width = tile_width(m, size)
+                for column in columns(m, size):
+                    values = [f.load_row("%block", column + k) for k in range(width)]
+                    store_tile(f, values, [f.at(row, column * m.item) for row in rows])
+                f.do("br label %end")
                 f.label("elements")
-            f.do(f"call void @unpack{size}(ptr %base, i64 %step, i64 %last, ptr @flat, i64 {ELEMENTS}, ptr %block)")
+            self._unpack(f, size, "%base", "%step", "%last", "%block")
             f.do("br label %end")
             f.label("end")
             f.do("ret void")
@@ -177,10 +176,7 @@ class _Writer:
             f.label("enter")
             with _counted(f, "turn", heads, 1, "enter") as turn:
                 self._turn(turn, block, last, dt)
-            f.do(
-                f"call void @unpack{loop.state}(ptr {state}, i64 {8 * loop.state}, i64 {last}, ptr @flat,"
-                f" i64 {ELEMENTS}, ptr %state)"
-            )
+            self._unpack(f, loop.state, state, 8 * loop.state, last, "%state")
         emit_free(f, blocks)
         f.do("ret void")
 
@@ -305,8 +301,17 @@ class _Writer:
             row += size
 
     def _pack(self, size: int, base: str, step: str | int, last: str, block: str) -> None:
-        way = TILES if size >= self.m.chunk else ELEMENTS
-        self.f.do(f"call void @pack{size}(ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {way}, ptr {block})")
+        way = TILES if tile_width(self.m, size) > 1 else ELEMENTS
+        where = f"ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {way}, ptr {block}"
+        call(self.f, False, size, f"{where}, {self._tiles(size)}")
+
+    def _unpack(self, f: Function, size: int, base: str, step: str | int, last: str, block: str) -> None:
+        where = f"ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {ELEMENTS}, ptr {block}"
+        call(f, True, size, f"{where}, {self._tiles(size)}")
+
+    def _tiles(self, size: int) -> str:
+        tiles = [Tile(column, column) for column in columns(self.m, size)]
+        return f"ptr {tile_table(self.m, tiles)}, i64 {len(tiles)}"
 
     def _splat(self, scalar: str) -> str:
         f, m = self.f, self.m
