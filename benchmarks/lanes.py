@@ -8,9 +8,13 @@ from linkwork.codegen.native.target import Target, host
 
 
 def targets() -> dict[int, Target]:
-    """By lanes of float64: the processor itself, then as one whose registers have half the width, and so on down to
-    two lanes. Only the widest have the instructions and registers of AVX-512."""
+    """By lanes of float64: the processor itself, then as one whose registers are half as wide, and so on down to two
+    lanes. Only the widest have the instructions of AVX-512 and its 32 registers."""
     here = host()
-    plain = ",".join(each.replace("+", "-") if "avx512" in each else each for each in here.features.split(","))
-    narrower = [replace(here, features=plain, vector_bytes=width) for width in (32, 16) if width < here.vector_bytes]
+    if "+avx512" not in here.features:
+        plain = here
+    else:
+        features = ",".join(each.replace("+", "-") if "avx512" in each else each for each in here.features.split(","))
+        plain = replace(here, features=features, registers=16)
+    narrower = [replace(plain, vector_bytes=width) for width in (32, 16) if width < here.vector_bytes]
     return {target.lanes("float64"): target for target in (here, *narrower)}

@@ -74,13 +74,12 @@ def slowed(results, faster: bool = False):
 
 
 def test_sines_are_counted_as_they_are_declared():
-    """One sum and one difference split the argument, then parts of pi/2 and two polynomials follow."""
+    """The multiple of pi/2, its parts, one instruction for each coefficient but the first two, and the last step of the
+    sine are fused; the rest: the multiple as a number, square and cube."""
     from peak import sine_instructions
 
-    fused, others = sine_instructions()
-    terms = len(sincos.SINE["double"]) + len(sincos.COSINE["double"])
-    assert fused == 1 + len(sincos.FUSED_PARTS["double"]) + terms - 2 + 3
-    assert others == 4
+    parts, coefficients = sincos.FUSED_PARTS["double"], sincos.SINE["double"] + (1.0, -0.5) + sincos.COSINE["double"]
+    assert sine_instructions() == (1 + len(parts) + len(coefficients) - 2 + 1, 3)
 
 
 def test_stages_do_what_they_say():
