@@ -6,9 +6,9 @@ from kinds import Results
 from measure import LINKWORK, with_lanes
 from parts import PARTS
 from robots import STATES
+from sharing import THREADS
 from table import Table, time_cell
 from targets import words
-from threads import THREADS
 
 
 def peak_table(results: Results) -> Table:

@@ -32,12 +32,12 @@ from report import markdown
 from rich.console import Console
 from robots import SOURCES, Case
 from rollouts import STREAMED, growth_of_time, memory, rollouts, sweep
+from sharing import threads
 from startup import startup
 from stepping import stepping
 from structures import structures
 from tables import tables
 from targets import FORWARD, INVERSE, judge
-from threads import threads
 from timing import CORES, cores, use_cores
 
 import linkwork
