@@ -6,31 +6,31 @@ import json
 import os
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import cache, cached_property, partial
 from inspect import signature
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .codegen.backend import backend
-from .errors import LinkworkError, ShapeError, UnknownNameError
+from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
 from .model.coordinates import Layout
 from .program import Operations, Port, Program, count
 
 PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
-PROCESSORS = os.cpu_count() or 1  # more threads than these gain nothing
+# that this process may use; more threads gain nothing
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Function:
     """Call it with arrays of any leading batch axes, ``(..., n)``; results are new arrays unless ``out`` is given.
 
-    Attributes: ``program``, ``label``, ``dtype``, ``backend``, ``operations`` (on line), ``signature``, ``calls``.
+    Attributes: ``program``, ``label``, ``dtype``, ``backend``, ``operations`` (on line), ``signature``, ``calls``, and
+    for other compiled code ``address``, ``ports``, ``steps``.
     """
 
     _has_own_type = False
@@ -54,6 +54,8 @@ class Function:
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
         self._ufunc: Callable[..., Any] | None = None
         self._obstacle = ""
+        self._several: Callable[[int], Callable[..., Any]] | None = None  # ufuncs that share a batch
+        self._address = 0
         self._dtype = np.dtype(dtype)
 
     # -- what it is ----------------------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ class Function:
 
     def _build(self) -> Callable[..., Any]:
         compiled = backend(self.backend).compile(self.program, self.dtype)
-        self._obstacle = compiled.obstacle
+        self._obstacle, self._several, self._address = compiled.obstacle, compiled.shared, compiled.address
         if not self._has_own_type:
             self._obstacle = "a subclass of Function may be called in its own way"
         elif compiled.direct is not None:
@@ -84,6 +86,35 @@ class Function:
         """How calls of one state in plain arrays are made: "direct", or why they go through NumPy like all others."""
         _ = self.ufunc
         return f"through NumPy: {self._obstacle}" if self._obstacle else "direct"
+
+    @property
+    def address(self) -> int:
+        """The address of its machine code, for compiled code of others: a NumPy inner loop,
+        ``void loop(char **args, intptr_t *dimensions, intptr_t *steps, void *data)``.
+
+        ``args`` points to the data of each of ``ports``, ``dimensions`` to the number of states, ``steps`` to numbers
+        as ``steps`` has them; ``data`` is not read. It needs no interpreter lock, keeps nothing between calls, and may
+        run in any number of threads. It stays where it is until the process ends.
+        """
+        _ = self.ufunc
+        if not self._address:
+            raise UnsupportedError(
+                "there is no machine code to point to", where=self.__name__, got=f"backend {self.backend!r}",
+                fix='compile it with backend="native"',
+            )  # fmt: skip
+        return self._address
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """What the code at ``address`` takes: inputs, then outputs, but for those without entries."""
+        return tuple(port for port in (*self.program.inputs, *self.program.outputs) if port.size)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Bytes from state to state, for each of ``ports``; then for each those from entry to entry along its axes.
+        These are of arrays in C order; the code at ``address`` takes any, also 0, and reads and writes accordingly."""
+        arrays = [np.empty((1, *port.shape), self.dtype).strides for port in self.ports]
+        return (*(each[0] for each in arrays), *(step for each in arrays for step in each[1:]))
 
     @cached_property
     def operations(self) -> Operations:
@@ -112,25 +143,25 @@ class Function:
 
     # -- calling -------------------------------------------------------------------------------------------------
 
-    def __call__(self, /, *args: Any, **options: Any) -> Any:
+    def __call__(self, /, *args: Any, threads: int | str = 1, **options: Any) -> Any:
         """Evaluate: ``f(q, v, ..., out=None, threads=1, wrenches=None)``, inputs by position or name.
 
         A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result:
         an array just as large and of the function's dtype.
-        ``threads`` splits a large batch, among no more threads than there are processors; it pays from tens of
-        thousands of states on. ``wrenches`` is a dict frame -> (..., 6) of applied force and moment at the frame's
-        origin, in its axes.
+        ``threads`` share a batch that is work enough for more than one: at most so many, and no more than there are
+        processors; ``"auto"`` is all of these. The bits stay the same. ``wrenches`` is a dict frame -> (..., 6) of
+        applied force and moment at the frame's origin, in its axes.
 
         From the second call on, one state in plain arrays goes past this method and past NumPy, where ``calls`` says
         so: the same bits sooner, but no floating point warnings.
         """
         if self._suits_ufunc(args, options):
             try:
-                result = self.ufunc(*args, **options)
+                result = self._shared(threads)(*args, **options)
                 return self._result(*result) if len(self.program.outputs) > 1 else result
             except (ValueError, TypeError):
                 pass  # the careful way takes dicts, and finds the words for what is wrong
-        return self._call(args, **options)
+        return self._call(args, threads=threads, **options)
 
     def _suits_ufunc(self, args: Sequence[Any], options: Mapping[str, Any]) -> bool:
         """Whether the ufunc would do with these what the careful way does: plain arrays, and ``out`` just as large as
@@ -154,7 +185,9 @@ class Function:
         batch = outs[0].shape[: outs[0].ndim - len(ports[0].shape)]  # NumPy sees to it that the others are as large
         return not batch or (bool(args) and np.shape(args[0]) == batch + self.program.inputs[0].shape)
 
-    def _call(self, args: Sequence[Any], /, out: Any = None, threads: int = 1, wrenches: Any = None, **named: Any):
+    def _call(
+        self, args: Sequence[Any], /, out: Any = None, threads: int | str = 1, wrenches: Any = None, **named: Any
+    ):
         if isinstance(wrenches, Mapping) and not wrenches:
             wrenches = None
         if wrenches is not None and self.label.wrenches:
@@ -232,7 +265,7 @@ class Function:
         """Several results by name."""
         return namedtuple("Result", [port.name for port in self.program.outputs])
 
-    def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int) -> Any:
+    def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int | str) -> Any:
         if self._with_wrenches is None:
             fix = 'compile it with wrenches=["frame", ...], before it is saved or pickled'
             raise ShapeError(f"this {self.__name__} takes no wrenches", expected=self.signature, fix=fix)
@@ -256,34 +289,29 @@ class Function:
         batch = _batch({name: row.shape[:-1] for name, row in rows.items()}, "wrenches")
         return np.stack([np.broadcast_to(row, (*batch, 6)) for row in rows.values()], axis=-2)
 
-    def _evaluate(self, arrays: list[np.ndarray], out: Any, threads: int) -> Any:
+    def _evaluate(self, arrays: list[np.ndarray], out: Any, threads: int | str) -> Any:
         ports = self.program.inputs
-        if not isinstance(threads, (int, np.integer)) or threads < 1:
-            raise ShapeError("threads must be a positive whole number", where=self.__name__, got=threads)
+        call = self._shared(threads)
         batch = _batch(
             {p.name: x.shape[: x.ndim - len(p.shape)] for x, p in zip(arrays, ports, strict=True)}, self.__name__
         )
         outs = self._outputs(out, batch)
-        axis = int(np.argmax(batch)) if batch else 0
-        if threads == 1 or not batch or batch[axis] < 2:
-            self.ufunc(*arrays, out=tuple(outs))
-        else:
-            # a slice of the output must not be written before another slice of an input is read
-            arrays = [x.copy() if any(np.may_share_memory(x, o) for o in outs) else x for x in arrays]
-            wide = [np.broadcast_to(x, batch + p.shape) for x, p in zip(arrays, ports, strict=True)]
-            edges = np.linspace(0, batch[axis], min(threads, batch[axis], PROCESSORS) + 1).astype(int)
-            parts = [(slice(None),) * axis + (slice(start, end),) for start, end in pairwise(edges)]
-
-            def run(part: tuple[slice, ...]) -> None:
-                self.ufunc(*(x[part] for x in wide), out=tuple(o[part] for o in outs))
-
-            jobs = [_pool().submit(run, part) for part in parts[1:]]
-            run(parts[0])  # this thread has a share too
-            for job in jobs:
-                job.result()
+        call(*arrays, out=tuple(outs))
         if len(outs) > 1:
             return self._result(*outs)
         return outs[0] if out is not None or outs[0].ndim else outs[0][()]
+
+    def _shared(self, threads: int | str) -> Callable[..., Any]:
+        """The ufunc that shares a batch among so many threads."""
+        one = self.ufunc
+        if threads == "auto":
+            threads = PROCESSORS
+        elif not isinstance(threads, (int, np.integer)) or threads < 1:
+            expected = 'a positive whole number, or "auto"'
+            raise ShapeError("this is no number of threads", where=self.__name__, got=repr(threads), expected=expected)
+        elif threads > PROCESSORS:
+            threads = PROCESSORS
+        return one if threads == 1 or self._several is None else self._several(threads)
 
     def _outputs(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         ports = self.program.outputs
@@ -362,16 +390,6 @@ class Function:
 
     def __reduce__(self):
         return Function, (self.program, self.label, self.dtype, self.backend)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """For all functions and calls: starting threads takes longer than many batches."""
-    return ThreadPoolExecutor(PROCESSORS, thread_name_prefix="linkwork")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads stay behind in the parent
 
 
 def _fix_of_more_than_numbers(value: Any) -> str:

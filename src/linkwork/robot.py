@@ -172,9 +172,10 @@ class Robot:
         rounded numbers in the file keep the loops from closing so well.
         """
         key = None if known is None else (known,) if isinstance(known, str) else tuple(known)
-        if key not in self._assemblers:
-            self._assemblers[key] = Assembler(self.model, key)
-        return self._assemblers[key](positions, guess, tolerance, iterations)
+        assembler = self._assemblers.get(key)
+        if assembler is None:
+            assembler = self._assemblers[key] = Assembler(self.model, key)
+        return assembler(positions, guess, tolerance, iterations)
 
     # -- motion ----------------------------------------------------------------------------------------------------
 

@@ -167,6 +167,17 @@ def test_fallback_for_other_calls(three):
         assert all(x is y for x, y in zip((*got_args, *got_options.values()), (*args, *options.values())))
 
 
+def test_one_state_needs_no_threads(three):
+    """So ``threads="auto"`` changes nothing; other words, and other ways to spell this one, are for the fallback."""
+    (q, v, a), ufunc, call = three
+    assert alike(call(q, v, a, threads="auto"), ufunc(q, v, a))
+    other = "".join(["au", "to"])
+    for options in ({"threads": 1}, {"threads": other}, {"thread": "auto"}, {"threads": "auto", "out": None}):
+        assert call(q, v, a, **options) == ("fallback", (q, v, a), options)
+    assert call(q, v, threads="auto") == ("fallback", (q, v), {"threads": "auto"})
+    assert call(q, v, q[:3], threads="auto")[0] == "fallback"
+
+
 def test_fallback_for_matrices_in_other_orders():
     program = random_program(32, 50, ((3, 4),), ((3, 4),))
     call, x = build_direct(program, "float64", lambda *args: "fallback"), np.arange(12.0).reshape(3, 4)
@@ -351,7 +362,10 @@ def test_comes_out_of_the_cache(monkeypatch):
     KEEP.append(native._loaded)
 
 
-@pytest.mark.parametrize("name", ["TYPE", "DATA", "RANK", "SHAPE", "STRIDES", "DTYPE", "FLAGS", "BYTE_ORDER", "NUMBER"])
+FIELDS = ["TYPE", "DATA", "RANK", "SHAPE", "STRIDES", "DTYPE", "FLAGS", "BYTE_ORDER", "NUMBER", "LENGTH", "ITEMS"]
+
+
+@pytest.mark.parametrize("name", FIELDS)
 @pytest.mark.parametrize("moved", [-8, 4, 8])
 def test_none_where_the_layout_is_another(monkeypatch, name, moved):
     monkeypatch.setattr(direct, name, getattr(direct, name) + moved)

@@ -1,12 +1,13 @@
 """Assembling robots with loops: batches, modes, what cannot be reached, what is singular, and bad input."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 import linkwork
+from linkwork.assembly import Assembler, Assembly
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement
 from support.parallel_robots import with_joints_for_balls
@@ -280,6 +281,84 @@ def test_alone_or_among_others_the_same_bits(bar):
     crank = np.linspace(-3, 3, 40)[:, None]
     found = bar.assemble(crank).q
     np.testing.assert_array_equal(found, [bar.assemble(position).q for position in crank])
+
+
+# -- one position at a time ------------------------------------------------------------------------------------------
+
+ALONE = (
+    "four-bar",
+    "slider-crank",
+    "five-bar",
+    "parallelogram",
+    "3rrr",
+    "3rpr",
+    "delta",
+    "gough-stewart",
+    "hybrid-3rpr",
+)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_one_position_takes_a_short_way_to_the_same_bits(name, monkeypatch):
+    robot = linkwork.load(name)
+    rng, places = np.random.default_rng(0), Assembler(robot.model).places
+    known = np.array(robot.home)[places] + rng.uniform(-0.02, 0.02, (5, len(places)))
+    expected = robot.assemble(known)
+    near = expected.require() + rng.uniform(-0.003, 0.003, (5, robot.nq))
+    guesses = (np.tile(robot.home, (5, 1)), expected.q, near)
+    followed = [expected, *(robot.assemble(known, guess=guess) for guess in guesses)]
+    monkeypatch.delattr(Assembler, "_follow")
+    monkeypatch.delattr(Assembler, "_solve")
+    for k, position in enumerate(known):
+        for batch, guess in zip(followed, (None, *(guess[k] for guess in guesses)), strict=True):
+            for given in (position, position.tolist(), tuple(position)):
+                found = robot.assemble(given, guess)
+                for field in fields(Assembly):
+                    of_batch = getattr(batch, field.name)
+                    alone, together = getattr(found, field.name), of_batch if field.name == "robot" else of_batch[k]
+                    np.testing.assert_array_equal(alone, together)
+                    assert type(alone) is type(together), field.name
+            assert found.require() is found.q and not np.shares_memory(found.q, found.nearest)
+
+
+def test_what_one_position_refuses(bar):
+    arm = linkwork.load("parallelogram")  # the waist is in no loop
+    for robot, known in ((bar, [0.6]), (arm, np.array(arm.home)[Assembler(arm.model).places])):
+        for place in range(robot.nq):
+            for value in (np.nan, np.inf):
+                guess = np.array(robot.home)
+                guess[place] = value
+                with pytest.raises(ShapeError, match=r"guess(.|\n)*finite"):
+                    robot.assemble(known, guess)
+        for place in range(len(known)):
+            wrong = np.array(known, float)
+            wrong[place] = np.inf
+            with pytest.raises(ShapeError, match="must be finite"):
+                robot.assemble(wrong)
+        for guess in (np.zeros(robot.nq + 1), [0.0], "home", [1j] * robot.nq):
+            with pytest.raises(ShapeError, match="guess"):
+                robot.assemble(known, guess)
+        for other in ([*known, 0.0], [str(x) for x in known], [None for _ in known]):
+            with pytest.raises(ShapeError):
+                robot.assemble(other)
+    platform = linkwork.load("gough-stewart")
+    with pytest.raises(ShapeError, match="a quaternion is zero"):
+        platform.assemble([0.0] * 7)
+
+
+def test_one_position_by_other_numbers(bar):
+    expected = bar.assemble([1]).q
+    for known in (
+        np.array([1]),
+        np.array([1], ">f8"),
+        np.array([1], "f4"),
+        [np.float32(1)],
+        [True],
+        {"crank": 1},
+        ([1],)[0],
+    ):
+        np.testing.assert_array_equal(bar.assemble(known).q, expected)
+    assert not bar.assemble([1.0], tolerance=0.0).solved
 
 
 # -- the way of assembly ----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Coordinates, Model
 from ..model.coordinates import real_numbers
-from .steps import NEWTON, newton_function, step_function, stride_function
+from .steps import NEWTON, STRIDE, judge_function, newton_function, step_function, stride_function, unit_function
 
+PLAIN, FLOAT = {float, int, np.float64}, np.dtype(float)
+TAKEN, TRUE, FALSE = np.int64(NEWTON), np.True_, np.False_
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
 SINGULAR = 1e-5  # of the conditioning
-LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another way of assembly
 SLACK = 10  # times the residual that is left at home
-STRIDE = 0.5  # radians or metres: the most that known joints go at once on the way from home
 SHORTEST = 1e-6  # of the longest stride: shorter ones are not tried
 TURN = 0.5  # of the Jacobian, relative: from one on it may have been singular in between
 
@@ -88,15 +89,20 @@ class Assembler:
 
     @cached_property
     def newton(self) -> Function:
-        return newton_function(self.model, self.known, NEWTON, self.legs)
+        return newton_function(self.model, self.known, self.places, self.legs)
 
     @cached_property
-    def state(self) -> Function:
-        return newton_function(self.model, self.known, 0)
+    def judge(self) -> Function:
+        return judge_function(self.model, self.known)
 
     @cached_property
     def stride(self) -> Function:
-        return stride_function(self.model, self.known, self.places)
+        return stride_function(self.model, self.known, self.places, self._aside)
+
+    @cached_property
+    def _unit(self) -> Function | None:
+        """Makes quaternions among the known positions unit ones, if there are any."""
+        return unit_function(self.given, self.model.name) if self.given.quaternions else None
 
     @cached_property
     def step(self) -> Function:
@@ -134,6 +140,8 @@ class Assembler:
     ) -> Assembly:
         model, places = self.model, self.places
         tolerance = self.tolerance if tolerance is None else tolerance
+        if (one := self._one(known, guess, tolerance)) is not None:
+            return one
         target = self._positions(known)
         start = np.array(model.home) if guess is None else self._guess(guess, target.shape[:-1])
         batch = np.broadcast_shapes(target.shape[:-1], start.shape[:-1])
@@ -153,7 +161,52 @@ class Assembler:
         answer = q.copy() if solved.all() else np.where(solved[:, None], q, np.nan)
         conditioning = np.where(conditioning > 0, conditioning, 0.0)  # not a number where it is exactly singular
         found = (answer, solved, singular, lost, residual, conditioning, steps, q)
-        return Assembly(*(x.reshape(batch + x.shape[1:]) for x in found), robot=model.name)
+        return Assembly(*(x.reshape(batch + x.shape[1:])[()] for x in found), robot=model.name)
+
+    def _one(self, known: Any, guess: Any, tolerance: float) -> Assembly | None:
+        """One position in plain numbers, if one stride or a few plain Newton steps do for it; it is for ``__call__`` to
+        look closer at everything else. The bits are the same, and there is little Python on the way to them."""
+        goal, start = _row(known), self._home if guess is None else _row(guess)
+        if goal is None or start is None or (goal.shape, start.shape) != self._shapes or not self._short:
+            return None
+        if self.legs is None:
+            found = self.stride(start, goal)
+            *_, given, open_by, far, turn, residual, wrong, conditioning = found.tolist()
+            if guess is None or open_by <= OPEN:
+                if far != 0 or not turn <= TURN:
+                    return None
+            else:
+                found = self.newton(start, goal)
+                *_, given, residual, wrong, conditioning = found.tolist()
+        else:
+            found = self.newton(start, goal if self._unit is None else self._unit(goal))
+            *_, given, residual, wrong, conditioning = found.tolist()
+        if not (residual <= tolerance and wrong == 0 and conditioning >= SINGULAR and isfinite(given)):
+            return None
+        q, one = found[: start.size], object.__new__(Assembly)
+        fields = {
+            "q": q, "solved": TRUE, "singular": FALSE, "lost": FALSE, "residual": found[-3],
+            "conditioning": found[-1], "iterations": TAKEN, "nearest": q.copy(), "robot": self.model.name,
+        }  # fmt: skip
+        object.__setattr__(one, "__dict__", fields)  # a frozen class sets one after the other, which takes a while
+        return one
+
+    @cached_property
+    def _home(self) -> np.ndarray:
+        return np.array(self.model.home)
+
+    @cached_property
+    def _shapes(self) -> tuple[tuple[int], tuple[int]]:
+        return (len(self.places),), (self.model.nq,)
+
+    @cached_property
+    def _short(self) -> bool:
+        """Whether ``_one`` can tell the way between two positions, and calls without NumPy, which would warn of what
+        ``__call__`` is about to find words for."""
+        within = in_loops(self.model)
+        straight = all(joint.kind.straight for joint in self.given.joints if joint.name in within)
+        functions = (self.newton, self.stride if self.legs is None else self._unit)
+        return (straight or self.legs is not None) and all(f is None or f.calls == "direct" for f in functions)
 
     def _guess(self, guess: Any, batch: tuple[int, ...]) -> np.ndarray:
         where, nq = f"assemble {self.model.name!r}", self.model.nq
@@ -183,7 +236,8 @@ class Assembler:
                 got=target.shape,
                 expected=f"(..., {layout.size}): {layout}",
             )
-        return self.given.normalised(target)
+        normalised = self.given.normalised(target)  # says what cannot be
+        return normalised if self._unit is None else self._unit(target)
 
     def _follow(
         self, q: np.ndarray, goal: np.ndarray, begun: Any, tolerance: float, iterations: int
@@ -238,8 +292,8 @@ class Assembler:
         self, q: np.ndarray, target: np.ndarray, tolerance: float
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
         """Positions after a stride, what is to be said of them, by how much the Jacobian turned, and if it counts."""
-        near, *others = self.stride(q, target)
-        turn, residual, wrong, conditioning = (x[:, 0] for x in others)
+        found = self.stride(q, target)
+        near, (turn, residual, wrong, conditioning) = found[:, : self.model.nq], found[:, -4:].T
         good = (residual <= tolerance) & (wrong == 0) & (turn <= TURN) & (conditioning >= SINGULAR)
         return near, [residual, wrong, conditioning], turn, good
 
@@ -251,12 +305,10 @@ class Assembler:
 
         Most are a few plain Newton steps away, which is one call; the others go the careful way.
         """
-        near, *told = self.newton(q)
-        told, steps, lost = [x[:, 0] for x in told], np.full(len(q), NEWTON), np.zeros(len(q), bool)
-        rest, far = ~(told[0] <= tolerance) | (told[1] != 0), np.abs(near - q) > LEAP
-        if far.any():  # sums along short rows are slow
-            rest |= far.any(axis=-1)
-        rest = np.flatnonzero(rest)
+        found = self.newton(q, q[:, self.places])
+        near, told = found[:, : self.model.nq], [*found[:, -3:].T]
+        steps, lost = np.full(len(q), NEWTON), np.zeros(len(q), bool)
+        rest = np.flatnonzero(~(told[0] <= tolerance) | (told[1] != 0))
         if rest.size:
             start = q[rest] if self.legs is None else self.legs(q[rest])
             near[rest], steps[rest] = search(self.step, start, tolerance, iterations)
@@ -268,7 +320,16 @@ class Assembler:
 
     def _told(self, q: np.ndarray) -> list[np.ndarray]:
         """Residual, zero unless an axis points the wrong way, conditioning."""
-        return [x[:, 0] for x in self.state(q)[1:]]
+        return [*self.judge(q).T]
+
+
+def _row(value: Any) -> np.ndarray | None:
+    """A plain vector; None of what has to be looked at."""
+    if type(value) is np.ndarray:
+        return value if value.dtype is FLOAT else None
+    if type(value) in (list, tuple) and {*map(type, value)} <= PLAIN:
+        return np.array(value, float)
+    return None
 
 
 def numbers(value: Any, where: str) -> np.ndarray:

@@ -2,78 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..constraints import LoopEquations
 from ..constraints.closing import closer, keeping
 from ..constraints.legs import LegSolver
 from ..function import Function, Label
-from ..model import Model
+from ..model import Coordinates, Model
 from ..program import Port, trace
 from ..program.passes import schedule
 from ..scalar import sign, sqrt
 from ..scalar.orthogonal import Orthogonal, dot
 
 NEWTON = 4  # plain steps taken at once, before anything is looked at
+LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another way of assembly
+STRIDE = 0.5  # radians or metres: the most that known joints go at once on the way from home
 
 
 def _unknown(model: Model, known: Sequence[int]) -> list[int]:
     return [k for k in range(model.n_leading) if k not in known]
 
 
-def _judged(model: Model, known: Sequence[int], q: list[Any]) -> dict[str, Any]:
+def _judged(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
     """The norm of the residual, a number that is zero unless an axis points the wrong way, and the conditioning."""
     equations = LoopEquations.at(model, q)
     r = equations.residual
-    return {
-        "residual": [sqrt(dot(r, r))],
-        "wrong": [sum((1 - sign(value) for value in equations.aligned), start=0)],
-        "conditioning": [Orthogonal(equations.columns(_unknown(model, known))).conditioning()],
-    }
+    wrong = sum((1 - sign(value) for value in equations.aligned), start=0)
+    return [sqrt(dot(r, r)), wrong, Orthogonal(equations.columns(_unknown(model, known))).conditioning()]
 
 
-def newton_function(model: Model, known: Sequence[int], steps: int, legs: LegSolver | None = None) -> Function:
-    """Native code that takes plain Newton steps from q and judges where they end; legs must stay in their way."""
+def _beyond(limit: float, *ways: Any) -> Any:
+    """A number that is zero if all of these are shorter."""
+    return sum((1 - sign(limit * limit - way * way) for way in ways), start=0)
 
-    def run(q: list[Any]) -> Mapping[str, Any]:
-        at = q
-        for _ in range(steps):
+
+def _function(name: str, model: Model, run: Callable[..., Sequence[Any]], *inputs: Port) -> Function:
+    """All numbers in one vector: for one state that is much less to do for Python."""
+    program = schedule(trace(name, lambda *given: {"found": run(*given)}, [Port("q", (model.nq,)), *inputs]))
+    return Function(program, Label(model.name, name, ""))
+
+
+def judge_function(model: Model, known: Sequence[int]) -> Function:
+    """Native code that judges q."""
+    return _function("assembly_judge", model, lambda q: _judged(model, known, q))
+
+
+def newton_function(model: Model, known: Sequence[int], places: Sequence[int], legs: LegSolver | None) -> Function:
+    """Native code that takes plain Newton steps from q with ``goal`` at the known places: where they end, a number that
+    is finite if all inputs are, and how that place is judged; wrong is also a leap, or legs that leave their way."""
+
+    def run(q: list[Any], goal: list[Any]) -> Sequence[Any]:
+        start = _with(q, places, goal)
+        at = start
+        for _ in range(NEWTON):
             at = closer(LoopEquations.at(model, at), at, keeping(known))
-        judged = _judged(model, known, at)
-        for before, after in zip(*(legs.slopes(each) for each in (q, at)), strict=True) if legs else ():
-            judged["wrong"][0] = judged["wrong"][0] + 1 - sign(before * after)
-        return {"q": at, **judged}
+        residual, wrong, conditioning = _judged(model, known, at)
+        for before, after in zip(*(legs.slopes(each) for each in (start, at)), strict=True) if legs else ():
+            wrong = wrong + 1 - sign(before * after)
+        wrong = wrong + _beyond(LEAP, *(y - x for x, y in zip(start, at, strict=True)))
+        return [*at, sum((*q, *goal)), residual, wrong, conditioning]
 
-    program = schedule(trace("assembly_newton", run, [Port("q", (model.nq,))]))
-    return Function(program, Label(model.name, "assembly_newton", ""))
+    return _function("assembly_newton", model, run, Port("goal", (len(places),)))
 
 
-def stride_function(model: Model, known: Sequence[int], places: Sequence[int]) -> Function:
+def stride_function(model: Model, known: Sequence[int], places: Sequence[int], aside: Sequence[int]) -> Function:
     """Native code from closed positions q to those with ``goal`` at the known places: along the tangent, then by
-    Newton's steps. ``turn`` is ||A^-1 (B - A)|| with the Jacobians A and B of the unknown joints before and after,
-    each in multiples of its column in A."""
+    Newton's steps; where ``aside`` tells which of them are in no loop. It gives where that ends; a number that is
+    finite if all inputs are; the residual at q; zero unless it is farther than one stride; ``turn``; and how the end is
+    judged. ``turn`` is ||A^-1 (B - A)|| with the Jacobians A and B of the unknown joints before and after, each in
+    multiples of its column in A."""
 
-    def run(q: list[Any], goal: list[Any]) -> Mapping[str, Any]:
-        equations, unknown = LoopEquations.at(model, q), _unknown(model, known)
-        before, step = equations.columns(unknown), _rates(model, known, q, dict(zip(places, goal, strict=True)))
-        solver = Orthogonal(before)
+    def run(q: list[Any], goal: list[Any]) -> Sequence[Any]:
+        begin = _with(q, [places[k] for k in aside], [goal[k] for k in aside])
+        equations, unknown = LoopEquations.at(model, begin), _unknown(model, known)
+        before, step = equations.columns(unknown), _rates(model, known, begin, dict(zip(places, goal, strict=True)))
+        solver, open_by = Orthogonal(before), equations.residual
         for k, value in zip(unknown, solver.solve([dot(row, step) for row in equations.J]), strict=True):
             step[k] = -value
-        at = model.moved(q, step)
+        at = model.moved(begin, step)
         for _ in range(NEWTON - 1):
-            for place, value in zip(places, goal, strict=True):
-                at[place] = value
+            at = _with(at, places, goal)
             at = closer(LoopEquations.at(model, at), at, keeping(known))
         turn: Any = 0
         sizes = [dot(column, column) for column in before]
         for a, b, size in zip(before, LoopEquations.at(model, at).columns(unknown), sizes, strict=True):
             x = solver.solve([y - z for y, z in zip(b, a, strict=True)])
             turn = turn + sum((value * value * other for value, other in zip(x, sizes, strict=True)), start=0) / size
-        return {"q": at, "turn": [sqrt(turn)], **_judged(model, known, at)}
+        far = _beyond(STRIDE, *(x - begin[place] for place, x in zip(places, goal, strict=True)))
+        judged = _judged(model, known, at)
+        return [*_with(at, places, goal), sum((*q, *goal)), sqrt(dot(open_by, open_by)), far, sqrt(turn), *judged]
 
-    program = schedule(trace("assembly_stride", run, [Port("q", (model.nq,)), Port("goal", (len(places),))]))
-    return Function(program, Label(model.name, "assembly_stride", ""))
+    return _function("assembly_stride", model, run, Port("goal", (len(places),)))
+
+
+def unit_function(coordinates: Coordinates, robot: str) -> Function:
+    """Native code that gives quaternions the length one."""
+    size = coordinates.nq
+    program = schedule(trace("assembly_unit", lambda q: {"q": coordinates.normalised(q)}, [Port("q", (size,))]))
+    return Function(program, Label(robot, "assembly_unit", ""))
+
+
+def _with(q: Sequence[Any], places: Sequence[int], goal: Sequence[Any]) -> list[Any]:
+    """q with ``goal`` at these places."""
+    known = dict(zip(places, goal, strict=True))
+    return [known.get(k, x) for k, x in enumerate(q)]
 
 
 def _rates(model: Model, known: Sequence[int], q: list[Any], goal: Mapping[int, Any]) -> list[Any]:

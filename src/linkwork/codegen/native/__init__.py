@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,12 +15,13 @@ from ...program.program import Program
 from .. import cache
 from ..backend import Compiled
 from ..timeloop import Run, TimeLoop
-from .direct import HEADER, Definition, define, emit_direct, make_builtin, obstacle, suits, worthwhile
+from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits, worthwhile
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
 from .machine_code import assemble, emitter, load
 from .target import ITEM_SIZE, LOCK, Target, host
+from .threads import share, start_workers
 from .ufunc import make_ufunc
 
 
@@ -29,7 +31,9 @@ class Loaded:
 
     ufunc: Any
     direct: Definition | None
-    keep: Any  # must live as long
+    address: int  # of the loop
+    keep: list[Any]  # must live as long
+    shared: dict[int, Any] = field(default_factory=dict)  # ufuncs of several threads
 
 
 _loaded: dict[str, Loaded] = {}  # never freed, it may be running
@@ -38,9 +42,23 @@ _loaded: dict[str, Loaded] = {}  # never freed, it may be running
 def compile(program: Program, dtype: str) -> Compiled:
     """The ufunc of :func:`build` and, where possible, the builtin of :mod:`.direct`."""
     ready = _ready(program, dtype)
+    shared = partial(_shared, program, dtype, ready)
     if ready.direct is None:
-        return Compiled(ready.ufunc, obstacle=obstacle() or "the program is so large that they would gain nothing")
-    return Compiled(ready.ufunc, partial(make_builtin, ready.direct))
+        told = obstacle() or "the program is so large that they would gain nothing"
+        return Compiled(ready.ufunc, obstacle=told, shared=shared, address=ready.address)
+    return Compiled(ready.ufunc, partial(make_builtin, ready.direct), shared=shared, address=ready.address)
+
+
+def _shared(program: Program, dtype: str, ready: Loaded, threads: int) -> Any:
+    """A ufunc of the same loop that shares a batch among threads."""
+    start_workers(threads)
+    if threads not in ready.shared:
+        with LOCK:
+            loop, data = share(program, host().lanes(dtype), ready.address, threads)
+            ufunc, buffers = make_ufunc(program, dtype, loop, ctypes.addressof(data))
+            ready.keep.append((data, buffers))
+            ready.shared[threads] = ufunc
+    return ready.shared[threads]
 
 
 def compile_loop(loop: TimeLoop, samples: int) -> Run:
@@ -65,7 +83,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
     if dtype not in ITEM_SIZE:
         raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
     target = target or host()
-    parts = (program.digest, dtype, target.identity, str(segment), str(HEADER), emitter())
+    parts = (program.digest, dtype, target.identity, str(segment), f"{HEADER}, {ITEMS}", emitter())
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     with LOCK:
         if key not in _loaded:
@@ -74,8 +92,9 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
                 code = object_code(program, dtype, target, segment)
                 cache.put(key, code)
             engine = load(code, target)
-            ufunc, buffers = make_ufunc(program, dtype, engine.get_function_address("loop"))
-            _loaded[key] = Loaded(ufunc, define(engine, program, dtype), (engine, buffers))
+            loop = engine.get_function_address("loop")
+            ufunc, buffers = make_ufunc(program, dtype, loop)
+            _loaded[key] = Loaded(ufunc, define(engine, program, dtype), loop, [engine, buffers])
         return _loaded[key]
 
 

@@ -1,8 +1,8 @@
 """One state per call without NumPy's ufunc machinery, which costs several times what a robot's equations do.
 
 ``@direct`` is the C function of a CPython builtin. Plain arrays of one state go straight through the kernel, all lanes
-of the block holding that state, so the bits are the ufunc's; every other call (batches, lists, keywords, mistakes)
-goes to a Python callable, the builtin's ``__self__``.
+of the block holding that state, so the bits are the ufunc's; every other call (batches, lists, keywords but for
+``threads="auto"``, which one state never needs, mistakes) goes to a Python callable, the builtin's ``__self__``.
 
 Unlike a ufunc it leaves the processor's floating point flags alone, so nothing is said about a division by zero. It
 holds the interpreter lock, as NumPy does for less than 500 states.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import sys
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -41,13 +42,15 @@ HEADER = object.__basicsize__
 TYPE = HEADER - 8
 DATA, RANK, SHAPE, STRIDES, DTYPE, FLAGS = (HEADER + offset for offset in (0, 8, 16, 24, 40, 48))  # ndarray
 BYTE_ORDER, NUMBER = HEADER + 10, HEADER + 12  # dtype
+LENGTH, ITEMS = HEADER, tuple.__basicsize__  # tuple
 
 PLAIN = 0x101  # flags: C-contiguous and aligned
 FASTCALL_WITH_KEYWORDS = 0x82  # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of @context. Addresses differ from process to process, so they are no part of the code, which is cached.
-ENTRIES = ("ndarray", "dtype", "new_array", "new_scalar", "new_tuple", "set_item", "release", "call")
+ENTRIES = ("ndarray", "dtype", "threads", "auto", "new_array", "new_scalar", "new_tuple", "set_item", "release", "call")
 PYTHON_FUNCTIONS = ("PyTuple_New", "PyTuple_SetItem", "Py_DecRef", "PyObject_Vectorcall")  # the last four
+WORDS = tuple(map(sys.intern, ("threads", "auto")))  # the strings that programs have; equal ones go the other way
 NDARRAY, NEW_SCALAR, NEW_ARRAY = 2, 60, 93  # slots of PyArray_Type, PyArray_Scalar and PyArray_New in _ARRAY_API
 
 
@@ -71,7 +74,14 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
     with Function(m, "define dso_local ptr @direct(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind") as f:
         emit_blocks(f, kernel.blocks)
         _require(f, f"icmp eq i64 %count, {len(program.inputs)}", "other")
-        _require(f, "icmp eq ptr %names, null", "other")
+        f.do(f"br i1 {f.let('icmp eq ptr %names, null')}, label %plain, label %named")
+        f.label("named")
+        _require(f, f"icmp eq i64 {_load(f, 'i64', '%names', LENGTH)}, 1", "other")
+        name, value = _load(f, "ptr", "%names", ITEMS), _load(f, "ptr", "%arguments", 8 * len(program.inputs))
+        for found, word in ((name, "threads"), (value, "auto")):
+            _require(f, f"icmp eq ptr {found}, {_entry(f, word)}", "other")
+        f.do("br label %plain")
+        f.label("plain")
         for k, (port, shape, rows) in enumerate(_places(f, program.inputs, "in")):
             array = _load(f, "ptr", "%arguments", 8 * k)
             _require(f, f"call i1 @fits(ptr {array}, i32 {len(port.shape)}, ptr {shape})", "other")
@@ -243,7 +253,7 @@ def _addresses(dtype: str) -> tuple[int, ...]:
     """What ``@context`` holds."""
     functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in PYTHON_FUNCTIONS)
     array_type, *creators = _numpy_entries(NDARRAY, NEW_ARRAY, NEW_SCALAR)
-    return (array_type, id(np.dtype(dtype)), *creators, *functions)
+    return (array_type, id(np.dtype(dtype)), *map(id, WORDS), *creators, *functions)
 
 
 def _numpy_entries(*slots: int) -> list[int]:
@@ -257,7 +267,9 @@ def _layout_is_known() -> bool:
     """Whether the offsets above give what Python says, for arrays of several kinds."""
     base = np.zeros((3, 4, 5))
     samples = (base, base[::-1, ::2, 1], base[0, 0, 0, ...], base.astype("f4").T, base.astype(">f8"), np.zeros((0, 2)))
-    return all(_reads_right(sample) for sample in samples)
+    pointers = (ctypes.c_size_t * 2).from_address(id(WORDS) + ITEMS)
+    length = ctypes.c_ssize_t.from_address(id(WORDS) + LENGTH).value
+    return length == 2 and tuple(pointers) == (*map(id, WORDS),) and all(_reads_right(sample) for sample in samples)
 
 
 def _reads_right(array: np.ndarray) -> bool:

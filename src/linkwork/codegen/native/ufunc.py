@@ -16,16 +16,16 @@ from .numpy_api import table
 SLOT = 31  # of PyUFunc_FromFuncAndDataAndSignature in _UFUNC_API, the same in every NumPy since 1.3
 
 
-def make_ufunc(program: Program, dtype: str, loop: int) -> tuple[Any, list]:
-    """The ufunc that calls the machine code at address ``loop``, and the buffers that must live as long."""
+def make_ufunc(program: Program, dtype: str, loop: int, data: int | None = None) -> tuple[Any, list]:
+    """The ufunc that calls the machine code at ``loop`` with ``data``, and the buffers that must live as long."""
     ports = (*program.inputs, *program.outputs)
     if program.outputs and all(port.size for port in ports):
-        return _register(program, dtype, loop)
+        return _register(program, dtype, loop, data)
     inputs, outputs = (tuple(p for p in side if p.size) for side in (program.inputs, program.outputs))
     if not outputs:
         return PartlyEmpty(program, dtype, None), []
     # The loop has no arguments for empty ports.
-    ufunc, buffers = _register(replace(program, inputs=inputs, outputs=outputs), dtype, loop)
+    ufunc, buffers = _register(replace(program, inputs=inputs, outputs=outputs), dtype, loop, data)
     return PartlyEmpty(program, dtype, ufunc), buffers
 
 
@@ -35,18 +35,18 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     return "->".join(sides)
 
 
-def _register(program: Program, dtype: str, loop: int) -> tuple[np.ufunc, list]:
+def _register(program: Program, dtype: str, loop: int, data: int | None) -> tuple[np.ufunc, list]:
     ports = (*program.inputs, *program.outputs)
     core = signature(program.inputs, program.outputs)
     functions = (ctypes.c_void_p * 1)(loop)
-    data = (ctypes.c_void_p * 1)(None)
+    pointers = (ctypes.c_void_p * 1)(data)
     types = (ctypes.c_char * len(ports))(*[bytes([np.dtype(dtype).num])] * len(ports))
     describe = lambda side: ", ".join(f"{port.name} {port.shape}" for port in side)  # noqa: E731
     document = f"{describe(program.inputs)} -> {describe(program.outputs)}, compiled by linkwork for {dtype}."
     texts = [ctypes.c_char_p(text.encode()) for text in (program.name, document, core)]
     try:
         ufunc = _constructor()(
-            functions, data, types, 1, len(program.inputs), len(program.outputs), -1, *texts[:2], 0, texts[2]
+            functions, pointers, types, 1, len(program.inputs), len(program.outputs), -1, *texts[:2], 0, texts[2]
         )  # fmt: skip
     except ValueError as error:
         raise UnsupportedError(
@@ -56,7 +56,7 @@ def _register(program: Program, dtype: str, loop: int) -> tuple[np.ufunc, list]:
     expected = core if any(port.shape for port in ports) else None  # scalars only: an ordinary ufunc
     if not isinstance(ufunc, np.ufunc) or ufunc.signature != expected or ufunc.nin != len(program.inputs):
         raise LinkworkError("NumPy did not register the compiled function", where=f"NumPy {np.__version__}")
-    return ufunc, [functions, data, types, texts]
+    return ufunc, [functions, pointers, types, texts]
 
 
 def _constructor():

@@ -1,0 +1,251 @@
+"""Machine code of threads that share a batch: the same for every function, with no part of Python in it.
+
+``@shared`` has the signature of a NumPy inner loop. It offers the batch to workers, who sleep in machine code, and then
+works on it itself, piece by piece, as do the workers that come in time: whoever is free takes the next piece. An offer
+that nobody took is taken back. So a worker that comes late, because its processor is busy, costs its wake-up alone. One
+that is put off its processor in the midst of a piece has to be waited for. After either the next batches are worked
+alone, and ever more of them while it happens again.
+
+A worker's ``OFFER`` is 0 while it is free, a job, that + 1 while it works on it, or + 3 if somebody sleeps until it is
+done. Locks are Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
+"""
+
+from __future__ import annotations
+
+from .emit import Function, Module
+from .target import Target
+
+WORKERS = 255  # at most
+WORKER = 128  # bytes: two cache lines, which processors fetch together
+OFFER, ASLEEP, WAKE, DONE = range(4)  # words of a worker; the last two are locks
+LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, DATA = range(6)  # words of the ``data`` that NumPy passes to @shared; how many
+COUNT, ARGS, STEPS, NEXT, FLAGS, JOB = range(4, 10)  # words of a job, after LOOP, ARGUMENTS, PIECE, HELPERS; how many
+CAME = 1 << 32  # among FLAGS: some worker came; below are floating point flags
+ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functions of Python and NumPy; how many
+
+# Looks at a word before sleeping, each of 40 to 140 cycles. A worker soon leaves the processor to others; who waits for
+# a worker does so for longer than a piece takes.
+IDLE, WAIT = 40, 400
+PIECES = 8  # at least in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10
+MOST_ALONE = 64  # batches worked alone after a worker had to be waited for
+PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32 1)", "arm64": "llvm.aarch64.hint(i32 1)"}
+# Operations that raise each flag TAKE_FLAGS tells, in its order: division by zero, overflow, underflow, invalid
+NUMBERS = {"%zero": "0.0", "%one": "1.0", "%huge": "1.0e300", "%tiny": "1.0e-300"}
+RAISING = (
+    "fdiv double %one, %zero",
+    "fmul double %huge, %huge",
+    "fmul double %tiny, %tiny",
+    "fdiv double %zero, %zero",
+)
+
+
+def sharing_text(target: Target) -> str:
+    """The IR of ``@shared``, of ``@worker``, which a thread runs for ever, and of the table of ``@workers``."""
+    m = Module(target, "float64")
+    m.functions += [
+        f"@context = dso_local global [{CONTEXT} x ptr] zeroinitializer",
+        f"@workers = dso_local global [{WORKERS} x [{WORKER} x i8]] zeroinitializer, align {WORKER}",
+        "@started = dso_local global i64 0",  # how many of them there are
+        "@alone = dso_local global [2 x i64] [i64 0, i64 1]",  # batches still to be worked alone, and the next time
+        "declare i64 @llvm.smin.i64(i64, i64)",
+        "declare i64 @llvm.smax.i64(i64, i64)",
+    ]
+    if pause := _pause(m):
+        m.functions.append(f"declare void @{pause.replace('i32 1', 'i32')}")
+    _emit_pieces(m)
+    _emit_raise(m)
+    _emit_worker(m)
+    _emit_shared(m)
+    return m.text()
+
+
+def _emit_pieces(m: Module):
+    """Add ``@pieces(job)``: take pieces of the batch, as long as there are any, and run the loop on them."""
+    with Function(m, "define internal void @pieces(ptr %job) noinline nounwind") as f:
+        loop, args, steps = (_word(f, "%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
+        arguments, least, helpers, count = (_word(f, "%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
+        moved, dimensions = f.let(f"alloca ptr, i64 {arguments}"), f.let("alloca i64")
+        twice = f.let(f"shl i64 {f.let(f'add i64 {helpers}, 1')}, 1")
+        shares = f.let(f"mul i64 {least}, {twice}")
+        next_ = f.at("%job", 8 * NEXT)
+        f.do("br label %take")
+        f.label("take")  # half of what would be each one's share of the rest: large pieces first, least ones last
+        start = _seen(f, next_)
+        left = f.let(f"sub i64 {count}, {start}")
+        _branch(f, f.let(f"icmp sgt i64 {left}, 0"), "some", "end")
+        f.label("some")
+        times = _call(f, "smax", f.let(f"sdiv i64 {left}, {shares}"), 1)
+        piece = _call(f, "smin", f.let(f"mul i64 {least}, {times}"), left)
+        _branch(f, _swap(f, next_, start, f.let(f"add i64 {start}, {piece}")), "taken", "take")
+        f.label("taken")
+        f.do(f"store i64 {piece}, ptr {dimensions}")
+        with f.counted("argument", arguments) as k:
+            base, step, place = (f.let(f"getelementptr i64, ptr {row}, i64 {k}") for row in (args, steps, moved))
+            offset = f.let(f"mul i64 {start}, {f.let(f'load i64, ptr {step}')}")
+            f.do(f"store ptr {f.at(f.let(f'load ptr, ptr {base}'), offset)}, ptr {place}")
+        f.do(f"call void {loop}(ptr {moved}, ptr {dimensions}, ptr {steps}, ptr null)")
+        f.do("br label %take")
+        f.label("end")
+        f.do("ret void")
+
+
+def _emit_raise(m: Module):
+    """Add ``@raise(flags)``: let this thread's floating point flags tell what another's told, as NumPy will ask it."""
+    for name, number in NUMBERS.items():
+        m.functions.append(f"@{name[1:]} = internal global double {number}")
+    with Function(m, "define internal void @raise(i64 %flags) noinline nounwind") as f:
+        result = f.let("alloca double")
+        for name in NUMBERS:
+            f.do(f"{name} = load volatile double, ptr @{name[1:]}")
+        for k, operation in enumerate(RAISING):
+            _branch(f, f.let(f"icmp eq i64 {f.let(f'and i64 %flags, {1 << k}')}, 0"), f"after{k}", f"raise{k}")
+            f.label(f"raise{k}")
+            f.do(f"store volatile double {f.let(operation)}, ptr {result}")
+            f.do(f"br label %after{k}")
+            f.label(f"after{k}")
+        f.do("ret void")
+
+
+def _emit_worker(m: Module):
+    with Function(m, "define dso_local void @worker(ptr %worker) nounwind") as f:
+        asleep = f.at("%worker", 8 * ASLEEP)
+        wake, done = (_word(f, "%worker", k, "ptr") for k in (WAKE, DONE))
+        acquire, release, take_flags = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
+        f.do("br label %free")
+        f.label("free")
+        offer = _watch(f, "offer", "%worker", "0", IDLE, "tired", "take")
+        f.label("tired")
+        f.do(f"store atomic i64 1, ptr {asleep} seq_cst, align 8")
+        _branch(f, f.let(f"icmp eq i64 {_seen(f, '%worker')}, 0"), "sleep", "rise")
+        f.label("rise")
+        _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # somebody was faster, who is about to wake this worker
+        f.label("sleep")
+        f.do(f"call i32 {acquire}(ptr {wake}, i32 1)")
+        f.do("br label %free")
+        f.label("take")
+        _branch(f, _swap(f, "%worker", offer, f.let(f"add i64 {offer}, 1")), "work", "free")
+        f.label("work")
+        job = f.let(f"inttoptr i64 {offer} to ptr")
+        call = f"call i32 {take_flags}()"
+        f.do(call)
+        f.do(f"call void @pieces(ptr {job})")
+        flags = f.let(f"or i64 {CAME}, {f.let(f'zext i32 {f.let(call)} to i64')}")
+        f.let(f"atomicrmw or ptr {f.at(job, 8 * FLAGS)}, i64 {flags} seq_cst")
+        state = f.let("atomicrmw xchg ptr %worker, i64 0 seq_cst")  # the job may be gone from here on
+        _branch(f, f.let(f"icmp eq i64 {f.let(f'and i64 {state}, 2')}, 0"), "free", "tell")
+        f.label("tell")
+        f.do(f"call void {release}(ptr {done})")
+        f.do("br label %free")
+
+
+def _emit_shared(m: Module):
+    with Function(m, "define dso_local void @shared(ptr %args, ptr %dimensions, ptr %steps, ptr %data) nounwind") as f:
+        job = f.let(f"alloca [{JOB} x i64], align 64")
+        acquire, release = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE))
+        loop, arguments = _word(f, "%data", LOOP, "ptr"), _word(f, "%data", ARGUMENTS)
+        least, most, looks = (_word(f, "%data", k) for k in (PIECE, HELPERS, LOOKS))
+        count, alone, longer = _word(f, "%dimensions", 0), _word(f, "@alone", 0), f.at("@alone", 8)
+        pieces = f.let(f"sdiv i64 {f.let(f'sdiv i64 {count}, {least}')}, {PIECES}")
+        helpers = _call(f, "smin", most, pieces)
+        _branch(f, f.let(f"icmp sgt i64 {helpers}, 0"), "enough", "one")
+        f.label("enough")
+        _branch(f, f.let(f"icmp sgt i64 {alone}, 0"), "hold", "many")
+        f.label("hold")
+        f.do(f"store i64 {f.let(f'sub i64 {alone}, 1')}, ptr @alone")
+        f.do("br label %one")
+        f.label("one")
+        f.do(f"call void {loop}(ptr %args, ptr %dimensions, ptr %steps, ptr null)")
+        f.do("ret void")
+
+        f.label("many")
+        given = {ARGUMENTS: arguments, PIECE: least, HELPERS: helpers, COUNT: count, NEXT: 0, FLAGS: 0}
+        for k, value in given.items():
+            f.do(f"store i64 {value}, ptr {f.at(job, 8 * k)}")
+        for k, value in {LOOP: loop, ARGS: "%args", STEPS: "%steps"}.items():
+            f.do(f"store ptr {value}, ptr {f.at(job, 8 * k)}")
+        offer = f.let(f"ptrtoint ptr {job} to i64")
+        working, waiting = (f.let(f"add i64 {offer}, {state}") for state in (1, 3))
+        started = _seen(f, "@started")
+        asked, slept = f.let("alloca i64"), f.let("alloca i64")
+        for place in (asked, slept):
+            f.do(f"store i64 0, ptr {place}")
+        with f.counted("ask", started) as k:
+            go_on = f"{k[1:]}.next"
+            so_far = f.let(f"load i64, ptr {asked}")
+            _branch(f, f.let(f"icmp slt i64 {so_far}, {helpers}"), "try", go_on)
+            f.label("try")
+            worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
+            _branch(f, _swap(f, worker, 0, offer), "asked", go_on)
+            f.label("asked")
+            f.do(f"store i64 {f.let(f'add i64 {so_far}, 1')}, ptr {asked}")
+            _branch(f, _swap(f, f.at(worker, 8 * ASLEEP), 1, 0), "wake", go_on)
+            f.label("wake")
+            f.do(f"call void {release}(ptr {_word(f, worker, WAKE, 'ptr')})")
+        f.do(f"call void @pieces(ptr {job})")
+        with f.counted("gather", started) as k:
+            go_on = f"{k[1:]}.next"
+            worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
+            _branch(f, _swap(f, worker, offer, 0), go_on, "taken")
+            f.label("taken")
+            _watch(f, "work", worker, working, looks, "wait", go_on)
+            f.label("wait")
+            _branch(f, _swap(f, worker, working, waiting), "sleep", go_on)
+            f.label("sleep")
+            f.do(f"call i32 {acquire}(ptr {_word(f, worker, DONE, 'ptr')}, i32 1)")
+            f.do(f"store i64 1, ptr {slept}")
+        flags, last = _word(f, job, FLAGS), f.let(f"load i64, ptr {longer}")
+        nobody = f.let(f"icmp ult i64 {flags}, {CAME}")
+        waited = f.let(f"icmp ne i64 {f.let(f'load i64, ptr {slept}')}, 0")
+        bad = f.let(f"or i1 {nobody}, {waited}")
+        more = _call(f, "smin", f.let(f"shl i64 {last}, 1"), MOST_ALONE)
+        less = _call(f, "smax", f.let(f"lshr i64 {last}, 1"), 1)
+        f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {last}, i64 0')}, ptr @alone")
+        f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {more}, i64 {less}')}, ptr {longer}")
+        f.do(f"call void @raise(i64 {flags})")
+        f.do("ret void")
+
+
+def _watch(f: Function, name: str, place: str, value: str, looks: str | int, still: str, otherwise: str) -> str:
+    """Look at a word for a while, and go to ``still`` if it stays ``value``; what was seen last."""
+    f.do(f"br label %{name}.enter")
+    f.label(f"{name}.enter")
+    f.do(f"br label %{name}")
+    f.label(name)
+    f.do(f"%{name}.k = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.pause]")
+    seen = _seen(f, place)
+    _branch(f, f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
+    f.label(f"{name}.pause")
+    if pause := _pause(f.module):
+        f.do(f"call void @{pause}")
+    f.do(f"%{name}.after = add i64 %{name}.k, 1")
+    _branch(f, f.let(f"icmp slt i64 %{name}.after, {looks}"), name, still)
+    return seen
+
+
+def _call(f: Function, name: str, a: str | int, b: str | int) -> str:
+    """The smaller or larger of two numbers."""
+    return f.let(f"call i64 @llvm.{name}.i64(i64 {a}, i64 {b})")
+
+
+def _pause(m: Module) -> str:
+    """The instruction that leaves the processor to others while a thread looks at a word, if there is one."""
+    return PAUSE.get(m.target.triple.split("-")[0], "")
+
+
+def _branch(f: Function, condition: str, yes: str, no: str):
+    f.do(f"br i1 {condition}, label %{yes}, label %{no}")
+
+
+def _word(f: Function, base: str, number: int, kind: str = "i64") -> str:
+    return f.let(f"load {kind}, ptr {f.at(base, 8 * number)}")
+
+
+def _seen(f: Function, place: str) -> str:
+    """A word that other threads change."""
+    return f.let(f"load atomic i64, ptr {place} seq_cst, align 8")
+
+
+def _swap(f: Function, place: str, old: str | int, new: str | int) -> str:
+    """Whether the word was ``old``, and is ``new`` now."""
+    pair = f.let(f"cmpxchg ptr {place}, i64 {old}, i64 {new} seq_cst seq_cst")
+    return f.let(f"extractvalue {{i64, i1}} {pair}, 1")

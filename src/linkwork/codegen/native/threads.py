@@ -1,0 +1,100 @@
+"""Threads that share a batch: workers asleep in machine code (:mod:`.sharing`) that are woken without Python's lock.
+
+A worker is started when it is first asked for and lives as long as the process; it holds nothing of Python and waits
+for nothing of Python, so a process ends as if there were none. After a fork the copy starts its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from functools import cache as once
+from typing import Any
+
+from ...program.program import Program
+from .. import cache
+from . import sharing
+from .machine_code import assemble, emitter, load
+from .numpy_api import table
+from .target import LOCK, host
+
+GET_FLAGS = 28  # slot of PyUFunc_getfperr in _UFUNC_API, which clears them too
+WORK = 20_000  # vector instructions of the least piece of a batch: 7 us or so
+
+_running = 0  # workers
+
+
+def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, Any]:
+    """The address of an inner loop that shares ``loop`` among threads, and its data, which must live as long."""
+    ports = [port for port in (*program.inputs, *program.outputs) if port.size]
+    each = len(program.instructions) + sum(port.size for port in ports)  # a block; loads and stores count, too
+    blocks = -(-WORK // max(each, 1))
+    words = {
+        sharing.LOOP: loop,
+        sharing.ARGUMENTS: len(ports),
+        sharing.PIECE: blocks * lanes,
+        sharing.HELPERS: threads - 1,
+        sharing.LOOKS: sharing.WAIT * max(1, each // WORK),
+    }
+    data = (ctypes.c_int64 * sharing.DATA)(*(words[k] for k in range(sharing.DATA)))
+    return _engine().get_function_address("shared"), data
+
+
+def start_workers(threads: int):
+    """See to it that there are workers for so many threads, the calling one included."""
+    global _running
+    if threads <= _running + 1:
+        return
+    with LOCK:
+        while _running < min(threads - 1, sharing.WORKERS):
+            _start(_running)
+            _running += 1
+            _started().value = _running
+
+
+def _start(number: int):
+    engine, python = _engine(), ctypes.pythonapi
+    allocate, acquire, run = (
+        python[f"PyThread_{name}"] for name in ("allocate_lock", "acquire_lock", "start_new_thread")
+    )
+    allocate.restype, allocate.argtypes = ctypes.c_void_p, []
+    acquire.restype, acquire.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_int]
+    run.restype, run.argtypes = ctypes.c_ulong, [ctypes.c_void_p, ctypes.c_void_p]
+    place = engine.get_global_value_address("workers") + number * sharing.WORKER
+    words = (ctypes.c_int64 * 4).from_address(place)
+    words[:] = (0, 0, allocate(), allocate())
+    for lock in words[sharing.WAKE :]:
+        acquire(lock, 1)
+    run(engine.get_function_address("worker"), place)  # if there can be no more threads, nobody takes its offers
+
+
+@once
+def _engine() -> Any:
+    """The loaded machine code."""
+    target = host()
+    with LOCK:
+        key = hashlib.sha256("\n".join(("sharing", target.identity, emitter())).encode()).hexdigest()
+        code = cache.get(key)
+        if code is None:
+            code = assemble(sharing.sharing_text(target), target)
+            cache.put(key, code)
+        engine = load(code, target)
+    address = lambda function: ctypes.cast(function, ctypes.c_void_p).value  # noqa: E731
+    locks = [address(ctypes.pythonapi[f"PyThread_{name}_lock"]) for name in ("acquire", "release")]
+    context = (ctypes.c_void_p * sharing.CONTEXT).from_address(engine.get_global_value_address("context"))
+    context[:] = [*locks, table("_UFUNC_API")[GET_FLAGS]]
+    ctypes.pythonapi["Py_IncRef"](ctypes.py_object(engine))  # workers are in this code until the process ends
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forget)  # threads stay behind in the parent
+    return engine
+
+
+def _started() -> ctypes.c_int64:
+    """How many workers the machine code knows of."""
+    return ctypes.c_int64.from_address(_engine().get_global_value_address("started"))
+
+
+def _forget():
+    global _running
+    _running = _started().value = 0
