@@ -14,9 +14,10 @@ SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 SINGULAR = 0.03  # of the distance from singular positions at home
 LOOKS = 64  # times of each sample of a batch that are looked at
-FEW = 4  # that are looked at in short runs, which looking must not make longer
-SPARED = 32  # times for each look
-MOST = 2**18  # of a single motion: long ones are on disk, and stay there
+FEW = 2  # that are looked at in short runs, which looking must not make longer
+SPARED = 50  # times for each look
+ALONE = 256  # of a single motion, for its limits
+MOST = 2**18  # of a single motion, for its energy: long ones are on disk, and stay there
 BEYOND = 1e-9  # of a limit: less is none
 WARNING = "warning: "  # how a note begins that casts doubt
 
@@ -27,9 +28,11 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
-    every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else MOST))
+    looks = min(LOOKS, max(FEW, times // SPARED))
+    every = -(-times // (looks if samples > 1 else MOST))
     yield from _energy({name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()})
     if model.soft_limits is None and "q" in arrays:
+        every = -(-times // (looks if samples > 1 else ALONE))
         first = (times - 1) % every  # so that the last time is among those looked at
         yield from _limits(model, np.asarray(arrays["t"][first::every]), np.asarray(arrays["q"][:, first::every]))
     if closeness is not None:
@@ -56,21 +59,22 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
 
 def _limits(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
     lower, upper, names = model.coordinates.lower, model.coordinates.upper, model.coordinates.names
-    if not (np.isfinite(lower) | np.isfinite(upper)).any():
+    bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+    if not len(bounded):
         return
-    by_joint = np.moveaxis(np.ascontiguousarray(q), -1, 0).copy()  # long rows are compared in a fraction of the time
+    seen = np.moveaxis(np.ascontiguousarray(q), -1, 0)[bounded]  # long rows are compared in a fraction of the time
     with np.errstate(invalid="ignore"):
-        beyond = np.maximum(lower[:, None, None] - by_joint, by_joint - upper[:, None, None])
+        beyond = np.maximum(lower[bounded, None, None] - seen, seen - upper[bounded, None, None])
         if np.isnan(beyond.max()):  # samples that left the numbers
             beyond[np.isnan(beyond)] = -np.inf
     k, sample, row = np.unravel_index(beyond.argmax(), beyond.shape)
     if (by := beyond[k, sample, row]) > BEYOND:
         out = beyond > BEYOND
-        joints = [names[j] for j in np.flatnonzero(out.any(axis=(1, 2)))]
+        joints = [names[j] for j in bounded[out.any(axis=(1, 2))]]
         bad, began = out.any(axis=0).any(axis=-1), t[out[k, sample]][0]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {names[k]} by up to {by:.2g}, from t = {began:g} s on"
+            f" {names[bounded[k]]} by up to {by:.2g}, from t = {began:g} s on"
             f"{_of_samples(bad, int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
 
