@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,8 +15,8 @@ SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 SINGULAR = 0.03  # of the distance from singular positions at home
 LOOKS = 64  # times of each sample of a batch that are looked at
-FEW = 2  # that are looked at in short runs, which looking must not make longer
-SPARED = 50  # times for each look
+FEW = 2  # for limits in short runs, which looking must not make longer
+SPARED = 50  # times for each such look
 ALONE = 256  # of a single motion, for its limits
 MOST = 2**18  # of a single motion, for its energy: long ones are on disk, and stay there
 BEYOND = 1e-9  # of a limit: less is none
@@ -28,11 +29,10 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
-    looks = min(LOOKS, max(FEW, times // SPARED))
-    every = -(-times // (looks if samples > 1 else MOST))
+    every = -(-times // (LOOKS if samples > 1 else MOST))
     yield from _energy({name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()})
     if model.soft_limits is None and "q" in arrays:
-        every = -(-times // (looks if samples > 1 else ALONE))
+        every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else ALONE))
         first = (times - 1) % every  # so that the last time is among those looked at
         yield from _limits(model, np.asarray(arrays["t"][first::every]), np.asarray(arrays["q"][:, first::every]))
     if closeness is not None:
@@ -58,25 +58,39 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _limits(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
-    lower, upper, names = model.coordinates.lower, model.coordinates.upper, model.coordinates.names
-    bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+    bounded, lower, upper = _bounds(model)
     if not len(bounded):
         return
-    seen = np.moveaxis(np.ascontiguousarray(q), -1, 0)[bounded]  # long rows are compared in a fraction of the time
+    seen = q.reshape(-1, q.shape[-1]).T[bounded]  # long rows are compared in a fraction of the time
     with np.errstate(invalid="ignore"):
-        beyond = np.maximum(lower[bounded, None, None] - seen, seen - upper[bounded, None, None])
-        if np.isnan(beyond.max()):  # samples that left the numbers
-            beyond[np.isnan(beyond)] = -np.inf
-    k, sample, row = np.unravel_index(beyond.argmax(), beyond.shape)
-    if (by := beyond[k, sample, row]) > BEYOND:
-        out = beyond > BEYOND
-        joints = [names[j] for j in bounded[out.any(axis=(1, 2))]]
+        beyond = np.maximum(lower - seen, seen - upper)
+    worst = beyond.argmax()
+    if np.isnan(beyond.flat[worst]):  # samples that left the numbers
+        beyond[np.isnan(beyond)] = -np.inf
+        worst = beyond.argmax()
+    if (by := beyond.flat[worst]) > BEYOND:
+        out = (beyond > BEYOND).reshape(len(bounded), *q.shape[:2])
+        k, sample, _ = np.unravel_index(worst, out.shape)
+        names = [model.coordinates.names[j] for j in bounded]
+        joints = [name for name, any_ in zip(names, out.any(axis=(1, 2)), strict=True) if any_]
         bad, began = out.any(axis=0).any(axis=-1), t[out[k, sample]][0]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {names[bounded[k]]} by up to {by:.2g}, from t = {began:g} s on"
+            f" {names[k]} by up to {by:.2g}, from t = {began:g} s on"
             f"{_of_samples(bad, int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
+
+
+_known: WeakKeyDictionary[Model, tuple[np.ndarray, np.ndarray, np.ndarray]] = WeakKeyDictionary()
+
+
+def _bounds(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which entries of q have limits, and these, as columns."""
+    if model not in _known:
+        lower, upper = model.coordinates.lower, model.coordinates.upper
+        bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+        _known[model] = bounded, lower[bounded, None], upper[bounded, None]
+    return _known[model]
 
 
 def _singular(closeness: np.ndarray) -> Iterator[str]:
