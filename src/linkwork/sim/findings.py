@@ -33,8 +33,7 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
     yield from _energy({name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()})
     if model.soft_limits is None and "q" in arrays:
         every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else ALONE))
-        first = (times - 1) % every  # so that the last time is among those looked at
-        yield from _limits(model, np.asarray(arrays["t"][first::every]), np.asarray(arrays["q"][:, first::every]))
+        yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # the last time is among them
     if closeness is not None:
         yield from _singular(closeness)
 
@@ -57,10 +56,11 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _limits(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
+def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterator[str]:
     bounded, lower, upper = _bounds(model)
     if not len(bounded):
         return
+    q = np.asarray(arrays["q"][:, looked_at])
     seen = q.reshape(-1, q.shape[-1]).T[bounded]  # long rows are compared in a fraction of the time
     with np.errstate(invalid="ignore"):
         beyond = np.maximum(lower - seen, seen - upper)
@@ -68,15 +68,18 @@ def _limits(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
     if np.isnan(beyond.flat[worst]):  # samples that left the numbers
         beyond[np.isnan(beyond)] = -np.inf
         worst = beyond.argmax()
-    if (by := beyond.flat[worst]) > BEYOND:
+    if beyond.flat[worst] > BEYOND:
         out = (beyond > BEYOND).reshape(len(bounded), *q.shape[:2])
         k, sample, _ = np.unravel_index(worst, out.shape)
         names = [model.coordinates.names[j] for j in bounded]
         joints = [name for name, any_ in zip(names, out.any(axis=(1, 2)), strict=True) if any_]
-        bad, began = out.any(axis=0).any(axis=-1), t[out[k, sample]][0]
+        every = -(-len(arrays["t"]) // MOST)
+        own = np.asarray(arrays["q"][sample, ::every, bounded[k]])  # this one at all times
+        over = np.fmax(lower[k] - own, own - upper[k])
+        began, bad = arrays["t"][every * int((over > BEYOND).argmax())], out.any(axis=0).any(axis=-1)
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {names[k]} by up to {by:.2g}, from t = {began:g} s on"
+            f" {names[k]} by up to {np.nanmax(over):.2g}, from t = {began:g} s on"
             f"{_of_samples(bad, int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
 
