@@ -9,10 +9,13 @@ import time
 
 import numpy as np
 import pytest
+from llvmlite import binding
 
 import linkwork
 from linkwork.codegen import native
 from linkwork.codegen.native import sharing, threads
+from linkwork.codegen.native.machine_code import assemble
+from linkwork.codegen.native.target import Target
 from linkwork.program import Port, trace
 
 LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -143,6 +146,15 @@ def test_calls_of_several_threads_at_once():
     for each in callers:
         each.join(60)
     assert not failures and not any(each.is_alive() for each in callers)
+
+
+@pytest.mark.parametrize("triple", ["aarch64-unknown-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc"])
+def test_other_processors(triple):
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    target = Target(triple, "", "", 16, fused=False)
+    text = sharing.sharing_text(target)
+    assert ("hint" in text) == triple.startswith("a") and assemble(text, target)
 
 
 # Functions

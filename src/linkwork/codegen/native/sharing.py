@@ -16,6 +16,7 @@ from .emit import Function, Module
 from .target import Target
 
 WORKERS = 255  # at most
+ARRAYS = 64  # inputs and outputs of a function; NumPy takes no more
 WORKER = 128  # bytes: two cache lines, which processors fetch together
 OFFER, ASLEEP, WAKE, DONE = range(4)  # words of a worker; the last two are locks
 LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, DATA = range(6)  # words of the ``data`` that NumPy passes to @shared; how many
@@ -64,7 +65,7 @@ def _emit_pieces(m: Module):
     with Function(m, "define internal void @pieces(ptr %job) noinline nounwind") as f:
         loop, args, steps = (_word(f, "%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
         arguments, least, helpers, count = (_word(f, "%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
-        moved, dimensions = f.let(f"alloca ptr, i64 {arguments}"), f.let("alloca i64")
+        moved, dimensions = f.let(f"alloca [{ARRAYS} x ptr]"), f.let("alloca i64")
         twice = f.let(f"shl i64 {f.let(f'add i64 {helpers}, 1')}, 1")
         shares = f.let(f"mul i64 {least}, {twice}")
         next_ = f.at("%job", 8 * NEXT)
