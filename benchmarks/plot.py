@@ -1,4 +1,4 @@
-"""The pictures: speed-up against Pinocchio per robot, targets marked; and growth with the number of links."""
+"""The pictures: speed-up against Pinocchio per robot, growth with the number of links, and time against lanes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from growth import ABA, BLOCK, LONG, RECURSION
 from matplotlib.figure import Figure
-from targets import SPEEDUP
+from parts import PARTS
+from targets import BATCH, words
 
 from linkwork.drawing import name_lines, styled
 
@@ -18,16 +19,13 @@ LABELS = {
 }
 
 
-def plot(results: dict[str, Any], path: Path):
-    """Bars of both quantities for each robot."""
+def draw(results: dict[str, Any], folder: Path):
+    """All pictures of one run."""
     with styled():
-        _speed(results).savefig(path, dpi=160)
-
-
-def plot_growth(results: dict[str, Any], path: Path):
-    """Operations and time of an eel against its links, with the exponents fitted."""
-    with styled():
-        _growth(results).savefig(path, dpi=160)
+        _speed(results).savefig(folder / "speed.png", dpi=160)
+        _growth(results).savefig(folder / "growth.png", dpi=160)
+        if "parts" in results:
+            _lanes(results).savefig(folder / "lanes.png", dpi=160)
 
 
 def _speed(results: dict[str, Any]) -> Figure:
@@ -41,11 +39,11 @@ def _speed(results: dict[str, Any]) -> Figure:
         shown = [speedups[robot, quantity] for robot in robots]
         heights = [r["speedup"] for r in shown]
         axes.bar(places, heights, width, color=COLORS[quantity], label=LABELS[quantity], zorder=2)
-        targets = [SPEEDUP[robot, quantity] for robot in robots]
-        for place, height, target, r in zip(places, heights, targets, shown, strict=True):
+        for place, height, robot, r in zip(places, heights, robots, shown, strict=True):
             nanoseconds = r["times"]["linkwork"]["ns"]
-            text = f"{height:.0f}×"
-            axes.text(place, height * 1.04, text, ha="center", va="bottom", fontsize=12, fontweight="bold")
+            target = BATCH[results["machine"]["lanes"]][robot][list(COLORS).index(quantity)]
+            top, text = 1.04 * max(height, target), f"{height:.0f}×"
+            axes.text(place, top, text, ha="center", va="bottom", fontsize=12, fontweight="bold")
             axes.text(
                 place, 1.1, f"{nanoseconds:.0f} ns", ha="center", va="bottom", fontsize=9, color="white", zorder=3
             )
@@ -97,5 +95,38 @@ def _growth(results: dict[str, Any]) -> Figure:
         name_lines(axes)
     figure.suptitle("Forward dynamics on a floating base, against the number of links", x=0.01, ha="left", fontsize=12)
     foot = f"exponents fitted from {LONG} links on; batches of 4096 states; {results['machine']['processor']}"
+    figure.supxlabel(foot, x=0.99, ha="right", fontsize=8, color="#606060")
+    return figure
+
+
+def _lanes(results: dict[str, Any]) -> Figure:
+    """Stacked bars of what each part adds, for each width; a mark where the arithmetic alone would end."""
+    figure = Figure((10.5, 4.3))
+    panels = figure.subplots(1, 2)
+    for axes, row in zip(panels, results["parts"], strict=True):
+        widths = row["widths"][::-1]
+        for place, width in enumerate(widths):
+            begin = 0.0
+            for color, part in enumerate(PARTS):
+                long = max(0.0, width["parts"][part])  # a part may hide behind the others
+                label = part if axes is panels[0] and place == 0 else None
+                axes.barh(place, long, 0.62, begin, color=f"C{color}", label=label, zorder=2)
+                begin += long
+            axes.text(begin, place, f" {width['ns']:.1f} ns", va="center", fontsize=10, fontweight="bold")
+            limit = width["limit"] + width["limit_sines"]
+            for color, thickness, layer in (("white", 3.4, 3), ("black", 1.6, 4)):
+                axes.vlines(limit, place - 0.36, place + 0.36, color, lw=thickness, zorder=layer)
+            axes.text(limit, place + 0.37, f"{limit:.1f}", ha="center", va="bottom", fontsize=8)
+        axes.set_yticks(range(len(widths)), [f"{width['lanes']} lanes" for width in widths])
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlim(0, 1.16 * max(width["ns"] for width in widths))
+        axes.set_ylim(-0.5, len(widths) - 0.3)
+        axes.set_xlabel("ns per state")
+        axes.set_title(f"{row['robot']}, {words(row['quantity'])}")
+    panels[0].plot([], [], color="black", lw=1.6, label="arithmetic instructions alone, at the rate of the peak")
+    figure.legend(loc="outside upper left", ncols=len(PARTS) + 1, fontsize=9.5, columnspacing=1.2, handlelength=1.2)
+    foot = f"{results['machine']['processor']} ({results['machine']['llvm_name']}); batches of 4096 states, one core"
     figure.supxlabel(foot, x=0.99, ha="right", fontsize=8, color="#606060")
     return figure

@@ -33,7 +33,7 @@ def rollouts(case: Case, rounds: int, budget: float) -> dict[str, Any]:
     robot, model = case.robot, mujoco_model(case)
     model.opt.timestep = DT
     data = mujoco.MjData(model)
-    q, v = _starts(case)
+    q, v = starts(case)
     start = _mujoco_states(case, model, q[:FEW], v[:FEW])
     apart = _agree(case, model, data, q[:FEW], v[:FEW])
     contenders = [
@@ -57,7 +57,7 @@ def rollouts(case: Case, rounds: int, budget: float) -> dict[str, Any]:
     return result
 
 
-def _starts(case: Case) -> tuple[np.ndarray, np.ndarray]:
+def starts(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """Slow states, which stay tame for as long as they are simulated."""
     q, v = case.q[:SAMPLES].copy(), 0.1 * case.v[:SAMPLES]
     return q, v
@@ -105,7 +105,7 @@ def _apart(case: Case, model: mujoco.MjModel, data: mujoco.MjData, q, v, dt: flo
 
 def growth_of_time(case: Case, budget: float) -> dict[str, float]:
     """Exponents of the time against the number of steps and of samples."""
-    q, v = _starts(case)
+    q, v = starts(case)
     by_steps = {n: lambda n=n: case.robot.rollout(q[:64], v[:64], None, DT, n, every=n) for n in (250, 500, 1000, 2000)}
     by_samples = {
         n: lambda n=n: case.robot.rollout(q[:n], v[:n], None, DT, 250, every=250) for n in (128, 256, 512, 1024)

@@ -1,17 +1,18 @@
 """linkwork against Pinocchio, CasADi and MuJoCo: ``python benchmarks/run.py [--quick] [--output DIR]``.
 
-Checks that all of them agree, times them in turn, and writes results.json, RESULTS.md, speed.png and growth.png.
+Checks that all of them agree, times them in turn, keeps the results of this kind of processor in results/, and writes
+RESULTS.md and its pictures anew from those of all kinds. ``--report`` does only the last.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import sys
 import tempfile
-from datetime import date
+import warnings
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -23,16 +24,20 @@ from counts import operations
 from customised import customised
 from export import exported
 from growth import exponents, growth
+from kinds import keep, kept
 from measure import dynamics, inertia_matrix
-from peak import measure_peak
-from plot import plot, plot_growth
-from report import markdown, tables
+from parts import time_of_parts
+from plot import draw
+from report import markdown
 from rich.console import Console
 from robots import SOURCES, Case
 from rollouts import STREAMED, growth_of_time, memory, rollouts, sweep
+from sharing import threads
 from startup import startup
+from stepping import stepping
 from structures import structures
-from targets import judge
+from tables import tables
+from targets import FORWARD, INVERSE, judge
 from timing import CORES, cores, use_cores
 
 import linkwork
@@ -48,23 +53,27 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rounds: to try the benchmark, not to quote it")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent, help="folder for the results")
+    parser.add_argument(
+        "--report", action="store_true", help="measure nothing: RESULTS.md and pictures of what is kept"
+    )
     options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ["LINKWORK_CACHE"] = cache
-        results = measure(options.quick)
-    console = Console() if sys.stdout.isatty() else Console(width=140)
-    for table in tables(results):
-        table.show(console)
-    (options.output / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    (options.output / "RESULTS.md").write_text(markdown(results), encoding="utf-8")
-    plot(results, options.output / "speed.png")
-    plot_growth(results, options.output / "growth.png")
-    print(f"Wrote results.json, RESULTS.md, speed.png and growth.png to {options.output}")
+    if not options.report:
+        with tempfile.TemporaryDirectory() as cache:
+            os.environ["LINKWORK_CACHE"] = cache
+            results = measure(options.quick)
+        console = Console() if sys.stdout.isatty() else Console(width=140)
+        for table in tables(results):
+            table.show(console)
+        keep(results, options.output / "results")
+    runs = kept(options.output / "results")
+    (options.output / "RESULTS.md").write_text(markdown(runs), encoding="utf-8")
+    draw(runs[0], options.output)
+    print(f"Wrote RESULTS.md and its pictures to {options.output}")
 
 
 def measure(quick: bool) -> dict[str, Any]:
     """Everything, as plain data."""
+    warnings.filterwarnings("ignore", "no limits act")  # the robots fall as far as they like
     rounds, budget, processes = (3, 0.005, 2) if quick else (15, 0.03, 7)
     began = perf_counter()
 
@@ -74,7 +83,7 @@ def measure(quick: bool) -> dict[str, Any]:
     use_cores(1)
     tell("time to the first result")
     results: dict[str, Any] = {
-        "date": date.today().isoformat(), "quick": quick, "rounds": rounds, "machine": machine(),
+        "date": datetime.now().isoformat(timespec="minutes"), "quick": quick, "rounds": rounds, "machine": machine(),
         "versions": {"linkwork": linkwork.__version__} | {name: version(package) for name, package in PACKAGES.items()},
         "startup": startup(processes),
     }  # fmt: skip
@@ -83,15 +92,23 @@ def measure(quick: bool) -> dict[str, Any]:
         name: f"{len(case.robot.joint_names)} joints{', floating' if case.source.floating else ''}"
         for name, case in cases.items()
     }
-    tell("share of the peak")
-    results["peak"] = measure_peak(cases["panda"], rounds, budget)
+    results["parts"] = []
+    for quantity in (INVERSE, FORWARD):
+        tell(f"panda, {quantity}, where the time goes")
+        results["parts"].append(time_of_parts(cases["panda"], quantity, rounds, budget))
+    results["peak"] = [row.pop("peak") for row in results["parts"]]
     results["dynamics"] = []
-    for quantity in ("inverse_dynamics", "forward_dynamics"):
+    for quantity in (INVERSE, FORWARD):
         for name, case in cases.items():
             tell(f"{name}, {quantity}")
             results["dynamics"].append(dynamics(case, quantity, rounds, budget))
     tell("panda, inertia_matrix")
     results["inertia_matrix"] = inertia_matrix(cases["panda"], rounds, budget)
+    results["threads"] = []
+    for quantity in (INVERSE, FORWARD):
+        for row in threads(cases["panda"], quantity, rounds, budget):
+            tell(f"panda, {quantity}, {row['states']} states, threads")
+            results["threads"].append(row)
     results["structures"] = []
     for row in structures(rounds, budget):
         tell(f"{row['robot']}, {row['what']}")
@@ -112,12 +129,15 @@ def measure(quick: bool) -> dict[str, Any]:
     with cores(len(CORES) or 1):
         motion["sweep"] = sweep(1000 if quick else 100_000, min(2, len(CORES) or 1))
     results["rollouts"] = motion
+    tell("panda, step by step")
+    results["stepping"] = stepping(cases["panda"], rounds, budget)
     results["customised"] = []
     for row in customised(cases, rounds, budget):
         tell(f"{row['robot']}, {row['quantity']}, parameters and passes")
         results["customised"].append(row)
     tell("exported C")
     results["export"] = exported(cases["panda"], rounds, budget)
+    results["large"] = []  # TODO
     tell("operations")
     results["operations"] = operations(cases)
     results["targets"] = judge(results)

@@ -32,7 +32,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in _examples():
         made = notebook_page(path) if path.suffix == ".ipynb" else example_page(path)
         files.append(File.generated(config, _page_of(path), content=made))
-    for path in (ROOT / "benchmarks" / name for name in ("RESULTS.md", "speed.png", "growth.png")):
+    for path in (ROOT / "benchmarks" / "RESULTS.md", *(ROOT / "benchmarks").glob("*.png")):
         files.append(File.generated(config, f"benchmarks/{path.name}", abs_src_path=str(path)))
     package = distribution("sphinx-mathjax-offline")  # taken for the files it brings
     script = package.locate_file(f"sphinx-mathjax-offline/static/mathjax/{Path(MATHJAX).name}")

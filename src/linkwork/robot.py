@@ -34,7 +34,7 @@ from .pipeline import compile
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
-    from .sim import Trajectory
+    from .sim import Stepper, Trajectory
 
 
 class Robot:
@@ -50,7 +50,7 @@ class Robot:
         self._of_frames: dict[tuple[str, str, str], Function] = {}
         self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
         self._regressors: dict[Any, Function] = {}
-        self.plants: dict[Any, Any] = {}  # what was traced for simulations, by its contents
+        self.plants: dict[Any, Any] = {}  # what was traced for simulations and is to be said of it, by its contents
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -244,6 +244,7 @@ class Robot:
         backend: str = "native",
         threads: int = 1,
         to: str | Path | None = None,
+        out: Trajectory | None = None,
         progress: Any = None,
         diverged: str = "raise",
     ) -> Trajectory:
@@ -256,13 +257,49 @@ class Robot:
         (samples, 10)}; viscous and coulomb (samples, joints); gravity (samples, 3). Controllers know nothing of these.
         ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples.
         ``to``: a new folder to stream into, of .npy files or, if its name ends in .zarr, a Zarr group; memory stays
-        small. ``progress``: True, False, or a function of (done, total) steps; if not said, long runs show it in a
-        terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run
-        early and keeps what is done.
+        small. ``out``: a trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew,
+        notes and all, and returned; after an error it has what was recorded until then. ``progress``: True, False, or
+        a function of (done, total) steps; if not said, long runs show it in a terminal. ``diverged``: "raise" a
+        DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run early and keeps what is done.
         """
         from .sim import Options, rollout
 
         return rollout(self, q0, v0, dt, steps, Options.among(locals()))
+
+    def stepper(
+        self,
+        samples: int,
+        dt: float = 1e-3,
+        *,
+        substeps: int = 1,
+        q0: Any = None,
+        v0: Any = None,
+        torque: Any = None,
+        reference: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        vary: Mapping[str, Any] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        method: str = "semi-implicit-euler",
+        outputs: Sequence[str] = (),
+        limits: SoftLimits | None = None,
+        friction_width: float = 0.05,
+        dynamics: str = "auto",
+        backend: str = "native",
+        threads: int = 1,
+    ) -> Stepper:
+        """Many motions at once, a step at a time, for learning and for hardware in the loop; a step is one native call,
+        of ``substeps`` steps of ``dt`` seconds each, and gives the bits of ``rollout``.
+
+        ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau``
+        begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
+        numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
+        with, (6,) or (samples, 6), or a function of t. ``vary`` and ``gains``: as in ``rollout``, and
+        ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``outputs``: what of ``rollout``'s is
+        computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.
+        """
+        from .sim import Options, Stepper
+
+        return Stepper(self, samples, dt, substeps, q0, v0, Options.among(locals()))
 
     # -- functions of the joints -----------------------------------------------------------------------------------
 

@@ -81,3 +81,18 @@ def random_program(seed: int, length: int, inputs=((7,), (7,), (3,)), outputs=((
 def same_bits(a, b) -> bool:
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+def layouts(array):
+    """The same values in other memory orders."""
+    n = array.ndim
+    yield np.asfortranarray(array)
+    padded = np.zeros(tuple(2 * k for k in array.shape), array.dtype)[(slice(None, None, 2),) * n]
+    padded[...] = array
+    yield padded
+    yield np.ascontiguousarray(array[::-1])[::-1]
+    yield np.ascontiguousarray(array[..., ::-1])[..., ::-1]
+    yield np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)  # batch last
+    raw = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)  # unaligned
+    raw[...] = array
+    yield raw

@@ -81,7 +81,7 @@ def test_another_one(monkeypatch, tmp_path):
     asked = []
     module: object = ModuleType("notebook_backend")
     module.compile = lambda program, dtype: asked.append(program.name) or interpreter.compile(program, dtype)
-    module.compile_loop = lambda loop: asked.append(loop.scheme) or interpreter.compile_loop(loop)
+    module.compile_loop = lambda loop, samples: asked.append(loop.scheme) or interpreter.compile_loop(loop, samples)
     monkeypatch.setitem(sys.modules, "notebook_backend", module)
     monkeypatch.setitem(BACKENDS, "notebook", "notebook_backend")
     robot = linkwork.load("planar2r")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from llvmlite import binding
-from straightline import evaluate, one_instruction, random_program, same_bits
+from straightline import evaluate, layouts, one_instruction, random_program, same_bits
 
 from linkwork.codegen.native import build, ir_text
 from linkwork.codegen.native.target import Target, host
@@ -89,21 +89,6 @@ def test_every_batch_size_and_offset(batch):
         for offset in (0, 1, 2, 3, 20):
             part = slice(offset, offset + size)
             check(function(*(s[part] for s in states)), [e[part] for e in expected])
-
-
-def layouts(array):
-    """The same values in other memory orders."""
-    n = array.ndim
-    yield np.asfortranarray(array)
-    padded = np.zeros(tuple(2 * k for k in array.shape), array.dtype)[(slice(None, None, 2),) * n]
-    padded[...] = array
-    yield padded
-    yield np.ascontiguousarray(array[::-1])[::-1]
-    yield np.ascontiguousarray(array[..., ::-1])[..., ::-1]
-    yield np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)  # batch last
-    raw = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)  # unaligned
-    raw[...] = array
-    yield raw
 
 
 def test_every_memory_order_of_inputs(batch):

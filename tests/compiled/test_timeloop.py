@@ -1,10 +1,14 @@
 """Time loops of all back ends against loops in NumPy, on small programs with every kind of input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import RK45
 
 from linkwork.codegen.backend import BACKENDS, backend
+from linkwork.codegen.native import time_loop
+from linkwork.codegen.native.target import host
 from linkwork.codegen.schemes import OwnStep
 from linkwork.codegen.timeloop import TimeLoop, Turns
 from linkwork.program import Port, optimize, trace
@@ -83,11 +87,11 @@ def ran(what, inputs, every=1, cuts=None, by="native"):
     state = np.zeros((n, what.state))
     state[:, :3] = inputs.x0
     records = np.full((n, steps // every + 1, size), np.nan)
-    run, first = backend(by).compile_loop(what), 0
+    run, first = backend(by).compile_loop(what, n), 0
     for more in cuts or [steps]:
         end = first + more == steps and steps % every == 0
         turns = Turns(first, more, every, end, steps - 1)
-        run(turns, T0, DT, state, [inputs.u, inputs.w], inputs.c, records[:, first // every :])
+        run(turns, T0, DT, state, [inputs.u, inputs.w], inputs.c, records[:, first // every :])()
         first += more
     assert first == steps
     return records, state
@@ -157,6 +161,40 @@ def test_cut_anywhere_and_alone(scheme, by):
         assert np.array_equal(records[0], whole[sample]) and np.array_equal(state[0], end[sample])
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_lanes_change_no_bit(scheme, monkeypatch):
+    """Code for vectors of any width, half of which does for few samples."""
+    what, inputs = loop(scheme, finish=True), Inputs(13, 9)
+    whole, end = ran(what, inputs)
+    own = host()
+    for bytes_ in [width for width in (16, 32) if width < own.vector_bytes]:
+        monkeypatch.setattr(time_loop, "host", lambda bytes_=bytes_: replace(own, vector_bytes=bytes_))
+        records, state = ran(what, inputs)
+        assert np.array_equal(records, whole) and np.array_equal(state, end)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("by", BACKENDS)
+def test_samples_that_start_anew(scheme, by):
+    """Beside others that go on: they have their own time and, where the scheme looks back, nothing to look back on."""
+    what, inputs = loop(scheme), Inputs(9, 4)
+    inputs.u[:], inputs.w[:] = inputs.u[:, :1], inputs.w[:, :1]  # of all steps
+    run, records = backend(by).compile_loop(what, 9), np.empty((9, 5, 5))
+
+    def more(state):
+        run(Turns(0, 4, 1, True, 3), T0, DT, state, [inputs.u, inputs.w], inputs.c, records)()
+        return records.copy(), state
+
+    start = np.zeros((9, what.state))
+    start[:, :3] = inputs.x0
+    first, after = more(start.copy())
+    new = np.arange(9) % 3 == 1
+    mixed, end = more(np.where(new[:, None], start, after))
+    second = more(after)
+    assert np.array_equal(mixed[new], first[new]) and np.array_equal(mixed[~new], second[0][~new])
+    assert np.array_equal(end[~new], second[1][~new]) and np.array_equal(end[:, -1], np.where(new, 4, 8))
+
+
 @pytest.mark.parametrize("own", [(a, b, c) for a in (False, True) for b in (False, True) for c in (False, True)])
 @pytest.mark.parametrize("by", BACKENDS)
 def test_inputs_of_their_own_or_shared(own, by):
@@ -198,8 +236,8 @@ def test_nothing_but_its_records_is_written(by):
     inner = room[1:6, 2:7, 1:4]
     state = np.zeros((5, what.state))
     state[:, :3] = inputs.x0
-    run = backend(by).compile_loop(what)
-    run(Turns(0, 4, 1, True, 3), T0, DT, state, [inputs.u, inputs.w], inputs.c, inner)
+    run = backend(by).compile_loop(what, 5)
+    run(Turns(0, 4, 1, True, 3), T0, DT, state, [inputs.u, inputs.w], inputs.c, inner)()
     expected = by_numpy("step", inputs, size=3)
     assert np.abs(inner - expected).max() < 1e-13 * np.abs(expected).max()
     inner[:] = -1
@@ -223,7 +261,7 @@ def test_finite_steps(finish, by):
     state = np.zeros((7, what.state))
     state[:, :2] = x
     records = np.empty((7, steps + 1, 2))
-    backend(by).compile_loop(what)(Turns(0, steps, 1, True, steps - 1), 0.0, 1.0, state, [], c, records)
+    backend(by).compile_loop(what, 7)(Turns(0, steps, 1, True, steps - 1), 0.0, 1.0, state, [], c, records)()
     finite = np.isfinite(records).all(axis=2).sum(axis=1) - 1
     assert len(set(finite)) > 3 and finite.max() < steps
     assert np.array_equal(state[:, -1], finite)

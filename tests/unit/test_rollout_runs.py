@@ -7,7 +7,7 @@ import resource
 import warnings
 import weakref
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
@@ -39,6 +39,89 @@ def small(monkeypatch):
     monkeypatch.setattr(module, "GROUP", 5)
     monkeypatch.setattr(module, "BUFFER", 60)
     monkeypatch.setattr(module, "FIRST", 1)
+
+
+# -- the same memory again ------------------------------------------------------------------------------------------
+
+
+def test_out_is_filled_and_returned(arm):
+    """The same bits in the same memory, also from states and with torques that lie there; notes are of the last run."""
+    options = {"outputs": ("tau", "q", "v", "kinetic_energy"), "method": "rk4"}
+    q, v = starts(9)
+    tau = np.random.default_rng(0).uniform(-5, 5, (9, 1, 2))
+    out = arm.rollout(q, v, tau, 1e-3, 20, **options)
+    place = out.q.__array_interface__["data"]
+    expected = arm.rollout(out.q[:, -1].copy(), out.v[:, -1].copy(), tau, 2e-3, 20, **options)
+    same = arm.rollout(out.q[:, -1], out.v[:, -1], out.tau[:, :1], 2e-3, 20, out=out, **options)
+    assert same is out and out.q.__array_interface__["data"] == place
+    assert (out.dt, out.notes) == (2e-3, expected.notes)
+    for name in expected:
+        assert np.array_equal(out[name], expected[name])
+    one = arm.rollout(q[0], v[0], None, 1e-3, 5)
+    assert arm.rollout(q[1], v[1], None, 1e-3, 5, out=one) is one
+    assert np.array_equal(one.q, arm.rollout(q[1], v[1], None, 1e-3, 5).q)
+    assert tuple(arm.rollout(q, v, None, 1e-3, 5, outputs=(), out=arm.rollout(q, v, None, 1e-3, 5, outputs=()))) == (
+        "t",
+    )
+
+
+def test_out_may_hold_what_acts(arm):
+    """Torques that all samples share and that lie in the memory itself are read before they are written over."""
+    tau, (q, v) = np.random.default_rng(0).uniform(-5, 5, (1, 5, 2)), starts(17)
+    expected = arm.rollout(q, v, tau, 1e-3, 5, outputs="a")
+    out = arm.rollout(q, v, None, 1e-3, 5, outputs="a")
+    out.a[:1, :5] = tau
+    assert np.array_equal(arm.rollout(q, v, out.a[:1, :5], 1e-3, 5, outputs="a", out=out).a, expected.a)
+
+
+def test_out_of_a_run_that_ended_early(arm, small):
+    """It is told, and its memory can be used again."""
+    q, v = starts(4)
+    out = arm.rollout(q, v, None, 1e-3, 20)
+    with pytest.warns(UserWarning, match="stopped from the keyboard"):
+        assert arm.rollout(q, v, None, 1e-3, 20, out=out, progress=stopper(3)) is out
+    assert len(out.t) < 21 and "stopped from the keyboard" in out.notes[-1]
+    with pytest.raises(DivergedError):
+        arm.rollout(q, v, lambda t, q, v, r: 1e5 * v * v * v, 1e-2, 20, out=out)
+    assert "the motion is not finite" in out.notes[-1]
+    assert np.array_equal(arm.rollout(q, v, None, 1e-3, 20, out=out).q, arm.rollout(q, v, None, 1e-3, 20).q)
+    assert len(out.t) == 21
+
+
+ABOUT = {"robot": "", "method": "", "dt": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda out, **_: out.q, r"out: this is no trajectory\n.*ndarray\n.*earlier rollout"),
+        (lambda robot, q, v, **_: robot.rollout(q[:2], v[:2], None, 1e-3, 5), r"size\n.*2 samples.*\n.*4 samples"),
+        (lambda robot, q, v, **_: robot.rollout(q, v, None, 1e-3, 6), r"another size\n.*7 times\n.*4 samples, 6 times"),
+        (lambda robot, q, v, **_: robot.rollout(q[0], v[0], None, 1e-3, 5), r"another size\n.*one motion, 6 times"),
+        (lambda robot, q, v, **_: robot.rollout(q, v, None, 1e-3, 5, outputs="v"), r"other arrays\n.*got: v\n.*: q, v"),
+        (lambda out, **_: out[::-1], "cannot be written"),
+        (lambda out, **_: out[np.arange(4)], "cannot be written"),
+        (lambda out, **_: linkwork.Trajectory(out.arrays, {"q": "ab", "v": "ab"}, **ABOUT), "other names of q"),
+        (lambda out, **_: linkwork.Trajectory(out.arrays, out.entries, units={"q": "mm"}, **ABOUT), "other units of q"),
+    ],
+)  # fmt: skip
+def test_out_that_does_not_fit(arm, change, words):
+    q, v = starts(4)
+    out = arm.rollout(q, v, None, 1e-3, 5)
+    before = out.q.copy()
+    with pytest.raises(LinkworkError, match=words):
+        arm.rollout(q, 2 * v, None, 1e-3, 5, out=change(robot=arm, q=q, v=v, out=out))
+    assert np.array_equal(out.q, before)
+
+
+def test_out_and_a_folder(arm, tmp_path):
+    out = arm.rollout(*starts(4), None, 1e-3, 5)
+    with pytest.raises(LinkworkError, match="a folder or into a trajectory's memory"):
+        arm.rollout(*starts(4), None, 1e-3, 5, out=out, to=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    streamed = arm.rollout(*starts(4), None, 1e-3, 5, to=tmp_path / "run")
+    with pytest.raises(LinkworkError, match="cannot be written"):
+        arm.rollout(*starts(4), None, 1e-3, 5, out=streamed)
 
 
 # -- streaming -----------------------------------------------------------------------------------------------------
@@ -190,7 +273,8 @@ def test_pieces_end_anywhere(arm, monkeypatch, every):
     whole = arm.rollout(q, v, None, 1e-3, 100, **options)
     monkeypatch.setattr(module, "FIRST", 1)
     monkeypatch.setattr(module, "PATIENCE", 0.0)
-    monkeypatch.setattr(module, "_next_turns", lambda turns, *_: turns % 5 + 1)
+    sizes = cycle(range(1, 6))
+    monkeypatch.setattr(module, "_turns", lambda *_: next(sizes))
     pieces = arm.rollout(q, v, None, 1e-3, 100, **options)
     for name in whole:
         assert np.array_equal(whole[name], pieces[name])

@@ -41,8 +41,8 @@ class Backend(Protocol):
         """A program, for arrays of ``dtype``: float64 or float32."""
         ...
 
-    def compile_loop(self, loop: TimeLoop) -> Run:
-        """A time loop, in float64."""
+    def compile_loop(self, loop: TimeLoop, samples: int) -> Run:
+        """A time loop, in float64; it takes any number of samples, and is made for about so many."""
         ...
 
 

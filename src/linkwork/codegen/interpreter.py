@@ -16,7 +16,7 @@ from .timeloop import Run, TimeLoop, Turns
 
 NUMBERS = Arithmetic(float, operator.add, operator.mul, lambda a, b, c: a * b + c)  # rounded twice, once in native code
 
-Rates = Callable[[float, np.ndarray], np.ndarray]
+Rates = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def compile(program: Program, dtype: str) -> Compiled:
@@ -29,8 +29,9 @@ def _evaluate(program: Program, *arrays: np.ndarray, out: tuple[np.ndarray, ...]
         target[...] = result
 
 
-def compile_loop(loop: TimeLoop) -> Run:
-    return partial(_run, loop)
+def compile_loop(loop: TimeLoop, samples: int) -> Run:
+    del samples  # any number takes the same way
+    return partial(partial, _run, loop)
 
 
 def _run(
@@ -48,40 +49,40 @@ def _run(
     for k in range(turns.first, turns.first + turns.steps + turns.end):
         given = [*(array[:, min(k, turns.last_held)] for array in held), constants]
 
-        def call(program: Program, t: float, x: np.ndarray, given: list[np.ndarray] = given) -> np.ndarray:
+        def call(program: Program, t: np.ndarray, x: np.ndarray, given: list[np.ndarray] = given) -> np.ndarray:
             return _on_rows(program, x, t, dt, given)
 
-        t = t0 + k * dt
+        t = t0 + finite[:, None] * dt
         if k % turns.every == 0:
             records[:, row] = call(loop.record, t, x)
             row += 1
         if k == turns.first + turns.steps:
             break
-        after = _after(loop, partial(call, loop.advance), k, t, dt, x, history)
+        after = _after(loop, partial(call, loop.advance), finite, t, dt, x, history)
         x[:] = after if loop.finish is None else call(loop.finish, t, after)
         with np.errstate(all="ignore"):
             finite += np.isfinite(x.sum(axis=1))
 
 
-def _after(loop: TimeLoop, rates: Rates, k: int, t: float, dt: float, x: np.ndarray, history: np.ndarray) -> np.ndarray:
-    """x after step k; the rates of this step become the youngest of the history."""
+def _after(
+    loop: TimeLoop, rates: Rates, made: np.ndarray, t: np.ndarray, dt: float, x: np.ndarray, history: np.ndarray
+) -> np.ndarray:
+    """x after a step of samples that ``made`` so many before; its rates become the youngest of the history."""
     match loop.scheme:
         case OwnStep():
             return rates(t, x)
         case RungeKutta() as scheme:
             return _stages(scheme, rates, t, dt, x)[0]
         case AdamsBashforth() as scheme:
-            if k < scheme.history:
-                after, now = _stages(scheme.start, rates, t, dt, x)
-            else:
-                now = rates(t, x)
-                slopes = [now, *np.split(history, scheme.history, axis=1)]
-                after = _combined(scheme.step, x, slopes, dt)
+            early = made[:, None] < scheme.history
+            first, now = _stages(scheme.start, rates, t, dt, x) if early.any() else (x, rates(t, x))
+            slopes = [now, *np.split(history, scheme.history, axis=1)]
+            later = _combined(scheme.step, x, slopes, dt)
             history[:] = np.concatenate([now, history[:, : -loop.x]], axis=1)
-            return after
+            return np.where(early, first, later)
 
 
-def _stages(scheme: RungeKutta, rates: Rates, t: float, dt: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _stages(scheme: RungeKutta, rates: Rates, t: np.ndarray, dt: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """x after a step, and the rates at its beginning."""
     slopes = [rates(t, x)]
     for node, place in scheme.stages:
@@ -94,10 +95,10 @@ def _combined(combination: Combination, x: np.ndarray, slopes: Sequence[np.ndarr
         return combination(x, slopes.__getitem__, float(combination.share) * dt, NUMBERS)
 
 
-def _on_rows(program: Program, x: np.ndarray, t: float, dt: float, given: Sequence[np.ndarray]) -> np.ndarray:
+def _on_rows(program: Program, x: np.ndarray, t: np.ndarray, dt: float, given: Sequence[np.ndarray]) -> np.ndarray:
     """The numbers of all outputs (samples, n), from the rows of ``timeloop``."""
     each = len(x)
-    parts: list[Any] = [x, np.full((each, 1), t), np.full((each, 1), dt), *given]
+    parts: list[Any] = [x, t, np.full((each, 1), dt), *given]
     block = np.concatenate([np.broadcast_to(part, (each, part.shape[1])) for part in parts], axis=1)
     cuts = np.cumsum([port.size for port in program.inputs])[:-1]
     split = zip(np.split(block, cuts, axis=1), program.inputs, strict=True)

@@ -5,17 +5,18 @@ Every program takes these rows as its inputs:
     x: state | t | dt | held inputs, port by port | constants
 
 ``x`` advances by a scheme: a table combines rates, which one program gives; or that program makes the step itself.
-Another may put x on its manifold again after each step, and a third gives what is recorded. Time is ``t0 + k dt`` of
-the absolute step k, so a run may be cut anywhere.
+Another may put x on its manifold again after each step, and a third gives what is recorded.
 
 The state of a sample, as it goes in and out: x, the rates of the steps before that the scheme looks back on, youngest
-first, and the number of steps after which x was finite.
+first, and n, the number of steps after which x was finite. It tells all: the time of a sample is ``t0 + n dt``, and a
+scheme that looks back starts while n is small. So a run may be cut anywhere, and a sample may start anew at any time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -46,6 +47,18 @@ class TimeLoop:
         return self.x + 2 + sum(self.held) + self.constants
 
     @property
+    def instructions(self) -> int:
+        """Of a step."""
+        lengths = {name: len(program.instructions) for name, program in self.programs.items()}
+        return lengths.pop("advance") * self.scheme.evaluations + sum(lengths.values())
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for loops that do the same."""
+        digests = (f"{name} {program.digest}" for name, program in self.programs.items())
+        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *digests))
+
+    @property
     def programs(self) -> dict[str, Program]:
         named = {"advance": self.advance, "finish": self.finish, "record": self.record}
         return {name: program for name, program in named.items() if program is not None}
@@ -65,10 +78,11 @@ class Turns:
 
 
 class Run(Protocol):
-    """A loop made ready by a back end. Arrays of float64, the last axis without gaps:
+    """A loop made by a back end, told what to do: what it gives makes these turns, each time that it is called.
 
-    ``state`` (samples, loop.state) is changed; ``held``: (samples or 1, steps, size) of each port; ``constants``:
-    (samples or 1, size); ``records`` (samples, rows, numbers) is filled from its first row on.
+    Arrays of float64, the last axis without gaps, which must live as long: ``state`` (samples, loop.state) is changed;
+    ``held``: (samples or 1, steps, size) of each port; ``constants``: (samples or 1, size); ``records`` (samples, rows,
+    numbers) is filled from its first row on.
     """
 
     def __call__(
@@ -80,4 +94,4 @@ class Run(Protocol):
         held: Sequence[np.ndarray],
         constants: np.ndarray,
         records: np.ndarray,
-    ) -> None: ...
+    ) -> Callable[[], None]: ...

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..model import Model
-from ..scalar import Scalar
-from ..scalar.orthogonal import Orthogonal, dot
+from ..scalar import Scalar, is_zero
+from ..scalar.orthogonal import Orthogonal
 from ..scalar.staircase import Staircase
 from .equations import LoopEquations
+
+Sparse = dict[int, Scalar]  # entries of a vector by index, in order; the others, nearly all in a tree, are zero
 
 
 class ClosedLoops:
@@ -35,14 +37,26 @@ class ClosedLoops:
     def __init__(self, model: Model, q: Sequence[Scalar]):
         self.model, self.q = model, q
         self.independent = model.mobility.independent
-        self.dependent = [k for k in range(model.n_leading) if k not in self.independent]
-        self.G: list[list[Scalar]] = [[0] * model.nv for _ in range(model.n_leading)]
+        self.dependent = sorted({*range(model.n_leading)} - {*self.independent})
+        self._rows: list[Sparse] = [{} for _ in range(model.n_leading)]  # of G
         for column, k in enumerate(self.independent):
-            self.G[k][column] = 1
+            self._rows[k][column] = 1
             if model.loops:
                 J_a, = self.equations.columns([k])                                                   # (4)
                 for d, value in zip(self.dependent, self.J_p.solve(J_a), strict=True):
-                    self.G[d][column] = -value                                                       # (56)
+                    self._rows[d][column] = -value                                                   # (56)
+
+    @cached_property
+    def G(self) -> list[list[Scalar]]:
+        return [[row.get(column, 0) for column in range(len(self.independent))] for row in self._rows]
+
+    @cached_property
+    def _columns(self) -> list[Sparse]:
+        columns: list[Sparse] = [{} for _ in self.independent]
+        for k, row in enumerate(self._rows):
+            for column, value in row.items():
+                columns[column][k] = value
+        return columns
 
     @cached_property
     def equations(self) -> LoopEquations:
@@ -58,7 +72,7 @@ class ClosedLoops:
 
     def leading(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Velocities of the leading joints from independent ones."""
-        return [dot(row, v) for row in self.G]
+        return [_dot(row, v) for row in self._rows]
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""
@@ -76,7 +90,7 @@ class ClosedLoops:
     def collect(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """Forces of the independent coordinates from tree forces."""
         leading = self.model.collect(forces)
-        return [dot(column, leading) for column in zip(*self.G, strict=True)]                        # (55)
+        return [_dot(column, leading) for column in self._columns]                                   # (55)
 
     def collect_rows(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         return [self.collect(row) for row in rows]
@@ -116,5 +130,11 @@ class ClosedLoops:
 
     def of_motors(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Forces of the independent coordinates that ``tau`` of the forced joints makes."""
-        rows = [self.G[k] for k in self.model.mobility.forced]
-        return [dot(column, tau) for column in zip(*rows, strict=True)] if rows else [0] * len(self.independent)
+        leading: list[Scalar] = [0] * self.model.n_leading
+        for k, force in zip(self.model.mobility.forced, tau, strict=True):
+            leading[k] = force
+        return [_dot(column, leading) for column in self._columns]
+
+
+def _dot(entries: Sparse, values: Sequence[Scalar]) -> Scalar:
+    return sum((x * values[k] for k, x in entries.items() if not (is_zero(x) or is_zero(values[k]))), start=0)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
+
 from ..constraints import row_names
 from ..model import Layout, Model
 from .quantity import ACCELERATION, FORCE, VELOCITY, Quantity
 from .regressor import standard_parameters
 
+_made: WeakKeyDictionary[Model, dict[str, Layout]] = WeakKeyDictionary()  # a model does not change
 
-def layouts(model: Model) -> dict[str, Layout]:
+
+def layouts(model: Model) -> Mapping[str, Layout]:
     """Of each kind of joint vector."""
+    if model not in _made:
+        _made[model] = _layouts(model)
+    return _made[model]
+
+
+def _layouts(model: Model) -> dict[str, Layout]:
     mobility, coordinates = model.mobility, model.coordinates
     everything = range(coordinates.nv)
     freedoms = {

@@ -7,6 +7,7 @@ from .options import Options
 from .rollout import OUTPUTS, STOPPED, rollout
 from .setup import OPEN, rest, zero
 from .simulate import STEP, simulate
+from .stepper import Stepper
 from .trajectory import Trajectory
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Integrator",
     "Options",
     "RungeKutta",
+    "Stepper",
     "Trajectory",
     "add_integrator",
     "rest",

@@ -14,7 +14,10 @@ SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 SINGULAR = 0.03  # of the distance from singular positions at home
 LOOKS = 64  # times of each sample of a batch that are looked at
+FEW = 8  # that are looked at in short runs, which looking must not make longer
+SPARED = 16  # times for each look
 MOST = 2**18  # of a single motion: long ones are on disk, and stay there
+BEYOND = 1e-9  # of a limit: less is none
 WARNING = "warning: "  # how a note begins that casts doubt
 
 
@@ -23,7 +26,8 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
     if not len(arrays["t"]) or len(arrays) == 1:  # stopped before the first record
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
-    every = -(-len(arrays["t"]) // (LOOKS if samples > 1 else MOST))
+    times = len(arrays["t"])
+    every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else MOST))
     arrays = {name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()}
     yield from _energy(arrays)
     if model.soft_limits is None and "q" in arrays:
@@ -55,16 +59,20 @@ def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
     bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
     if not len(bounded):
         return
+    lower, upper = lower[bounded], upper[bounded]
     seen, t = np.asarray(arrays["q"])[..., bounded], np.asarray(arrays["t"])
-    beyond = np.fmax(lower[bounded] - seen, seen - upper[bounded])
-    if (out := beyond > 1e-9).any():
-        sample, row, k = np.unravel_index(np.nanargmax(beyond), beyond.shape)
-        joints = [names[bounded[j]] for j in np.flatnonzero(out.any(axis=(0, 1)))]
+    if (out := (seen < lower - BEYOND) | (seen > upper + BEYOND)).any():
+        which = np.nonzero(out)
+        values, joint = seen[which], which[2]
+        beyond = np.maximum(lower[joint] - values, values - upper[joint])
+        sample, _, k = (index[beyond.argmax()] for index in which)
+        bad = np.isin(np.arange(len(seen)), which[0])
+        joints = [names[bounded[j]] for j in np.unique(joint)]
         began = t[out[sample, :, k]][0]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {names[bounded[k]]} by up to {beyond[sample, row, k]:.2g}, from t = {began:g} s on"
-            f"{_of_samples(out.any(axis=(1, 2)), int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
+            f" {names[bounded[k]]} by up to {beyond.max():.2g}, from t = {began:g} s on"
+            f"{_of_samples(bad, int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
 
 

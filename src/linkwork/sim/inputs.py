@@ -21,16 +21,21 @@ MOST = 2**62  # native code counts in 64 bits
 
 @dataclass
 class Inputs:
-    """Arrays by name: ``held`` (samples or 1, steps, size), ``constants`` (samples or 1, size)."""
+    """Arrays by name: ``held`` (samples or 1, steps, size), ``constants`` (samples or 1, size).
+
+    Without ``steps``, for a stepper, they are not the caller's, each sample has its own, and what may change over time
+    is held, as one row that can be written between steps.
+    """
 
     batch: int | None  # samples, None: a single motion
-    steps: int
+    steps: int | None
     held: dict[str, np.ndarray] = field(default_factory=dict)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
 
     def __post_init__(self):
-        whole(self.steps, "steps")
+        if self.steps is not None:
+            whole(self.steps, "steps")
 
     def add(self, name: str, value: Any, shape: Shape, where: str, over_time: bool = False) -> None:
         """An input with its own ``shape``, with an axis of samples or steps (or both, in this order) before it."""
@@ -40,7 +45,7 @@ class Inputs:
         allowed: dict[Shape, Shape] = {(): (1, 1)}  # leading axes -> samples, steps
         if self.batch is not None:
             allowed[(self.batch,)] = (self.batch, 1)
-        if over_time:
+        if over_time and self.steps is not None:
             samples = 1 if self.batch is None else self.batch
             if self.batch == self.steps > 1 and lead == (self.steps,):
                 raise ShapeError(
@@ -57,7 +62,9 @@ class Inputs:
         samples, steps = allowed[lead]
         array = np.ascontiguousarray(array, float).reshape(samples, steps, math.prod(shape))
         self.shapes[name] = shape
-        if steps == 1:
+        if self.steps is None:
+            array = array.repeat((self.batch or 1) // samples, axis=0)
+        if steps == 1 and not (over_time and self.steps is None):
             self.constants[name] = array[:, 0]
         else:
             self.held[name] = array

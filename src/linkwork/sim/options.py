@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..codegen.backend import BACKENDS
-from ..errors import ShapeError
+from ..errors import LinkworkError, ShapeError
 from ..model import SoftLimits
 from .inputs import one_of_names, positive, whole
 
@@ -40,12 +40,16 @@ class Options:
     outputs: Sequence[str] = ("q", "v")
     threads: int = 1
     to: str | Path | None = None
+    out: Any = None
     progress: bool | Callable[[int, int], Any] | None = None
     diverged: str = "raise"
 
     def __post_init__(self):
         one_of_names("treatment of diverged samples", self.diverged, DIVERGED)
         one_of_names("backend", self.backend, BACKENDS)
+        if self.to is not None and self.out is not None:
+            got, fix = "to= and out=", "leave one of them"
+            raise LinkworkError("records go into a folder or into a trajectory's memory", got=got, fix=fix)
         for name, check in (("every", whole), ("threads", whole), ("tolerance", positive)):
             object.__setattr__(self, name, check(getattr(self, name), name))
         for name, form in FORMS.items():
@@ -56,4 +60,4 @@ class Options:
     @classmethod
     def among(cls, given: Mapping[str, Any]) -> Options:
         """Those of them that stand among ``given``, such as the arguments of a function; what else is there is left."""
-        return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
+        return cls(**{name: given[name] for name in cls.__match_args__ if name in given})

@@ -59,7 +59,7 @@ class Plant:
         inputs = [Port(name, shape) for name, shape in (*self.held.items(), *self.constants.items())]
         return [*self.state, Port("t", ()), Port("dt", ()), *inputs]
 
-    @property
+    @cached_property
     def x(self) -> int:
         """Numbers of the state."""
         return sum(port.size for port in self.state)
@@ -67,7 +67,7 @@ class Plant:
     def start(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """x of states (samples, n), with velocities of all joints."""
         x = np.zeros((len(q), self.x))
-        x[:, : self.model.nq + self.model.n_leading] = np.concatenate([q, v], axis=1)
+        x[:, : self.model.nq], x[:, self.model.nq : self.model.nq + self.model.n_leading] = q, v
         if self.model.loops:
             x[:, -2] = 1.0  # as far from singular as home
         return x

@@ -19,13 +19,13 @@ ROOM = 2**15  # bytes
 
 
 class Memory:
-    """One array for all outputs; results are views of it."""
+    """One array for all outputs, ``lent`` or new; results are views of it."""
 
-    def __init__(self, samples: int, rows: int, shapes: Mapping[str, Shape]):
+    def __init__(self, samples: int, rows: int, shapes: Mapping[str, Shape], lent: np.ndarray | None = None):
         self.shapes = shapes
         size = sum(math.prod(shape) for shape in shapes.values())
         try:
-            self.array = np.empty((samples, rows, size))
+            self.array = np.empty((samples, rows, size)) if lent is None else lent
         except (MemoryError, ValueError) as error:  # NumPy tells arrays beyond all addresses by the latter
             raise LinkworkError(
                 "the records do not fit into memory",
@@ -160,10 +160,12 @@ class _Room:
         self.path.unlink()
 
 
-def destination(to: str | Path | None, samples: int, rows: int, shapes: Mapping[str, Shape]) -> Memory | Files | Zarr:
+def destination(
+    to: str | Path | None, lent: np.ndarray | None, samples: int, rows: int, shapes: Mapping[str, Shape]
+) -> Memory | Files | Zarr:
     """By the name of ``to``: memory without it, Zarr for a name in .zarr, else a folder of .npy files."""
     if to is None:
-        return Memory(samples, rows, shapes)
+        return Memory(samples, rows, shapes, lent)
     return (Zarr if Path(to).suffix == ".zarr" else Files)(Path(to), samples, rows, shapes)
 
 

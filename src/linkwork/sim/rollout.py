@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,13 @@ import numpy as np
 from ..codegen.backend import backend
 from ..codegen.timeloop import Turns
 from ..errors import DivergedError, LinkworkError, SimulationWarning
-from . import stability, storage
+from . import reuse, stability, storage
 from .findings import SINGULAR, WARNING, findings
 from .inputs import one_of_names, positive, whole
 from .integrators import schemes
 from .now import REFERENCE
 from .options import Options
+from .plant import Plant
 from .progress import Progress
 from .records import destination
 from .setup import Setup, prepare
@@ -31,7 +32,9 @@ OUTPUTS = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "momentum
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
-FIRST = 4096  # steps of all samples until the first look: about a millisecond's work
+FIRST = 10**8  # instructions of all samples until the first look: some milliseconds of native code
+SLOWER = 1000  # others take about so much longer
+BLOCK = 8  # samples or fewer take the same time
 JUMPS = (
     "{method} takes arrays over time for samples of something smooth, and spreads jumps over {steps} steps;"
     " rk4 holds them over each step"
@@ -61,27 +64,29 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
     every, to, threads = options.every, options.to, options.threads
     runner = Runner(setup, method, dt, options.backend)
     notes = list(setup.notes)
-    checked, case = setup.plant.checked, (method, dt, setup.stiffness)
-    if case not in checked:
-        checked[case] = stability.warning(setup, method, dt)
-    if checked[case]:
-        warnings.warn(checked[case], SimulationWarning, stacklevel=USER)
-        notes.append(WARNING + checked[case])
-    back = runner.loop.scheme.history
-    if back and set(setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
-        notes.append(JUMPS.format(method=method, steps=back + 1))
+    warned = stability.warning(setup, method, dt)
+    if warned:
+        warnings.warn(warned, SimulationWarning, stacklevel=USER)
+        notes.append(WARNING + warned)
+    notes += jumps(setup.plant, method)
     samples, rows = setup.samples, steps // every + 1
     shown = Progress(options.progress, samples * steps)
-    records = destination(to, samples, rows, runner.shapes)
+    lent = None
+    if options.out is not None:
+        lent = reuse.lent(options.out, setup.plant, samples if setup.batched else None, rows, runner.shapes)
+        runner.held = [x.copy() if np.may_share_memory(x, lent) else x for x in runner.held]
+    records = destination(to, lent, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
     row, closeness = 0, []
-    with shown as bar, ThreadPoolExecutor(threads) as pool:  # threads start when used
+    work = FIRST if options.backend == "native" else FIRST / SLOWER
+    with shown as bar, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         try:
             for first in range(0, samples, GROUP):
                 group = slice(first, min(first + GROUP, samples))
                 count = group.stop - group.start
                 state, k, row = runner.start(group), 0, 0
-                turns = max(1, FIRST // count)
+                numbers = count * len(runner.loop.record.results)
+                turns = _turns(work / (max(count, BLOCK) * max(runner.loop.instructions, 1)), numbers, every)
                 while k < steps:
                     n = min(turns, steps - k)
                     end = k + n == steps and steps % every == 0
@@ -94,10 +99,11 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
                         records.flush(block, first, row)
                     k, row = k + n, row + new_rows
                     if options.diverged == "raise" and (state[:, -1] < k).any():
-                        raise runner.story(group, state, steps, checked[case])
+                        raise runner.story(group, state, steps, warned)
                     bar.advance(count * n)
-                    turns = _next_turns(turns, took, count * len(runner.loop.record.results), every)
-                closeness.append(runner.closeness(state))
+                    turns = _turns(turns * min(8.0, PATIENCE / max(took, 1e-6)), numbers, every)
+                if setup.plant.model.loops:
+                    closeness.append(setup.plant.parts(state[:, : runner.loop.x])["closeness"])
                 done_samples = group.stop
         except BaseException as stop:
             if not done_samples:  # the first group, as far as it came
@@ -106,31 +112,41 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
             if not isinstance(stop, KeyboardInterrupt):
                 with suppress(OSError, LinkworkError):  # of a disk without a byte left
                     arrays = records.finish(done_samples, done_rows, dt * every)
-                    _kept(arrays, setup, method, dt, [*notes, f"ended {far}: {str(stop).partition(chr(10))[0]}"], to)
+                    why = f"ended {far}: {str(stop).partition(chr(10))[0]}"
+                    _kept(arrays, setup, method, dt, [*notes, why], options)
                 raise
             note = f"{STOPPED} {far}"
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
     with _room(to):
         arrays = records.finish(done_samples, done_rows, dt * every)
-    loops = np.concatenate(closeness) if closeness and setup.plant.model.loops else None
-    for finding in findings(setup.plant.model, arrays, loops):
+    for finding in findings(setup.plant.model, arrays, np.concatenate(closeness) if closeness else None):
         warnings.warn(finding, SimulationWarning, stacklevel=USER)
         notes.append(WARNING + finding)
-    return _kept(arrays, setup, method, dt, notes, to)
+    return _kept(arrays, setup, method, dt, notes, options)
+
+
+def jumps(plant: Plant, method: str) -> list[str]:
+    """What to say of inputs that are held, where the method looks back."""
+    back = schemes()[method].history
+    smooth = not set(plant.held) - {REFERENCE}  # samples of a reference are
+    return [] if smooth or not back else [JUMPS.format(method=method, steps=back + 1)]
 
 
 def _kept(
-    arrays: Mapping[str, Any], setup: Setup, method: str, dt: float, notes: Sequence[str], to: str | Path | None
+    arrays: Mapping[str, Any], setup: Setup, method: str, dt: float, notes: Sequence[str], options: Options
 ) -> Trajectory:
-    """What was recorded; if that is on disk, it is told there what it is."""
+    """What was recorded. If that is on disk, it is told there what it is; so is a trajectory that lent its memory."""
     if not setup.batched:
         arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     plant = setup.plant
     about = {"robot": plant.model.name, "method": method, "dt": dt, "notes": notes, "units": plant.units}
     trajectory = Trajectory(arrays, plant.entries, **about)
-    if to is not None:
-        storage.describe(trajectory, Path(to))
+    if options.to is not None:
+        storage.describe(trajectory, Path(options.to))
+    if options.out is not None:
+        vars(options.out).update(vars(trajectory))
+        return options.out
     return trajectory
 
 
@@ -147,9 +163,8 @@ def _room(to: str | Path | None) -> Iterator[None]:
         ) from error
 
 
-def _next_turns(turns: int, took: float, numbers: int, every: int) -> int:
-    """Steps until the next look: as many as fit into PATIENCE and BUFFER, whether something is recorded or not."""
-    wanted = turns * min(8.0, PATIENCE / max(took, 1e-6))
+def _turns(wanted: float, numbers: int, every: int) -> int:
+    """Steps until the next look: as many as fit into BUFFER, whether something is recorded or not."""
     return max(1, int(min(wanted, BUFFER // max(numbers, 1) * every)))
 
 
@@ -161,7 +176,7 @@ class Runner:
         self.setup, self.dt = setup, dt
         self.loop = plant.time_loop(schemes()[method], setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
-        self.compiled = backend(compiler).compile_loop(self.loop)
+        self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
         self.held = [setup.inputs.held[name] for name in plant.held]
         parts = [setup.inputs.constants[name] for name in plant.constants]
         each = max((len(part) for part in parts), default=1)
@@ -172,10 +187,6 @@ class Runner:
         state = np.zeros((group.stop - group.start, self.loop.state))
         state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
         return state
-
-    def closeness(self, state: np.ndarray) -> np.ndarray:
-        """To singular positions: nothing for a robot without loops."""
-        return self.setup.plant.parts(state[:, : self.loop.x]).get("closeness", state[:, :0])
 
     def advance(
         self,
@@ -193,8 +204,7 @@ class Runner:
         def work(start: int) -> None:
             here = slice(start, min(start + share, count))
             samples = slice(group.start + here.start, group.start + here.stop)
-            held, constants = [_of(x, samples) for x in self.held], _of(self.constants, samples)
-            self.compiled(turns, 0.0, self.dt, state[here], held, constants, block[here])
+            self.bound(turns, samples, state[here], block[here])()
 
         parts = range(0, count, share)
         if pool is None or len(parts) == 1:
@@ -202,6 +212,11 @@ class Runner:
                 work(part)
         else:
             list(pool.map(work, parts))
+
+    def bound(self, turns: Turns, samples: slice, state: np.ndarray, block: np.ndarray) -> Callable[[], None]:
+        """A call that makes these turns of some samples."""
+        held, constants = [_of(x, samples) for x in self.held], _of(self.constants, samples)
+        return self.compiled(turns, 0.0, self.dt, state, held, constants, block)
 
     def story(self, group: slice, state: np.ndarray, steps: int, warned: str) -> DivergedError:
         """Which sample left the numbers first, when, and from where; ``warned``: what was wrong from the start."""

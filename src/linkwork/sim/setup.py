@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..assembly import SINGULAR, numbers
-from ..control import Law
-from ..errors import LinkworkError, ShapeError, UnknownNameError
-from ..formulations import drives_of, sizes
+from ..control import Law, Point
+from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from ..formulations import drives_of, layouts
 from ..model import Model, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
@@ -43,18 +43,23 @@ class Setup:
         return tuple(x[0].tobytes() for name, x in own if name in VARIED or name.startswith("gain "))
 
 
-def prepare(robot: Any, q0: Any, v0: Any, steps: int, dt: float, options: Options, outputs: tuple[str, ...]) -> Setup:
+def prepare(
+    robot: Any, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: tuple[str, ...]
+) -> Setup:
+    """``steps``: none for a stepper, which makes as many as it is asked for."""
     model: Model = robot.model
     torque, gains, vary, wrenches = options.torque, options.gains or {}, options.vary or {}, options.wrenches or {}
-    q, v, batch = _initial(robot, q0, v0)
+    q, v, batch = initial(robot, q0, v0)
     inputs = Inputs(batch, steps)
-    seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
-    # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
-    law = Law(torque, replace(seen, soft_limits=None)) if is_law(torque) else None
-    if law is None and torque is not None:
-        inputs.add("tau", torques(model, torque, "torque"), (sizes(model)["tau"],), "torque", over_time=True)
-    traced = _reference(inputs, options.reference, law, steps, dt)
-    payload = _vary(inputs, model, vary)
+    law = None
+    if is_law(torque):
+        # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
+        seen, _ = _surroundings(model, None, options.friction_width, "coulomb" in vary)
+        law = Law(torque, replace(seen, soft_limits=None))
+    elif torque is not None:
+        inputs.add("tau", torques(model, torque, "torque"), (layouts(model)["tau"].size,), "torque", over_time=True)
+    traced = _reference(inputs, model, options.reference, law, dt)
+    payload = _vary(inputs, model, vary) if vary else ""
     for name, value in gains.items():
         if law is None or name not in law.gains:
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
@@ -74,26 +79,24 @@ def prepare(robot: Any, q0: Any, v0: Any, steps: int, dt: float, options: Option
         laws[frame] = value if is_law(value) else None
         if laws[frame] is None:
             inputs.add(f"wrench {frame}", value, (6,), f"wrench on {frame!r}", over_time=True)
-    parts: dict[str, Any] = {
-        "held": {name: inputs.shapes[name] for name in inputs.held},
-        "constants": {name: inputs.shapes[name] for name in inputs.constants},
-        "reference": traced,
-        "wrenches": laws,
-        "payload": payload,
-        "works": "work" in outputs,
-    }
-    key = _content((parts, torque if law else None, seen.friction_width, options.limits, options.dynamics))
-    plant = robot.plants.get(key)
-    if plant is None:
+    held = {name: inputs.shapes[name] for name in inputs.held}
+    constants = {name: inputs.shapes[name] for name in inputs.constants}
+    works = "work" in outputs
+    said = _content((torque if law else None, traced, laws, options.friction_width, options.limits, options.dynamics))
+    key = said and (tuple(held.items()), tuple(constants.items()), payload, works, said)
+    found = robot.plants.get(key)
+    if found is None:
+        seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
         varied = any(name in inputs.shapes for name in ("mass", "parameters", "payload"))
         quantity = "constrained_dynamics" if seen.loops else "forward_dynamics"
         method = choose(seen, quantity, options.dynamics, wrenches=tuple(laws), varied=varied)
-        plant = Plant(model=seen, method=method, law=law, **parts)
+        found = Plant(seen, method, held, constants, law, traced, laws, payload, works), tuple(notes)
         if key is not None:
             if len(robot.plants) >= REMEMBERED:
                 del robot.plants[next(iter(robot.plants))]  # the oldest
-            robot.plants[key] = plant
-    return Setup(plant, inputs, plant.start(q, v), batch is not None, outputs, tuple(notes))
+            robot.plants[key] = found
+    plant, notes = found
+    return Setup(plant, inputs, plant.start(q, v), batch is not None, outputs, notes)
 
 
 def _content(value: Any) -> Any:
@@ -115,19 +118,20 @@ def _content(value: Any) -> Any:
     return None if any(part is None for part in parts) else tuple(parts)
 
 
-def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
     """q and the velocities of all joints, (samples, n), and the number of samples, None for a single motion."""
     model: Model = robot.model
     q = rest(model) if q0 is None else vector(model, "q", q0, "q0")
-    v = np.zeros(model.nv) if v0 is None else _velocities(model, v0)
+    v = np.zeros(model.nv) if v0 is None else velocities(model, v0, "v0")
     batches = {len(x) for x in (q, v) if x.ndim == 2}
     if len(batches) > 1:
         raise ShapeError("q0 and v0 have different numbers of samples", got=f"{q.shape} and {v.shape}")
     batch = batches.pop() if batches else None
     if batch == 0:
         raise ShapeError("there are no samples", where="q0", got=q.shape)
-    q = np.array(np.broadcast_to(q, (batch or 1, model.nq)))
-    v = np.array(np.broadcast_to(v, (batch or 1, v.shape[-1])))
+    q, v = (x if x.ndim == 2 else x[None].repeat(batch or 1, axis=0) for x in (q, v))
+    if model.coordinates.quaternions:
+        q = q.copy()
     for at in model.coordinates.quaternions:
         length = np.linalg.norm(q[:, at], axis=1)
         if not (np.abs(length - 1) < 1e-6).all():
@@ -147,14 +151,14 @@ def _initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int 
     return q, v, batch
 
 
-def _velocities(model: Model, v0: Any) -> np.ndarray:
+def velocities(model: Model, v: Any, where: str) -> np.ndarray:
     """Of the independent joints, or of all where loops are closed."""
     if not model.loops:
-        return vector(model, "v", v0, "v0")
-    if isinstance(v0, Mapping):
-        return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v0) else "v", v0, "v0")
-    array = numbers(v0, "v0")
-    return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, "v0")
+        return vector(model, "v", v, where)
+    if isinstance(v, Mapping):
+        return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v) else "v", v, where)
+    array = numbers(v, where)
+    return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, where)
 
 
 def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -199,18 +203,31 @@ def rest(model: Model) -> np.ndarray:
     return q
 
 
-def _reference(inputs: Inputs, reference: Any, law: Law | None, steps: int, dt: float) -> Any:
-    """The reference if it can be traced; samples of it go to the inputs if not."""
+def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt: float) -> Any:
+    """The reference if it can be traced; samples of it, or a Point of numbers, go to the inputs."""
     if reference is None:
         return None
     if law is None:
         raise LinkworkError("a reference is for a controller", where="reference", fix="give a controller as torque")
+    if isinstance(reference, Point):
+        motors = len(model.mobility.motors)
+        lead = () if inputs.batch is None else (inputs.batch,)
+        for name, part in zip(Point._fields, reference, strict=True):
+            if np.shape(part) not in ((), (motors,), (*lead, motors)):
+                forms = " or ".join(str(shape) for shape in dict.fromkeys(((motors,), (*lead, motors))))
+                raise ShapeError("wrong shape", where=f"reference.{name}", got=np.shape(part), expected=forms)
+        parts = [np.broadcast_to(numbers(part, "reference"), (*lead, motors)) for part in reference]
+        inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=True)
+        return None
     if not callable(reference):
-        expected = "a function t -> Point(q, v, a), such as linkwork.control.Sampled(times, q)"
+        expected = "a Point(q, v, a) of numbers, or a function t -> Point, such as linkwork.control.Sampled(times, q)"
         raise ShapeError("this is not a reference", where="reference", got=repr(reference)[:80], expected=expected)
     if getattr(reference, "traceable", True):
         return reference
-    points = reference.sample(dt * np.arange(steps))
+    if inputs.steps is None:
+        fix = "a Point of numbers, changed before each step, or a reference that is a formula in t, such as Quintic"
+        raise UnsupportedError("this reference is sampled, and no step is the last", where="reference", fix=fix)
+    points = reference.sample(dt * np.arange(inputs.steps))
     rows = np.stack([np.asarray(part, float) for part in points], axis=1)
     inputs.add(REFERENCE, rows[None], rows.shape[1:], "reference", over_time=True)
     return None

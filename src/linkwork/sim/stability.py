@@ -58,11 +58,13 @@ def bearable(setup: Setup, method: str, dt: float) -> tuple[str, int] | None:
 
 
 def warning(setup: Setup, method: str, dt: float) -> str:
-    """What is wrong with ``dt`` for this method; empty if nothing is seen."""
-    rate = too_fast(setup, method, dt)
-    if not rate:
-        return ""
-    return f"{story(method, dt, rate)}; take {' or '.join(_advice(setup, method, dt))}"
+    """What is wrong with ``dt`` for this method; empty if nothing is seen. The plant remembers it."""
+    checked, case = setup.plant.checked, (method, dt, setup.stiffness)
+    if case not in checked:
+        rate = too_fast(setup, method, dt)
+        advice = " or ".join(_advice(setup, method, dt)) if rate else ""
+        checked[case] = f"{story(method, dt, rate)}; take {advice}" if rate else ""
+    return checked[case]
 
 
 def story(method: str, dt: float, rate: float) -> str:

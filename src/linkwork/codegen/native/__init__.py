@@ -61,10 +61,10 @@ def _shared(program: Program, dtype: str, ready: Loaded, threads: int) -> Any:
     return ready.shared[threads]
 
 
-def compile_loop(loop: TimeLoop) -> Run:
+def compile_loop(loop: TimeLoop, samples: int) -> Run:
     from .time_loop import build_loop
 
-    return build_loop(loop)
+    return build_loop(loop, samples)
 
 
 def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = SEGMENT):

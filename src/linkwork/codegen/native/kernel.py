@@ -20,7 +20,8 @@ from .layout import Tile, columns, tile_width
 from .registers import Drop, Load, Run, Spill, Step, plan
 from .sincos import emit_sincos
 
-SEGMENT = 8000  # instructions per function
+SEGMENT = 8000  # instructions per function; LLVM's time grows faster than longer ones
+OF_PAIRS = 700  # where two blocks go through functions by turns, whose code is to stay at hand
 FEW = 128  # results that the output block holds all at once
 
 SINCOS = -1  # pseudo operation: sine and cosine of its arguments, all at once
@@ -36,6 +37,7 @@ class Kernel:
     finished: tuple[dict[int, list[Tile]], ...]  # tiles of outputs to be unpacked after each, before the next
     scratch_rows: int
     blocks: dict[str, int]  # what the functions take, and how many bytes
+    together: int = 1  # blocks that are best worked side by side, function by function
 
 
 def emit_kernel(
@@ -43,7 +45,8 @@ def emit_kernel(
 ) -> Kernel:
     """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block; ``whole``: with all results in it at
     once, however many."""
-    segments = list(_segments(program, segment))
+    pairs = len(program.instructions) >= module.target.choices.pairs
+    segments = list(_segments(program, min(segment, OF_PAIRS) if pairs else segment))
     whole = whole or len(program.results) <= FEW
     segments, finished, out_rows = (_at_once if whole else _tile_by_tile)(module, program, segments)
     kept, scratch_rows = _scratch(segments)
@@ -62,7 +65,8 @@ def emit_kernel(
             f.do("ret void")
         most = max(most, body.scratch_rows)
     rows = {"in": program.n_inputs, "out": out_rows, "scratch": most}
-    return Kernel(names, tuple(finished), most, {block: count * module.row for block, count in rows.items()})
+    blocks = {block: count * module.row for block, count in rows.items()}
+    return Kernel(names, tuple(finished), most, blocks, together=2 if pairs else 1)
 
 
 # Cutting -------------------------------------------------------------------------------------------------------------

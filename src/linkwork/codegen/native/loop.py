@@ -31,7 +31,6 @@ from .layout import (
 )
 
 INLINE = 16  # tiles of a port that are written out instead of a loop
-HELD = 24  # scalars of all inputs that registers hold while all are loaded
 
 
 @dataclass(frozen=True)
@@ -70,14 +69,15 @@ class _Writer:
 
     def write(self):
         f, m = self.f, self.m
-        blocks = self.kernel.blocks | {f"offsets{k}": 8 * port.size for k, (port, *_) in enumerate(self.ports)}
+        blocks = {name: self.kernel.together * size for name, size in self.kernel.blocks.items()}
+        blocks |= {f"offsets{k}": 8 * port.size for k, (port, *_) in enumerate(self.ports)}
         emit_blocks(f, blocks)
         count = _word(f, "%dimensions", 0)
         f.do(f"br i1 {f.let(f'icmp sgt i64 {count}, 0')}, label %some, label %end")
         f.label("some")
         arguments = list(self._arguments())
         self.inputs, self.outputs = ([a for a in arguments if a.output == side] for side in (False, True))
-        full = f.let(f"and i64 {count}, {-m.lanes}")
+        full = f.let(f"and i64 {count}, {-m.lanes * self.kernel.together}")
         plain = f.let(f"icmp sgt i64 {full}, 0")
         for a in arguments:
             dense = f.let(f"icmp eq i64 {a.step}, {a.port.size * m.item}")
@@ -155,24 +155,26 @@ class _Writer:
         table = tile_table(self.m, tiles)
         call(self.f, a.output, a.port.size, f"{where}, ptr {block}, ptr {table}, i64 {len(tiles)}")
 
-    # Arrays without gaps
+    # Arrays without gaps, as many blocks together as the kernel says
 
     def _plain(self, full: str):
         """From label ``plain`` to ``plain.end``, then to ``rest``.
 
-        A block is packed before the one ahead of it is unpacked: a load soon after a store to an address that differs
+        Blocks are packed before those ahead of them are unpacked: a load soon after a store to an address that differs
         by a multiple of 4096 bytes waits for it.
         """
-        f = self.f
+        f, together = self.f, range(self.kernel.together)
         self._pack("0")
         f.do("br label %plain.enter")
         f.label("plain.enter")
         f.do("br label %plain.body")
         f.label("plain.body")
         f.do("%here = phi i64 [0, %plain.enter], [%ahead, %plain.next]")
-        f.do(f"%ahead = add i64 %here, {self.m.lanes}")
+        f.do(f"%ahead = add i64 %here, {len(together) * self.m.lanes}")
         for function, finished in zip(self.kernel.functions, self.kernel.finished, strict=True):
-            f.do(f"call void @{function}(ptr %in, ptr %out, ptr %scratch)")
+            for number in together:
+                places = ", ".join(f"ptr {self._place(name, number)}" for name in self.kernel.blocks)
+                f.do(f"call void @{function}({places})")
             if function == self.kernel.functions[-1]:
                 f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %more, label %packed")
                 f.label("more")
@@ -181,7 +183,8 @@ class _Writer:
                 f.label("packed")
             for a in self.outputs:
                 if tiles := finished.get(a.number):
-                    self._move_plain(a, "%here", tiles)
+                    for number in together:
+                        self._move_plain(a, "%here", number, tiles)
         f.do("br label %plain.next")
         f.label("plain.next")
         f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %plain.body, label %plain.end")
@@ -189,18 +192,20 @@ class _Writer:
         f.do("br label %rest")
 
     def _pack(self, state: str):
-        held: list[tuple[str, int]] | None = [] if sum(a.port.size for a in self.inputs) <= HELD else None
-        for a in self.inputs:
-            self._move_plain(a, state, _tiles(self.m, a), held)
-        for value, row in held or ():  # after all loads, for the same reason as above
-            self.f.store_row(value, "%in", row)
+        for number in range(self.kernel.together):
+            for a in self.inputs:
+                self._move_plain(a, state, number, _tiles(self.m, a))
 
-    def _move_plain(self, a: Argument, state: str, tiles: Sequence[Tile], held: list[tuple[str, int]] | None = None):
-        """Tiles of the block of states from ``state`` on; few of them on the spot. ``held`` takes what is to be stored
-        in which row, instead."""
-        f, m, size, block = self.f, self.m, a.port.size, "%out" if a.output else "%in"
+    def _place(self, name: str, number: int) -> str:
+        """Of a block, of those worked together."""
+        return self.f.at(f"%{name}", number * self.kernel.blocks[name]) if number else f"%{name}"
+
+    def _move_plain(self, a: Argument, first: str, number: int, tiles: Sequence[Tile]):
+        """Pack or unpack tiles of block ``number`` of those from state ``first`` on; few of them on the spot."""
+        f, m, size = self.f, self.m, a.port.size
+        block = self._place("out" if a.output else "in", number)
         width, bytes_ = tile_width(m, size), size * m.item
-        base = f.at(a.base, f.let(f"mul i64 {state}, {bytes_}"))
+        base = f.at(f.at(a.base, f.let(f"mul i64 {first}, {bytes_}")), number * m.lanes * bytes_)
         if width == 1 or len(tiles) > INLINE:
             way = TILES if width > 1 else VECTORS if size == 1 else ELEMENTS
             where = f"ptr {base}, i64 {bytes_}, i64 {m.lanes - 1}, ptr @flat, i64 {way}, ptr {block}"
@@ -210,13 +215,9 @@ class _Writer:
             rows = [f.at(base, lane * bytes_ + tile.column * m.item) for lane in range(m.lanes)]
             if a.output:
                 store_tile(f, [f.load_row(block, tile.row + k) for k in range(width)], rows)
-                continue
-            values = [(value, tile.row + k) for k, value in enumerate(load_tile(f, width, rows))]
-            if held is not None:
-                held += values
             else:
-                for value, row in values:
-                    f.store_row(value, block, row)
+                for k, value in enumerate(load_tile(f, width, rows)):
+                    f.store_row(value, block, tile.row + k)
 
 
 def _tiles(m: Module, a: Argument) -> list[Tile]:

@@ -27,6 +27,7 @@ class Choices:
     reorder: bool  # leave the program's order where that shortens waits
     sines: int  # taken together, as registers allow
     broadcast: bool  # constants are single numbers in memory, which instructions repeat in all lanes as they read them
+    pairs: int  # instructions of a program from which on two blocks go through it side by side, function by function
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Target:
     def choices(self) -> Choices:
         if self.vector_bytes == 64:
             return WIDE
-        return MANY if self.registers == 32 else FEW
+        return MANY if self.registers == 32 else FEW  # also of NEON, whose products take no operand from memory
 
     def lanes(self, dtype: str) -> int:
         return self.vector_bytes // ITEM_SIZE[dtype]
@@ -75,9 +76,19 @@ class Target:
         )
 
 
-WIDE = Choices(registers=30, reach=60, reorder=True, sines=6, broadcast=True)
-MANY = Choices(registers=30, reach=60, reorder=True, sines=4, broadcast=True)
-FEW = Choices(registers=14, reach=20, reorder=False, sines=2, broadcast=False)
+# Measured on an Emerald Rapids Xeon, in batches of 4096 states; for few registers with its 256-bit instructions.
+# - registers: 28 to 31 and 13 to 15 are within 3 %, but 31 costs Talos' inverse dynamics 15 %.
+# - reach: 30 to 120 within 1 %; of few registers 40 saves 3 % of Talos' inverse dynamics against 20.
+# - reorder: Panda's forward dynamics 28.4 -> 26.0 ns with wide vectors; with few registers it spills twice as much.
+# - sines: with wide vectors 6 save 5 % against 3 (UR5); with few registers 3 save 3 % against 1 or 2.
+# - broadcast: a constant takes 8 bytes of the cache instead of 64. Older instructions need a register for it: +5 %.
+# - pairs: the code of so long a program does not stay in the first-level cache. With 32 bytes Talos' forward dynamics
+#   (6.5 thousand instructions) takes 502 -> 410 ns, with few registers 532 -> 437; its inverse dynamics (2.4 thousand)
+#   149 -> 188. With 64 bytes two blocks do not fit into the first-level data cache: 302 -> 306.
+NO_PAIRS = 1 << 60
+WIDE = Choices(registers=30, reach=60, reorder=True, sines=6, broadcast=True, pairs=NO_PAIRS)
+MANY = Choices(registers=30, reach=60, reorder=True, sines=4, broadcast=True, pairs=4000)
+FEW = Choices(registers=14, reach=40, reorder=False, sines=3, broadcast=False, pairs=4000)
 
 
 @cache

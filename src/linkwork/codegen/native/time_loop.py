@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -19,51 +20,47 @@ import numpy as np
 from .. import cache
 from ..schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
 from ..timeloop import Run, TimeLoop, Turns
-from .blocks import emit_blocks, emit_free
+from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import SEGMENT, Kernel, emit_kernel
 from .layout import ELEMENTS, TILES, Tile, call, columns, store_tile, tile_table, tile_width
 from .machine_code import assemble, emitter, load
 from .target import LOCK, Target, host
 
-WORDS = ("samples", "first", "steps", "every", "end", "last_held", "state", "constants", "constants_step", "records",
-         "records_step", "record_step")  # fmt: skip
+WORDS = ("t0", "dt", "samples", "first", "steps", "every", "end", "last_held", "state", "constants", "constants_step",
+         "records", "records_step", "record_step")  # fmt: skip
+REALS = 2  # the first of them; the others are whole numbers
+CHAINS = 4  # of sums, so that none waits for many others
 HELD = 3  # words for each held port: pointer, bytes from sample to sample, bytes from step to step
 
 
-def build_loop(loop: TimeLoop) -> Run:
+def build_loop(loop: TimeLoop, samples: int) -> Run:
     """Native code of a loop. It lets go of Python's lock while it runs."""
     target = host()
-    key = _key(loop, target)
+    if samples <= target.half.lanes("float64"):
+        target = target.half
+    key = loop.digest, target
     with LOCK:
         if key not in _loaded:
-            code = cache.get(key)
+            name = hashlib.sha256("\n".join((loop.digest, target.identity, emitter())).encode()).hexdigest()
+            code = cache.get(name)
             if code is None:
                 code = assemble(ir_text(loop, target), target)
-                cache.put(key, code)
+                cache.put(name, code)
             engine = load(code, target)
-            address = engine.get_function_address("run")
-            native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double, ctypes.c_double)(address)
-            _loaded[key] = (partial(_run, native), engine)
+            native = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(engine.get_function_address("run"))
+            _loaded[key] = (partial(_bound, native), engine)
         return _loaded[key][0]
 
 
-_loaded: dict[str, tuple[Run, Any]] = {}  # never freed, it may be running
+_loaded: dict[tuple[str, Target], tuple[Run, Any]] = {}  # never freed, it may be running
 
 
 def ir_text(loop: TimeLoop, target: Target) -> str:
     return _Writer(loop, target).text()
 
 
-def _key(loop: TimeLoop, target: Target) -> str:
-    """Equal for equal code."""
-    digests = (f"{name} {program.digest}" for name, program in loop.programs.items())
-    sizes = (str(loop.x), str(loop.held), str(loop.constants))
-    parts = (repr(loop.scheme), *sizes, *digests, target.identity, emitter())
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _run(
+def _bound(
     native: Any,
     turns: Turns,
     t0: float,
@@ -72,16 +69,21 @@ def _run(
     held: Sequence[np.ndarray],
     constants: np.ndarray,
     records: np.ndarray,
-) -> None:
+) -> Callable[[], None]:
     """Tell native code where arrays are: WORDS, then HELD words for each held port."""
     words = {
-        "samples": len(state), "first": turns.first, "steps": turns.steps, "every": turns.every, "end": int(turns.end),
-        "last_held": turns.last_held, "state": state.ctypes.data, "constants": constants.ctypes.data,
-        "constants_step": _step(constants), "records": records.ctypes.data, "records_step": records.strides[0],
+        "t0": t0, "dt": dt, "samples": len(state), "first": turns.first, "steps": turns.steps, "every": turns.every,
+        "end": turns.end, "last_held": turns.last_held, "state": _address(state), "constants": _address(constants),
+        "constants_step": _step(constants), "records": _address(records), "records_step": records.strides[0],
         "record_step": records.strides[1],
     }  # fmt: skip
-    own = [word for x in held for word in (x.ctypes.data, _step(x), x.strides[1])]
-    native((ctypes.c_int64 * (len(WORDS) + len(own)))(*(words[name] for name in WORDS), *own), t0, dt)
+    own = [word for x in held for word in (_address(x), _step(x), x.strides[1])]
+    form = f"{REALS}d{len(WORDS) - REALS + len(own)}q"
+    return partial(native, struct.pack(form, *(words[name] for name in WORDS), *own))
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]  # a third of the time that array.ctypes takes
 
 
 def _step(array: np.ndarray) -> int:
@@ -94,27 +96,30 @@ class _Writer:
 
     def __init__(self, loop: TimeLoop, target: Target):
         self.loop = loop
-        self.m = m = Module(target, "float64")
-        self.kernels = {name: emit_kernel(m, p, SEGMENT, name, whole=True) for name, p in loop.programs.items()}
+        self.lazy = isinstance(loop.scheme, OwnStep)  # x goes to %state after the last turn: no step looks for it there
         self.records = len(loop.record.results)
+        self.recorded_row = _side_by_side(loop.record.results, loop.n_inputs)
+        self.m = m = Module(target, "float64")
+        needed = {name: p for name, p in loop.programs.items() if name != "record" or self.recorded_row is None}
+        self.kernels = {name: emit_kernel(m, p, SEGMENT, name, whole=True) for name, p in needed.items()}
         largest = max(loop.state, loop.constants, self.records, *loop.held, 1)
         m.functions.append(f"@flat = internal constant [{largest} x i64] [{_words(8 * k for k in range(largest))}]")
         m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
+        m.functions.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         if self.records:
             self._emit_save()
 
     def text(self) -> str:
-        with Function(self.m, "define dso_local void @run(ptr %words, double %t0, double %dt) nounwind") as f:
+        with Function(self.m, "define dso_local void @run(ptr %words) nounwind") as f:
             self.f = f
             self._emit_run()
         return self.m.text()
 
     def _emit_save(self) -> None:
-        """Records of one block -> their rows of the array."""
+        """Records of one block -> their rows of the array; ``%ahead``: bytes to the next records."""
         m, size = self.m, self.records
-        with Function(
-            m, "define internal void @save(ptr %base, i64 %step, i64 %last, ptr %block) noinline nounwind"
-        ) as f:
+        head = "define internal void @save(ptr %base, i64 %step, i64 %last, ptr %block, i64 %ahead) noinline nounwind"
+        with Function(m, head) as f:
             if size >= m.chunk:
                 f.do(f"switch i64 %last, label %elements [i64 0, label %alone i64 {m.lanes - 1}, label %tiles]")
                 f.label("alone")
@@ -126,6 +131,11 @@ class _Writer:
                 rows = ["%base"]
                 for _ in range(1, m.lanes):
                     rows.append(f.at(rows[-1], "%step"))
+                # The lines of the next records come while the kernels run: stores that miss fill the store buffer.
+                for row in rows:
+                    there = f.at(row, "%ahead")
+                    for k in range(0, 8 * size, LINE):
+                        f.do(f"call void @llvm.prefetch.p0(ptr {f.at(there, k)}, i32 1, i32 3, i32 1)")
                 width = tile_width(m, size)
                 for column in columns(m, size):
                     values = [f.load_row("%block", column + k) for k in range(width)]
@@ -145,16 +155,15 @@ class _Writer:
         rows |= {f"k{stage}": loop.x for stage in range(loop.scheme.rates)}
         blocks = {name: count * m.row for name, count in rows.items()}
         emit_blocks(f, blocks)
-        words = {name: f.let(f"load i64, ptr {f.at('%words', 8 * k)}") for k, name in enumerate(WORDS)}
-        self.words = words
+        self.words = words = {name: self._word(k) for k, name in enumerate(WORDS)}
         self.pointers = {k: f.let(f"inttoptr i64 {words[k]} to ptr") for k in ("state", "constants", "records")}
         first = len(WORDS)
         self.held = []
         for k in range(len(loop.held)):
-            at, *steps = (f.let(f"load i64, ptr {f.at('%words', 8 * (first + HELD * k + j))}") for j in range(HELD))
+            at, *steps = (self._word(first + HELD * k + j) for j in range(HELD))
             self.held.append((f.let(f"inttoptr i64 {at} to ptr"), *steps))
-        dt = self._splat("%dt")
-        f.store_row(dt, "%in", loop.x + 1)
+        self.t0, self.dt = self._splat(words["t0"]), self._splat(words["dt"])
+        f.store_row(self.dt, "%in", loop.x + 1)
         heads = f.let(f"add i64 {words['steps']}, {words['end']}")  # turns of the inner loop
         less = f.let(f"sub i64 {words['every']}, 1")
         before = f.let(f"add i64 {words['first']}, {less}")
@@ -170,22 +179,22 @@ class _Writer:
                 step = words["constants_step"]
                 base = f.at(self.pointers["constants"], f.let(f"mul i64 {block}, {step}"))
                 self._pack(loop.constants, base, step, last, f.at("%in", self._row_of_constants() * m.row))
-            for row in range(loop.x):
-                f.store_row(f.load_row("%state", row), "%in", row)
+            self._copy_x("%state", "%in")
             f.do("br label %enter")
             f.label("enter")
             with _counted(f, "turn", heads, 1, "enter") as turn:
-                self._turn(turn, block, last, dt)
+                self._turn(turn, block, last)
+            if self.lazy:
+                self._copy_x("%in", "%state")
             self._unpack(f, loop.state, state, 8 * loop.state, last, "%state")
         emit_free(f, blocks)
         f.do("ret void")
 
-    def _turn(self, turn: str, block: str, last: str, dt: str) -> None:
+    def _turn(self, turn: str, block: str, last: str) -> None:
         f, loop, words = self.f, self.loop, self.words
         step = f.let(f"add i64 {words['first']}, {turn}")
-        number = f.let(f"sitofp i64 {step} to double")
-        elapsed = f.let(f"fmul double {number}, %dt")
-        time = self._splat(f.let(f"fadd double %t0, {elapsed}"))
+        made = f.load_row("%state", loop.state - 1)  # steps of each sample
+        time = f.binary("fadd", self.t0, f.binary("fmul", made, self.dt))
         f.store_row(time, "%in", loop.x)
         self._hold(step, block, last)
         if self.records:
@@ -193,12 +202,7 @@ class _Writer:
             due = f.let(f"icmp eq i64 {over}, 0")
             f.do(f"br i1 {due}, label %record, label %recorded")
             f.label("record")
-            self._call("record", "%out")
-            number = f.let(f"sdiv i64 {step}, {words['every']}")
-            row = f.let(f"sub i64 {number}, {self.first_row}")
-            base = f.at(self.pointers["records"], f.let(f"mul i64 {block}, {words['records_step']}"))
-            base = f.at(base, f.let(f"mul i64 {row}, {words['record_step']}"))
-            f.do(f"call void @save(ptr {base}, i64 {words['records_step']}, i64 {last}, ptr %out)")
+            self._record(step, block, last)
             f.do("br label %recorded")
             f.label("recorded")
         more = f.let(f"icmp slt i64 {turn}, {words['steps']}")
@@ -208,57 +212,84 @@ class _Writer:
             case OwnStep():
                 self._call("advance", "%out")
             case RungeKutta() as scheme:
-                self._stages(scheme, time, dt)
+                self._stages(scheme, time)
+                self._combine(scheme.step, "%out", self._rates_of_stage)
             case AdamsBashforth() as scheme:
-                early = f.let(f"icmp slt i64 {step}, {scheme.history}")
-                f.do(f"br i1 {early}, label %early, label %later")
-                f.label("early")
-                self._stages(scheme.start, time, dt)
-                f.do("br label %combined")
-                f.label("later")
-                self._call("advance", "%k0")
-                self._combine(scheme.step, self._share(dt, scheme.step.share), "%out", self._rates_of_step)
-                f.do("br label %combined")
-                f.label("combined")
-                self._remember(scheme.history)
+                self._look_back(scheme, time, made)
         if loop.finish is not None:  # it reads what the scheme left in %out
-            for row in range(loop.x):
-                f.store_row(f.load_row("%out", row), "%in", row)
+            self._copy_x("%out", "%in")
             self._call("finish", "%out")
-        self._accept()
+        self._accept(made)
         f.do("br label %advanced")
         f.label("advanced")
 
-    def _accept(self) -> None:
+    def _record(self, step: str, block: str, last: str) -> None:
+        f, words = self.f, self.words
+        if self.recorded_row is None:
+            self._call("record", "%out")
+            source = "%out"
+        else:
+            source = f.at("%in", self.recorded_row * self.m.row)
+        number = f.let(f"sdiv i64 {step}, {words['every']}")
+        row = f.let(f"sub i64 {number}, {self.first_row}")
+        base = f.at(self.pointers["records"], f.let(f"mul i64 {block}, {words['records_step']}"))
+        base = f.at(base, f.let(f"mul i64 {row}, {words['record_step']}"))
+        where = f"ptr {base}, i64 {words['records_step']}, i64 {last}"
+        f.do(f"call void @save({where}, ptr {source}, i64 {words['record_step']})")
+
+    def _accept(self, made: str) -> None:
         """x is what stands in %out; count the step if all of it is finite."""
-        f, x = self.f, self.loop.x
-        total = None
-        for row in range(x):
+        f, m = self.f, self.m
+        sums: list[str] = []
+        for row in range(self.loop.x):
             value = f.load_row("%out", row)
             f.store_row(value, "%in", row)
-            f.store_row(value, "%state", row)
-            total = value if total is None else f.binary("fadd", total, value)
+            if not self.lazy:
+                f.store_row(value, "%state", row)
+            sums.append(value if row < CHAINS else f.binary("fadd", sums[-CHAINS], value))
+        sums = sums[-CHAINS:]
+        while len(sums) > 1:
+            sums.append(f.binary("fadd", sums.pop(0), sums.pop(0)))
         one = f.constant(1.0)
-        if total is not None:  # a robot without joints has no x
-            m = f.module
+        for total in sums:  # a robot without joints has no x
             nothing = f.binary("fsub", total, total)  # not a number unless the sum is finite
             finite = f.let(f"fcmp ord {m.vector} {nothing}, zeroinitializer")
             one = f.let(f"select <{m.lanes} x i1> {finite}, {m.vector} {one}, {m.vector} zeroinitializer")
-        row = self.loop.state - 1
-        f.store_row(f.binary("fadd", f.load_row("%state", row), one), "%state", row)
+        f.store_row(f.binary("fadd", made, one), "%state", self.loop.state - 1)
 
-    def _stages(self, scheme: RungeKutta, time: str, dt: str) -> None:
+    def _stages(self, scheme: RungeKutta, time: str) -> None:
+        """All rates of a step."""
         f, x = self.f, self.loop.x
         self._call("advance", "%k0")
         for stage, (node, place) in enumerate(scheme.stages, 1):
-            f.store_row(f.binary("fadd", time, self._share(dt, node)), "%in", x)
-            self._combine(place, self._share(dt, place.share), "%in", self._rates_of_stage)
+            f.store_row(f.binary("fadd", time, self._share(node)), "%in", x)
+            self._combine(place, "%in", self._rates_of_stage)
             self._call("advance", f"%k{stage}")
-        self._combine(scheme.step, self._share(dt, scheme.step.share), "%out", self._rates_of_stage)
         f.store_row(time, "%in", x)
 
-    def _combine(self, combination: Combination, share: str, out: str, rates: Callable[[int, int], str]) -> None:
-        f = self.f
+    def _look_back(self, scheme: AdamsBashforth, time: str, made: str) -> None:
+        """Samples that have made too few steps to look back on take one of the scheme that starts."""
+        f, m = self.f, self.m
+        early = f.let(f"fcmp olt {m.vector} {made}, {f.constant(float(scheme.history))}")
+        some = f.let(f"icmp ne i{m.lanes} {f.let(f'bitcast <{m.lanes} x i1> {early} to i{m.lanes}')}, 0")
+        f.do(f"br i1 {some}, label %early, label %later")
+        f.label("early")
+        self._stages(scheme.start, time)
+        self._combine(scheme.start.step, "%out", self._rates_of_stage)
+        self._combine(scheme.step, "%in", self._rates_of_step)
+        for row in range(self.loop.x):
+            both = f"{m.vector} {f.load_row('%out', row)}, {m.vector} {f.load_row('%in', row)}"
+            f.store_row(f.let(f"select <{m.lanes} x i1> {early}, {both}"), "%out", row)
+        f.do("br label %combined")
+        f.label("later")
+        self._call("advance", "%k0")
+        self._combine(scheme.step, "%out", self._rates_of_step)
+        f.do("br label %combined")
+        f.label("combined")
+        self._remember(scheme.history)
+
+    def _combine(self, combination: Combination, out: str, rates: Callable[[int, int], str]) -> None:
+        f, share = self.f, self._share(combination.share)
         numbers = Arithmetic(f.constant, partial(f.binary, "fadd"), partial(f.binary, "fmul"), f.fma)
         for row in range(self.loop.x):
             f.store_row(combination(f.load_row("%state", row), partial(rates, row), share, numbers), out, row)
@@ -270,8 +301,8 @@ class _Writer:
         """Of this step, then of those before it."""
         return self.f.load_row("%state", age * self.loop.x + row) if age else self.f.load_row("%k0", row)
 
-    def _share(self, dt: str, share: Fraction | float) -> str:
-        return dt if share == 1 else self.f.binary("fmul", dt, self.f.constant(float(share)))
+    def _share(self, share: Fraction | float) -> str:
+        return self.dt if share == 1 else self.f.binary("fmul", self.dt, self.f.constant(float(share)))
 
     def _remember(self, history: int) -> None:
         """The rates of this step are the youngest of the history."""
@@ -281,6 +312,10 @@ class _Writer:
                 f.store_row(f.load_row("%state", (age - 1) * x + row), "%state", age * x + row)
         for row in range(x):
             f.store_row(f.load_row("%k0", row), "%state", x + row)
+
+    def _copy_x(self, source: str, target: str) -> None:
+        for row in range(self.loop.x):
+            self.f.store_row(self.f.load_row(source, row), target, row)
 
     def _call(self, name: str, out: str) -> None:
         kernel: Kernel = self.kernels[name]
@@ -313,6 +348,10 @@ class _Writer:
         tiles = [Tile(column, column) for column in columns(self.m, size)]
         return f"ptr {tile_table(self.m, tiles)}, i64 {len(tiles)}"
 
+    def _word(self, number: int) -> str:
+        kind = "double" if number < REALS else "i64"
+        return self.f.let(f"load {kind}, ptr {self.f.at('%words', 8 * number)}")
+
     def _splat(self, scalar: str) -> str:
         f, m = self.f, self.m
         one = f.let(f"insertelement {m.vector} poison, double {scalar}, i32 0")
@@ -333,6 +372,13 @@ def _counted(f: Function, name: str, count: str, step: int, before: str) -> Iter
     f.do(f"%{name}.after = add i64 %{name}, {step}")
     f.do(f"br label %{name}.head")
     f.label(f"{name}.end")
+
+
+def _side_by_side(results: Sequence[int], n_inputs: int) -> int | None:
+    """The first of the inputs that are the results, if these stand side by side among them."""
+    first = results[0] if results else n_inputs
+    rows = range(first, first + len(results))
+    return first if list(results) == list(rows) and rows.stop <= n_inputs else None
 
 
 def _words(numbers: Any) -> str:

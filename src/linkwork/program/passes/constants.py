@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from heapq import heappop, heappush
 from math import isfinite
 from typing import Any
 
@@ -18,9 +19,9 @@ from ..program import Op, Program
 from ..trace import linearize
 from .flat import apply, if_it_helps
 
-MOST = (
-    2.0**20
-)  # beyond, or below one by as much, a constant is not made the unit: others would leave the range of floats
+# Beyond, or below one by as much, a constant is not made the unit, and no value is scaled so far: constants, or values
+# of the robot at hand, would leave the range of floats.
+MOST, FARTHEST = 2.0**20, Fraction(2) ** 400
 
 
 class Scale:
@@ -62,13 +63,26 @@ class Unknowns:
 
     def now(self, scale: Scale) -> Scale:
         """The scale with what has been settled put in."""
-        if self.settled.keys().isdisjoint(scale.powers):
+        if self._final(scale):
             return scale
+        waiting = [k for k in scale.powers if k in self.settled]
+        while waiting:  # each may lead to others, thousands deep
+            own = self.settled[waiting[-1]]
+            if deeper := [k for k in own.powers if k in self.settled and not self._final(self.settled[k])]:
+                waiting += deeper
+            else:
+                self.settled[waiting.pop()] = self._put_in(own)
+        return self._put_in(scale)
+
+    def _final(self, scale: Scale) -> bool:
+        return self.settled.keys().isdisjoint(scale.powers)
+
+    def _put_in(self, scale: Scale) -> Scale:
+        """With what has been settled, once it is final."""
         made = Scale(scale.factor, {k: p for k, p in scale.powers.items() if k not in self.settled})
         for k, p in scale.powers.items():
             if k in self.settled:
-                self.settled[k] = settled = self.now(self.settled[k])
-                made = made.times(settled, p)
+                made = made.times(self.settled[k], p)
         return made
 
     def make_one(self, scale: Scale) -> int | None:
@@ -123,39 +137,46 @@ def rescale(program: Program) -> Program:
     _make_ones(unknowns, factors)
     settled = {id(scale): scale for scale in of}  # few, and shared by many values
     final = {key: Fraction(unknowns.now(scale).factor) for key, scale in settled.items()}
+    if not all(1 / FARTHEST < abs(factor) < FARTHEST for factor in final.values()):
+        return program
     return _scaled(program, [final[id(scale)] for scale in of])
 
 
 def _make_ones(unknowns: Unknowns, scales: Sequence[Scale]) -> None:
     """Settle unknowns until nothing is left to be made one, each time for the most scales at once."""
-    alike: dict[Any, dict[int, Scale]] = defaultdict(dict)
-    having: dict[int, list[int]] = defaultdict(list)  # an unknown -> scales it is in
     now = dict(enumerate(scales))
+    having: dict[int, list[int]] = defaultdict(list)  # an unknown -> scales it is in
+    kind: dict[int, Any] = {}  # scales of one kind become one together
+    alike: dict[Any, set[int]] = defaultdict(set)
+    queue: list[tuple[int, int, Any]] = []  # the kinds with most scales first, as they were when they last changed
     changed: Iterable[int] = list(now)
     while True:
+        touched = {kind[n] for n in changed if n in kind}
         for n in changed:
+            if n in kind:
+                alike[kind.pop(n)].remove(n)
             now[n] = scale = unknowns.now(now[n])
             for k in scale.powers:
                 having[k].append(n)
             if any(abs(p) == 1 for p in scale.powers.values()):
-                alike[_same(scale)][n] = scale
-        if not alike:
+                kind[n] = _same(scale)
+                alike[kind[n]].add(n)
+                touched.add(kind[n])
+        for key in touched:
+            if alike[key]:
+                heappush(queue, (-len(alike[key]), min(alike[key]), key))
+        while queue and (-len(alike[queue[0][2]]), kind.get(queue[0][1])) != (queue[0][0], queue[0][2]):
+            heappop(queue)
+        if not queue:
             return
-        most = max(alike.values(), key=lambda group: (len(group), -min(group)))
-        k = unknowns.make_one(now[min(most)])
+        k = unknowns.make_one(now[queue[0][1]])
         changed = dict.fromkeys(having.pop(k)) if k is not None else ()
-        for n in changed:
-            if any(abs(p) == 1 for p in now[n].powers.values()):
-                key = _same(now[n])
-                del alike[key][n]
-                if not alike[key]:
-                    del alike[key]
 
 
 def _same(scale: Scale) -> tuple:
     """Equal for scales that become one together."""
-    key = tuple(sorted(scale.powers.items()))
-    return (key, scale.factor) if key[0][1] > 0 else (tuple((k, -p) for k, p in key), 1 / Fraction(scale.factor))
+    key, ratio = tuple(sorted(scale.powers.items())), scale.factor.as_integer_ratio()
+    return (key, ratio) if key[0][1] > 0 else (tuple((k, -p) for k, p in key), ratio[::-1])
 
 
 def _scaled(program: Program, scale: list[Fraction]) -> Program:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
+
+import numpy as np
 
 from ..program import Instruction, Program
 
@@ -13,26 +14,28 @@ from ..program import Instruction, Program
 def rebuild(program: Program, numbered: Iterable[tuple[int, Instruction]], results: tuple[int, ...]) -> Program:
     """A program from ``(number, instruction)`` pairs in any valid order; dead ones are dropped, values renumbered."""
     instructions = list(numbered)
-    live = set(results)
-    for number, (_, *args) in reversed(instructions):
-        if number in live:
-            live.update(args)
+    live = bytearray(program.n_values)
+    for r in results:
+        live[r] = True
+    for number, code in reversed(instructions):
+        if live[number]:
+            for a in code[1:]:
+                live[a] = True
     n_inputs, first = program.n_inputs, program.first_instruction
-    new = {k: k for k in range(n_inputs)}
-    constants = []
-    for k in range(n_inputs, first):
-        if k in live:
-            new[k] = n_inputs + len(constants)
-            constants.append(program.constants[k - n_inputs])
-    start = n_inputs + len(constants)
+    kept_constants = [k for k in range(n_inputs, first) if live[k]]
+    new = [*range(n_inputs), *[0] * (program.n_values - n_inputs)]  # number of each value that is kept
+    for number, k in enumerate(kept_constants, n_inputs):
+        new[k] = number
+    following = n_inputs + len(kept_constants)
     kept = []
-    for number, (op, *args) in instructions:
-        if number in live:
-            new[number] = start + len(kept)
-            kept.append((op, *(new[a] for a in args)))
+    for number, code in instructions:
+        if live[number]:
+            new[number] = following
+            following += 1
+            kept.append((code[0], *[new[a] for a in code[1:]]))
     return replace(
         program,
-        constants=tuple(constants),
+        constants=tuple([program.constants[k - n_inputs] for k in kept_constants]),
         instructions=tuple(kept),
         results=tuple(new[r] for r in results),
     )
@@ -40,6 +43,5 @@ def rebuild(program: Program, numbered: Iterable[tuple[int, Instruction]], resul
 
 def use_counts(program: Program) -> list[int]:
     """How often each value is used, results included."""
-    uses = Counter(program.results)
-    uses.update(chain.from_iterable([code[1:] for code in program.instructions]))
-    return [uses[value] for value in range(program.n_values)]
+    used = [*program.results, *chain.from_iterable([code[1:] for code in program.instructions])]
+    return np.bincount(used, minlength=program.n_values).tolist()

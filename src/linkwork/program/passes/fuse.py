@@ -5,6 +5,12 @@ from __future__ import annotations
 from ..program import Op, Program
 from .dead import rebuild, use_counts
 
+MUL = int(Op.MUL)
+FUSED = {  # what becomes of a sum or difference whose first, or second, operand is a product
+    int(Op.ADD): (int(Op.FMA), int(Op.FMA)),
+    int(Op.SUB): (int(Op.FMS), int(Op.FNMA)),
+}
+
 
 def fuse_multiply_add(program: Program) -> Program:
     """``a * b + c`` becomes FMA, ``a * b - c`` FMS, ``c - a * b`` FNMA where the product has no other use.
@@ -13,21 +19,13 @@ def fuse_multiply_add(program: Program) -> Program:
     same bits.
     """
     uses = use_counts(program)
-    product = {number: args for number, (op, *args) in program.numbered() if op == Op.MUL and uses[number] == 1}
+    product = {number: code[1:] for number, code in program.numbered() if code[0] == MUL and uses[number] == 1}
     fused = []
-    for number, instruction in program.numbered():
-        op, *args = instruction
-        if op == Op.ADD:
-            a, b = args
-            if b in product:
-                instruction = (Op.FMA, *product[b], a)
-            elif a in product:
-                instruction = (Op.FMA, *product[a], b)
-        elif op == Op.SUB:
-            a, b = args
-            if b in product:
-                instruction = (Op.FNMA, *product[b], a)
-            elif a in product:
-                instruction = (Op.FMS, *product[a], b)
-        fused.append((number, tuple(int(x) for x in instruction)))
+    for number, code in program.numbered():
+        if code[0] in FUSED:
+            if code[2] in product:
+                code = (FUSED[code[0]][1], *product[code[2]], code[1])
+            elif code[1] in product:
+                code = (FUSED[code[0]][0], *product[code[1]], code[2])
+        fused.append((number, code))
     return rebuild(program, fused, program.results)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import insort
+from heapq import heappop, heappush
 
 from ..program import Program
 from .dead import rebuild
 
+WORST = 2  # more than any instruction adds to the values that are alive
 WINDOW = 4  # how far the order of creation may be left; wider windows spilled less and waited more
 
 
@@ -17,28 +19,36 @@ def order_for_registers(program: Program) -> Program:
     next): depth first from the results kept twice as many values alive on a quadruped and ran 15 % slower.
     """
     first = program.first_instruction
-    code = dict(program.numbered())
-    operands = {number: {a for a in args if a >= first} for number, (_, *args) in program.numbered()}
-    users: dict[int, list[int]] = {number: [] for number in code}
-    for number, needed in operands.items():
+    operands: list[set[int]] = [set() for _ in range(program.n_values)]
+    users: list[list[int]] = [[] for _ in range(program.n_values)]
+    for number, code in program.numbered():
+        operands[number] = needed = {a for a in code[1:] if a >= first}
         for a in needed:
             users[a].append(number)
-    uses_left = {number: len(who) for number, who in users.items()}
-    waits_for = {number: len(needed) for number, needed in operands.items()}
-
-    def growth(number: int) -> int:
-        return bool(users[number]) - sum(uses_left[a] == 1 for a in operands[number])
-
-    ready = [number for number in code if not waits_for[number]]
-    order: list[int] = []
-    while ready:
-        number = min(ready[:WINDOW], key=lambda k: (growth(k), k))
-        ready.remove(number)
-        order.append(number)
-        for a in operands[number]:
+    uses_left = [len(who) for who in users]
+    waits_for = [len(needed) for needed in operands]
+    ready = [number for number in range(first, program.n_values) if not waits_for[number]]
+    window, later = ready[:WINDOW], ready[WINDOW:]  # the oldest, in order, and a heap of the others
+    order = []
+    while window:
+        chosen, least = -1, WORST
+        for number in window:
+            growth = 1 if users[number] else 0
+            for a in operands[number]:
+                if uses_left[a] == 1:
+                    growth -= 1
+            if growth < least:
+                chosen, least = number, growth
+        window.remove(chosen)
+        order.append(chosen)
+        for a in operands[chosen]:
             uses_left[a] -= 1
-        for user in users[number]:
+        for user in users[chosen]:
             waits_for[user] -= 1
             if not waits_for[user]:
-                insort(ready, user)
-    return rebuild(program, ((number, code[number]) for number in order), program.results)
+                heappush(later, user)
+        while later and (len(window) < WINDOW or later[0] < window[-1]):
+            insort(window, heappop(later))
+            if len(window) > WINDOW:
+                heappush(later, window.pop())
+    return rebuild(program, [(number, program.instructions[number - first]) for number in order], program.results)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from ..program import Op, Program
 from .dead import rebuild, use_counts
 
+SUB, NEG = int(Op.SUB), int(Op.NEG)
+
 
 def absorb_signs(program: Program) -> Program:
     """Tracing leaves negations at outputs only; ``-(a - b)`` becomes ``b - a`` where ``a - b`` has no other use."""
-    uses = use_counts(program)
-    code = dict(program.numbered())
-    for number, (op, *args) in program.numbered():
-        if op == Op.NEG and args[0] in code and uses[args[0]] == 1:
-            inner, *operands = code[args[0]]
-            if inner == Op.SUB:
-                code[number] = (int(Op.SUB), operands[1], operands[0])
-    return rebuild(program, code.items(), program.results)
+    uses, first = use_counts(program), program.first_instruction
+    absorbed = {}
+    for number, code in program.numbered():
+        if code[0] == NEG and code[1] >= first and uses[code[1]] == 1:
+            inner, *operands = program.instructions[code[1] - first]
+            if inner == SUB:
+                absorbed[number] = (SUB, operands[1], operands[0])
+    if not absorbed:
+        return program
+    return rebuild(program, (dict(program.numbered()) | absorbed).items(), program.results)

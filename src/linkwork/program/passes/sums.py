@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import chain, combinations
 
 from ..program import Op, Program
@@ -34,20 +34,47 @@ def share_sums(program: Program) -> Program:
 
 def _opened(flat: Flat, items: Items) -> Items | None:
     """The items with one or two of them opened, if there are fewer of them then."""
-    inside = {k: _distinct(flat, flat.sums[x]) for k, (_, x) in enumerate(items) if x in flat.sums}
-    for chosen in chain(combinations(inside, 1), combinations(inside, 2)):
-        kept = [item for k, item in enumerate(items) if k not in chosen]
-        parts = [_distinct(flat, kept), *(inside[k] for k in chosen)]
-        if len(set().union(*parts)) < sum(map(len, parts)):  # else nothing meets
-            made = _merged(flat, kept, [items[k] for k in chosen])
-            if len(made) < len(items):
-                return made
+    times = _times(flat, items)
+    change = {}  # what opening an item adds to the terms
+    for k, (sign, x) in enumerate(items):
+        if x in flat.sums:
+            change[k] = _times(flat, [(-sign, x), *((sign * s, y) for s, y in flat.sums[x])])
+    more = {k: _more(times, own) for k, own in change.items()}  # items, if it is opened alone
+    for chosen in chain(((k,) for k in change if more[k] < 0), _pairs(change, more)):
+        together: Counter[int | None] = Counter()
+        for k in chosen:
+            for x, n in change[k].items():
+                together[x] += n
+        if _more(times, together) < 0:
+            return _merged(flat, [x for k, x in enumerate(items) if k not in chosen], [items[k] for k in chosen])
     return None
 
 
-def _distinct(flat: Flat, items: Items) -> set[int | None]:
-    """The terms, and None for all constants."""
-    return {None if flat.constant(x) is not None else x for _, x in items}
+def _times(flat: Flat, items: Items) -> Counter[int | None]:
+    """How often each term is added; under None, how many constants there are."""
+    times: Counter[int | None] = Counter()
+    for sign, x in items:
+        if flat.constant(x) is None:
+            times[x] += sign
+        else:
+            times[None] += 1
+    return times
+
+
+def _more(times: Counter[int | None], change: Counter[int | None]) -> int:
+    """Items that a change of the terms adds; all constants are one item."""
+    terms = sum([abs(times[x] + n) - abs(times[x]) for x, n in change.items() if x is not None])
+    return terms + (change[None] > 0 == times[None])
+
+
+def _pairs(change: dict[int, Counter[int | None]], more: dict[int, int]) -> list[tuple[int, int]]:
+    """Those that may gain by being opened together: they have a term in common. A constant saves one item only."""
+    having = defaultdict(list)
+    for k, own in change.items():
+        for x in own:
+            if x is not None or not more[k]:
+                having[x].append(k)
+    return sorted({pair for found in having.values() for pair in combinations(found, 2)})
 
 
 def _merged(flat: Flat, kept: Items, opened: Items) -> Items:

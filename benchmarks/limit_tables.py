@@ -1,0 +1,105 @@
+"""Tables of how near a run comes to what the processor can do: lanes, parts, the peak, threads."""
+
+from __future__ import annotations
+
+from kinds import Results
+from measure import LINKWORK, with_lanes
+from parts import PARTS
+from robots import STATES
+from sharing import THREADS
+from table import Table, time_cell
+from targets import words
+
+
+def peak_table(results: Results) -> Table:
+    runs = results["peak"]
+    rows = [
+        ["measured peak of one core, fused multiply-adds, GFLOP/s", *(f"{r['gflops_peak']:.1f}" for r in runs)],
+        ["this function, GFLOP/s", *(f"{r['gflops']:.1f}" for r in runs)],
+        ["share of the peak", *(f"**{r['share']:.0%}**" for r in runs)],
+        ["the same, operations of sine and cosine counted too", *(f"{r['share_with_sines']:.0%}" for r in runs)],
+        ["share possible with its mix of fused and plain operations", *(f"{r['possible_share']:.0%}" for r in runs)],
+        ["share of the arithmetic instructions the core can start", *(f"{r['issue_share']:.0%}" for r in runs)],
+        ["nanoseconds per state", *(f"{r['ns']['function']:.1f}" for r in runs)],
+        ["its instructions alone, if every one started at the peak's rate", *(f"{r['possible_ns']:.1f}" for r in runs)],
+    ]
+    counted = "; ".join(
+        f"{words(r['quantity'])} {o['mul']} mul and {o['add']} add per state, {o['fused']} of each fused"
+        for r in runs
+        for o in (r["operations"],)
+    )
+    text = f"""Operations counted: {counted}. The {runs[0]["sincos"]} pairs of sine and cosine
+({runs[0]["sincos_operations"]} operations each) take time but do not count, except where said. The peak is a program
+of independent chains of multiply-adds, compiled and called the same way."""
+    header = ["what", *(f"{r['robot']},<br>{words(r['quantity'])}" for r in runs)]
+    return Table("Share of the peak", header, rows, text)
+
+
+def lanes_table(results: Results) -> Table:
+    widths = results["parts"][0]["widths"]
+    of_pair = sum(results["parts"][0]["sine_instructions"])
+    counts = {(r["robot"], r["quantity"]): r["linkwork"] for r in results["operations"]}
+    rows = []
+    for r in results["dynamics"]:
+        count = counts[r["robot"], r["quantity"]]
+        issued = count["mul"] + count["add"] - count["fused"] + count["div"] + count["sqrt"] + count["sincos"] * of_pair
+        cells, gains = [], []
+        for width in widths:
+            own = width["lanes"] == results["machine"]["lanes"]
+            time = r["times"][LINKWORK if own else with_lanes(width["lanes"])]
+            cells += [time_cell(time), f"{issued / (width['gflops_peak'] / 2) / time['ns']:.0%}"]
+            gains.append(f"{r['speedup'] if own else r['speedup_narrower'][str(width['lanes'])]:.1f}×")
+        rows.append([r["robot"], words(r["quantity"]), str(issued), *cells, *gains])
+    text = f"""Nanoseconds per state in batches of {STATES}, the same program built for narrower vectors on the same
+processor: eight lanes with AVX-512, four and two as on a processor that has none (sixteen registers). Results have the
+same bits. Beside each time: the share of it that the arithmetic instructions alone would take, those of sine and cosine
+among them, if all were started at the measured rate of fused multiply-adds ({of_pair} instructions for a pair; what
+moves data, compares and shifts is not counted). The last columns are ratios to Pinocchio's batch call in the same
+rounds."""
+    lanes = [width["lanes"] for width in widths]
+    header = ["robot", "quantity", "instructions"]
+    header += [name for n in lanes for name in (f"{n} lanes", "of it<br>arithmetic")]
+    return Table("Lanes", [*header, *(f"ratio,<br>{n} lanes" for n in lanes)], rows, text, texts=2)
+
+
+def parts_table(results: Results) -> Table:
+    rows = []
+    for r in results["parts"]:
+        for width in r["widths"]:
+            limit = width["limit"] + width["limit_sines"]
+            numbers = *(width["parts"][part] for part in PARTS), width["ns"], limit, width["gflops_peak"]
+            what = f"{r['robot']}, {words(r['quantity'])}"
+            rows.append([what, str(width["lanes"]), *(f"{number:.1f}" for number in numbers)])
+    text = f"""![Time per state against lanes](lanes.png)
+
+Nanoseconds per state in batches of {STATES}. Four programs are timed, each of which does what the one before does and
+one thing more: the inputs are read and packed; as many numbers as the function has go out; as many sines and cosines
+are taken; everything is computed. A part is what it adds. Python is a call of the function with no state in it, shared
+by all. Beside them, the time that the arithmetic instructions would take at the rate of the peak."""
+    header = ["", "lanes", *PARTS, "whole", "arithmetic<br>alone", "peak,<br>GFLOP/s"]
+    return Table("Where the time goes", header, rows, text)
+
+
+def one_call_table(results: Results) -> Table:
+    rows = []
+    for r in results["parts"]:
+        times = r["one_call"]
+        rows.append(
+            [f"{r['robot']}, {words(r['quantity'])}", *(f"{ns:.0f}" for ns in (*times.values(), sum(times.values())))]
+        )
+    text = (
+        "Nanoseconds of a call with one state, by the same programs. The native code works on a whole vector of states."
+    )
+    return Table("Where the time of one call goes", ["", *results["parts"][0]["one_call"], "whole"], rows, text)
+
+
+def threads_table(results: Results) -> Table:
+    rows = []
+    for r in results["threads"]:
+        times = [time_cell(r["times"][str(number)]) for number in THREADS]
+        gains = [f"{gain:.2f}×" for gain in r["gains"].values()]
+        rows.append([f"{r['robot']}, {words(r['quantity'])}", f"{r['states']:,}", *times, *gains])
+    text = f"""Nanoseconds per state by wall time on {results["machine"]["cores"]} cores, results to an array made
+before; other work on the machine shows. The same bits with every number of threads. Gains are against one thread."""
+    names = [f"{number} thread{'s' if number != 1 else ''}" if number != "auto" else '"auto"' for number in THREADS]
+    return Table("Threads", ["", "states", *names, *(f"gain,<br>{name}" for name in names[1:])], rows, text)

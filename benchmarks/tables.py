@@ -1,0 +1,272 @@
+"""The tables of one run, built from its results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from customised import AUTO, BOTH, MINIMAL, PASSES, PLAIN
+from export import CASADI, FROM_PYTHON, C
+from growth import ABA, BLOCK, LONG, RECURSION, polynomial
+from kinds import Results
+from limit_tables import lanes_table, one_call_table, parts_table, peak_table, threads_table
+from measure import FLOAT32, LARGE, LARGE_ONE, LARGE_TWO, LINKWORK, ONE_STATE, TWO_THREADS
+from mechanisms import NEAR
+from robots import STATES
+from rollouts import ALONE, CONTROLLED, FEW, SAMPLES, STEPS
+from rollouts import LINKWORK as MOTION
+from rollouts import LONG as LONG_STEPS
+from rollouts import MUJOCO as PEER
+from rollouts import MUJOCO_ALONE as PEER_ALONE
+from stepping import MUJOCO, ROLLOUT, STEPPER
+from table import Table, time_cell
+from targets import structure_target, words
+from timing import ratio
+
+
+def tables(results: Results) -> list[Table]:
+    """Of the sections that the run has: those of other kinds may be older than a section."""
+    sections = {
+        "targets": [_targets],
+        "dynamics": [_batches, _calls, _variants],
+        "threads": [threads_table],
+        "parts": [lanes_table, parts_table, one_call_table],
+        "peak": [peak_table],
+        "structures": [_structures],
+        "growth": [_growth],
+        "rollouts": [_rollouts, _long_runs],
+        "stepping": [_stepping],
+        "operations": [_operations],
+        "customised": [_customised],
+        "export": [_export],
+        "startup": [_startup],
+        "large": [_large],
+    }
+    return [make(results) for section, makers in sections.items() if results.get(section) for make in makers]
+
+
+def _find(times: dict[str, Any], *parts: str) -> dict[str, Any]:
+    return next(result for name, result in times.items() if all(part in name for part in parts))
+
+
+def _targets(results: Results) -> Table:
+    rows = results["targets"]
+    shown = [[r["what"], r["target"], r["measured"], "met" if r["met"] else "**missed**"] for r in rows]
+    return Table("Targets", ["what", "target", "measured", ""], shown)
+
+
+def _batches(results: Results) -> Table:
+    rows = []
+    for r in (*results["dynamics"], results["inertia_matrix"]):
+        error = f"{r['error']['joint']:.0e}", f"{r['error']['state']:.0e}"
+        times = time_cell(r["times"][LINKWORK]), time_cell(r["times"][r["reference"]])
+        rows.append([r["robot"], words(r["quantity"]), *times, f"**{r['speedup']:.1f}×**", *error])
+    text = f"""Nanoseconds per state. linkwork: `robot.inverse_dynamics(q, v, a)` and so on with C-ordered float64
+arrays of shape `({STATES}, n)`, a new result array per call, all layout work included. Pinocchio: `rneaInParallel`
+and `abaInParallel` with one thread on the column-major `(n, {STATES})` arrays it wants, result array allocated
+beforehand; for the inertia matrix a loop of `crba` calls. No friction, no rotors. Errors are relative: per joint
+against its largest value in the batch, and per state against the state's largest entry, which is larger where terms
+cancel (linkwork reads an angle written 1.57079632679 as π/2, 5e-12 away from what Pinocchio reads)."""
+    header = ["robot", "quantity", "linkwork", "Pinocchio", "ratio", "error,<br>joint", "error,<br>state"]
+    return Table("Batches on one core", header, rows, text, texts=2)
+
+
+def _calls(results: Results) -> Table:
+    rows = []
+    for r in results["dynamics"]:
+        t = r["times"]
+        shown = (t[ONE_STATE], _find(t, "Pinocchio", "call"), _find(t, "buffer"), _find(t, "MuJoCo"), _find(t, "map("))
+        rows.append([r["robot"], words(r["quantity"]), *map(time_cell, shown), f"{r['speedup_one_state']:.2f}×"])
+    text = f"""Nanoseconds per state. Pinocchio's PyPI wheel is built without CasADi, so CasADi runs linkwork's own
+program, instruction by instruction as SX (fewer operations than a trace of Pinocchio has): `buffer()` for one state
+per call, and `map({STATES})`, also through `buffer()`, for the batch. MuJoCo: `mj_inverse` and `mj_forward` with
+constraints off, the state set before timing, on the robot as linkwork writes it to URDF; the two compute more than
+the joint forces or accelerations. The ratio is Pinocchio's call to linkwork's."""
+    header = ["robot", "quantity", "linkwork", "Pinocchio", "CasADi<br>buffer()", "MuJoCo", "CasADi<br>map", "ratio"]
+    return Table("One state per call from Python", header, rows, text, texts=2)
+
+
+def _variants(results: Results) -> Table:
+    rows = []
+    for r in results["dynamics"]:
+        t, threads = r["times"], ["-"] * 5
+        if TWO_THREADS in t:
+            gain = ratio(t[LARGE_ONE], t[LARGE_TWO])
+            two = t[TWO_THREADS], _find(t, "Pinocchio", "2 threads"), t[LARGE_ONE], t[LARGE_TWO]
+            threads = [*map(time_cell, two), f"{gain:.2f}×"]
+        rows.append([r["robot"], words(r["quantity"]), time_cell(t[FLOAT32]), f"{r['error_float32']:.0e}", *threads])
+    text = f"""Nanoseconds per state, for information. float32: batches of {STATES} on one core; its error is the median
+over the states, relative to the state's largest entry. Two threads give the same bits as one. They, and the large
+batches, are timed by wall time, so other work on the machine shows."""
+    header = ["robot", "quantity", "float32", "error", f"{STATES},<br>2 threads", "Pinocchio,<br>2 threads"]
+    header += [f"{LARGE},<br>1 thread", f"{LARGE},<br>2 threads", "gain"]
+    return Table("Single precision, and two threads", header, rows, text, texts=2)
+
+
+def _structures(results: Results) -> Table:
+    rows = []
+    for r in results["structures"]:
+        times, error = r["times"], f"{r['error']['joint']:.0e}"
+        what = [r["robot"], r["what"], r["method"], time_cell(times[LINKWORK]), time_cell(times[ONE_STATE])]
+        if not r["ratios"]:
+            rows.append([*what, "-", "-", "-", "-", "-", error])
+        for peer, (batched, one) in r["ratios"].items():
+            target = structure_target(peer)
+            shown = f"{batched:.1f}×", f"{one:.1f}×", f"{target}×" if target else "-"
+            rows.append([*what, peer.removeprefix("Pinocchio, "), time_cell(times[peer]), *shown, error])
+            what, error = [""] * len(what), ""
+    text = f"""Nanoseconds per state: batches of {STATES}, and one state per call from Python. Assembly:
+`robot.assemble(crank, guess=near)` with guesses of all joints that are off by up to {NEAR} rad, at random positions of
+the whole turn; inverse dynamics with assembly is that and `robot.inverse_dynamics(q, v, a)`. Loops and floating trees
+have no friction and no rotors; the elastic Panda has rotors, springs and damping. Its hybrid dynamics are inverse
+dynamics with elastic joints: from accelerations of the motors to their torques and the accelerations of the springs.
+Peers are on the same robot as linkwork writes it to URDF. Pinocchio's constraint dynamics has no batched form, so it is
+called in a loop, states made ready before: `constraintDynamics` with point contacts that close the loops, and
+`forwardDynamics`, which wants the Jacobian and the drift of the loops; making these is not timed. Both give
+accelerations of all joints, linkwork's of the independent ones. The first ratio is to the batch, the second to the
+single call. Errors as above, per joint, against Pinocchio: inverse dynamics of loops against `rnea` projected on their
+Jacobian, the elastic Panda against `rnea`, drag against `aba` with the forces of the same laws."""
+    header = ["robot", "what", "method", "linkwork<br>batch", "linkwork<br>one call", "Pinocchio", "Pinocchio<br>ns"]
+    return Table("Structures", [*header, "ratio", "ratio,<br>one call", "target", "error"], rows, text, texts=3)
+
+
+def _growth(results: Results) -> Table:
+    rows, powers = results["growth"]["rows"], results["growth"]["exponents"]
+    shown = []
+    for r in rows:
+        times, counts = r["times"], r["operations"]
+        faster = f"{ratio(times[BLOCK], times[RECURSION]):.1f}×", f"{ratio(times[ABA], times[RECURSION]):.1f}×"
+        numbers = str(counts[RECURSION]), str(counts[BLOCK]), *(time_cell(times[k]) for k in (RECURSION, BLOCK, ABA))
+        shown.append([str(r["links"]), str(r["freedoms"]), *numbers, *faster])
+    fitted = [powers["operations"][k] for k in (RECURSION, BLOCK)]
+    fitted += [powers["times"][k] for k in (RECURSION, BLOCK, ABA)]
+    shown.append(["exponent", "", *(f"**{power:.2f}**" for power in fitted), "", ""])
+    straight, cubic = (polynomial(rows, method) for method in (RECURSION, BLOCK))
+    leading = cubic[0] * rows[-1]["links"] ** 3 / np.polyval(cubic, rows[-1]["links"])
+    text = f"""![Operations and time against the number of links](growth.png)
+
+Forward dynamics of `linkwork.library.eel(n)` without drag: n links, n + 5 freedoms, those of the base among them.
+Khalil's recursion for moving bases (`{RECURSION}`, which "auto" takes) against the inertia matrix and its LDLᵀ factors
+(`{BLOCK}`: his eq. (88), with a cheaper way to the matrix) and against Pinocchio's `aba`, one call per state.
+Operations are mul + add of the compiled program; times are nanoseconds per state, in batches of {STATES}. All agree
+with `aba` to {max(max(r["error"].values()) for r in rows):.0e}.
+
+The recursion takes {straight[2]:.0f} n - {-straight[3]:.0f} operations: it grows linearly. The matrix form takes
+{cubic[0]:.3f} n³ + {cubic[1]:.1f} n² + {cubic[2]:.1f} n - {-cubic[3]:.0f}. Its cubic term is {leading:.0%} of the
+whole at n = {rows[-1]["links"]}, so the exponent, fitted from n = {LONG} on, is still on its way from 2 to 3. Times
+grow faster than operations because more and more values wait in memory for their use."""
+    header = ["links", "freedoms", "operations,<br>recursion", "operations,<br>matrix", "ns,<br>recursion"]
+    header += ["ns,<br>matrix", "ns,<br>aba", "matrix /<br>recursion", "aba /<br>recursion"]
+    return Table("Growth with the number of links", header, shown, text)
+
+
+def _rollouts(results: Results) -> Table:
+    names = (MOTION, CONTROLLED, PEER, ALONE, PEER_ALONE)
+    rows = []
+    for r in results["rollouts"]["robots"]:
+        cells = [f"{1e3 / r['times'][name]['ns']:.2f}" if name in r["times"] else "" for name in names]
+        gains = [f"{r[name]:.1f}×" if name in r else "" for name in ("speedup", "speedup_controlled", "speedup_alone")]
+        rows.append([r["robot"], *cells, *gains, f"{r['apart']:.0e}"])
+    text = f"""Millions of steps per second on one core, semi-implicit Euler at 1 ms, contacts and constraints off,
+every step recorded by both. linkwork runs {SAMPLES} samples of {STEPS} steps; `mujoco.rollout` with one thread runs
+{FEW} samples, at a time per step that does not depend on their number. One trajectory: {LONG_STEPS} steps, the call
+from Python included. The trajectories are compared first; the last column is the largest relative difference of the
+joint positions at the end (of a floating base's position, whose linear velocity MuJoCo integrates in other axes: it
+halves with the step). Ratios: linkwork against MuJoCo; with computed torque inside, against MuJoCo without control; one
+trajectory against one."""
+    header = ["robot", "linkwork", "computed torque<br>inside", "mujoco.rollout", "linkwork,<br>one"]
+    header += ["mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]
+    return Table("Rollouts", header, rows, text)
+
+
+def _long_runs(results: Results) -> Table:
+    growth, memory, study = (results["rollouts"][part] for part in ("growth", "memory", "sweep"))
+    rows = [
+        ["exponent of the time by steps (250 to 2000)", f"{growth['steps']:.2f}"],
+        ["exponent of the time by samples (128 to 1024)", f"{growth['samples']:.2f}"],
+        [f"peak memory, {memory['steps'] // 10:,} steps streamed to disk", f"{memory['MB_tenth']:.0f} MB"],
+        [f"peak memory, {memory['steps']:,} steps streamed to disk", f"{memory['MB']:.0f} MB"],
+        [
+            f"sweep of {study['samples']:,} samples of 1 s at 1 ms on {study['workers']} cores",
+            f"{study['seconds']:.0f} s",
+        ],
+        ["share of that lost to Dask and to starting it", f"{study['lost']:.0%}"],
+    ]
+    text = (
+        "The sweep: Panda, computed torque, a random load in its hand, random initial velocities; rows kept as Parquet."
+    )
+    return Table("Long runs", ["", "measured"], rows, text)
+
+
+def _operations(results: Results) -> Table:
+    rows = []
+    for r in results["operations"]:
+        ours, theirs = r["linkwork"], r["traced"]
+        show = lambda c: f"{c['mul']} / {c['add']} / {c['div']}"  # noqa: E731
+        relative = (ours["mul"] + ours["add"]) / (theirs["mul"] + theirs["add"])
+        verdict = "below" if r["below"] else "**above**"
+        what = r["robot"], words(r["quantity"]), r["method"]
+        counted = show(ours), str(ours["fused"]), str(ours["sincos"])
+        rows.append([*what, *counted, show(theirs) + " live" * r["live"], f"{relative:.0%}", verdict])
+    text = """mul / add / div per state; a fused multiply-add is one mul and one add; sine and cosine pairs stand apart.
+Beside them: Pinocchio traced with CasADi SX, after common-subexpression elimination. Where a row does not say live,
+they are counts of Pinocchio 4.1, taken once with a CasADi-enabled build (the PyPI wheel has none), which list divisions
+for forward dynamics only; puma560 is linkwork's bundled robot, with frames of its own. No friction, no rotors."""
+    header = ["robot", "quantity", "method", "linkwork", "fused", "sincos", "Pinocchio, traced", "mul + add", ""]
+    return Table("Operations", header, rows, text, texts=3)
+
+
+def _customised(results: Results) -> Table:
+    rows = []
+    for r in results["customised"]:
+        times, counts, faster = r["times"], r["instructions"], r["speedup"]
+        cells = [f"{time_cell(times[k])}<br>{counts[k]}" for k in (PLAIN, PASSES, MINIMAL, BOTH, AUTO)]
+        gains = [f"{faster[k]:.2f}×" for k in (MINIMAL, BOTH, AUTO)]
+        rows.append([r["robot"], words(r["quantity"]), f"`{r['method']}`", *cells, f"`{r['auto']}`", *gains])
+    text = f"""Nanoseconds per state in native batches of {STATES}, and below them instructions per state, of one
+textbook method with standard and with minimal parameters, without and with the passes that customise a program. `auto`
+is what linkwork compiles by itself: minimal parameters, all passes, and the method beside it. The ratios are to the
+textbook method with standard parameters and without passes. Results go to one array made beforehand, the same for all.
+No friction, no rotors."""
+    header = ["robot", "quantity", "method", "standard", "standard,<br>passes", "minimal", "minimal,<br>passes", "auto"]
+    header += ["method<br>of auto", "minimal", "minimal,<br>passes", "auto"]
+    return Table("Minimal parameters: native batch", header, rows, text, texts=3)
+
+
+def _export(results: Results) -> Table:
+    export = results["export"]
+    times, names = export["times"], (C, FROM_PYTHON, CASADI, export["call"], export["loop"])
+    rows = [
+        [name, time_cell(times[name]), "" if name == C else f"{times[name]['ns'] / times[C]['ns']:.1f}×"]
+        for name in names
+    ]
+    text = f"""Nanoseconds per state. {export["compiler"]}, {export["options"]}; both C files are called from a loop in
+another file. CasADi generates its C from linkwork's own program, since Pinocchio's wheel cannot be traced.
+`rneaInParallel` with one thread stands in for a loop in C++."""
+    return Table("Exported C, one state at a time", ["panda, inverse dynamics", "ns", "ratio"], rows, text)
+
+
+def _startup(results: Results) -> Table:
+    runs = results["startup"].items()
+    rows = [[what, f"{r['seconds']:.3f}", f"{r['lowest']:.3f} to {r['highest']:.3f}"] for what, r in runs]
+    text = """Seconds of wall time in fresh processes: median and range. Cold means an empty cache of compiled code. The
+first three begin after `import linkwork`."""
+    return Table("Time to the first result", ["what", "median", "range"], rows, text)
+
+
+def _stepping(results: Results) -> Table:
+    rows = []
+    for r in results["stepping"]:
+        times = [r["times"].get(name) for name in (STEPPER, ROLLOUT, MUJOCO)]
+        shown = [f"{time['ns'] / 1e3:.2f} ± {time['spread'] / 2:.0%}" if time else "-" for time in times]
+        rows.append([r["robot"], str(r["samples"]), *shown])
+    text = """Microseconds per call that makes one step of all samples, semi-implicit Euler at 1 ms, from Python. The
+stepper's states have been compared with those of a rollout first: the same bits."""
+    header = ["robot", "samples", "`stepper.step()`", "`rollout` of one step", "`mj_step`"]
+    return Table("Step by step", header, rows, text)
+
+
+def _large(results: Results) -> Table:
+    rows = [[r["what"], f"{r['instructions']:,}", f"{r['seconds']:.1f}"] for r in results["large"]]
+    text = "Seconds of wall time from a loaded robot to its machine code, each in a fresh process with an empty cache."
+    return Table("Large programs", ["what", "instructions", "seconds"], rows, text)

@@ -1,0 +1,254 @@
+"""Batches of motions, a step at a time, in memory that the caller sees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..codegen.timeloop import Turns
+from ..control import Point
+from ..errors import ShapeError, SimulationWarning, UnsupportedError
+from ..formulations import layouts
+from . import stability
+from .findings import WARNING
+from .inputs import is_law, one_of_names, positive, vector, whole
+from .integrators import schemes
+from .now import REFERENCE, VARIED
+from .options import Options
+from .rollout import Runner, checked_outputs, jumps
+from .setup import initial, prepare, rest, velocities
+
+USER = 4  # whoever calls Robot.stepper, on the stack above
+NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is
+
+
+class Stepper:
+    """Motions of ``samples`` robots, which it keeps: what ``robot.stepper`` makes.
+
+    ``q`` (samples, nq), ``v`` and ``tau`` are views of what native code works on: read them after ``step()``, write
+    ``tau`` before it, with ``stepper.tau[:] = ...`` or ``stepper.tau = ...``. q and v may be written, too, unchecked,
+    but not of a robot with loops, where only ``reset`` knows what fits together. ``reset(mask)`` starts samples anew,
+    each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
+
+    ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be changed between steps; ``reference``: a
+    Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted in it. ``notes``:
+    what one must know to read the numbers.
+    """
+
+    def __init__(self, robot: Any, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options):
+        self.samples, self.dt, self.substeps = (
+            whole(samples, "samples"),
+            positive(dt, "dt"),
+            whole(substeps, "substeps"),
+        )
+        self.method = one_of_names("method of steppers", options.method, schemes())
+        self.robot, self._model = robot, robot.model
+        layout = layouts(self._model)["tau"]
+        if options.torque is None and layout.size:
+            options = replace(options, torque=np.zeros(layout.size))
+        extra = checked_outputs(robot, options.outputs)
+        recorded = tuple(dict.fromkeys(("q", "v", *extra))) if self._model.loops else extra
+        q0 = self._rows("q0", rest(self._model) if q0 is None else vector(self._model, "q", q0, "q0"))
+        v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))
+        setup = prepare(robot, q0, v0, None, self.dt, options, recorded)
+        self._setup, self._plant = setup, setup.plant
+        self._runner = runner = Runner(setup, self.method, self.dt, options.backend)
+        self._state = runner.start(slice(0, self.samples))
+        self._records = np.empty((self.samples, 1, len(runner.loop.record.results)))
+        self._calls, self._since = 0, np.zeros(self.samples, int)
+        self._threads = options.threads
+        self._pool = ThreadPoolExecutor(options.threads) if options.threads > 1 else None
+        # Of the turns from 1 on only the end is a multiple of their number.
+        end = bool(self._records.size)
+        self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
+        self._look = self._bound(NOW)
+        self._name_parts(is_law(options.torque), extra)
+        self.notes = tuple(self._doubts(setup.notes))
+        self._look()
+
+    # -- what is seen ----------------------------------------------------------------------------------------------
+
+    def _name_parts(self, law: bool, extra: tuple[str, ...]) -> None:
+        shapes = self._plant.held
+        held = {name: x[:, 0] for name, x in zip(shapes, self._runner.held, strict=True)}
+        constants = self._by_name(self._runner.constants, self._plant.constants)
+        self._tau = None if law else held.get("tau", np.zeros((self.samples, 0)))
+        self.wrenches = {name.removeprefix("wrench "): x for name, x in held.items() if name.startswith("wrench ")}
+        self.gains = {name.removeprefix("gain "): x for name, x in constants.items() if name.startswith("gain ")}
+        self.vary = {name: x for name, x in constants.items() if name in VARIED}
+        self._reference = None
+        if REFERENCE in held:
+            rows = held[REFERENCE].reshape(self.samples, *shapes[REFERENCE])
+            self._reference = Point(*(rows[:, k] for k in range(3)))
+        found = self._by_name(self._records[:, 0], self._runner.shapes)
+        self.outputs: Mapping[str, np.ndarray] = {name: found[name] for name in extra}
+        for view in found.values():
+            view.flags.writeable = False
+        parts = found if self._model.loops else self._plant.parts(self._state[:, : self._plant.x])
+        self._q, self._v = parts["q"], parts["v"]
+
+    def _by_name(self, array: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+        """Views of the columns of an array (samples, numbers)."""
+        ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes.values())]).tolist()
+        places = zip(shapes.items(), ends[:-1], ends[1:], strict=True)
+        return {name: array[:, a:b].reshape(len(array), *shape) for (name, shape), a, b in places}
+
+    @property
+    def q(self) -> np.ndarray:
+        """Positions (samples, nq)."""
+        return self._q
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self._write(self._q, value, "q")
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (samples, nv)."""
+        return self._v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._write(self._v, value, "v")
+
+    @property
+    def tau(self) -> np.ndarray:
+        """Joint forces (samples, n) of the steps to come."""
+        if self._tau is None:
+            raise UnsupportedError(
+                "a controller gives the torques", where="stepper.tau", fix="outputs=('tau',) shows them"
+            )
+        return self._tau
+
+    @tau.setter
+    def tau(self, value: Any) -> None:
+        self._write(self.tau, value, "tau")
+
+    @property
+    def reference(self) -> Point:
+        """What the controller follows in the steps to come, each of q, v and a (samples, motors)."""
+        if self._reference is None:
+            fix = "robot.stepper(..., torque=a controller, reference=Point(q, v, a))"
+            raise UnsupportedError("there is no reference to write", where="stepper.reference", fix=fix)
+        return self._reference
+
+    @property
+    def steps(self) -> np.ndarray:
+        """How many steps of ``dt`` each sample was taken through since it started."""
+        return (self._calls - self._since) * self.substeps
+
+    @property
+    def time(self) -> np.ndarray:
+        """Seconds since each sample started."""
+        return self.dt * self.steps
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Which samples left the numbers since they started (samples,)."""
+        return self._state[:, -1] < self.steps
+
+    def __repr__(self) -> str:
+        steps = f"{self.substeps} steps of {self.dt:g} s" if self.substeps > 1 else f"steps of {self.dt:g} s"
+        return f"<Stepper of {self._model.name}: {self.samples} samples, {steps}, {self.method}>"
+
+    # -- what is done ----------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """All samples by ``substeps`` steps of ``dt``, under what stands in ``tau`` and the other inputs."""
+        self._advance()
+        self._calls += 1
+
+    def reset(self, mask: Any = None, q: Any = None, v: Any = None) -> None:
+        """Start samples anew, at time zero: those where ``mask`` (samples,) is true, or all.
+
+        ``q``, ``v``: where, (n,), or (samples, n) of which the rows of the mask are taken, or only these; q0 and v0 of
+        the stepper if not said. They are checked as those of ``rollout`` are.
+        """
+        chosen = self._chosen(mask)
+        if not chosen.any():
+            return
+        start = self._setup.x0[chosen]
+        if q is not None or v is not None:
+            own = self._plant.parts(start)
+            q = own["q"] if q is None else self._rows("q", vector(self._model, "q", q, "q"), chosen)
+            v = own["v"] if v is None else self._rows("v", velocities(self._model, v, "v"), chosen)
+            start = self._plant.start(*initial(self.robot, q, v)[:2])
+        self._state[chosen] = 0.0
+        self._state[chosen, : self._plant.x] = start
+        self._since[chosen] = self._calls
+        self._look()
+
+    def save(self) -> np.ndarray:
+        """Where all samples stand, as an array for ``restore``: also the times, and what the method looks back on."""
+        return np.column_stack([self._state, self.steps])
+
+    def restore(self, saved: np.ndarray, mask: Any = None) -> None:
+        """Put samples where they stood, all or those of a mask."""
+        expected = self.samples, self._state.shape[1] + 1
+        if np.shape(saved) != expected:
+            raise ShapeError(
+                "this is not what save() gave", where="restore", got=np.shape(saved), expected=str(expected)
+            )
+        chosen = self._chosen(mask)
+        self._state[chosen] = saved[chosen, :-1]
+        self._since[chosen] = self._calls - saved[chosen, -1].astype(int) // self.substeps
+        self._look()
+
+    # -- how -------------------------------------------------------------------------------------------------------
+
+    def _bound(self, turns: Turns) -> Callable[[], Any]:
+        """A call that makes these turns of all samples, by all threads."""
+        share = -(-self.samples // self._threads // 8) * 8 if self._threads > 1 else self.samples  # whole blocks
+        parts = [slice(first, min(first + share, self.samples)) for first in range(0, self.samples, share)]
+        calls = [self._runner.bound(turns, part, self._state[part], self._records[part]) for part in parts]
+        return calls[0] if self._pool is None else partial(_all, self._pool, calls)
+
+    def _doubts(self, notes: tuple[str, ...]) -> list[str]:
+        warned = stability.warning(self._setup, self.method, self.dt)
+        if warned:
+            warnings.warn(warned, SimulationWarning, stacklevel=USER)
+        return [*notes, *[WARNING + warned] * bool(warned), *jumps(self._plant, self.method)]
+
+    def _write(self, view: np.ndarray, value: Any, name: str) -> None:
+        if not view.flags.writeable:
+            raise UnsupportedError(
+                "a robot with loops cannot be moved so",
+                where=f"stepper.{name}",
+                fix="stepper.reset(mask, q, v)",
+            )
+        if np.shape(value) not in (view.shape, view.shape[1:], ()):
+            raise ShapeError("wrong shape", where=f"stepper.{name}", got=np.shape(value), expected=str(view.shape))
+        view[:] = value
+
+    def _rows(self, where: str, array: np.ndarray, chosen: Any = ...) -> np.ndarray:
+        """Of the chosen samples: from (n,), (samples, n), or already only these."""
+        count, n = self.samples if chosen is ... else int(chosen.sum()), array.shape[-1]
+        if array.ndim == 2 and len(array) not in (count, self.samples):
+            forms = dict.fromkeys([f"({n},)", f"({self.samples}, {n})", f"({count}, {n})"])
+            raise ShapeError("wrong number of samples", where=where, got=array.shape, expected=" or ".join(forms))
+        return np.broadcast_to(array if array.ndim == 1 or len(array) == count else array[chosen], (count, n))
+
+    def _chosen(self, mask: Any) -> np.ndarray:
+        if mask is None:
+            return np.ones(self.samples, bool)
+        mask = np.asarray(mask)
+        if mask.dtype != bool or mask.shape != (self.samples,):
+            raise ShapeError(
+                "this is not a mask",
+                where="mask",
+                got=f"{mask.dtype} {mask.shape}",
+                expected=f"bool ({self.samples},)",
+                fix="mask = np.zeros(samples, bool); mask[numbers] = True",
+            )
+        return mask
+
+
+def _all(pool: ThreadPoolExecutor, calls: list[Callable[[], None]]) -> None:
+    for done in [pool.submit(call) for call in calls]:
+        done.result()
