@@ -35,11 +35,6 @@ def reciprocal():
 # The protocol, with loops that are Python
 
 
-def alone():
-    """How many batches are still to be worked alone, and how many the next time."""
-    return (ctypes.c_int64 * 2).from_address(threads._engine().get_global_value_address("alone"))
-
-
 class Shared:
     """Runs ``work(first, count)`` on pieces of a batch, in whichever threads take them."""
 
@@ -58,7 +53,10 @@ class Shared:
         self.call = LOOP(address)
 
     def __call__(self, count):
-        alone()[:] = 0, 1
+        self.data[sharing.ALONE :] = [0, 1, *[0] * sharing.SIZES]  # as if it were the first call
+        self.go(count)
+
+    def go(self, count):
         words = [(ctypes.c_int64 * 1)(x) for x in (1000, count, 1)]
         self.call(*(ctypes.addressof(word) for word in words), ctypes.addressof(self.data))
 
@@ -122,11 +120,22 @@ def test_after_a_long_wait_batches_are_worked_alone():
 
     shared = Shared(work, 1)
     shared(200)
-    assert len(who) == 2 and tuple(alone()) == (1, 2)
-    words = [(ctypes.c_int64 * 1)(x) for x in (1000, 200, 1)]
+    assert len(who) == 2 and shared.data[sharing.ALONE : sharing.RATES] == [1, 2]
     who.clear()
-    shared.call(*(ctypes.addressof(word) for word in words), ctypes.addressof(shared.data))
-    assert who == {caller} and tuple(alone()) == (0, 2)
+    shared.go(200)
+    assert who == {caller} and shared.data[sharing.ALONE : sharing.RATES] == [0, 2]
+    assert [k for k, rate in enumerate(shared.data[sharing.RATES :]) if rate] == [7]  # of 128 to 255 states
+
+
+def test_threads_that_gain_nothing_are_given_up():
+    shared = Shared(lambda *_: time.sleep(0.001), 1, 50)
+    shared.data[sharing.RATES + 8] = 1  # one thread is said to be faster than it can be
+    shared.go(400)
+    assert shared.data[sharing.ALONE : sharing.RATES] == [1, 2]
+    shared.data[sharing.ALONE], shared.data[sharing.RATES + 8] = 0, 2**60
+    shared.data[sharing.LOOKS] = 10**9  # a worker is not waited for in its sleep
+    shared.go(400)
+    assert shared.data[sharing.ALONE : sharing.RATES] == [0, 1]
 
 
 def test_calls_of_several_threads_at_once():

@@ -36,8 +36,9 @@ def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, A
         sharing.PIECE: blocks * lanes,
         sharing.HELPERS: threads - 1,
         sharing.LOOKS: sharing.WAIT * max(1, each // WORK),
+        sharing.LONGER: 1,
     }
-    data = (ctypes.c_int64 * sharing.DATA)(*(words[k] for k in range(sharing.DATA)))
+    data = (ctypes.c_int64 * sharing.DATA)(*(words.get(k, 0) for k in range(sharing.DATA)))
     return _engine().get_function_address("shared"), data
 
 
