@@ -45,7 +45,7 @@ class Shared:
             work(first, ctypes.c_int64.from_address(dimensions).value)
 
         self.loop = LOOP(loop)
-        threads.start_workers(helpers + 1)
+        threads.start(helpers + 1)
         address, self.data = threads.share(
             reciprocal(), 1, ctypes.cast(self.loop, ctypes.c_void_p).value or 0, helpers + 1
         )
@@ -191,7 +191,7 @@ def test_workers_are_few_and_serve_all():
     for robot in (ROBOT, linkwork.load("scara")):
         for count in range(2, 20):
             robot.inverse_dynamics(state, state, state, threads=count)
-    assert threads._running == 3
+    assert threads.running == 3
 
 
 def test_output_that_overlaps():

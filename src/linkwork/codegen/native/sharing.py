@@ -29,8 +29,8 @@ CAME = 1 << 32  # among FLAGS: some worker came; below are floating point flags
 ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functions of Python and NumPy; how many
 
 # Looks at a word before sleeping, each of 40 to 140 cycles. A worker looks for some 20 us, so that calls one after the
-# other find it awake (two threads on 4096 states of the Panda: 35 us, with its wake-up 49, one thread 62); who waits for
-# a worker does so for longer than its last piece takes.
+# other find it awake (two threads on 4096 states of the Panda: 35 us, with its wake-up 49; one thread: 62). Who waits
+# for a worker does so for longer than its last piece takes.
 IDLE, WAIT = 1000, 400
 PIECES = 8  # at least in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10
 MOST_ALONE = 64  # batches worked alone after a worker had to be waited for
