@@ -168,13 +168,18 @@ def recorded(robot: linkwork.Robot, method: str) -> list[tuple]:
     """A rollout on this processor: of each native call the loop, its arguments before and after."""
     calls, compile_loop = [], native.compile_loop
 
-    def recording(loop):
-        def run(*arguments):
-            before = [copied(each) for each in arguments]
-            compile_loop(loop)(*arguments)
-            calls.append((loop, before, arguments))
+    def recording(loop, samples):
+        def bind(*arguments):
+            made = compile_loop(loop, samples)(*arguments)
 
-        return run
+            def run():
+                before = [copied(each) for each in arguments]
+                made()
+                calls.append((loop, before, arguments))
+
+            return run
+
+        return bind
 
     states = random_states(robot, 5)
     with pytest.MonkeyPatch.context() as patch:
@@ -204,10 +209,7 @@ def test_time_loops(case, tmp_path):
     emulator = Emulator(tmp_path, {"": time_loop.ir_text(calls[0][0], NEON)})
     for _, arguments, after in calls:
         arrays = arrays_of(arguments)
-
-        def run(words, t0, dt, arrays=arrays):
-            assert emulator.run([Call("run_", (np.array(words, np.int64),), arrays, (t0, dt))]) == [set()]
-
-        time_loop._run(run, *arguments)
+        words = time_loop._bound(np.frombuffer, *arguments)().view(np.int64).copy()
+        assert emulator.run([Call("run_", (words,), arrays)]) == [set()]
         assert all(map(same, arrays, arrays_of(after)))
         assert all(np.isfinite(x).all() for x in arrays)
