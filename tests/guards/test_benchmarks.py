@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,15 @@ def test_narrower_vectors_give_the_same_bits():
     for lanes, target in narrower:
         assert "+avx512" not in target.features and target.lanes("float64") == lanes
         assert np.array_equal(build(function.program, target=target)(*states), expected)
+
+
+@pytest.mark.skipif(not shutil.which("llvm-mca"), reason="no llvm-mca: apt-get install llvm")
+def test_no_kernel_beats_the_ports():
+    from ports import PROCESSORS, ports
+
+    program = linkwork.load("planar2r").compile("inverse_dynamics").program
+    for processor, target in PROCESSORS.items():
+        found = ports(program, processor)
+        assert found["lanes"] == target.lanes("float64")
+        assert max(found["busy"].values()) <= 1 and len(program.instructions) < found["instructions"]
+        assert found["cycles_per_state"] * found["lanes"] == found["cycles"] <= found["cycles_alone"]
