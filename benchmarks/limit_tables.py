@@ -6,9 +6,9 @@ from kinds import Results
 from measure import LINKWORK, with_lanes
 from parts import PARTS
 from robots import STATES
-from sharing import THREADS
 from table import Table, time_cell
 from targets import words
+from threads import THREADS
 
 
 def peak_table(results: Results) -> Table:
@@ -103,3 +103,17 @@ def threads_table(results: Results) -> Table:
 before; other work on the machine shows. The same bits with every number of threads. Gains are against one thread."""
     names = [f"{number} thread{'s' if number != 1 else ''}" if number != "auto" else '"auto"' for number in THREADS]
     return Table("Threads", ["", "states", *names, *(f"gain,<br>{name}" for name in names[1:])], rows, text)
+
+
+def ports_table(results: Results) -> Table:
+    rows = []
+    for r in results["ports"]:
+        busy = ", ".join(f"{port} {share:.0%}" for port, share in list(r["busy"].items())[:3])
+        numbers = f"{r['cycles_per_state']:.1f}", f"{r['cycles']:.0f}", str(r["cycles_alone"])
+        rows.append([f"panda, {words(r['quantity'])}", r["processor"], str(r["lanes"]), *numbers, busy])
+    text = """What the kernels, sines included, would take on other processors: cycles, by `llvm-mca`, which knows
+their ports and how long each instruction takes, but nothing of caches, of packing and of unpacking. A block is as many
+states as there are lanes: among others, and alone. Beside them the busiest ports, and the share of the cycles in which
+they work."""
+    header = ["", "processor", "lanes", "cycles,<br>a state", "a block", "a block<br>alone", "busiest ports"]
+    return Table("Processors not at hand", header, rows, text, texts=2)
