@@ -69,7 +69,9 @@ def slowed(results, faster: bool = False):
     if isinstance(results, dict):
         names = ("speedup", "gains", "ratios", "share")
         ratios = {key: slowed(value, faster or key.startswith(names)) for key, value in results.items()}
-        return ratios | {key: 100 * results[key] for key in ("ns", "seconds") if isinstance(results.get(key), float)}
+        return ratios | {
+            key: 100 * results[key] for key in ("ns", "seconds", "total") if isinstance(results.get(key), float)
+        }
     return results / 100 if faster else results
 
 
