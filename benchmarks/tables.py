@@ -174,9 +174,8 @@ every step recorded by both. linkwork runs {SAMPLES} samples of {STEPS} steps; `
 {FEW} samples, at a time per step that does not depend on their number. One trajectory: {LONG_STEPS} steps, the call
 from Python included. The trajectories are compared first; the last column is the largest relative difference of the
 joint positions at the end (of a floating base's position, whose linear velocity MuJoCo integrates in other axes: it
-halves with the step). `out=` is a trajectory whose memory is filled
-again. Ratios: linkwork against MuJoCo; with computed torque inside, against MuJoCo without control; one
-trajectory against one."""
+halves with the step). `out=` is a trajectory whose memory is filled again. Ratios: linkwork against MuJoCo; with
+computed torque inside, against MuJoCo without control; one trajectory against one."""
     header = ["robot", "linkwork", "linkwork,<br>`out=`", "computed torque<br>inside", "mujoco.rollout"]
     header += ["linkwork,<br>one", "mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]
     return Table("Rollouts", header, rows, text)
