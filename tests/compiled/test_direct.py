@@ -253,7 +253,7 @@ def test_reference_counts(three):
 
 
 def test_nothing_leaks():
-    program = random_program(35, 50, ((7,), (7,)), ((7,), (20, 40), ()))
+    program = random_program(35, 50, ((7,), (7,)), ((7,), (40, 40), ()))
     call, given = build_direct(program, "float64", lambda *args, **options: None), states(program)
 
     def work(times):

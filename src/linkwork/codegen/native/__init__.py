@@ -15,7 +15,7 @@ from ...program.program import Program
 from .. import cache
 from ..backend import Compiled
 from ..timeloop import Run, TimeLoop
-from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits, worthwhile
+from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
@@ -101,7 +101,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
 def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = SEGMENT) -> str:
     """The LLVM IR that :func:`build` compiles."""
     module = Module(target or host(), dtype)
-    kernel = emit_kernel(module, program, segment, whole=worthwhile(program))
+    kernel = emit_kernel(module, program, segment)
     emit_loop(module, program, kernel)
     if suits(program, kernel):
         emit_direct(module, program, kernel)

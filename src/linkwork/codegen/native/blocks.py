@@ -1,5 +1,5 @@
 """Memory for the blocks of one call: on the stack while they are small, else on the heap, so that no program, however
-large, can run over a thread's stack."""
+large, can run over a thread's stack. A function that only one thread at a time is in may have its own for good."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .emit import LINE, Function
 
-STACK = 128 * 1024  # bytes; the smallest stacks of threads are four times as large (macOS)
+STACK = 8 * 1024  # bytes
 # Entries of @memory. The first two need no interpreter lock, the others take it to say that memory is short.
 PYTHON_FUNCTIONS = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
 MALLOC, FREE, LOCK, NO_MEMORY, UNLOCK = range(len(PYTHON_FUNCTIONS))
@@ -45,6 +45,13 @@ def emit_free(f: Function, sizes: Mapping[str, int]):
     """At the end of that function."""
     if not on_stack(sizes):
         f.do(f"call void {_entry(f, FREE)}(ptr %memory)")
+
+
+def emit_own_blocks(f: Function, sizes: Mapping[str, int], owner: str):
+    """The same for the one function ``owner``, in memory that nobody else uses."""
+    for name, size in sizes.items():
+        f.module.functions.append(f"@{owner}_{name} = internal global [{size} x i8] zeroinitializer, align {LINE}")
+        f.do(f"%{name} = getelementptr i8, ptr @{owner}_{name}, i64 0")
 
 
 def connect(engine: Any):

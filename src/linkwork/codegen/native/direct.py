@@ -21,21 +21,23 @@ import sys
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...program.program import Port, Program
-from .blocks import emit_blocks, on_stack
+from .blocks import emit_own_blocks
 from .emit import Function, Module
 from .kernel import Kernel
+from .layout import Tile, tile_table, tile_width
 from .numpy_api import table
 from .ufunc import signature
 
 LONGEST = 20_000  # instructions; beyond, NumPy's microsecond hardly shows and others may want the lock
-
-MOST = 1000  # results, of which all are in the output block in the end
+MOST_BYTES = 2**20  # of blocks, which stay with the function
+UNROLLED = 16  # tiles of an output
 
 # What is assumed. Byte offsets of fields: every object begins with what ``object`` has, the type last.
 HEADER = object.__basicsize__
@@ -56,11 +58,7 @@ NDARRAY, NEW_SCALAR, NEW_ARRAY = 2, 60, 93  # slots of PyArray_Type, PyArray_Sca
 
 def suits(program: Program, kernel: Kernel) -> bool:
     """Whether a direct call of ``program`` is worth its code."""
-    return worthwhile(program) and on_stack(kernel.blocks)
-
-
-def worthwhile(program: Program) -> bool:
-    return len(program.instructions) <= LONGEST and len(program.results) <= MOST
+    return len(program.instructions) <= LONGEST and sum(kernel.blocks.values()) <= MOST_BYTES
 
 
 # Emitting -------------------------------------------------------------------------------------------------------------
@@ -72,7 +70,7 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
     m.functions.append(f"@context = dso_local global [{len(ENTRIES)} x ptr] zeroinitializer")
     _emit_fits(m)
     with Function(m, "define dso_local ptr @direct(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind") as f:
-        emit_blocks(f, kernel.blocks)
+        emit_own_blocks(f, kernel.blocks, "direct")  # the interpreter lock keeps others out
         _require(f, f"icmp eq i64 %count, {len(program.inputs)}", "other")
         f.do(f"br i1 {f.let('icmp eq ptr %names, null')}, label %plain, label %named")
         f.label("named")
@@ -82,44 +80,58 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
             _require(f, f"icmp eq ptr {found}, {_entry(f, word)}", "other")
         f.do("br label %plain")
         f.label("plain")
-        for k, (port, shape, rows) in enumerate(_places(f, program.inputs, "in")):
+        row = 0
+        for k, port in enumerate(program.inputs):
             array = _load(f, "ptr", "%arguments", 8 * k)
+            shape = _shape(f, f"in{k}", port)
             _require(f, f"call i1 @fits(ptr {array}, i32 {len(port.shape)}, ptr {shape})", "other")
-            _spread(f, array, port, rows)
-        for name in kernel.functions:
-            f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
-        _answer(f, program.outputs)
+            _spread(f, array, port, row)
+            row += port.size
+        with _answer(f, program.outputs) as data:
+            for name, finished in zip(kernel.functions, kernel.finished, strict=True):
+                f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
+                for k, tiles in finished.items():
+                    _collect(f, data[k], program.outputs[k], tiles)
         f.label("other")
         call = _entry(f, "call")
         f.do(f"ret ptr {f.let(f'call ptr {call}(ptr %self, ptr %arguments, i64 %count, ptr %names)')}")
 
 
-def _places(f: Function, ports: Sequence[Port], block: str) -> Iterator[tuple[Port, str, str]]:
-    """Every port with a table of its shape and with its rows of the block."""
-    row = 0
-    for k, port in enumerate(ports):
-        sizes = ", ".join(f"i64 {size}" for size in port.shape)
-        f.module.functions.append(f"@{block}{k} = internal constant [{len(port.shape)} x i64] [{sizes}]")
-        yield port, f"@{block}{k}", f.at(f"%{block}", row * f.module.row)
-        row += port.size
+def _shape(f: Function, name: str, port: Port) -> str:
+    """A table of the port's shape."""
+    sizes = ", ".join(f"i64 {size}" for size in port.shape)
+    f.module.functions.append(f"@{name} = internal constant [{len(port.shape)} x i64] [{sizes}]")
+    return f"@{name}"
 
 
-def _spread(f: Function, array: str, port: Port, rows: str):
+def _spread(f: Function, array: str, port: Port, row: int):
     """Scalars of one state -> rows of the input block, in all lanes."""
     if port.size:
-        data = _load(f, "ptr", array, DATA)
+        m, data, rows = f.module, _load(f, "ptr", array, DATA), f.at("%in", row * f.module.row)
         with f.counted("spread", port.size) as k:
-            scalar = f.let(f"load {f.module.real}, ptr {f.at(data, f.let(f'mul i64 {k}, {f.module.item}'))}")
-            f.store_row(f.splat(scalar), f.at(rows, f.let(f"mul i64 {k}, {f.module.row}")), 0)
+            scalar = f.let(f"load {m.real}, ptr {f.at(data, f.let(f'mul i64 {k}, {m.item}'))}")
+            f.store_row(f.splat(scalar), f.at(rows, f.let(f"mul i64 {k}, {m.row}")), 0)
 
 
-def _collect(f: Function, array: str, port: Port, rows: str):
+def _collect(f: Function, data: str, port: Port, tiles: Sequence[Tile]):
     """The first lane of rows of the output block -> scalars of one state."""
-    if port.size:
-        data, real = _load(f, "ptr", array, DATA), f.module.real
-        with f.counted("collect", port.size) as k:
-            scalar = f.let(f"load {real}, ptr {f.at(rows, f.let(f'mul i64 {k}, {f.module.row}'))}")
-            f.do(f"store {real} {scalar}, ptr {f.at(data, f.let(f'mul i64 {k}, {f.module.item}'))}")
+    m, width = f.module, tile_width(f.module, port.size)
+
+    def move(column: str | int, row: str | int):
+        source, target = (f.at(base, offset) for base, offset in (("%out", row), (data, column)))
+        for k in range(width):
+            scalar = f.let(f"load {m.real}, ptr {f.at(source, k * m.row)}")
+            f.do(f"store {m.real} {scalar}, ptr {f.at(target, k * m.item)}")
+
+    if len(tiles) <= UNROLLED:
+        for tile in tiles:
+            move(tile.column * m.item, tile.row * m.row)
+        return
+    table = tile_table(m, tiles)
+    with f.counted("collect", len(tiles)) as k:
+        tile = f.at(table, f.let(f"mul i64 {k}, 16"))
+        column, row = (_load(f, "i64", tile, 8 * j) for j in range(2))
+        move(f.let(f"mul i64 {column}, {m.item}"), f.let(f"mul i64 {row}, {m.row}"))
 
 
 def _emit_fits(m: Module):
@@ -159,30 +171,43 @@ def _emit_fits(m: Module):
         f.do("ret i1 false")
 
 
-def _answer(f: Function, ports: Sequence[Port]):
-    """Return the new array or the tuple of them; scalars are NumPy's, as a ufunc's are."""
-    answer = ""
+@contextmanager
+def _answer(f: Function, ports: Sequence[Port]) -> Iterator[list[str]]:
+    """Make the array or the tuple of them that is returned afterwards: where the results of each port are to go.
+    Scalars, which are NumPy's as a ufunc's are, are made in the end."""
+    scalars = f.let(f"alloca [{len(ports)} x {f.module.real}]")
+    ndarray, dtype, new_scalar, release = (_entry(f, name) for name in ("ndarray", "dtype", "new_scalar", "release"))
+    answer, otherwise, data = "", "failed", []
     if len(ports) != 1:
         answer = f.let(f"call ptr {_entry(f, 'new_tuple')}(i64 {len(ports)})")
         _require(f, f"icmp ne ptr {answer}, null", "failed")
-    for k, (port, shape, rows) in enumerate(_places(f, ports, "out")):
-        new, ndarray, dtype = (_entry(f, name) for name in ("new_array", "ndarray", "dtype"))
-        if port.shape:
-            kind = f"ptr {ndarray}, i32 {len(port.shape)}, ptr {shape}, i32 {np.dtype(f.module.dtype).num}"
-            value = f.let(f"call ptr {new}({kind}, ptr null, ptr null, i32 0, i32 0, ptr null)")
-        else:
-            value = f.let(f"call ptr {_entry(f, 'new_scalar')}(ptr {rows}, ptr {dtype}, ptr null)")
-        _require(f, f"icmp ne ptr {value}, null", "undo" if answer else "failed")
-        if port.shape:
-            _collect(f, value, port, rows)
+        otherwise = "undo"
+
+    def give(k: int, value: str) -> str:
+        """As part of the tuple, which takes over the reference, or alone."""
+        _require(f, f"icmp ne ptr {value}, null", otherwise)
         if answer:
-            f.do(f"call i32 {_entry(f, 'set_item')}(ptr {answer}, i64 {k}, ptr {value})")  # takes over the reference
+            f.do(f"call i32 {_entry(f, 'set_item')}(ptr {answer}, i64 {k}, ptr {value})")
+        return answer or value
+
+    result = answer
+    for k, port in enumerate(ports):
+        if port.shape:
+            kind = f"ptr {ndarray}, i32 {len(port.shape)}, ptr {_shape(f, f'out{k}', port)}"
+            rest = f"i32 {np.dtype(f.module.dtype).num}, ptr null, ptr null, i32 0, i32 0, ptr null"
+            array = f.let(f"call ptr {_entry(f, 'new_array')}({kind}, {rest})")
+            result = give(k, array)
+            data.append(_load(f, "ptr", array, DATA))
         else:
-            answer = value
-    f.do(f"ret ptr {answer}")
-    if len(ports) != 1:
+            data.append(f.at(scalars, k * f.module.item))
+    yield data
+    for k, port in enumerate(ports):
+        if not port.shape:
+            result = give(k, f.let(f"call ptr {new_scalar}(ptr {data[k]}, ptr {dtype}, ptr null)"))
+    f.do(f"ret ptr {result}")
+    if answer:
         f.label("undo")
-        f.do(f"call void {_entry(f, 'release')}(ptr {answer})")
+        f.do(f"call void {release}(ptr {answer})")
         f.do("br label %failed")
     f.label("failed")  # the exception is set
     f.do("ret ptr null")
