@@ -30,7 +30,8 @@ def peak_table(results: Results) -> Table:
     )
     text = f"""Operations counted: {counted}.
 The {runs[0]["sincos"]} pairs of sine and cosine ({runs[0]["sincos_operations"]} operations each) take time but do not
-count, except where said. The peak is a program of independent chains of multiply-adds, compiled and called the same way."""
+count, except where said. The peak is a program of independent chains of multiply-adds, compiled and called the same
+way."""
     header = ["what", *(f"{r['robot']},<br>{words(r['quantity'])}" for r in runs)]
     return Table("Share of the peak", header, rows, text)
 
