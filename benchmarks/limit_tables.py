@@ -46,7 +46,7 @@ def lanes_table(results: Results) -> Table:
         issued = count["mul"] + count["add"] - count["fused"] + count["div"] + count["sqrt"] + count["sincos"] * of_pair
         cells, gains = [], []
         for width in widths:
-            own = width["lanes"] == results["machine"]["lanes"]
+            own = width is widths[0]
             time = r["times"][LINKWORK if own else with_lanes(width["lanes"])]
             cells += [time_cell(time), f"{issued / (width['gflops_peak'] / 2) / time['ns']:.0%}"]
             gains.append(f"{r['speedup'] if own else r['speedup_narrower'][str(width['lanes'])]:.1f}×")
