@@ -15,6 +15,7 @@ from straightline import random_program, same_bits
 
 from linkwork.codegen import native
 from linkwork.codegen.native import build, direct
+from linkwork.codegen.native.target import host
 from linkwork.function import Function
 from linkwork.label import Label
 from linkwork.program.program import Op, Port, Program
@@ -77,7 +78,7 @@ def test_no_outputs():
 
 
 def test_split_programs():
-    program = random_program(2, 2 * native.SEGMENT + 100)
+    program = random_program(2, 2 * host().choices.segment + 100)
     given = states(program)
     assert alike(build_direct(program, "float64", never)(*given), build(program)(*given))
 

@@ -14,7 +14,6 @@ from straightline import random_program
 import linkwork
 from linkwork.codegen import native
 from linkwork.codegen.native import blocks, build, ir_text, load, object_code, time_loop
-from linkwork.codegen.native.kernel import SEGMENT
 from linkwork.codegen.native.target import host
 from linkwork.codegen.native.ufunc import make_ufunc
 from linkwork.program.program import Op, Port, Program
@@ -22,7 +21,7 @@ from support.assembly import TARGETS, compiled, frame
 from support.random_robots import Recipe, describe
 
 MANY = 200_000
-FRAME, FRAME_OF_NEON = 4096, 16384  # bytes; LLVM's scheduler for AArch64 moves more about, and spills then
+FRAME = 4096  # bytes
 
 
 def wide_program() -> Program:
@@ -77,21 +76,20 @@ def large_robot(branches: bool) -> Program:
 def test_stack_of_every_function_is_bounded(target: str, branches: bool):
     """Values that have to leave registers lie in the scratch block; LLVM adds little of its own to a frame."""
     program = large_robot(branches)
-    assert branches or len(program.instructions) > SEGMENT
+    assert branches or len(program.instructions) > TARGETS[target].choices.segment
     code = compiled(ir_text(program, target=TARGETS[target]), TARGETS[target])
     frames = {name: frame(body) for name, body in code.functions.items()}
     assert frames["loop"] > 0
-    own = FRAME_OF_NEON if target == "NEON" else FRAME
-    assert max(frames[name] for name in code.kernel) <= own
-    assert max(frames.values()) <= blocks.STACK + own
+    assert max(frames[name] for name in code.kernel) <= FRAME
+    assert max(frames.values()) <= blocks.STACK + FRAME
 
 
 def test_code_grows_as_the_program_does():
     """In functions of bounded length, LLVM takes time in proportion to the lines of IR."""
-    few, many = (ir_text(random_program(4, count)).splitlines() for count in (4_000, 16_000))
+    few, many = (ir_text(random_program(4, count)).splitlines() for count in (8_000, 32_000))
     ends = [k for k, line in enumerate(many) if line == "}"]
     assert len(many) < 4.1 * len(few)
-    assert max(b - a for a, b in pairwise(ends)) < 4 * SEGMENT
+    assert max(b - a for a, b in pairwise(ends)) < 4 * host().choices.segment
 
 
 def test_heap_gives_the_bits_of_the_stack(monkeypatch):

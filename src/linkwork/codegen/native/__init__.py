@@ -19,7 +19,7 @@ from ..timeloop import Run, TimeLoop
 from . import threads as workers
 from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits
 from .emit import Module
-from .kernel import SEGMENT, emit_kernel
+from .kernel import emit_kernel
 from .loop import emit_loop
 from .machine_code import assemble, emitter, load
 from .target import ITEM_SIZE, LOCK, Target, host
@@ -69,7 +69,7 @@ def compile_loop(loop: TimeLoop, samples: int) -> Run:
     return build_loop(loop, samples)
 
 
-def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = SEGMENT):
+def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = 0):
     """A NumPy generalised ufunc that runs ``program`` on arrays of ``dtype`` (float64 or float32).
 
     Its core dimensions are the shapes of the program's ports. A state gives the same bits wherever it stands in a
@@ -79,7 +79,7 @@ def build(program: Program, dtype: Any = "float64", target: Target | None = None
     return _ready(program, dtype, target, segment).ufunc
 
 
-def _ready(program: Program, dtype: Any, target: Target | None = None, segment: int = SEGMENT) -> Loaded:
+def _ready(program: Program, dtype: Any, target: Target | None = None, segment: int = 0) -> Loaded:
     """The program's machine code, from this process, the cache or the compiler."""
     dtype = np.dtype(dtype).name
     if dtype not in ITEM_SIZE:
@@ -101,7 +101,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
 
 
 @collector_at_rest()
-def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = SEGMENT) -> str:
+def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = 0) -> str:
     """The LLVM IR that :func:`build` compiles."""
     module = Module(target or host(), dtype)
     kernel = emit_kernel(module, program, segment)
@@ -111,5 +111,5 @@ def ir_text(program: Program, dtype: str = "float64", target: Target | None = No
     return module.text()
 
 
-def object_code(program: Program, dtype: str, target: Target, segment: int = SEGMENT) -> bytes:
+def object_code(program: Program, dtype: str, target: Target, segment: int = 0) -> bytes:
     return assemble(ir_text(program, dtype, target, segment), target)

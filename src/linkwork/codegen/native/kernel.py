@@ -20,8 +20,7 @@ from .layout import Tile, columns, tile_width
 from .registers import Drop, Load, Run, Spill, Step, plan
 from .sincos import emit_sincos
 
-SEGMENT = 8000  # instructions per function; LLVM's time grows faster than longer ones
-OF_PAIRS = 700  # where two blocks go through functions by turns, whose code is to stay at hand
+OF_PAIRS = 700  # instructions in a function where two blocks go through it by turns: its code is to stay at hand
 FEW = 128  # results that the output block holds all at once
 
 SINCOS = -1  # pseudo operation: sine and cosine of its arguments, all at once
@@ -41,12 +40,14 @@ class Kernel:
 
 
 def emit_kernel(
-    module: Module, program: Program, segment: int = SEGMENT, name: str = "kernel", whole: bool = False
+    module: Module, program: Program, segment: int = 0, name: str = "kernel", whole: bool = False
 ) -> Kernel:
-    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block; ``whole``: with all results in it at
-    once, however many."""
-    pairs = len(program.instructions) >= module.target.choices.pairs
-    segments = list(_segments(program, min(segment, OF_PAIRS) if pairs else segment))
+    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block. ``segment``: instructions in each, if
+    not as the target chooses; ``whole``: with all results in the block at once, however many."""
+    choices = module.target.choices
+    pairs = len(program.instructions) >= choices.pairs
+    length = segment or choices.segment
+    segments = list(_segments(program, min(length, OF_PAIRS) if pairs else length))
     whole = whole or len(program.results) <= FEW
     segments, finished, out_rows = (_at_once if whole else _tile_by_tile)(module, program, segments)
     kept, scratch_rows = _scratch(segments)

@@ -27,6 +27,7 @@ class Choices:
     reorder: bool  # leave the program's order where that shortens waits
     sines: int  # taken together, as registers allow
     broadcast: bool  # constants are single numbers in memory, which instructions repeat in all lanes as they read them
+    segment: int  # instructions in a function
     pairs: int  # instructions of a program from which on two blocks go through it side by side, function by function
 
 
@@ -51,7 +52,9 @@ class Target:
     def choices(self) -> Choices:
         if self.vector_bytes == 64:
             return WIDE
-        return MANY if self.registers == 32 else FEW  # also of NEON, whose products take no operand from memory
+        if self.registers == 16:
+            return FEW
+        return ARM if self.triple.startswith(("aarch64", "arm64")) else MANY
 
     def lanes(self, dtype: str) -> int:
         return self.vector_bytes // ITEM_SIZE[dtype]
@@ -82,13 +85,17 @@ class Target:
 # - reorder: Panda's forward dynamics 28.4 -> 26.0 ns with wide vectors; with few registers it spills twice as much.
 # - sines: with wide vectors 6 save 5 % against 3 (UR5); with few registers 3 save 3 % against 1 or 2.
 # - broadcast: a constant takes 8 bytes of the cache instead of 64. Older instructions need a register for it: +5 %.
+# - segment: every cut costs, Talos' inverse dynamics 129 -> 154 ns for one; LLVM's time for an instruction grows by a
+#   tenth from 2000 to 4000, and by a quarter to 8000. For ARM it is three times as long in functions of 8000 as of 500, and they take
+#   21 kB of the stack against 3.
 # - pairs: the code of so long a program does not stay in the first-level cache. With 32 bytes Talos' forward dynamics
 #   (6.5 thousand instructions) takes 502 -> 410 ns, with few registers 532 -> 437; its inverse dynamics (2.4 thousand)
 #   149 -> 188. With 64 bytes two blocks do not fit into the first-level data cache: 302 -> 306.
 NO_PAIRS = 1 << 60
-WIDE = Choices(registers=30, reach=60, reorder=True, sines=6, broadcast=True, pairs=NO_PAIRS)
-MANY = Choices(registers=30, reach=60, reorder=True, sines=4, broadcast=True, pairs=4000)
-FEW = Choices(registers=14, reach=40, reorder=False, sines=3, broadcast=False, pairs=4000)
+WIDE = Choices(registers=30, reach=60, reorder=True, sines=6, broadcast=True, segment=4000, pairs=NO_PAIRS)
+MANY = Choices(registers=30, reach=60, reorder=True, sines=4, broadcast=True, segment=4000, pairs=4000)
+FEW = Choices(registers=14, reach=40, reorder=False, sines=3, broadcast=False, segment=4000, pairs=4000)
+ARM = Choices(registers=30, reach=60, reorder=True, sines=4, broadcast=False, segment=1000, pairs=4000)
 
 
 @cache

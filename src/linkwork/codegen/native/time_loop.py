@@ -23,7 +23,7 @@ from ..schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKut
 from ..timeloop import Run, TimeLoop, Turns
 from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
-from .kernel import SEGMENT, Kernel, emit_kernel
+from .kernel import Kernel, emit_kernel
 from .layout import ELEMENTS, TILES, Tile, call, columns, store_tile, tile_table, tile_width
 from .machine_code import assemble, emitter, load
 from .target import LOCK, Target, host
@@ -107,7 +107,7 @@ class _Writer:
         self.recorded_row = _side_by_side(loop.record.results, loop.n_inputs)
         self.m = m = Module(target, "float64")
         needed = {name: p for name, p in loop.programs.items() if name != "record" or self.recorded_row is None}
-        self.kernels = {name: emit_kernel(m, p, SEGMENT, name, whole=True) for name, p in needed.items()}
+        self.kernels = {name: emit_kernel(m, p, name=name, whole=True) for name, p in needed.items()}
         largest = max(loop.state, loop.constants, self.records, *loop.held, 1)
         m.functions.append(f"@flat = internal constant [{largest} x i64] [{_words(8 * k for k in range(largest))}]")
         m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
