@@ -203,7 +203,8 @@ class Robot:
 
         ``torque``: nothing; joint forces ``tau``, constant (n,) or held over each step (steps, n); a controller of
         ``linkwork.control``, or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled with the
-        robot. ``reference``: what the controller follows. ``gains``: of the controller, by name.
+        robot. ``reference``: what the controller follows, a function t -> Point or a Point of numbers. ``gains``: of
+        the controller, by name.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", or one of your own (``linkwork.add_integrator``); with SciPy "dormand-prince" and, for

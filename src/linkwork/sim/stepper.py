@@ -42,11 +42,8 @@ class Stepper:
     """
 
     def __init__(self, robot: Any, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options):
-        self.samples, self.dt, self.substeps = (
-            whole(samples, "samples"),
-            positive(dt, "dt"),
-            whole(substeps, "substeps"),
-        )
+        self.samples, self.substeps = whole(samples, "samples"), whole(substeps, "substeps")
+        self.dt = positive(dt, "dt")
         self.method = one_of_names("method of steppers", options.method, schemes())
         self.robot, self._model = robot, robot.model
         layout = layouts(self._model)["tau"]
@@ -67,7 +64,7 @@ class Stepper:
         # Of the turns from 1 on only the end is a multiple of their number.
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
-        self._look = self._bound(NOW)
+        self._look = self._bound(NOW) if end else lambda: None
         self._name_parts(is_law(options.torque), extra)
         self.notes = tuple(self._doubts(setup.notes))
         self._look()
