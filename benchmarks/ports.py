@@ -22,18 +22,23 @@ from llvmlite import binding
 
 import linkwork
 from linkwork.codegen.native import ir_text
-from linkwork.codegen.native.emit import Module
-from linkwork.codegen.native.kernel import emit_kernel
 from linkwork.codegen.native.target import Target
 from linkwork.program import Program
 
 BLOCKS = 50  # one after another: what they overlap is counted once
+X86, ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 PROCESSORS = {
-    **{cpu: Target("x86_64-unknown-linux-gnu", cpu, "", 64, True) for cpu in ("skylake-avx512", "icelake-server")},
-    **{cpu: Target("x86_64-unknown-linux-gnu", cpu, "", 32, True) for cpu in ("haswell", "znver3")},
-    "nehalem": Target("x86_64-unknown-linux-gnu", "nehalem", "", 16, False),
-    # LLVM 14 counts with the ports of the Cortex-A57 for all of Arm's own processors, the Neoverse too.
-    **{cpu: Target("aarch64-unknown-linux-gnu", cpu, "", 16, True) for cpu in ("cortex-a72", "apple-m1")},
+    target.cpu: target
+    for target in (
+        Target(X86, "skylake-avx512", "", 64, True, 32),
+        Target(X86, "icelake-server", "", 64, True, 32),
+        Target(X86, "haswell", "", 32, True),
+        Target(X86, "znver3", "", 32, True),
+        Target(X86, "nehalem", "", 16, False),
+        # LLVM 14 counts with the ports of the Cortex-A57 for all of Arm's own processors, the Neoverse too.
+        Target(ARM, "cortex-a72", "", 16, True, 32),
+        Target(ARM, "apple-m1", "", 16, True, 32),
+    )
 }
 
 
@@ -64,24 +69,17 @@ def ports(program: Program, processor: str, dtype: str = "float64") -> dict[str,
 
 
 def kernel(program: Program, target: Target, dtype: str = "float64") -> Iterator[str]:
-    """The instructions that compute one block, calls followed, as long as no angle is huge."""
+    """The instructions that compute one block, as long as no angle is huge."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     text = ir_text(program, dtype, target)
     emitted = target.machine().emit_assembly(binding.parse_assembly(text, binding.create_context()))
-    bodies = dict(re.findall(r"^(\w+):[^\n]*\n(.*?)^\.Lfunc_end", emitted, re.M | re.S))
-
-    def follow(name: str) -> Iterator[str]:
-        for mnemonic, operands in re.findall(r"^\t([a-z][\w.]*)[ \t]*([^\n]*)", bodies[name], re.M):
-            if mnemonic in ("callq", "bl"):
-                yield from follow(operands)
-            elif mnemonic.startswith("ret"):
-                return
-            elif not re.match(r"j|b$|b\.|cb|tb", mnemonic):
+    for body in re.findall(r"^kernel\d+:[^\n]*\n(.*?)^\.Lfunc_end", emitted, re.M | re.S):
+        for mnemonic, operands in re.findall(r"^\t([a-z][\w.]*)[ \t]*([^\n]*)", body, re.M):
+            if mnemonic.startswith("ret"):
+                break  # what comes after is for huge angles
+            if not re.match(r"j|b$|b\.|cb|tb", mnemonic):
                 yield f"{mnemonic} {operands}"
-
-    for name in emit_kernel(Module(target, dtype), program).functions:
-        yield from follow(name)
 
 
 def _analysed(block: list[str], target: Target, count: int) -> dict[str, Any]:

@@ -78,6 +78,64 @@ def random_program(seed: int, length: int, inputs=((7,), (7,), (3,)), outputs=((
     return Program(f"random{seed}", ports, targets, constants, tuple(instructions), results).check()
 
 
+SHAPES = ((), (1,), (2,), (3,), (7,), (8,), (17,), (2, 3), (3, 5), (70,), (0,), (2, 0))
+FLAVOURS = {  # how often each operation comes
+    "mixed": (4, 4, 4, 0.5, 1, 0.5, 1, 1, 0.3, 4, 4, 4),
+    "sines": (1, 1, 1, 0.2, 0.5, 0.2, 6, 6, 0.5, 1, 1, 1),  # of sums and of sines
+    "sums": (4, 4, 1, 0, 1, 0, 0, 0, 0, 4, 4, 4),
+    "quotients": (2, 2, 2, 3, 1, 3, 0.5, 0.5, 0.5, 2, 2, 2),
+}
+
+
+def wild_program(seed: int) -> Program:
+    """Ports of any shapes, instructions of any kind on near or far values, which may be infinite or not a number, and
+    results of every origin: inputs, constants, the same value often, hundreds of them."""
+    choose = random.Random(seed)
+    inputs, outputs = (choose.choices(SHAPES, k=choose.randint(1, 4)) for _ in range(2))
+    inputs, outputs = [*inputs, (3,)], [*outputs, (choose.choice([1, 4, 6, 150, 400]),)]
+    ports = tuple(Port(f"x{k}", shape) for k, shape in enumerate(inputs))
+    targets = tuple(Port(f"y{k}", shape) for k, shape in enumerate(outputs))
+    constants = tuple(choose.choice([0.0, -0.0, 1.0, choose.gauss(0, 1)]) for _ in range(choose.choice([0, 2, 40])))
+    first = sum(p.size for p in ports) + len(constants)
+    weights = FLAVOURS[choose.choice(list(FLAVOURS))]
+    length, reach = choose.choice([0, 1, 10, 100, 600, 1500]), choose.choice([3, 30, 10**6])
+    instructions, factors = [], list(range(first))[-60:]
+    for number in range(first, first + length):
+        op = choose.choices(list(Op), weights)[0]
+        near = range(max(0, number - reach), number)
+        tame = [op == Op.MUL or (op >= Op.FMA and k < 2) for k in range(ARITY[op])]
+        instructions.append((int(op), *(choose.choice(factors if factor else near) for factor in tame)))
+        if op in (Op.SIN, Op.COS):
+            factors.append(number)
+    pool = choose.choice([range(first + length), range(first), range(max(0, first + length - 20), first + length)])
+    results = tuple(choose.choice(pool) for p in targets for _ in range(p.size))
+    return Program(f"wild{seed}", ports, targets, constants, tuple(instructions), results).check()
+
+
+def wild_states(program: Program, dtype, count: int) -> list[np.ndarray]:
+    """Numbers among which some are far from the others, infinite or none."""
+    rng, states = np.random.default_rng(count), []
+    for port in program.inputs:
+        x = rng.normal(size=(count, *port.shape))
+        odd = rng.choice([0.0, -0.0, np.inf, np.nan, 1e-310, 3e5, -1e22, 1e300], x.shape)
+        with np.errstate(over="ignore"):
+            states.append(np.where(rng.random(x.shape) < 0.01, odd, x).astype(dtype))
+    return states
+
+
+def one_by_one(program: Program, inputs, operate) -> list[np.ndarray]:
+    """The outputs for a batch, by ``operate(op)`` of each instruction's arguments."""
+    count, dtype = len(inputs[0]), inputs[0].dtype
+    values = [np.ascontiguousarray(column) for x in inputs for column in x.reshape(count, int(np.prod(x.shape[1:]))).T]
+    values += [np.full(count, number, dtype) for number in program.constants]
+    with np.errstate(all="ignore"):
+        for op, *args in program.instructions:
+            values.append(operate(Op(op))(*(values[a] for a in args)))
+    results = iter(program.results)
+    return [np.array([values[next(results)] for _ in range(p.size)], dtype).T.reshape(count, *p.shape)
+            for p in program.outputs]  # fmt: skip
+
+
 def same_bits(a, b) -> bool:
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
@@ -96,3 +154,8 @@ def layouts(array):
     raw = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)  # unaligned
     raw[...] = array
     yield raw
+
+
+def same_numbers(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal bits; those of what is not a number are a processor's own."""
+    return same_bits(*(np.where(np.isnan(x), x.dtype.type(np.nan), x) for x in (a, b)))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from straightline import layouts, one_instruction, random_program, same_bits
+from straightline import layouts, one_instruction, random_program, same_numbers
 
 import linkwork
 from linkwork.about.states import random_states
@@ -81,18 +81,13 @@ def empty(program: Program, dtype: str, count: int) -> list[np.ndarray]:
     return [np.full((count, *port.shape), 77, dtype) for port in program.outputs]
 
 
-def same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Equal bits; those of what is not a number are a processor's own."""
-    return same_bits(*(np.where(np.isnan(x), x.dtype.type(np.nan), x) for x in (a, b)))
-
-
 def check(emulator: Emulator, module: str, program: Program, inputs: Sequence[np.ndarray]) -> None:
     """Bits and flags of a batch."""
     dtype = inputs[0].dtype.name
     expected, flags = here(program, dtype, inputs)
     outputs = empty(program, dtype, len(inputs[0]))
     (raised,) = emulator.run([inner_loop(module, [*inputs, *outputs])])
-    assert all(map(same, outputs, expected))
+    assert all(map(same_numbers, outputs, expected))
     assert raised == flags or FLAGGED_NAN & {op for op, *_ in program.instructions}
 
 
@@ -152,7 +147,7 @@ def test_every_batch_size_and_memory_order(toy, dtype, tmp_path):
         repeated = ([np.broadcast_to(x[0], x.shape) for x in some] for some in (inputs, expected))
         call(next(repeated), empty(program, dtype, count), next(repeated))
     emulator.run(calls)
-    assert all(same(y, right) for outputs, expected in wanted for y, right in zip(outputs, expected))
+    assert all(same_numbers(y, right) for outputs, expected in wanted for y, right in zip(outputs, expected))
 
 
 def test_in_place(tmp_path):
@@ -168,13 +163,18 @@ def recorded(robot: linkwork.Robot, method: str) -> list[tuple]:
     """A rollout on this processor: of each native call the loop, its arguments before and after."""
     calls, compile_loop = [], native.compile_loop
 
-    def recording(loop):
-        def run(*arguments):
-            before = [copied(each) for each in arguments]
-            compile_loop(loop)(*arguments)
-            calls.append((loop, before, arguments))
+    def recording(loop, samples):
+        def bind(*arguments):
+            made = compile_loop(loop, samples)(*arguments)
 
-        return run
+            def run():
+                before = [copied(each) for each in arguments]
+                made()
+                calls.append((loop, before, arguments))
+
+            return run
+
+        return bind
 
     states = random_states(robot, 5)
     with pytest.MonkeyPatch.context() as patch:
@@ -204,10 +204,7 @@ def test_time_loops(case, tmp_path):
     emulator = Emulator(tmp_path, {"": time_loop.ir_text(calls[0][0], NEON)})
     for _, arguments, after in calls:
         arrays = arrays_of(arguments)
-
-        def run(words, t0, dt, arrays=arrays):
-            assert emulator.run([Call("run_", (np.array(words, np.int64),), arrays, (t0, dt))]) == [set()]
-
-        time_loop._run(run, *arguments)
-        assert all(map(same, arrays, arrays_of(after)))
+        words = time_loop._bound(np.frombuffer, *arguments)().view(np.int64).copy()
+        assert emulator.run([Call("run_", (words,), arrays)]) == [set()]
+        assert all(map(same_numbers, arrays, arrays_of(after)))
         assert all(np.isfinite(x).all() for x in arrays)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +37,12 @@ def test_the_page_is_made_of_the_results():
 
 def test_a_run_replaces_its_own_kind_and_no_other(runs, tmp_path):
     from kinds import keep, kept, kind
+    from plot import draw
     from report import markdown
 
     for run in runs:
         keep(run, tmp_path)
-    newest = copy.deepcopy(runs[0]) | {"date": "2999-01-01T12:00"}
+    newest = copy.deepcopy(max(runs, key=lambda run: run["date"])) | {"date": "2999-01-01T12:00"}
     keep(newest, tmp_path)
     assert kept(tmp_path)[0] == newest and len(kept(tmp_path)) == len(runs)
     newest["date"] = "2999-01-01T12:01"
@@ -50,6 +52,8 @@ def test_a_run_replaces_its_own_kind_and_no_other(runs, tmp_path):
     assert kind(kept(tmp_path)[0]) == "apple-m4, 2 lanes" and len(kept(tmp_path)) == len(runs) + 1
     sections = [line[3:] for line in markdown(kept(tmp_path)).splitlines() if line.startswith("## ")]
     assert sections == ["All kinds", *map(kind, kept(tmp_path))]
+    draw(newest, tmp_path)  # a kind without targets of its own
+    assert {path.name for path in tmp_path.glob("*.png")} == {"speed.png", "growth.png", "lanes.png"}
 
 
 def test_a_run_that_is_slow_misses_its_targets(runs):
@@ -69,7 +73,9 @@ def slowed(results, faster: bool = False):
     if isinstance(results, dict):
         names = ("speedup", "gains", "ratios", "share")
         ratios = {key: slowed(value, faster or key.startswith(names)) for key, value in results.items()}
-        return ratios | {key: 100 * results[key] for key in ("ns", "seconds") if isinstance(results.get(key), float)}
+        return ratios | {
+            key: 100 * results[key] for key in ("ns", "seconds", "total") if isinstance(results.get(key), float)
+        }
     return results / 100 if faster else results
 
 
@@ -104,3 +110,15 @@ def test_narrower_vectors_give_the_same_bits():
     for lanes, target in narrower:
         assert "+avx512" not in target.features and target.lanes("float64") == lanes
         assert np.array_equal(build(function.program, target=target)(*states), expected)
+
+
+@pytest.mark.skipif(not shutil.which("llvm-mca"), reason="no llvm-mca: apt-get install llvm")
+def test_no_kernel_beats_the_ports():
+    from ports import PROCESSORS, ports
+
+    program = linkwork.load("planar2r").compile("inverse_dynamics").program
+    for processor, target in PROCESSORS.items():
+        found = ports(program, processor)
+        assert found["lanes"] == target.lanes("float64")
+        assert max(found["busy"].values()) <= 1 and len(program.instructions) < found["instructions"]
+        assert found["cycles_per_state"] * found["lanes"] == found["cycles"] <= found["cycles_alone"]

@@ -1,7 +1,7 @@
 /* Calls functions compiled for AArch64 on memory that arrives on stdin, and answers on stdout. Linux, no C library. */
 
 typedef long word;
-typedef void function(void *, void *, void *, void *, double, double);
+typedef void function(void *, void *, void *, void *);
 
 extern function *const functions[]; /* what may be called; aarch64.py writes both tables */
 extern void **const memories[];     /* every @memory of the modules, then a null */
@@ -41,7 +41,6 @@ void PyGILState_Release(int state) { (void)state; }
 struct call {
     word function, size, links; /* links: words of the memory that are offsets and shall be addresses */
     word arguments[4];          /* as offsets */
-    double numbers[2];
 };
 
 void _start(void) {
@@ -56,7 +55,7 @@ void _start(void) {
         for (word k = 0; k < call.links; k++) *(word *)(memory + links[k]) += (word)memory;
         __asm__ volatile("msr fpsr, %0" ::"r"(flags));
         functions[call.function](memory + call.arguments[0], memory + call.arguments[1], memory + call.arguments[2],
-                                 memory + call.arguments[3], call.numbers[0], call.numbers[1]);
+                                 memory + call.arguments[3]);
         __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
         if (!transfer(WRITE, 1, &flags, 8) || !transfer(WRITE, 1, memory, call.size)) ask(EXIT, 2, 0, 0, 0, 0, 0);
     }

@@ -53,7 +53,6 @@ class Call:
     function: str
     tables: tuple[np.ndarray, ...]
     arrays: Sequence[np.ndarray]
-    numbers: tuple[float, float] = (0.0, 0.0)
 
 
 def inner_loop(module: str, arrays: Sequence[np.ndarray]) -> Call:
@@ -134,8 +133,8 @@ class Image:
         """What the driver reads: struct call, links, memory."""
         places = [self._place(table.ctypes.data) for table in self.call.tables]
         places += [0] * (4 - len(places))
-        head = (functions.index(self.call.function), len(self.memory), len(self.links), *places, *self.call.numbers)
-        return struct.pack("<7q2d", *head) + struct.pack(f"<{len(self.links)}q", *self.links) + self.memory
+        head = (functions.index(self.call.function), len(self.memory), len(self.links), *places)
+        return struct.pack("<7q", *head) + struct.pack(f"<{len(self.links)}q", *self.links) + self.memory
 
     def bring_back(self, memory: bytes) -> None:
         """What the call made of the arrays; it must have left alone what lies between them, and its tables."""

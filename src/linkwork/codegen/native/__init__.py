@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ...program.collector import collector_at_rest
 from ...program.program import Program
 from .. import cache
 from ..backend import Compiled
@@ -99,6 +100,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
         return _loaded[key]
 
 
+@collector_at_rest()
 def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = SEGMENT) -> str:
     """The LLVM IR that :func:`build` compiles."""
     module = Module(target or host(), dtype)
