@@ -313,6 +313,35 @@ def test_threads(three):
     assert not failures
 
 
+def test_a_call_within_a_call():
+    """Making a tuple may collect garbage, and what is collected may call the same function: blocks are its own, but
+    there is nothing in them yet."""
+    program = random_program(39, 60, ((7,), (7,)), ((7,), (3,)))
+    call, given = build_direct(program, "float64", never), states(program)
+    expected, inner, (q, v) = call(*given), states(program, seed=1), given
+
+    class Last:
+        def __del__(self):
+            called.append(call(*inner))
+
+    called, threshold = [], gc.get_threshold()
+    keep = [(k, k) for k in range(5000)]  # of those that Python has in store none is left
+    try:
+        for _ in range(20):
+            gc.set_threshold(0)
+            cycle: list = [Last()]
+            cycle.append(cycle)
+            del cycle
+            gc.set_threshold(1)
+            found = call(q, v)
+            gc.set_threshold(0)
+            keep.append(found)
+            assert alike(found, expected)
+    finally:
+        gc.set_threshold(*threshold)
+    assert called or sys.version_info >= (3, 12)  # there garbage waits for the interpreter's next instruction
+
+
 def test_lives_alone():
     """Nothing but the builtin is kept."""
 

@@ -80,14 +80,16 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
             _require(f, f"icmp eq ptr {found}, {_entry(f, word)}", "other")
         f.do("br label %plain")
         f.label("plain")
-        row = 0
-        for k, port in enumerate(program.inputs):
-            array = _load(f, "ptr", "%arguments", 8 * k)
+        arrays = [_load(f, "ptr", "%arguments", 8 * k) for k in range(len(program.inputs))]
+        for k, (array, port) in enumerate(zip(arrays, program.inputs, strict=True)):
             shape = _shape(f, f"in{k}", port)
             _require(f, f"call i1 @fits(ptr {array}, i32 {len(port.shape)}, ptr {shape})", "other")
-            _spread(f, array, port, row)
-            row += port.size
+        # Making the answer may collect garbage, and so call this function again: no block is in use before.
         with _answer(f, program.outputs) as data:
+            row = 0
+            for array, port in zip(arrays, program.inputs, strict=True):
+                _spread(f, array, port, row)
+                row += port.size
             for name, finished in zip(kernel.functions, kernel.finished, strict=True):
                 f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
                 for k, tiles in finished.items():
