@@ -61,7 +61,7 @@ def test_any_program(seed, dtype):
 
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_whatever_is_chosen_for_a_processor(seed, monkeypatch):
-    """Few registers, many; each of the orders; two blocks side by side; blocks on the heap; results that leave when they are made."""
+    """Few registers, many; each of the orders; two blocks at a time; blocks on the heap; results that leave early."""
     choose = random.Random(seed)
     for name in ("WIDE", "MANY", "FEW"):
         known = getattr(target, name)
