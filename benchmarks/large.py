@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from time import thread_time
 from typing import Any
 
@@ -88,27 +88,24 @@ def cold(description: Description, quantity: str) -> dict[str, Any]:
     }
 
 
-def large() -> dict[str, Any]:
+def large(lengths: Sequence[int] = LENGTHS) -> dict[str, Any]:
     """The cases, and how time grows with the length of chains: p of seconds ~ joints^p by least squares."""
     before, os.environ["LINKWORK_CACHE"] = os.environ.get("LINKWORK_CACHE"), "off"
     try:
         cold(chain(5), "inverse_dynamics")  # imports, and wakes LLVM
         cases = [cold(make(size), quantity) for make, size, quantity in CASES]
-        growth = {quantity: list(_growth(quantity)) for quantity in ("inverse_dynamics", "forward_dynamics")}
+        quantities = "inverse_dynamics", "forward_dynamics"
+        growth = {quantity: [cold(chain(length), quantity) for length in lengths] for quantity in quantities}
     finally:
         if before is None:
             del os.environ["LINKWORK_CACHE"]
         else:
             os.environ["LINKWORK_CACHE"] = before
     exponents = {
-        quantity: float(np.polyfit(np.log(LENGTHS), np.log([row["total"] for row in rows]), 1)[0])
+        quantity: float(np.polyfit(np.log(lengths), np.log([row["total"] for row in rows]), 1)[0])
         for quantity, rows in growth.items()
     }
-    return {"limit": LIMIT, "cases": cases, "growth": growth, "exponents": exponents}
-
-
-def _growth(quantity: str) -> Iterator[dict[str, Any]]:
-    return (cold(chain(length), quantity) for length in LENGTHS)
+    return {"limit": LIMIT, "cases": cases, "lengths": lengths, "growth": growth, "exponents": exponents}
 
 
 def main() -> None:

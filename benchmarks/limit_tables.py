@@ -6,9 +6,9 @@ from kinds import Results
 from measure import LINKWORK, with_lanes
 from parts import PARTS
 from robots import STATES
-from sharing import THREADS
 from table import Table, time_cell
 from targets import words
+from threads import THREADS
 
 
 def peak_table(results: Results) -> Table:
@@ -28,9 +28,10 @@ def peak_table(results: Results) -> Table:
         for r in runs
         for o in (r["operations"],)
     )
-    text = f"""Operations counted: {counted}. The {runs[0]["sincos"]} pairs of sine and cosine
-({runs[0]["sincos_operations"]} operations each) take time but do not count, except where said. The peak is a program
-of independent chains of multiply-adds, compiled and called the same way."""
+    text = f"""Operations counted: {counted}.
+The {runs[0]["sincos"]} pairs of sine and cosine ({runs[0]["sincos_operations"]} operations each) take time but do not
+count, except where said. The peak is a program of independent chains of multiply-adds, compiled and called the same
+way."""
     header = ["what", *(f"{r['robot']},<br>{words(r['quantity'])}" for r in runs)]
     return Table("Share of the peak", header, rows, text)
 
@@ -45,7 +46,7 @@ def lanes_table(results: Results) -> Table:
         issued = count["mul"] + count["add"] - count["fused"] + count["div"] + count["sqrt"] + count["sincos"] * of_pair
         cells, gains = [], []
         for width in widths:
-            own = width["lanes"] == results["machine"]["lanes"]
+            own = width is widths[0]
             time = r["times"][LINKWORK if own else with_lanes(width["lanes"])]
             cells += [time_cell(time), f"{issued / (width['gflops_peak'] / 2) / time['ns']:.0%}"]
             gains.append(f"{r['speedup'] if own else r['speedup_narrower'][str(width['lanes'])]:.1f}×")
@@ -103,3 +104,17 @@ def threads_table(results: Results) -> Table:
 before; other work on the machine shows. The same bits with every number of threads. Gains are against one thread."""
     names = [f"{number} thread{'s' if number != 1 else ''}" if number != "auto" else '"auto"' for number in THREADS]
     return Table("Threads", ["", "states", *names, *(f"gain,<br>{name}" for name in names[1:])], rows, text)
+
+
+def ports_table(results: Results) -> Table:
+    rows = []
+    for r in results["ports"]:
+        busy = ", ".join(f"{port} {share:.0%}" for port, share in list(r["busy"].items())[:3])
+        numbers = f"{r['cycles_per_state']:.1f}", f"{r['cycles']:.0f}", str(r["cycles_alone"])
+        rows.append([f"panda, {words(r['quantity'])}", r["processor"], str(r["lanes"]), *numbers, busy])
+    text = """What the kernels, sines included, would take on other processors: cycles, by `llvm-mca`, which knows
+their ports and how long each instruction takes, but nothing of caches, of packing and of unpacking. A block is as many
+states as there are lanes: among others, and alone. Beside them the busiest ports, and the share of the cycles in which
+they work."""
+    header = ["", "processor", "lanes", "cycles,<br>a state", "a block", "a block<br>alone", "busiest ports"]
+    return Table("Processors not at hand", header, rows, text, texts=2)

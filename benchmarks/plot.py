@@ -31,6 +31,7 @@ def draw(results: dict[str, Any], folder: Path):
 def _speed(results: dict[str, Any]) -> Figure:
     speedups = {(r["robot"], r["quantity"]): r for r in results["dynamics"]}
     robots = list(dict.fromkeys(robot for robot, _ in speedups))
+    targets = BATCH.get(results["machine"]["lanes"])
     figure = Figure((8.4, 4.3))
     axes = figure.subplots()
     width = 0.38
@@ -41,15 +42,16 @@ def _speed(results: dict[str, Any]) -> Figure:
         axes.bar(places, heights, width, color=COLORS[quantity], label=LABELS[quantity], zorder=2)
         for place, height, robot, r in zip(places, heights, robots, shown, strict=True):
             nanoseconds = r["times"]["linkwork"]["ns"]
-            target = BATCH[results["machine"]["lanes"]][robot][list(COLORS).index(quantity)]
+            target = targets[robot][list(COLORS).index(quantity)] if targets else 0
             top, text = 1.04 * max(height, target), f"{height:.0f}×"
             axes.text(place, top, text, ha="center", va="bottom", fontsize=12, fontweight="bold")
             axes.text(
                 place, 1.1, f"{nanoseconds:.0f} ns", ha="center", va="bottom", fontsize=9, color="white", zorder=3
             )
-            for color, thickness, layer in (("white", 3.4, 3), ("black", 1.6, 4)):
+            for color, thickness, layer in (("white", 3.4, 3), ("black", 1.6, 4)) if targets else ():
                 axes.hlines(target, place - width / 2, place + width / 2, color, lw=thickness, zorder=layer)
-    axes.plot([], [], color="black", lw=1.6, label="target")
+    if targets:
+        axes.plot([], [], color="black", lw=1.6, label="target")
     axes.set_yscale("log")
     axes.set_ylim(1, 260)
     axes.set_yticks([1, 2, 5, 10, 20, 50, 100], ["1×", "2×", "5×", "10×", "20×", "50×", "100×"])

@@ -23,6 +23,7 @@ SAMPLES, STEPS = 1024, 100  # of linkwork's batch
 FEW = 32  # of MuJoCo's, whose time per step does not depend on it
 LONG = 1000  # steps of one trajectory alone
 LINKWORK, CONTROLLED, ALONE = "linkwork", "linkwork, computed torque inside", "linkwork, one trajectory"
+REUSED = "linkwork, into memory of an earlier one"
 MUJOCO, MUJOCO_ALONE = "mujoco.rollout, 1 thread", "mujoco.rollout, one trajectory"
 TOLERANCE = 1e-9  # of positions after STEPS steps, relative to the largest; fixed bases do the same arithmetic
 STREAMED = 10_000_000  # steps of the run whose memory is watched
@@ -36,8 +37,10 @@ def rollouts(case: Case, rounds: int, budget: float) -> dict[str, Any]:
     q, v = starts(case)
     start = _mujoco_states(case, model, q[:FEW], v[:FEW])
     apart = _agree(case, model, data, q[:FEW], v[:FEW])
+    kept = robot.rollout(q, v, None, DT, STEPS)
     contenders = [
         Contender(LINKWORK, lambda: robot.rollout(q, v, None, DT, STEPS), (), SAMPLES * STEPS),
+        Contender(REUSED, lambda: robot.rollout(q, v, None, DT, STEPS, out=kept), (), SAMPLES * STEPS),
         Contender(MUJOCO, lambda: mujoco.rollout.rollout(model, data, start, nstep=STEPS), (), FEW * STEPS),
         Contender(ALONE, lambda: robot.rollout(q[0], v[0], None, DT, LONG), (), LONG),
         Contender(MUJOCO_ALONE, lambda: mujoco.rollout.rollout(model, data, start[:1], nstep=LONG), (), LONG),

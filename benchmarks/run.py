@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shutil
 import sys
 import tempfile
 import warnings
@@ -25,19 +26,21 @@ from customised import customised
 from export import exported
 from growth import exponents, growth
 from kinds import keep, kept
+from large import LENGTHS, large
 from measure import dynamics, inertia_matrix
 from parts import time_of_parts
 from plot import draw
+from ports import PROCESSORS, ports
 from report import markdown
 from rich.console import Console
 from robots import SOURCES, Case
 from rollouts import STREAMED, growth_of_time, memory, rollouts, sweep
-from sharing import threads
 from startup import startup
 from stepping import stepping
 from structures import structures
 from tables import tables
 from targets import FORWARD, INVERSE, judge
+from threads import threads
 from timing import CORES, cores, use_cores
 
 import linkwork
@@ -97,6 +100,11 @@ def measure(quick: bool) -> dict[str, Any]:
         tell(f"panda, {quantity}, where the time goes")
         results["parts"].append(time_of_parts(cases["panda"], quantity, rounds, budget))
     results["peak"] = [row.pop("peak") for row in results["parts"]]
+    results["threads"] = []  # first of all that has threads: they keep to the cores they are started on
+    for quantity in (INVERSE, FORWARD):
+        for row in threads(cases["panda"], quantity, rounds, budget):
+            tell(f"panda, {quantity}, {row['states']} states, threads")
+            results["threads"].append(row)
     results["dynamics"] = []
     for quantity in (INVERSE, FORWARD):
         for name, case in cases.items():
@@ -104,11 +112,6 @@ def measure(quick: bool) -> dict[str, Any]:
             results["dynamics"].append(dynamics(case, quantity, rounds, budget))
     tell("panda, inertia_matrix")
     results["inertia_matrix"] = inertia_matrix(cases["panda"], rounds, budget)
-    results["threads"] = []
-    for quantity in (INVERSE, FORWARD):
-        for row in threads(cases["panda"], quantity, rounds, budget):
-            tell(f"panda, {quantity}, {row['states']} states, threads")
-            results["threads"].append(row)
     results["structures"] = []
     for row in structures(rounds, budget):
         tell(f"{row['robot']}, {row['what']}")
@@ -137,7 +140,16 @@ def measure(quick: bool) -> dict[str, Any]:
         results["customised"].append(row)
     tell("exported C")
     results["export"] = exported(cases["panda"], rounds, budget)
-    results["large"] = []  # TODO
+    tell("processors not at hand")
+    programs = {quantity: getattr(cases["panda"].robot, quantity).program for quantity in (INVERSE, FORWARD)}
+    if shutil.which("llvm-mca"):
+        results["ports"] = [
+            {"quantity": quantity, **ports(program, processor)}
+            for quantity, program in programs.items()
+            for processor in PROCESSORS
+        ]
+    tell("large programs")
+    results["large"] = large(LENGTHS[:2] if quick else LENGTHS)
     tell("operations")
     results["operations"] = operations(cases)
     results["targets"] = judge(results)

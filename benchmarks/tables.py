@@ -9,11 +9,12 @@ from customised import AUTO, BOTH, MINIMAL, PASSES, PLAIN
 from export import CASADI, FROM_PYTHON, C
 from growth import ABA, BLOCK, LONG, RECURSION, polynomial
 from kinds import Results
-from limit_tables import lanes_table, one_call_table, parts_table, peak_table, threads_table
+from large import STAGES
+from limit_tables import lanes_table, one_call_table, parts_table, peak_table, ports_table, threads_table
 from measure import FLOAT32, LARGE, LARGE_ONE, LARGE_TWO, LINKWORK, ONE_STATE, TWO_THREADS
 from mechanisms import NEAR
 from robots import STATES
-from rollouts import ALONE, CONTROLLED, FEW, SAMPLES, STEPS
+from rollouts import ALONE, CONTROLLED, FEW, REUSED, SAMPLES, STEPS
 from rollouts import LINKWORK as MOTION
 from rollouts import LONG as LONG_STEPS
 from rollouts import MUJOCO as PEER
@@ -32,6 +33,7 @@ def tables(results: Results) -> list[Table]:
         "threads": [threads_table],
         "parts": [lanes_table, parts_table, one_call_table],
         "peak": [peak_table],
+        "ports": [ports_table],
         "structures": [_structures],
         "growth": [_growth],
         "rollouts": [_rollouts, _long_runs],
@@ -161,7 +163,7 @@ grow faster than operations because more and more values wait in memory for thei
 
 
 def _rollouts(results: Results) -> Table:
-    names = (MOTION, CONTROLLED, PEER, ALONE, PEER_ALONE)
+    names = (MOTION, REUSED, CONTROLLED, PEER, ALONE, PEER_ALONE)
     rows = []
     for r in results["rollouts"]["robots"]:
         cells = [f"{1e3 / r['times'][name]['ns']:.2f}" if name in r["times"] else "" for name in names]
@@ -172,10 +174,10 @@ every step recorded by both. linkwork runs {SAMPLES} samples of {STEPS} steps; `
 {FEW} samples, at a time per step that does not depend on their number. One trajectory: {LONG_STEPS} steps, the call
 from Python included. The trajectories are compared first; the last column is the largest relative difference of the
 joint positions at the end (of a floating base's position, whose linear velocity MuJoCo integrates in other axes: it
-halves with the step). Ratios: linkwork against MuJoCo; with computed torque inside, against MuJoCo without control; one
-trajectory against one."""
-    header = ["robot", "linkwork", "computed torque<br>inside", "mujoco.rollout", "linkwork,<br>one"]
-    header += ["mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]
+halves with the step). `out=` is a trajectory whose memory is filled again. Ratios: linkwork against MuJoCo; with
+computed torque inside, against MuJoCo without control; one trajectory against one."""
+    header = ["robot", "linkwork", "linkwork,<br>`out=`", "computed torque<br>inside", "mujoco.rollout"]
+    header += ["linkwork,<br>one", "mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]
     return Table("Rollouts", header, rows, text)
 
 
@@ -260,13 +262,22 @@ def _stepping(results: Results) -> Table:
         times = [r["times"].get(name) for name in (STEPPER, ROLLOUT, MUJOCO)]
         shown = [f"{time['ns'] / 1e3:.2f} ± {time['spread'] / 2:.0%}" if time else "-" for time in times]
         rows.append([r["robot"], str(r["samples"]), *shown])
-    text = """Microseconds per call that makes one step of all samples, semi-implicit Euler at 1 ms, from Python. The
-stepper's states have been compared with those of a rollout first: the same bits."""
+    text = """Microseconds per call that makes one step of all samples, semi-implicit Euler, from Python. The stepper's
+states have been compared with those of a rollout first: the same bits."""
     header = ["robot", "samples", "`stepper.step()`", "`rollout` of one step", "`mj_step`"]
     return Table("Step by step", header, rows, text)
 
 
 def _large(results: Results) -> Table:
-    rows = [[r["what"], f"{r['instructions']:,}", f"{r['seconds']:.1f}"] for r in results["large"]]
-    text = "Seconds of wall time from a loaded robot to its machine code, each in a fresh process with an empty cache."
-    return Table("Large programs", ["what", "instructions", "seconds"], rows, text)
+    rows = []
+    for r in results["large"]["cases"]:
+        sizes = [f"{r[what]:,}" for what in ("instructions", "outputs")]
+        seconds = [f"{s:.1f}" for s in (*r["seconds"].values(), r["total"])]
+        rows.append([r["robot"], words(r["quantity"]), f"`{r['method']}`", *sizes, *seconds])
+    lengths, powers = results["large"]["lengths"], results["large"]["exponents"].items()
+    powers = " and ".join(f"{power:.2f} ({words(each)})" for each, power in powers)
+    text = f"""Seconds of processor time of one thread, from a description to the first result, with nothing in a cache;
+the total has the IR once. The exponent of the time by joints, from chains of {lengths[0]} to {lengths[-1]} joints:
+{powers}."""
+    header = ["robot", "quantity", "method", "instructions", "outputs", *STAGES, "total"]
+    return Table("Large programs", header, rows, text, texts=3)

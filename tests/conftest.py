@@ -48,6 +48,7 @@ SLOW = (  # what --quick leaves out
     "tests/unit/test_cli.py::TestDemo",
     "tests/unit/test_cli_papers.py",
     "tests/unit/test_findings.py",
+    "tests/unit/test_growth.py",
     "tests/unit/test_report.py",
     "tests/unit/test_sweep.py",
     "tests/view/test_page.py",

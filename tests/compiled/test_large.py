@@ -3,6 +3,9 @@
 import ctypes
 import re
 import threading
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,11 +14,15 @@ from straightline import random_program
 import linkwork
 from linkwork.codegen import native
 from linkwork.codegen.native import blocks, build, ir_text, load, object_code, time_loop
+from linkwork.codegen.native.kernel import SEGMENT
 from linkwork.codegen.native.target import host
 from linkwork.codegen.native.ufunc import make_ufunc
 from linkwork.program.program import Op, Port, Program
+from support.assembly import TARGETS, compiled, frame
+from support.random_robots import Recipe, describe
 
 MANY = 200_000
+FRAME, FRAME_OF_NEON = 4096, 16384  # bytes; LLVM's scheduler for AArch64 moves more about, and spills then
 
 
 def wide_program() -> Program:
@@ -53,6 +60,38 @@ def test_stack_is_bounded(program, monkeypatch):
     monkeypatch.setattr(blocks, "STACK", 1024)
     (loop,) = re.findall(r"^define [^\n]*@loop\(.*?^}", ir_text(program, segment=500), re.M | re.S)
     assert "alloca" not in loop
+
+
+@cache
+def large_robot(branches: bool) -> Program:
+    """A chain's forward dynamics, of more than one function, or the inertia matrix of a star: 1300 outputs."""
+    description = describe(Recipe(seed=1, joints=30, floating=branches))
+    if branches:
+        description = replace(description, joints=tuple(replace(j, parent="base") for j in description.joints))
+    quantity, method = ("inertia_matrix", "crba") if branches else ("forward_dynamics", "aba")
+    return linkwork.load(description).compile(quantity, method=method).program
+
+
+@pytest.mark.parametrize("branches", [False, True], ids=["chain", "star"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_stack_of_every_function_is_bounded(target: str, branches: bool):
+    """Values that have to leave registers lie in the scratch block; LLVM adds little of its own to a frame."""
+    program = large_robot(branches)
+    assert branches or len(program.instructions) > SEGMENT
+    code = compiled(ir_text(program, target=TARGETS[target]), TARGETS[target])
+    frames = {name: frame(body) for name, body in code.functions.items()}
+    assert frames["loop"] > 0
+    own = FRAME_OF_NEON if target == "NEON" else FRAME
+    assert max(frames[name] for name in code.kernel) <= own
+    assert max(frames.values()) <= blocks.STACK + own
+
+
+def test_code_grows_as_the_program_does():
+    """In functions of bounded length, LLVM takes time in proportion to the lines of IR."""
+    few, many = (ir_text(random_program(4, count)).splitlines() for count in (4_000, 16_000))
+    ends = [k for k, line in enumerate(many) if line == "}"]
+    assert len(many) < 4.1 * len(few)
+    assert max(b - a for a, b in pairwise(ends)) < 4 * SEGMENT
 
 
 def test_heap_gives_the_bits_of_the_stack(monkeypatch):

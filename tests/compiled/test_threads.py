@@ -9,10 +9,13 @@ import time
 
 import numpy as np
 import pytest
+from llvmlite import binding
 
 import linkwork
 from linkwork.codegen import native
 from linkwork.codegen.native import sharing, threads
+from linkwork.codegen.native.machine_code import assemble
+from linkwork.codegen.native.target import Target
 from linkwork.program import Port, trace
 
 LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -32,11 +35,6 @@ def reciprocal():
 # The protocol, with loops that are Python
 
 
-def alone():
-    """How many batches are still to be worked alone, and how many the next time."""
-    return (ctypes.c_int64 * 2).from_address(threads._engine().get_global_value_address("alone"))
-
-
 class Shared:
     """Runs ``work(first, count)`` on pieces of a batch, in whichever threads take them."""
 
@@ -47,7 +45,7 @@ class Shared:
             work(first, ctypes.c_int64.from_address(dimensions).value)
 
         self.loop = LOOP(loop)
-        threads.start_workers(helpers + 1)
+        threads.start(helpers + 1)
         address, self.data = threads.share(
             reciprocal(), 1, ctypes.cast(self.loop, ctypes.c_void_p).value or 0, helpers + 1
         )
@@ -55,7 +53,10 @@ class Shared:
         self.call = LOOP(address)
 
     def __call__(self, count):
-        alone()[:] = 0, 1
+        self.data[sharing.ALONE :] = [0, 1, *[0] * sharing.SIZES]  # as if it were the first call
+        self.go(count)
+
+    def go(self, count):
         words = [(ctypes.c_int64 * 1)(x) for x in (1000, count, 1)]
         self.call(*(ctypes.addressof(word) for word in words), ctypes.addressof(self.data))
 
@@ -119,11 +120,22 @@ def test_after_a_long_wait_batches_are_worked_alone():
 
     shared = Shared(work, 1)
     shared(200)
-    assert len(who) == 2 and tuple(alone()) == (1, 2)
-    words = [(ctypes.c_int64 * 1)(x) for x in (1000, 200, 1)]
+    assert len(who) == 2 and shared.data[sharing.ALONE : sharing.RATES] == [1, 2]
     who.clear()
-    shared.call(*(ctypes.addressof(word) for word in words), ctypes.addressof(shared.data))
-    assert who == {caller} and tuple(alone()) == (0, 2)
+    shared.go(200)
+    assert who == {caller} and shared.data[sharing.ALONE : sharing.RATES] == [0, 2]
+    assert [k for k, rate in enumerate(shared.data[sharing.RATES :]) if rate] == [7]  # of 128 to 255 states
+
+
+def test_threads_that_gain_nothing_are_given_up():
+    shared = Shared(lambda *_: time.sleep(0.001), 1, 50)
+    shared.data[sharing.RATES + 8] = 1  # one thread is said to be faster than it can be
+    shared.go(400)
+    assert shared.data[sharing.ALONE : sharing.RATES] == [1, 2]
+    shared.data[sharing.ALONE], shared.data[sharing.RATES + 8] = 0, 2**60
+    shared.data[sharing.LOOKS] = 10**9  # a worker is not waited for in its sleep
+    shared.go(400)
+    assert shared.data[sharing.ALONE : sharing.RATES] == [0, 1]
 
 
 def test_calls_of_several_threads_at_once():
@@ -143,6 +155,15 @@ def test_calls_of_several_threads_at_once():
     for each in callers:
         each.join(60)
     assert not failures and not any(each.is_alive() for each in callers)
+
+
+@pytest.mark.parametrize("triple", ["aarch64-unknown-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc"])
+def test_other_processors(triple):
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    target = Target(triple, "", "", 16, fused=False)
+    text = sharing.sharing_text(target)
+    assert ("hint" in text) == triple.startswith("a") and assemble(text, target)
 
 
 # Functions
@@ -170,7 +191,7 @@ def test_workers_are_few_and_serve_all():
     for robot in (ROBOT, linkwork.load("scara")):
         for count in range(2, 20):
             robot.inverse_dynamics(state, state, state, threads=count)
-    assert threads._running == 3
+    assert threads.running == 3
 
 
 def test_output_that_overlaps():

@@ -37,11 +37,12 @@ def test_the_page_is_made_of_the_results():
 
 def test_a_run_replaces_its_own_kind_and_no_other(runs, tmp_path):
     from kinds import keep, kept, kind
+    from plot import draw
     from report import markdown
 
     for run in runs:
         keep(run, tmp_path)
-    newest = copy.deepcopy(runs[0]) | {"date": "2999-01-01T12:00"}
+    newest = copy.deepcopy(max(runs, key=lambda run: run["date"])) | {"date": "2999-01-01T12:00"}
     keep(newest, tmp_path)
     assert kept(tmp_path)[0] == newest and len(kept(tmp_path)) == len(runs)
     newest["date"] = "2999-01-01T12:01"
@@ -51,6 +52,8 @@ def test_a_run_replaces_its_own_kind_and_no_other(runs, tmp_path):
     assert kind(kept(tmp_path)[0]) == "apple-m4, 2 lanes" and len(kept(tmp_path)) == len(runs) + 1
     sections = [line[3:] for line in markdown(kept(tmp_path)).splitlines() if line.startswith("## ")]
     assert sections == ["All kinds", *map(kind, kept(tmp_path))]
+    draw(newest, tmp_path)  # a kind without targets of its own
+    assert {path.name for path in tmp_path.glob("*.png")} == {"speed.png", "growth.png", "lanes.png"}
 
 
 def test_a_run_that_is_slow_misses_its_targets(runs):
@@ -70,7 +73,9 @@ def slowed(results, faster: bool = False):
     if isinstance(results, dict):
         names = ("speedup", "gains", "ratios", "share")
         ratios = {key: slowed(value, faster or key.startswith(names)) for key, value in results.items()}
-        return ratios | {key: 100 * results[key] for key in ("ns", "seconds") if isinstance(results.get(key), float)}
+        return ratios | {
+            key: 100 * results[key] for key in ("ns", "seconds", "total") if isinstance(results.get(key), float)
+        }
     return results / 100 if faster else results
 
 

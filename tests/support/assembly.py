@@ -103,3 +103,17 @@ def compiled(text: str, target: Target) -> Code:
 def straight_on(body: list[Instruction]) -> list[Instruction]:
     """What runs if no branch is taken: rare cases stand after the end."""
     return list(takewhile(lambda each: not each.returns, body))
+
+
+def frame(body: list[Instruction]) -> int:
+    """Bytes of the stack that a function takes."""
+    taken = 0
+    for each in body:
+        if each.name.startswith("push"):
+            taken += 8
+        elif each.name in ("sub", "subq"):
+            if found := re.fullmatch(r"\$(\d+), %rsp|(?:sp|x9), (?:sp|x9), #(\d+)(?:, lsl #(\d+))?", each.operands):
+                taken += int(found[1] or found[2]) << int(found[3] or 0)
+        elif found := re.search(r"\[sp, #-(\d+)\]!", each.operands):
+            taken += int(found[1])
+    return taken

@@ -53,6 +53,13 @@ def test_joints_beyond_limits_that_do_not_act():
         robot.rollout([[0.0], [0.0]], [[5.0], [0.0]], None, 1e-3, 150)
 
 
+@pytest.mark.filterwarnings("default:no limits act")
+def test_limits_beside_samples_that_left_the_numbers():
+    robot, cubic = pendulum(lower=-0.5, upper=0.5), lambda t, q, v, reference: v * v * v
+    with pytest.warns(SimulationWarning, match=r"by up to 1\.5, from t = 0 s on \(sample 2; 1 of 3 samples\)"):
+        robot.rollout([[0.0], [0.0], [2.0]], [[0.0], [1e200], [0.0]], cubic, 1e-3, 5, diverged="keep")
+
+
 # -- steps and methods ---------------------------------------------------------------------------------------------
 
 

@@ -182,6 +182,31 @@ def test_no_unit_that_leaves_the_range_of_floats():
     assert all(1e-31 < abs(c) < 1e31 for c in rescale(program).constants)
 
 
+def test_units_that_add_up_beyond_the_range_of_floats_are_not_taken():
+    """Two thousand factors of 1.5 each."""
+
+    def product(x):
+        y = x[0]
+        for k in range(2000):
+            y = (1.5 + k / 4096) * (y * x[k % 4])
+        return {"y": y}
+
+    program = trace("far", product, [Port("x", (4,))])
+    assert rescale(program) is program
+
+
+def test_units_that_depend_on_each_other_a_thousand_deep():
+    """Each sum settles the unit of a value by that of the value before it."""
+
+    def pairs(x):
+        values = [(1 + k / 1024) * sin((1 + k) * x[k % 4]) for k in range(1200)]
+        return {"y": [(b + a) * x[0] for a, b in zip(values[-2::-1], values[:0:-1], strict=True)]}
+
+    program = trace("deep", pairs, [Port("x", (4,))])
+    made, x = rescale(program), np.array([0.3, -1.2, 0.8, 1.7])
+    assert np.allclose(interpret(made, [x])[0], interpret(program, [x])[0], rtol=1e-13, atol=1e-13)
+
+
 def test_work_off_line_is_not_put_on_line():
     program = programmed("(p * 2) * a + (p * 2) * b, (p + 1) + a + b, (p + 1) * b", parameters=1)
     made = customise(program)

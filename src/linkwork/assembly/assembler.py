@@ -37,7 +37,8 @@ class Assembly:
     loops are closed, but the known joints do not determine the others. ``lost``: they are closed at ``nearest``, but
     a singular position stands on the way from home (or from a closed guess), so it may be another way of assembly.
     ``residual``: by how much the loops are open at ``nearest``, the best positions found. ``conditioning``: how well
-    the other joints are determined there, from 0 (singular) to 1. ``iterations``: Newton steps taken.
+    the other joints are determined there, from 0 (singular) to 1. ``iterations``: Newton steps taken. Of one position
+    they are NumPy's scalars, but for the arrays ``q`` and ``nearest``.
     """
 
     q: np.ndarray

@@ -46,7 +46,7 @@ class TimeLoop:
     def n_inputs(self) -> int:
         return self.x + 2 + sum(self.held) + self.constants
 
-    @property
+    @cached_property
     def instructions(self) -> int:
         """Of a step."""
         lengths = {name: len(program.instructions) for name, program in self.programs.items()}

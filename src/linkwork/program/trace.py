@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkworkError
+from .collector import collector_at_rest
 from .graph import INPUT, Graph, Node
 from .program import Port, Program
 
 
+@collector_at_rest()
 def trace(name: str, function: Callable[..., Mapping[str, Any]], inputs: Sequence[Port]) -> Program:
     """Run ``function`` with one nested list of graph nodes per input port (a bare node for shape ``()``).
 

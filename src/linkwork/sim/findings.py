@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,9 +15,10 @@ SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 SINGULAR = 0.03  # of the distance from singular positions at home
 LOOKS = 64  # times of each sample of a batch that are looked at
-FEW = 8  # that are looked at in short runs, which looking must not make longer
-SPARED = 16  # times for each look
-MOST = 2**18  # of a single motion: long ones are on disk, and stay there
+FEW = 2  # for limits in short runs, which looking must not make longer
+SPARED = 50  # times for each such look
+ALONE = 256  # of a single motion, for its limits
+MOST = 2**18  # of a single motion, for its energy: long ones are on disk, and stay there
 BEYOND = 1e-9  # of a limit: less is none
 WARNING = "warning: "  # how a note begins that casts doubt
 
@@ -27,11 +29,11 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
-    every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else MOST))
-    arrays = {name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()}
-    yield from _energy(arrays)
+    every = -(-times // (LOOKS if samples > 1 else MOST))
+    yield from _energy({name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()})
     if model.soft_limits is None and "q" in arrays:
-        yield from _limits(model, arrays)
+        every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else ALONE))
+        yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # the last time is among them
     if closeness is not None:
         yield from _singular(closeness)
 
@@ -54,26 +56,44 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _limits(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
-    lower, upper, names = model.coordinates.lower, model.coordinates.upper, model.coordinates.names
-    bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterator[str]:
+    bounded, lower, upper = _bounds(model)
     if not len(bounded):
         return
-    lower, upper = lower[bounded], upper[bounded]
-    seen, t = np.asarray(arrays["q"])[..., bounded], np.asarray(arrays["t"])
-    if (out := (seen < lower - BEYOND) | (seen > upper + BEYOND)).any():
-        which = np.nonzero(out)
-        values, joint = seen[which], which[2]
-        beyond = np.maximum(lower[joint] - values, values - upper[joint])
-        sample, _, k = (index[beyond.argmax()] for index in which)
-        bad = np.isin(np.arange(len(seen)), which[0])
-        joints = [names[bounded[j]] for j in np.unique(joint)]
-        began = t[out[sample, :, k]][0]
+    q = np.asarray(arrays["q"][:, looked_at])
+    seen = q.reshape(-1, q.shape[-1]).T[bounded]  # long rows are compared in a fraction of the time
+    with np.errstate(invalid="ignore"):
+        beyond = np.maximum(lower - seen, seen - upper)
+    worst = beyond.argmax()
+    if np.isnan(beyond.flat[worst]):  # samples that left the numbers
+        beyond[np.isnan(beyond)] = -np.inf
+        worst = beyond.argmax()
+    if beyond.flat[worst] > BEYOND:
+        out = (beyond > BEYOND).reshape(len(bounded), *q.shape[:2])
+        k, sample, _ = np.unravel_index(worst, out.shape)
+        names = [model.coordinates.names[j] for j in bounded]
+        joints = [name for name, any_ in zip(names, out.any(axis=(1, 2)), strict=True) if any_]
+        every = -(-len(arrays["t"]) // MOST)
+        own = np.asarray(arrays["q"][sample, ::every, bounded[k]])  # this one at all times
+        over = np.fmax(lower[k] - own, own - upper[k])
+        began, bad = arrays["t"][every * int((over > BEYOND).argmax())], out.any(axis=0).any(axis=-1)
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {names[bounded[k]]} by up to {beyond.max():.2g}, from t = {began:g} s on"
+            f" {names[k]} by up to {np.nanmax(over):.2g}, from t = {began:g} s on"
             f"{_of_samples(bad, int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
         )
+
+
+_known: WeakKeyDictionary[Model, tuple[np.ndarray, np.ndarray, np.ndarray]] = WeakKeyDictionary()
+
+
+def _bounds(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which entries of q have limits, and these, as columns."""
+    if model not in _known:
+        lower, upper = model.coordinates.lower, model.coordinates.upper
+        bounded = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+        _known[model] = bounded, lower[bounded, None], upper[bounded, None]
+    return _known[model]
 
 
 def _singular(closeness: np.ndarray) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.backend import backend
+from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
 from ..errors import DivergedError, LinkworkError, SimulationWarning
 from . import reuse, stability, storage
@@ -68,7 +69,7 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
     if warned:
         warnings.warn(warned, SimulationWarning, stacklevel=USER)
         notes.append(WARNING + warned)
-    notes += jumps(setup.plant, method)
+    notes += jumps(setup.plant, method, runner.loop.scheme)
     samples, rows = setup.samples, steps // every + 1
     shown = Progress(options.progress, samples * steps)
     lent = None
@@ -126,11 +127,10 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
     return _kept(arrays, setup, method, dt, notes, options)
 
 
-def jumps(plant: Plant, method: str) -> list[str]:
+def jumps(plant: Plant, method: str, scheme: Scheme) -> list[str]:
     """What to say of inputs that are held, where the method looks back."""
-    back = schemes()[method].history
     smooth = not set(plant.held) - {REFERENCE}  # samples of a reference are
-    return [] if smooth or not back else [JUMPS.format(method=method, steps=back + 1)]
+    return [] if smooth or not scheme.history else [JUMPS.format(method=method, steps=scheme.history + 1)]
 
 
 def _kept(

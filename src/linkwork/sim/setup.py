@@ -20,6 +20,7 @@ from .options import Options
 from .plant import Plant
 
 REMEMBERED = 64  # setups traced before
+PLAIN = {bool, int, float, str}
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
 
 
@@ -102,8 +103,10 @@ def prepare(
 def _content(value: Any) -> Any:
     """Something hashable that is equal only for equal contents; None for what has no contents to compare, such as a
     function, whose result may change from one run to the next."""
+    if value is None or type(value) in PLAIN:
+        return (value,)
     match value:
-        case None | bool() | int() | float() | str():
+        case bool() | int() | float() | str():  # also NumPy's
             return (value,)
         case np.ndarray() if value.dtype != object:
             return (value.shape, value.dtype.str, value.tobytes())

@@ -213,7 +213,7 @@ class Stepper:
         warned = stability.warning(self._setup, self.method, self.dt)
         if warned:
             warnings.warn(warned, SimulationWarning, stacklevel=USER)
-        return [*notes, *[WARNING + warned] * bool(warned), *jumps(self._plant, self.method)]
+        return [*notes, *[WARNING + warned] * bool(warned), *jumps(self._plant, self.method, self._runner.loop.scheme)]
 
     def _write(self, view: np.ndarray, value: Any, name: str) -> None:
         if not view.flags.writeable:

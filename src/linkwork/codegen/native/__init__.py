@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ...program.collector import collector_at_rest
 from ...program.program import Program
 from .. import cache
 from ..backend import Compiled
 from ..timeloop import Run, TimeLoop
+from . import threads as workers
 from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits
 from .emit import Module
 from .kernel import SEGMENT, emit_kernel
 from .loop import emit_loop
 from .machine_code import assemble, emitter, load
 from .target import ITEM_SIZE, LOCK, Target, host
-from .threads import share, start_workers
 from .ufunc import make_ufunc
 
 
@@ -51,10 +52,11 @@ def compile(program: Program, dtype: str) -> Compiled:
 
 def _shared(program: Program, dtype: str, ready: Loaded, threads: int) -> Any:
     """A ufunc of the same loop that shares a batch among threads."""
-    start_workers(threads)
+    if threads > workers.running + 1:
+        workers.start(threads)
     if threads not in ready.shared:
         with LOCK:
-            loop, data = share(program, host().lanes(dtype), ready.address, threads)
+            loop, data = workers.share(program, host().lanes(dtype), ready.address, threads)
             ufunc, buffers = make_ufunc(program, dtype, loop, ctypes.addressof(data))
             ready.keep.append((data, buffers))
             ready.shared[threads] = ufunc
@@ -98,6 +100,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
         return _loaded[key]
 
 
+@collector_at_rest()
 def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = SEGMENT) -> str:
     """The LLVM IR that :func:`build` compiles."""
     module = Module(target or host(), dtype)

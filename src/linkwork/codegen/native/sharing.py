@@ -3,8 +3,8 @@
 ``@shared`` has the signature of a NumPy inner loop. It offers the batch to workers, who sleep in machine code, and then
 works on it itself, piece by piece, as do the workers that come in time: whoever is free takes the next piece. An offer
 that nobody took is taken back. So a worker that comes late, because its processor is busy, costs its wake-up alone. One
-that is put off its processor in the midst of a piece has to be waited for. After either the next batches are worked
-alone, and ever more of them while it happens again.
+that is put off its processor in the midst of a piece has to be waited for. After either, or if one thread would have
+taken no longer, the next batches are worked alone, and ever more of them while it happens again.
 
 A worker's ``OFFER`` is 0 while it is free, a job, that + 1 while it works on it, or + 3 if somebody sleeps until it is
 done. Locks are Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
@@ -16,16 +16,22 @@ from .emit import Function, Module
 from .target import Target
 
 WORKERS = 255  # at most
+ARRAYS = 64  # inputs and outputs of a function; NumPy takes no more
 WORKER = 128  # bytes: two cache lines, which processors fetch together
 OFFER, ASLEEP, WAKE, DONE = range(4)  # words of a worker; the last two are locks
-LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, DATA = range(6)  # words of the ``data`` that NumPy passes to @shared; how many
+# Words of the ``data`` that NumPy passes to @shared. ALONE: batches to be worked alone now, LONGER: the next time.
+# RATES: the time that one thread took for a state, in batches of 1, of 2 to 3, of 4 to 7 states and so on
+LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, ALONE, LONGER, RATES = range(8)
+SIZES = 32
+DATA = RATES + SIZES
 COUNT, ARGS, STEPS, NEXT, FLAGS, JOB = range(4, 10)  # words of a job, after LOOP, ARGUMENTS, PIECE, HELPERS; how many
 CAME = 1 << 32  # among FLAGS: some worker came; below are floating point flags
 ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functions of Python and NumPy; how many
 
-# Looks at a word before sleeping, each of 40 to 140 cycles. A worker soon leaves the processor to others; who waits for
-# a worker does so for longer than a piece takes.
-IDLE, WAIT = 40, 400
+# Looks at a word before sleeping, each of 40 to 140 cycles. A worker looks for some 20 us, so that calls one after the
+# other find it awake (two threads on 4096 states of the Panda: 35 us, with its wake-up 49; one thread: 62). Who waits
+# for a worker does so for longer than its last piece takes.
+IDLE, WAIT = 1000, 400
 PIECES = 8  # at least in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10
 MOST_ALONE = 64  # batches worked alone after a worker had to be waited for
 PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32 1)", "arm64": "llvm.aarch64.hint(i32 1)"}
@@ -46,7 +52,8 @@ def sharing_text(target: Target) -> str:
         f"@context = dso_local global [{CONTEXT} x ptr] zeroinitializer",
         f"@workers = dso_local global [{WORKERS} x [{WORKER} x i8]] zeroinitializer, align {WORKER}",
         "@started = dso_local global i64 0",  # how many of them there are
-        "@alone = dso_local global [2 x i64] [i64 0, i64 1]",  # batches still to be worked alone, and the next time
+        "declare i64 @llvm.readcyclecounter()",
+        "declare i64 @llvm.ctlz.i64(i64, i1)",
         "declare i64 @llvm.smin.i64(i64, i64)",
         "declare i64 @llvm.smax.i64(i64, i64)",
     ]
@@ -64,7 +71,7 @@ def _emit_pieces(m: Module):
     with Function(m, "define internal void @pieces(ptr %job) noinline nounwind") as f:
         loop, args, steps = (_word(f, "%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
         arguments, least, helpers, count = (_word(f, "%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
-        moved, dimensions = f.let(f"alloca ptr, i64 {arguments}"), f.let("alloca i64")
+        moved, dimensions = f.let(f"alloca [{ARRAYS} x ptr]"), f.let("alloca i64")
         twice = f.let(f"shl i64 {f.let(f'add i64 {helpers}, 1')}, 1")
         shares = f.let(f"mul i64 {least}, {twice}")
         next_ = f.at("%job", 8 * NEXT)
@@ -144,15 +151,26 @@ def _emit_shared(m: Module):
         acquire, release = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE))
         loop, arguments = _word(f, "%data", LOOP, "ptr"), _word(f, "%data", ARGUMENTS)
         least, most, looks = (_word(f, "%data", k) for k in (PIECE, HELPERS, LOOKS))
-        count, alone, longer = _word(f, "%dimensions", 0), _word(f, "@alone", 0), f.at("@alone", 8)
+        count, alone, last = _word(f, "%dimensions", 0), _word(f, "%data", ALONE), _word(f, "%data", LONGER)
         pieces = f.let(f"sdiv i64 {f.let(f'sdiv i64 {count}, {least}')}, {PIECES}")
         helpers = _call(f, "smin", most, pieces)
         _branch(f, f.let(f"icmp sgt i64 {helpers}, 0"), "enough", "one")
         f.label("enough")
-        _branch(f, f.let(f"icmp sgt i64 {alone}, 0"), "hold", "many")
-        f.label("hold")
-        f.do(f"store i64 {f.let(f'sub i64 {alone}, 1')}, ptr @alone")
-        f.do("br label %one")
+        size = _call(
+            f, "smin", f.let(f"sub i64 63, {f.let(f'call i64 @llvm.ctlz.i64(i64 {count}, i1 true)')}"), SIZES - 1
+        )
+        place = f.let(f"getelementptr i64, ptr {f.at('%data', 8 * RATES)}, i64 {size}")
+        known = f.let(f"load i64, ptr {place}")
+        sixteenth = f.let(f"lshr i64 {known}, 4")
+        began = f.let("call i64 @llvm.readcyclecounter()")
+        _branch(f, f.let(f"icmp sgt i64 {alone}, 0"), "alone", "many")
+        f.label("alone")
+        f.do(f"call void {loop}(ptr %args, ptr %dimensions, ptr %steps, ptr null)")
+        f.do(f"store i64 {f.let(f'sub i64 {alone}, 1')}, ptr {f.at('%data', 8 * ALONE)}")
+        rate, unknown = _rate(f, began, count), f.let(f"icmp eq i64 {known}, 0")
+        best = _call(f, "smin", rate, f.let(f"add i64 {known}, {sixteenth}"))  # what was once so fast may be so no more
+        f.do(f"store i64 {f.let(f'select i1 {unknown}, i64 {rate}, i64 {best}')}, ptr {place}")
+        f.do("ret void")
         f.label("one")
         f.do(f"call void {loop}(ptr %args, ptr %dimensions, ptr %steps, ptr null)")
         f.do("ret void")
@@ -193,14 +211,16 @@ def _emit_shared(m: Module):
             f.label("sleep")
             f.do(f"call i32 {acquire}(ptr {_word(f, worker, DONE, 'ptr')}, i32 1)")
             f.do(f"store i64 1, ptr {slept}")
-        flags, last = _word(f, job, FLAGS), f.let(f"load i64, ptr {longer}")
+        flags, rate = _word(f, job, FLAGS), _rate(f, began, count)
         nobody = f.let(f"icmp ult i64 {flags}, {CAME}")
         waited = f.let(f"icmp ne i64 {f.let(f'load i64, ptr {slept}')}, 0")
-        bad = f.let(f"or i1 {nobody}, {waited}")
+        slow = f.let(f"icmp sgt i64 {rate}, {f.let(f'sub i64 {known}, {sixteenth}')}")
+        slow = f.let(f"and i1 {slow}, {f.let(f'icmp ne i64 {known}, 0')}")
+        bad = f.let(f"or i1 {f.let(f'or i1 {nobody}, {waited}')}, {slow}")
         more = _call(f, "smin", f.let(f"shl i64 {last}, 1"), MOST_ALONE)
         less = _call(f, "smax", f.let(f"lshr i64 {last}, 1"), 1)
-        f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {last}, i64 0')}, ptr @alone")
-        f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {more}, i64 {less}')}, ptr {longer}")
+        for k, then, otherwise in ((ALONE, last, 0), (LONGER, more, less)):
+            f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {then}, i64 {otherwise}')}, ptr {f.at('%data', 8 * k)}")
         f.do(f"call void @raise(i64 {flags})")
         f.do("ret void")
 
@@ -220,6 +240,12 @@ def _watch(f: Function, name: str, place: str, value: str, looks: str | int, sti
     f.do(f"%{name}.after = add i64 %{name}.k, 1")
     _branch(f, f.let(f"icmp slt i64 %{name}.after, {looks}"), name, still)
     return seen
+
+
+def _rate(f: Function, began: str, count: str) -> str:
+    """The time since then, for each of so many states; in 256ths of a tick of the clock."""
+    time = f.let(f"sub i64 {f.let('call i64 @llvm.readcyclecounter()')}, {began}")
+    return f.let(f"sdiv i64 {f.let(f'shl i64 {time}, 8')}, {count}")
 
 
 def _call(f: Function, name: str, a: str | int, b: str | int) -> str:

@@ -22,7 +22,7 @@ from .target import LOCK, host
 GET_FLAGS = 28  # slot of PyUFunc_getfperr in _UFUNC_API, which clears them too
 WORK = 20_000  # vector instructions of the least piece of a batch: 7 us or so
 
-_running = 0  # workers
+running = 0  # workers
 
 
 def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, Any]:
@@ -36,21 +36,20 @@ def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, A
         sharing.PIECE: blocks * lanes,
         sharing.HELPERS: threads - 1,
         sharing.LOOKS: sharing.WAIT * max(1, each // WORK),
+        sharing.LONGER: 1,
     }
-    data = (ctypes.c_int64 * sharing.DATA)(*(words[k] for k in range(sharing.DATA)))
+    data = (ctypes.c_int64 * sharing.DATA)(*(words.get(k, 0) for k in range(sharing.DATA)))
     return _engine().get_function_address("shared"), data
 
 
-def start_workers(threads: int):
+def start(threads: int):
     """See to it that there are workers for so many threads, the calling one included."""
-    global _running
-    if threads <= _running + 1:
-        return
+    global running
     with LOCK:
-        while _running < min(threads - 1, sharing.WORKERS):
-            _start(_running)
-            _running += 1
-            _started().value = _running
+        while running < min(threads - 1, sharing.WORKERS):
+            _start(running)
+            running += 1
+            _started().value = running
 
 
 def _start(number: int):
@@ -96,5 +95,5 @@ def _started() -> ctypes.c_int64:
 
 
 def _forget():
-    global _running
-    _running = _started().value = 0
+    global running
+    running = _started().value = 0

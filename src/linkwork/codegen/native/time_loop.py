@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache as once
 from functools import partial
 from typing import Any
 
@@ -37,8 +38,8 @@ HELD = 3  # words for each held port: pointer, bytes from sample to sample, byte
 def build_loop(loop: TimeLoop, samples: int) -> Run:
     """Native code of a loop. It lets go of Python's lock while it runs."""
     target = host()
-    if samples <= target.half.lanes("float64"):
-        target = target.half
+    if samples <= _half(target).lanes("float64"):
+        target = _half(target)
     key = loop.digest, target
     with LOCK:
         if key not in _loaded:
@@ -54,6 +55,11 @@ def build_loop(loop: TimeLoop, samples: int) -> Run:
 
 
 _loaded: dict[tuple[str, Target], tuple[Run, Any]] = {}  # never freed, it may be running
+
+
+@once
+def _half(target: Target) -> Target:
+    return target.half
 
 
 def ir_text(loop: TimeLoop, target: Target) -> str:

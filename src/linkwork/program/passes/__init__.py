@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ..collector import collector_at_rest
 from ..program import Program
 from .constants import rescale
 from .factor import factor
@@ -54,6 +55,7 @@ def schedule(program: Program) -> Program:
     return order_for_registers(fuse_multiply_add(absorb_signs(program)))
 
 
+@collector_at_rest()
 def optimize(program: Program) -> Program:
     """The passes that every compiled program goes through."""
     return schedule(customise(program))
