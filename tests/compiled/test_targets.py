@@ -104,11 +104,11 @@ def test_vectors_lie_on_whole_cache_lines(case):
 
 
 def test_traffic_with_memory(case):
-    """LLVM keeps to the register allocation of kernels, and that leaves little to be moved; ARM's functions are shorter."""
+    """LLVM keeps to the register allocation of kernels, and that leaves little to be moved."""
     program, code, _ = case
     moved = [each for each in instructions(code) if each.on_vectors(code.target) and each.in_memory]
     operations, name = len(program.instructions), code.target.cpu
-    most = 1.2 if code.target.registers == 16 else 0.85 if code.target.vector_bytes > 16 else 0.95
+    most = 1.2 if code.target.registers == 16 else 0.85 if code.target.vector_bytes > 16 else 0.95  # ARM: more cuts
     assert len(moved) < most * operations
     assert sum(each.on_stack for each in moved) < SPILLED.get(name, 0.06) * operations
 

@@ -86,8 +86,8 @@ class Target:
 # - sines: with wide vectors 6 save 5 % against 3 (UR5); with few registers 3 save 3 % against 1 or 2.
 # - broadcast: a constant takes 8 bytes of the cache instead of 64. Older instructions need a register for it: +5 %.
 # - segment: every cut costs, Talos' inverse dynamics 129 -> 154 ns for one; LLVM's time for an instruction grows by a
-#   tenth from 2000 to 4000, and by a quarter to 8000. For ARM it is three times as long in functions of 8000 as of 500, and they take
-#   21 kB of the stack against 3.
+#   tenth from 2000 to 4000, and by a quarter to 8000. For ARM it is three times as long in functions of 8000 as of
+#   500, and they take 21 kB of the stack against 3.
 # - pairs: the code of so long a program does not stay in the first-level cache. With 32 bytes Talos' forward dynamics
 #   (6.5 thousand instructions) takes 502 -> 410 ns, with few registers 532 -> 437; its inverse dynamics (2.4 thousand)
 #   149 -> 188. With 64 bytes two blocks do not fit into the first-level data cache: 302 -> 306.
