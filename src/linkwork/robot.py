@@ -243,7 +243,7 @@ class Robot:
         friction_width: float = 0.05,
         dynamics: str = "auto",
         backend: str = "native",
-        threads: int = 1,
+        threads: int | str = 1,
         to: str | Path | None = None,
         out: Trajectory | None = None,
         progress: Any = None,
@@ -256,12 +256,13 @@ class Robot:
         potential_energy, momentum, center_of_mass, loop_residual, work. ``vary``: parameters of each sample: mass
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
         (samples, 10)}; viscous and coulomb (samples, joints); gravity (samples, 3). Controllers know nothing of these.
-        ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples.
-        ``to``: a new folder to stream into, of .npy files or, if its name ends in .zarr, a Zarr group; memory stays
-        small. ``out``: a trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew,
-        notes and all, and returned; after an error it has what was recorded until then. ``progress``: True, False, or
-        a function of (done, total) steps; if not said, long runs show it in a terminal. ``diverged``: "raise" a
-        DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run early and keeps what is done.
+        ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples,
+        "auto" for as many as gain something. ``to``: a new folder to stream into, of .npy files or, if its name ends in
+        .zarr, a Zarr group; memory stays small. ``out``: a trajectory of an earlier rollout with the same outputs,
+        samples and times: it is filled anew, notes and all, and returned; after an error it has what was recorded until
+        then. ``progress``: True, False, or a function of (done, total) steps; if not said, long runs show it in a
+        terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run
+        early and keeps what is done.
         """
         from .sim import Options, rollout
 
@@ -286,7 +287,7 @@ class Robot:
         friction_width: float = 0.05,
         dynamics: str = "auto",
         backend: str = "native",
-        threads: int = 1,
+        threads: int | str = 1,
     ) -> Stepper:
         """Many motions at once, a step at a time, for learning and for hardware in the loop; a step is one native call,
         of ``substeps`` steps of ``dt`` seconds each, and gives the bits of ``rollout``.

@@ -8,6 +8,7 @@ import warnings
 import weakref
 from dataclasses import replace
 from itertools import cycle, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -462,3 +463,19 @@ def test_no_warning_for_sensible_robots():
     extras = linkwork.load(describe(Recipe(seed=3, joints=2, extras=True)))
     extras.simulate(None, None, 0.01, 1e-3, limits=SoftLimits(1000.0, 5.0))
     assert replace(extras.model).friction_width == 0.0
+
+
+@pytest.mark.parametrize("samples, steps, expected", [(512, 200, 3), (2, 2, 1), (9, 10**6, 2)])
+def test_threads_are_taken_where_they_gain(samples, steps, expected, monkeypatch):
+    monkeypatch.setattr(module, "PROCESSORS", 3)
+    arm = linkwork.load("scara")
+    runner = SimpleNamespace(setup=SimpleNamespace(samples=samples), loop=SimpleNamespace(instructions=200))
+    assert module.Runner.threads(runner, "auto", steps) == expected
+    assert module.Runner.threads(runner, 4, steps) == 4
+    if steps < 1000:
+        states = np.random.default_rng(1).normal(size=(2, samples, arm.nv))
+        run = {"dt": 1e-4, "steps": steps}
+        one, auto = (arm.rollout(*states, **run, threads=threads) for threads in (1, "auto"))
+        assert all(np.array_equal(one[name], auto[name]) for name in one)
+    with pytest.raises(LinkworkError, match="whole number"):
+        arm.rollout(np.zeros((2, 4)), np.zeros((2, 4)), dt=1e-4, steps=2, threads="all")

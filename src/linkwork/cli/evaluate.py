@@ -59,7 +59,7 @@ def evaluate(
     ] = None,
     method: Annotated[str, method_option()] = "auto",
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
-    threads: Annotated[int, typer.Option(min=1, help="Threads among which a batch is split.")] = 1,
+    threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads that share a batch.")] = "1",
     json: Json = False,
 ) -> None:
     """Evaluate a quantity at one state, or at every state of a file.
@@ -115,7 +115,8 @@ def evaluate(
     else:
         given |= {name: neutral(model, name) for name in zero}
     with progress("compiling and evaluating"):
-        result = function(**{name: given[name] for name in inputs}, threads=threads)
+        several = int(threads) if threads.isdecimal() else threads
+        result = function(**{name: given[name] for name in inputs}, threads=several)
     outputs = QUANTITIES[quantity].outputs
     values = result if len(outputs) > 1 else (np.asarray(result),)
     results = [

@@ -38,7 +38,7 @@ class Options:
     tolerance: float = 1e-9
     every: int = 1
     outputs: Sequence[str] = ("q", "v")
-    threads: int = 1
+    threads: int | str = 1
     to: str | Path | None = None
     out: Any = None
     progress: bool | Callable[[int, int], Any] | None = None
@@ -50,7 +50,7 @@ class Options:
         if self.to is not None and self.out is not None:
             got, fix = "to= and out=", "leave one of them"
             raise LinkworkError("records go into a folder or into a trajectory's memory", got=got, fix=fix)
-        for name, check in (("every", whole), ("threads", whole), ("tolerance", positive)):
+        for name, check in (("every", whole), ("threads", _threads), ("tolerance", positive)):
             object.__setattr__(self, name, check(getattr(self, name), name))
         for name, form in FORMS.items():
             value = getattr(self, name)
@@ -61,3 +61,7 @@ class Options:
     def among(cls, given: Mapping[str, Any]) -> Options:
         """Those of them that stand among ``given``, such as the arguments of a function; what else is there is left."""
         return cls(**{name: given[name] for name in cls.__match_args__ if name in given})
+
+
+def _threads(value: Any, where: str) -> int | str:
+    return value if value == "auto" else whole(value, where)

@@ -16,6 +16,7 @@ from ..codegen.backend import backend
 from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
 from ..errors import DivergedError, LinkworkError, SimulationWarning
+from ..function import PROCESSORS
 from . import reuse, stability, storage
 from .findings import SINGULAR, WARNING, findings
 from .inputs import one_of_names, positive, whole
@@ -33,6 +34,7 @@ OUTPUTS = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "momentum
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
+SHARED = 10**7  # instructions of all samples from which on threads gain: about a millisecond
 FIRST = 10**8  # instructions of all samples until the first look: some milliseconds of native code
 SLOWER = 1000  # others take about so much longer
 BLOCK = 8  # samples or fewer take the same time
@@ -62,8 +64,9 @@ def checked_outputs(robot: Any, outputs: Sequence[str]) -> tuple[str, ...]:
 
 def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> Trajectory:
     """By a method with a fixed step."""
-    every, to, threads = options.every, options.to, options.threads
+    every, to = options.every, options.to
     runner = Runner(setup, method, dt, options.backend)
+    threads = runner.threads(options.threads, steps)
     notes = list(setup.notes)
     warned = stability.warning(setup, method, dt)
     if warned:
@@ -187,6 +190,14 @@ class Runner:
         state = np.zeros((group.stop - group.start, self.loop.state))
         state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
         return state
+
+    def threads(self, wanted: int | str, steps: int) -> int:
+        """How many share so many steps of all samples, if that is left open: all where each gains more than it takes
+        to begin."""
+        if wanted != "auto":
+            return int(wanted)
+        work = self.setup.samples * steps * self.loop.instructions
+        return min(PROCESSORS, -(-self.setup.samples // BLOCK)) if work >= SHARED else 1
 
     def advance(
         self,

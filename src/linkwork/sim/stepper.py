@@ -59,8 +59,8 @@ class Stepper:
         self._state = runner.start(slice(0, self.samples))
         self._records = np.empty((self.samples, 1, len(runner.loop.record.results)))
         self._calls, self._since = 0, np.zeros(self.samples, int)
-        self._threads = options.threads
-        self._pool = ThreadPoolExecutor(options.threads) if options.threads > 1 else None
+        self._threads = runner.threads(options.threads, self.substeps)
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         # Of the turns from 1 on only the end is a multiple of their number.
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))

@@ -309,11 +309,10 @@ def _operate(f: Function, op: Op, args: list[str]) -> str:
         case Op.FNMA:
             return f.fnma(*args)
         case Op.SIGN:
-            # x + 0 is what is left for zeros of either sign and NaN; "one" does not flag a NaN as invalid.
-            vector, lanes = f.module.vector, f.module.lanes
-            nonzero = f.let(f"fcmp one {vector} {args[0]}, zeroinitializer")
-            one = f.intrinsic("copysign", f.constant(1.0), args[0])
-            rest = f.binary("fadd", args[0], "zeroinitializer")
-            return f.let(f"select <{lanes} x i1> {nonzero}, {vector} {one}, {vector} {rest}")
+            # x + 0 is what is left for zeros of either sign and NaN; neither comparison flags a NaN as invalid.
+            (x,), vector, mask = args, f.module.vector, f"<{f.module.lanes} x i1>"
+            zero, nan = f.let(f"fcmp oeq {vector} {x}, zeroinitializer"), f.let(f"fcmp uno {vector} {x}, {x}")
+            one, rest = f.intrinsic("copysign", f.constant(1.0), x), f.binary("fadd", x, "zeroinitializer")
+            return f.let(f"select {mask} {f.let(f'or {mask} {zero}, {nan}')}, {vector} {rest}, {vector} {one}")
         case _:
             raise AssertionError(op)

@@ -3,7 +3,8 @@
 ``x`` is reduced to ``r = x - n pi/2`` in ``[-pi/4, pi/4]`` by subtracting pi/2 in three parts (Cody and Waite), then
 two polynomials give sine and cosine of ``r``, and the last two bits of ``n`` say which is which and the signs. Lanes
 with ``n`` beyond ``NEAR`` are reduced one by one with 192 bits of 2/pi (Payne and Hanek); infinity and NaN give NaN.
-A lane's result depends on that lane alone. The error stays below 2 units in the last place everywhere.
+A lane's result depends on that lane alone. The error stays below 2 units in the last place everywhere, or below 2.5
+where the processor cannot fuse.
 
 Several vectors are taken together, so that their chains of operations fill each other's waits.
 Comparisons are made on integers: ordered comparisons of NaN would raise the processor's "invalid" flag, which NumPy
