@@ -69,18 +69,20 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
         beyond[np.isnan(beyond)] = -np.inf
         worst = beyond.argmax()
     if beyond.flat[worst] > BEYOND:
-        out = (beyond > BEYOND).reshape(len(bounded), *q.shape[:2])
-        k, sample, _ = np.unravel_index(worst, out.shape)
+        k, place = divmod(int(worst), beyond.shape[1])
+        sample = place // q.shape[1]
+        out = beyond > BEYOND
         names = [model.coordinates.names[j] for j in bounded]
-        joints = [name for name, any_ in zip(names, out.any(axis=(1, 2)), strict=True) if any_]
+        joints = [name for name, any_ in zip(names, out.any(axis=1), strict=True) if any_]
+        bad = out.any(axis=0).reshape(q.shape[:2]).any(axis=1)
         every = -(-len(arrays["t"]) // MOST)
         own = np.asarray(arrays["q"][sample, ::every, bounded[k]])  # this one at all times
         over = np.fmax(lower[k] - own, own - upper[k])
-        began, bad = arrays["t"][every * int((over > BEYOND).argmax())], out.any(axis=0).any(axis=-1)
+        began = arrays["t"][every * int((over > BEYOND).argmax())]
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
-            f" {names[k]} by up to {np.nanmax(over):.2g}, from t = {began:g} s on"
-            f"{_of_samples(bad, int(sample))}; limits=linkwork.SoftLimits(...) makes them act"
+            f" {names[k]} by up to {np.fmax.reduce(over):.2g}, from t = {began:g} s on"
+            f"{_of_samples(bad, sample)}; limits=linkwork.SoftLimits(...) makes them act"
         )
 
 
