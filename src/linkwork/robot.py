@@ -257,12 +257,12 @@ class Robot:
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
         (samples, 10)}; viscous and coulomb (samples, joints); gravity (samples, 3). Controllers know nothing of these.
         ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples,
-        "auto" for as many as gain something. ``to``: a new folder to stream into, of .npy files or, if its name ends in
-        .zarr, a Zarr group; memory stays small. ``out``: a trajectory of an earlier rollout with the same outputs,
-        samples and times: it is filled anew, notes and all, and returned; after an error it has what was recorded until
-        then. ``progress``: True, False, or a function of (done, total) steps; if not said, long runs show it in a
-        terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the numbers. Ctrl-C ends a run
-        early and keeps what is done.
+        at most one for each processor; "auto" for as many as gain something. ``to``: a new folder to stream into, of
+        .npy files or, if its name ends in .zarr, a Zarr group; memory stays small. ``out``: a trajectory of an earlier
+        rollout with the same outputs, samples and times: it is filled anew, notes and all, and returned; after an error
+        it has what was recorded until then. ``progress``: True, False, or a function of (done, total) steps; if not
+        said, long runs show it in a terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the
+        numbers. Ctrl-C ends a run early and keeps what is done.
         """
         from .sim import Options, rollout
 

@@ -1,5 +1,6 @@
 """Rollouts: forms of inputs, parameters and gains of each sample, outputs; against runs that do it another way."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -391,7 +392,8 @@ def test_all_outputs(robot):
     assert tuple(one) == ("t", "center_of_mass") and one.center_of_mass.shape == (B, STEPS + 1, 3)
 
 
-def test_threads_give_the_same_bits(arm):
+def test_threads_give_the_same_bits(arm, monkeypatch):
+    monkeypatch.setattr(sys.modules["linkwork.sim.rollout"], "PROCESSORS", 8)
     q, v = starts(arm, 37)
     tau = np.random.default_rng(0).uniform(-2, 2, (37, STEPS, 2))
     vary = {"viscous": np.random.default_rng(1).uniform(0, 1, (37, 2))}

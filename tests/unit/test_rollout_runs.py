@@ -471,7 +471,7 @@ def test_threads_are_taken_where_they_gain(samples, steps, expected, monkeypatch
     arm = linkwork.load("scara")
     runner = SimpleNamespace(setup=SimpleNamespace(samples=samples), loop=SimpleNamespace(instructions=200))
     assert module.Runner.threads(runner, "auto", steps) == expected
-    assert module.Runner.threads(runner, 4, steps) == 4
+    assert [module.Runner.threads(runner, wanted, steps) for wanted in (2, 4, 10**6)] == [2, 3, 3]
     if steps < 1000:
         states = np.random.default_rng(1).normal(size=(2, samples, arm.nv))
         run = {"dt": 1e-4, "steps": steps}

@@ -1,5 +1,12 @@
 """Steppers: the bits of rollouts step by step, samples that start anew, inputs that change, and mistakes."""
 
+import copy
+import os
+import pickle
+import signal
+import sys
+import threading
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -97,12 +104,51 @@ def test_the_bits_of_rollouts(name, method):
         assert not stepper.diverged.any()
 
 
-def test_threads_and_the_interpreter(arm):
+def test_threads_and_the_interpreter(arm, monkeypatch):
+    monkeypatch.setattr(sys.modules["linkwork.sim.rollout"], "PROCESSORS", 3)
     (q, v), tau = starts(arm, 37), torques(arm, 37)
     one, many = (stepped(arm.stepper(37, DT, q0=q, v0=v, threads=n), tau) for n in (1, 3))
     slow = stepped(arm.stepper(37, DT, q0=q, v0=v, backend="interpreter"), tau)
     for a, b, c in zip(one, many, slow):
         assert np.array_equal(a, b) and np.abs(a - c).max() < 1e-13 * np.abs(a).max()
+
+
+@pytest.fixture
+def two_threads(monkeypatch):
+    monkeypatch.setattr(sys.modules["linkwork.sim.rollout"], "PROCESSORS", 2)
+    return 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX copies processes")
+def test_a_copy_of_the_process_goes_on(arm, two_threads):
+    stepper = arm.stepper(16, DT, threads=two_threads)
+    stepper.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python's, of threads that stay behind
+        child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        stepper.step()
+        os._exit(int((stepper.steps != 2).any()))
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_step_that_is_interrupted_is_over_and_counted(arm, threads, two_threads):
+    stepper = arm.stepper(16, 1e-7, substeps=400_000, threads=threads)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.02, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                stepper.step()
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    made = stepper.save()[:, -2:]  # by native code, and as it is told
+    assert made[0, 0] >= 400_000 and (made == made[0, 0]).all()
+    assert np.array_equal(stepper.save()[:, -2:], made)
 
 
 def test_limits_and_friction(arm):
@@ -327,6 +373,12 @@ def test_refused_steppers(arm, options, words):
         (lambda s: s.reset(q=[np.inf, 0]), ShapeError, "finite"),
         (lambda s: s.reset(q={"elbow": 1.0}), UnknownNameError, "elbow"),
         (lambda s: s.restore(np.zeros((3, 2))), ShapeError, r"not what save\(\) gave"),
+        (lambda s: s.restore(None), ShapeError, "restore: these are not real numbers"),
+        (lambda s: setattr(s, "q", None), ShapeError, "stepper.q: these are not real numbers"),
+        (lambda s: setattr(s, "v", 1j), ShapeError, "stepper.v: these are not real numbers"),
+        (lambda s: copy.copy(s), UnsupportedError, r"cannot be copied or pickled\n.*\.restore\(saved\)"),
+        (lambda s: copy.deepcopy(s), UnsupportedError, "cannot be copied"),
+        (lambda s: pickle.dumps(s), UnsupportedError, "cannot be copied"),
         (lambda s: setattr(s, "tau", np.zeros(3)), ShapeError, r"stepper.tau: wrong shape\n.*\(3,\)\n.*\(3, 2\)"),
     ],
 )  # fmt: skip

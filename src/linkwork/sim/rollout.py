@@ -192,10 +192,10 @@ class Runner:
         return state
 
     def threads(self, wanted: int | str, steps: int) -> int:
-        """How many share so many steps of all samples, if that is left open: all where each gains more than it takes
-        to begin."""
+        """How many share so many steps of all samples: no more than there are processors, and if that is left open, all
+        of these where each gains more than it takes to begin."""
         if wanted != "auto":
-            return int(wanted)
+            return min(int(wanted), PROCESSORS)
         work = self.setup.samples * steps * self.loop.instructions
         return min(PROCESSORS, -(-self.setup.samples // BLOCK)) if work >= SHARED else 1
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from ..codegen.timeloop import Turns
 from ..control import Point
 from ..errors import ShapeError, SimulationWarning, UnsupportedError
 from ..formulations import layouts
+from ..model.coordinates import real_numbers
 from . import stability
 from .findings import WARNING
 from .inputs import is_law, one_of_names, positive, vector, whole
@@ -60,7 +62,7 @@ class Stepper:
         self._records = np.empty((self.samples, 1, len(runner.loop.record.results)))
         self._calls, self._since = 0, np.zeros(self.samples, int)
         self._threads = runner.threads(options.threads, self.substeps)
-        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        self._shared = _Threads(self._threads)
         # Of the turns from 1 on only the end is a multiple of their number.
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
@@ -158,8 +160,8 @@ class Stepper:
 
     def step(self) -> None:
         """All samples by ``substeps`` steps of ``dt``, under what stands in ``tau`` and the other inputs."""
+        self._calls += 1  # before Ctrl-C, which comes when the native call is over, can keep it from being counted
         self._advance()
-        self._calls += 1
 
     def reset(self, mask: Any = None, q: Any = None, v: Any = None) -> None:
         """Start samples anew, at time zero: those where ``mask`` (samples,) is true, or all.
@@ -185,17 +187,20 @@ class Stepper:
         """Where all samples stand, as an array for ``restore``: also the times, and what the method looks back on."""
         return np.column_stack([self._state, self.steps])
 
-    def restore(self, saved: np.ndarray, mask: Any = None) -> None:
+    def restore(self, saved: Any, mask: Any = None) -> None:
         """Put samples where they stood, all or those of a mask."""
-        expected = self.samples, self._state.shape[1] + 1
-        if np.shape(saved) != expected:
-            raise ShapeError(
-                "this is not what save() gave", where="restore", got=np.shape(saved), expected=str(expected)
-            )
+        saved, expected = real_numbers(saved, "restore"), (self.samples, self._state.shape[1] + 1)
+        if saved.shape != expected:
+            raise ShapeError("this is not what save() gave", where="restore", got=saved.shape, expected=str(expected))
         chosen = self._chosen(mask)
         self._state[chosen] = saved[chosen, :-1]
         self._since[chosen] = self._calls - saved[chosen, -1].astype(int) // self.substeps
         self._look()
+
+    def __reduce__(self):
+        """A copy would work on the memory of this one, and in another process there is none."""
+        fix = "another robot.stepper(...), there .restore(saved) of what .save() gave here"
+        raise UnsupportedError("a stepper cannot be copied or pickled", where=repr(self), fix=fix)
 
     # -- how -------------------------------------------------------------------------------------------------------
 
@@ -204,7 +209,7 @@ class Stepper:
         share = -(-self.samples // self._threads // 8) * 8 if self._threads > 1 else self.samples  # whole blocks
         parts = [slice(first, min(first + share, self.samples)) for first in range(0, self.samples, share)]
         calls = [self._runner.bound(turns, part, self._state[part], self._records[part]) for part in parts]
-        return calls[0] if self._pool is None else partial(_all, self._pool, calls)
+        return calls[0] if len(calls) == 1 else partial(self._shared.run, calls)
 
     def _doubts(self, notes: tuple[str, ...]) -> list[str]:
         warned = stability.warning(self._setup, self.method, self.dt)
@@ -219,9 +224,10 @@ class Stepper:
                 where=f"stepper.{name}",
                 fix="stepper.reset(mask, q, v)",
             )
-        if np.shape(value) not in (view.shape, view.shape[1:], ()):
-            raise ShapeError("wrong shape", where=f"stepper.{name}", got=np.shape(value), expected=str(view.shape))
-        view[:] = value
+        array = real_numbers(value, f"stepper.{name}")
+        if array.shape not in (view.shape, view.shape[1:], ()):
+            raise ShapeError("wrong shape", where=f"stepper.{name}", got=array.shape, expected=str(view.shape))
+        view[:] = array
 
     def _rows(self, where: str, array: np.ndarray, chosen: Any = ...) -> np.ndarray:
         """Of the chosen samples: from (n,), (samples, n), or already only these."""
@@ -246,6 +252,19 @@ class Stepper:
         return mask
 
 
-def _all(pool: ThreadPoolExecutor, calls: list[Callable[[], None]]) -> None:
-    for done in [pool.submit(call) for call in calls]:
-        done.result()
+class _Threads:
+    """Threads that share calls among them. A fork leaves them behind: its copy of a stepper starts others."""
+
+    def __init__(self, count: int):
+        self.count, self.process, self.pool = count, 0, None
+
+    def run(self, calls: list[Callable[[], Any]]) -> None:
+        """All calls; also after Ctrl-C nobody writes to the state any more when this is over."""
+        if self.pool is None or self.process != os.getpid():
+            self.pool, self.process = ThreadPoolExecutor(self.count), os.getpid()
+        begun = [self.pool.submit(call) for call in calls]
+        try:
+            for each in begun:
+                each.result()
+        finally:
+            wait(begun)
