@@ -157,6 +157,52 @@ def test_calls_of_several_threads_at_once():
     assert not failures and not any(each.is_alive() for each in callers)
 
 
+def test_nobody_is_woken_for_another():
+    """A caller slept until its worker was done, and takes long to wake up. Before it does, the worker is asked by
+    another caller, who falls asleep too: it must not take the first one's call for its own, and leave too early."""
+    place = threads._engine().get_global_value_address("context") + 8 * sharing.ACQUIRE
+    entry, kind = ctypes.c_void_p.from_address(place), ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+    python = entry.value or 0
+    acquire, asleep, told, rise = kind(python), *(threading.Event() for _ in range(3))
+
+    def call(done, until):
+        own = threading.get_ident()
+
+        def work(_, count):
+            if threading.get_ident() == own:
+                time.sleep(0.001)
+            else:
+                until.wait(0.3)
+            done.append(count)
+
+        Shared(work, 1)(200)
+        return sum(done)
+
+    def late(lock, wait):
+        if threading.get_ident() == first.ident:
+            asleep.set()
+            rise.wait(30)
+        return acquire(lock, wait)
+
+    done = []
+    first = threading.Thread(target=call, args=(done, asleep))
+    threads.start(2)
+    patched = kind(late)
+    entry.value = ctypes.cast(patched, ctypes.c_void_p).value
+    try:
+        first.start()
+        assert asleep.wait(30)
+        while sum(done) < 200:
+            time.sleep(0.001)
+        time.sleep(0.01)  # until the worker has told
+        assert call([], told) == 200
+        rise.set()
+        first.join(30)
+        assert not first.is_alive()
+    finally:
+        entry.value = python
+
+
 @pytest.mark.parametrize("triple", ["aarch64-unknown-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc"])
 def test_other_processors(triple):
     binding.initialize_all_targets()

@@ -7,7 +7,8 @@ that is put off its processor in the midst of a piece has to be waited for. Afte
 taken no longer, the next batches are worked alone, and ever more of them while it happens again.
 
 A worker's ``OFFER`` is 0 while it is free, a job, that + 1 while it works on it, or + 3 if somebody sleeps until it is
-done. Locks are Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
+done, and then ``TOLD`` until that one is awake: nobody else may wait for the worker before, and be woken instead. Locks
+are Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ WORKERS = 255  # at most
 ARRAYS = 64  # inputs and outputs of a function; NumPy takes no more
 WORKER = 128  # bytes: two cache lines, which processors fetch together
 OFFER, ASLEEP, WAKE, DONE = range(4)  # words of a worker; the last two are locks
+TOLD = 1  # less than any job
 # Words of the ``data`` that NumPy passes to @shared. ALONE: batches to be worked alone now, LONGER: the next time.
 # RATES: the time that one thread took for a state, in batches of 1, of 2 to 3, of 4 to 7 states and so on
 LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, ALONE, LONGER, RATES = range(8)
@@ -120,10 +122,10 @@ def _emit_worker(m: Module):
         acquire, release, take_flags = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
         f.do("br label %free")
         f.label("free")
-        offer = _watch(f, "offer", "%worker", "0", IDLE, "tired", "take")
+        offer = _watch(f, "offer", "%worker", ("ule", TOLD), IDLE, "tired", "take")
         f.label("tired")
         f.do(f"store atomic i64 1, ptr {asleep} seq_cst, align 8")
-        _branch(f, f.let(f"icmp eq i64 {_seen(f, '%worker')}, 0"), "sleep", "rise")
+        _branch(f, f.let(f"icmp ule i64 {_seen(f, '%worker')}, {TOLD}"), "sleep", "rise")
         f.label("rise")
         _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # somebody was faster, who is about to wake this worker
         f.label("sleep")
@@ -138,9 +140,9 @@ def _emit_worker(m: Module):
         f.do(f"call void @pieces(ptr {job})")
         flags = f.let(f"or i64 {CAME}, {f.let(f'zext i32 {f.let(call)} to i64')}")
         f.let(f"atomicrmw or ptr {f.at(job, 8 * FLAGS)}, i64 {flags} seq_cst")
-        state = f.let("atomicrmw xchg ptr %worker, i64 0 seq_cst")  # the job may be gone from here on
-        _branch(f, f.let(f"icmp eq i64 {f.let(f'and i64 {state}, 2')}, 0"), "free", "tell")
+        _branch(f, _swap(f, "%worker", f.let(f"add i64 {offer}, 1"), 0), "free", "tell")  # the job may be gone then
         f.label("tell")
+        f.do(f"store atomic i64 {TOLD}, ptr %worker seq_cst, align 8")
         f.do(f"call void {release}(ptr {done})")
         f.do("br label %free")
 
@@ -205,11 +207,12 @@ def _emit_shared(m: Module):
             worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
             _branch(f, _swap(f, worker, offer, 0), go_on, "taken")
             f.label("taken")
-            _watch(f, "work", worker, working, looks, "wait", go_on)
+            _watch(f, "work", worker, ("eq", working), looks, "wait", go_on)
             f.label("wait")
             _branch(f, _swap(f, worker, working, waiting), "sleep", go_on)
             f.label("sleep")
             f.do(f"call i32 {acquire}(ptr {_word(f, worker, DONE, 'ptr')}, i32 1)")
+            f.do(f"store atomic i64 0, ptr {worker} seq_cst, align 8")
             f.do(f"store i64 1, ptr {slept}")
         flags, rate = _word(f, job, FLAGS), _rate(f, began, count)
         nobody = f.let(f"icmp ult i64 {flags}, {CAME}")
@@ -225,15 +228,19 @@ def _emit_shared(m: Module):
         f.do("ret void")
 
 
-def _watch(f: Function, name: str, place: str, value: str, looks: str | int, still: str, otherwise: str) -> str:
-    """Look at a word for a while, and go to ``still`` if it stays ``value``; what was seen last."""
+def _watch(
+    f: Function, name: str, place: str, same: tuple[str, str | int], looks: str | int, still: str, otherwise: str
+) -> str:
+    """Look at a word for a while, and go to ``still`` if it stays the ``same``: ("eq", value) or ("ule", value), which
+    is less or equal. What was seen last."""
     f.do(f"br label %{name}.enter")
     f.label(f"{name}.enter")
     f.do(f"br label %{name}")
     f.label(name)
     f.do(f"%{name}.k = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.pause]")
     seen = _seen(f, place)
-    _branch(f, f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
+    relation, value = same
+    _branch(f, f.let(f"icmp {relation} i64 {seen}, {value}"), f"{name}.pause", otherwise)
     f.label(f"{name}.pause")
     if pause := _pause(f.module):
         f.do(f"call void @{pause}")
