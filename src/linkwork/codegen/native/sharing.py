@@ -12,6 +12,7 @@ done. Locks are Python's, which need no interpreter. Nobody is woken who does no
 
 from __future__ import annotations
 
+from .blocks import SHORT
 from .emit import Function, Module
 from .target import Target
 
@@ -25,7 +26,7 @@ LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, ALONE, LONGER, RATES = range(8)
 SIZES = 32
 DATA = RATES + SIZES
 COUNT, ARGS, STEPS, NEXT, FLAGS, JOB = range(4, 10)  # words of a job, after LOOP, ARGUMENTS, PIECE, HELPERS; how many
-CAME = 1 << 32  # among FLAGS: some worker came; below are floating point flags
+CAME = 1 << 32  # among FLAGS: some worker came; beside it is SHORT, and below are floating point flags
 ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functions of Python and NumPy; how many
 
 # Looks at a word before sleeping, each of 40 to 140 cycles. A worker looks for some 20 us, so that calls one after the
@@ -90,7 +91,8 @@ def _emit_pieces(m: Module):
             base, step, place = (f.let(f"getelementptr i64, ptr {row}, i64 {k}") for row in (args, steps, moved))
             offset = f.let(f"mul i64 {start}, {f.let(f'load i64, ptr {step}')}")
             f.do(f"store ptr {f.at(f.let(f'load ptr, ptr {base}'), offset)}, ptr {place}")
-        f.do(f"call void {loop}(ptr {moved}, ptr {dimensions}, ptr {steps}, ptr null)")
+        flags = f.at("%job", 8 * FLAGS)
+        f.do(f"call void {loop}(ptr {moved}, ptr {dimensions}, ptr {steps}, ptr {flags})")
         f.do("br label %take")
         f.label("end")
         f.do("ret void")
@@ -222,6 +224,9 @@ def _emit_shared(m: Module):
         for k, then, otherwise in ((ALONE, last, 0), (LONGER, more, less)):
             f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {then}, i64 {otherwise}')}, ptr {f.at('%data', 8 * k)}")
         f.do(f"call void @raise(i64 {flags})")
+        short = f.let(f"icmp ne i64 {f.let(f'and i64 {flags}, {SHORT}')}, 0")
+        _branch(f, short, "one", "end")  # all of it again; if memory is still short, this thread's exception says so
+        f.label("end")
         f.do("ret void")
 
 
