@@ -201,7 +201,7 @@ def test_wrenches_and_parameters_of_each_step(arm):
     stepper = arm.stepper(9, DT, substeps=SUBSTEPS, q0=q, v0=v, wrenches={tip: np.zeros(6)}, vary=start)
     stepper.vary["viscous"][:], stepper.vary["payload"][:] = vary["viscous"], vary["payload"][tip]
     for k in range(STEPS):
-        stepper.tau, stepper.wrenches[tip][:] = tau[:, k], pushes[:, k]
+        stepper.tau, stepper.wrenches[tip] = tau[:, k], pushes[:, k]
         stepper.step()
         assert np.array_equal(stepper.q, expected[:, k])
     assert start["viscous"] == [0.1, 0.1]
@@ -327,11 +327,14 @@ def test_refused_steppers(arm, options, words):
         (lambda s: s.reset(q=[np.inf, 0]), ShapeError, "finite"),
         (lambda s: s.reset(q={"elbow": 1.0}), UnknownNameError, "elbow"),
         (lambda s: s.restore(np.zeros((3, 2))), ShapeError, r"not what save\(\) gave"),
+        (lambda s: s.restore([[0.0]]), ShapeError, r"not what save\(\) gave"),
         (lambda s: setattr(s, "tau", np.zeros(3)), ShapeError, r"stepper.tau: wrong shape\n.*\(3,\)\n.*\(3, 2\)"),
+        (lambda s: s.vary.__setitem__("viscous", np.zeros(3)), ShapeError, r"vary\['viscous'\]: wrong shape"),
+        (lambda s: s.vary.__setitem__("mass", 1.0), UnknownNameError, "stepper.vary: .*no view 'mass'\n.*viscous"),
     ],
 )  # fmt: skip
 def test_refused_acts_change_nothing(arm, act, error, words):
-    stepper = arm.stepper(3, DT, q0=[0.1, 0.2])
+    stepper = arm.stepper(3, DT, q0=[0.1, 0.2], vary={"viscous": np.zeros(2)})
     stepper.step()
     before = stepper.save()
     with pytest.raises(error, match=words):

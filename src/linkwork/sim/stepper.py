@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..codegen.timeloop import Turns
 from ..control import Point
-from ..errors import ShapeError, SimulationWarning, UnsupportedError
+from ..errors import ShapeError, SimulationWarning, UnknownNameError, UnsupportedError
 from ..formulations import layouts
 from . import stability
 from .findings import WARNING
@@ -21,7 +21,7 @@ from .inputs import is_law, one_of_names, positive, vector, whole
 from .integrators import schemes
 from .now import REFERENCE, VARIED
 from .options import Options
-from .rollout import Runner, checked_outputs, jumps
+from .rollout import Runner, checked_outputs, jumps, shares
 from .setup import initial, prepare, rest, velocities
 
 USER = 4  # whoever calls Robot.stepper, on the stack above
@@ -36,9 +36,9 @@ class Stepper:
     but not of a robot with loops, where only ``reset`` knows what fits together. ``reset(mask)`` starts samples anew,
     each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
-    ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be changed between steps; ``reference``: a
-    Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted in it. ``notes``:
-    what one must know to read the numbers.
+    ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be written between steps in the same ways;
+    ``reference``: a Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted
+    in it. ``notes``: what one must know to read the numbers.
     """
 
     def __init__(self, robot: Any, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options):
@@ -76,15 +76,16 @@ class Stepper:
         held = {name: x[:, 0] for name, x in zip(shapes, self._runner.held, strict=True)}
         constants = self._by_name(self._runner.constants, self._plant.constants)
         self._tau = None if law else held.get("tau", np.zeros((self.samples, 0)))
-        self.wrenches = {name.removeprefix("wrench "): x for name, x in held.items() if name.startswith("wrench ")}
-        self.gains = {name.removeprefix("gain "): x for name, x in constants.items() if name.startswith("gain ")}
-        self.vary = {name: x for name, x in constants.items() if name in VARIED}
+        pushes = {name.removeprefix("wrench "): x for name, x in held.items() if name.startswith("wrench ")}
+        gains = {name.removeprefix("gain "): x for name, x in constants.items() if name.startswith("gain ")}
+        self.wrenches, self.gains = Views("wrenches", pushes), Views("gains", gains)
+        self.vary = Views("vary", {name: x for name, x in constants.items() if name in VARIED})
         self._reference = None
         if REFERENCE in held:
             rows = held[REFERENCE].reshape(self.samples, *shapes[REFERENCE])
             self._reference = Point(*(rows[:, k] for k in range(3)))
         found = self._by_name(self._records[:, 0], self._runner.shapes)
-        self.outputs: Mapping[str, np.ndarray] = {name: found[name] for name in extra}
+        self.outputs = Views("outputs", {name: found[name] for name in extra})
         for view in found.values():
             view.flags.writeable = False
         parts = found if self._model.loops else self._plant.parts(self._state[:, : self._plant.x])
@@ -103,7 +104,7 @@ class Stepper:
 
     @q.setter
     def q(self, value: Any) -> None:
-        self._write(self._q, value, "q")
+        self._move(self._q, value, "q")
 
     @property
     def v(self) -> np.ndarray:
@@ -112,7 +113,7 @@ class Stepper:
 
     @v.setter
     def v(self, value: Any) -> None:
-        self._write(self._v, value, "v")
+        self._move(self._v, value, "v")
 
     @property
     def tau(self) -> np.ndarray:
@@ -125,7 +126,7 @@ class Stepper:
 
     @tau.setter
     def tau(self, value: Any) -> None:
-        self._write(self.tau, value, "tau")
+        _write(self.tau, value, "tau")
 
     @property
     def reference(self) -> Point:
@@ -187,11 +188,9 @@ class Stepper:
 
     def restore(self, saved: np.ndarray, mask: Any = None) -> None:
         """Put samples where they stood, all or those of a mask."""
-        expected = self.samples, self._state.shape[1] + 1
-        if np.shape(saved) != expected:
-            raise ShapeError(
-                "this is not what save() gave", where="restore", got=np.shape(saved), expected=str(expected)
-            )
+        saved, expected = np.asarray(saved), (self.samples, self._state.shape[1] + 1)
+        if saved.shape != expected:
+            raise ShapeError("this is not what save() gave", where="restore", got=saved.shape, expected=str(expected))
         chosen = self._chosen(mask)
         self._state[chosen] = saved[chosen, :-1]
         self._since[chosen] = self._calls - saved[chosen, -1].astype(int) // self.substeps
@@ -201,8 +200,7 @@ class Stepper:
 
     def _bound(self, turns: Turns) -> Callable[[], Any]:
         """A call that makes these turns of all samples, by all threads."""
-        share = -(-self.samples // self._threads // 8) * 8 if self._threads > 1 else self.samples  # whole blocks
-        parts = [slice(first, min(first + share, self.samples)) for first in range(0, self.samples, share)]
+        parts = shares(self.samples, self._threads)
         calls = [self._runner.bound(turns, part, self._state[part], self._records[part]) for part in parts]
         return calls[0] if self._pool is None else partial(_all, self._pool, calls)
 
@@ -212,16 +210,14 @@ class Stepper:
             warnings.warn(warned, SimulationWarning, stacklevel=USER)
         return [*notes, *[WARNING + warned] * bool(warned), *jumps(self._plant, self.method, self._runner.loop.scheme)]
 
-    def _write(self, view: np.ndarray, value: Any, name: str) -> None:
-        if not view.flags.writeable:
+    def _move(self, view: np.ndarray, value: Any, name: str) -> None:
+        if self._model.loops:
             raise UnsupportedError(
                 "a robot with loops cannot be moved so",
                 where=f"stepper.{name}",
                 fix="stepper.reset(mask, q, v)",
             )
-        if np.shape(value) not in (view.shape, view.shape[1:], ()):
-            raise ShapeError("wrong shape", where=f"stepper.{name}", got=np.shape(value), expected=str(view.shape))
-        view[:] = value
+        _write(view, value, name)
 
     def _rows(self, where: str, array: np.ndarray, chosen: Any = ...) -> np.ndarray:
         """Of the chosen samples: from (n,), (samples, n), or already only these."""
@@ -244,6 +240,37 @@ class Stepper:
                 fix="mask = np.zeros(samples, bool); mask[numbers] = True",
             )
         return mask
+
+
+class Views(Mapping[str, np.ndarray]):
+    """Views by name, (samples, ...) each. What is assigned to one is written into it."""
+
+    def __init__(self, what: str, views: Mapping[str, np.ndarray]):
+        self._what, self._views = what, views
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._views:
+            raise UnknownNameError("view", name, self._views, where=f"stepper.{self._what}")
+        return self._views[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _write(self[name], value, f"{self._what}[{name!r}]")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def __repr__(self) -> str:
+        return repr(self._views)
+
+
+def _write(view: np.ndarray, value: Any, name: str) -> None:
+    """Into all rows of a view, or the same into each."""
+    if np.shape(value) not in (view.shape, view.shape[1:], ()):
+        raise ShapeError("wrong shape", where=f"stepper.{name}", got=np.shape(value), expected=str(view.shape))
+    view[:] = value
 
 
 def _all(pool: ThreadPoolExecutor, calls: list[Callable[[], None]]) -> None:
