@@ -1,5 +1,8 @@
 """Steppers: the bits of rollouts step by step, samples that start anew, inputs that change, and mistakes."""
 
+import os
+import signal
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +106,19 @@ def test_threads_and_the_interpreter(arm):
     slow = stepped(arm.stepper(37, DT, q0=q, v0=v, backend="interpreter"), tau)
     for a, b, c in zip(one, many, slow):
         assert np.array_equal(a, b) and np.abs(a - c).max() < 1e-13 * np.abs(a).max()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_copy_of_the_process_has_threads_of_its_own(arm):
+    stepper = arm.stepper(37, DT, threads=3)
+    stepper.step()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        stepper.step()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_limits_and_friction(arm):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,6 @@ class Stepper:
         self._records = np.empty((self.samples, 1, len(runner.loop.record.results)))
         self._calls, self._since = 0, np.zeros(self.samples, int)
         self._threads = runner.threads(options.threads, self.substeps)
-        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         # Of the turns from 1 on only the end is a multiple of their number.
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
@@ -202,7 +202,7 @@ class Stepper:
         """A call that makes these turns of all samples, by all threads."""
         parts = shares(self.samples, self._threads)
         calls = [self._runner.bound(turns, part, self._state[part], self._records[part]) for part in parts]
-        return calls[0] if self._pool is None else partial(_all, self._pool, calls)
+        return calls[0] if len(calls) == 1 else partial(_all, calls)
 
     def _doubts(self, notes: tuple[str, ...]) -> list[str]:
         warned = stability.warning(self._setup, self.method, self.dt)
@@ -273,6 +273,14 @@ def _write(view: np.ndarray, value: Any, name: str) -> None:
     view[:] = value
 
 
-def _all(pool: ThreadPoolExecutor, calls: list[Callable[[], None]]) -> None:
+def _all(calls: list[Callable[[], None]]) -> None:
+    """Each by a thread of its own."""
+    pool = _pool(os.getpid(), len(calls))
     for done in [pool.submit(call) for call in calls]:
         done.result()
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """For all steppers; a copy of the process has none of its threads, and makes its own."""
+    return ThreadPoolExecutor(threads, f"steppers of {process}")
