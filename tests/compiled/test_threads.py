@@ -138,14 +138,17 @@ def test_threads_that_gain_nothing_are_given_up():
     assert shared.data[sharing.ALONE : sharing.RATES] == [0, 1]
 
 
-def test_calls_of_several_threads_at_once():
-    """They share the workers, and none waits for another's batch."""
+@pytest.mark.parametrize("looks", [1, sharing.WAIT], ids=["asleep", "awake"])
+def test_calls_of_several_threads_at_once(looks):
+    """They share the workers, and none waits for another's batch, nor is woken in its place."""
     failures = []
 
     def caller():
-        for count in range(40, 400, 7):
+        for count in range(160, 520, 2):
             done = []
-            Shared(lambda _, size, done=done: done.append(size), 2)(count)
+            shared = Shared(lambda _, size, done=done: done.append(size), 2)
+            shared.data[sharing.LOOKS] = looks
+            shared(count)
             if sum(done) != count:
                 failures.append(done)
 

@@ -7,10 +7,13 @@ that is put off its processor in the midst of a piece has to be waited for. Afte
 taken no longer, the next batches are worked alone, and ever more of them while it happens again.
 
 A worker's ``OFFER`` is 0 while it is free, a job, that + 1 while it works on it, or + 3 if somebody sleeps until it is
-done. Locks are Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
+done, and until that one has risen: else the next one to sleep might be woken by what was meant for the last. Locks are
+Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from .blocks import SHORT
 from .emit import Function, Module
@@ -122,17 +125,18 @@ def _emit_worker(m: Module):
         acquire, release, take_flags = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
         f.do("br label %free")
         f.label("free")
-        offer = _watch(f, "offer", "%worker", "0", IDLE, "tired", "take")
+        offer = _watch(f, "offer", "%worker", "0", IDLE, "tired", "take", _offered)
         f.label("tired")
         f.do(f"store atomic i64 1, ptr {asleep} seq_cst, align 8")
-        _branch(f, f.let(f"icmp eq i64 {_seen(f, '%worker')}, 0"), "sleep", "rise")
+        _branch(f, f.let(f"icmp eq i64 {_offered(f, '%worker')}, 0"), "sleep", "rise")
         f.label("rise")
         _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # somebody was faster, who is about to wake this worker
         f.label("sleep")
         f.do(f"call i32 {acquire}(ptr {wake}, i32 1)")
         f.do("br label %free")
         f.label("take")
-        _branch(f, _swap(f, "%worker", offer, f.let(f"add i64 {offer}, 1")), "work", "free")
+        working = f.let(f"add i64 {offer}, 1")
+        _branch(f, _swap(f, "%worker", offer, working), "work", "free")
         f.label("work")
         job = f.let(f"inttoptr i64 {offer} to ptr")
         call = f"call i32 {take_flags}()"
@@ -140,8 +144,7 @@ def _emit_worker(m: Module):
         f.do(f"call void @pieces(ptr {job})")
         flags = f.let(f"or i64 {CAME}, {f.let(f'zext i32 {f.let(call)} to i64')}")
         f.let(f"atomicrmw or ptr {f.at(job, 8 * FLAGS)}, i64 {flags} seq_cst")
-        state = f.let("atomicrmw xchg ptr %worker, i64 0 seq_cst")  # the job may be gone from here on
-        _branch(f, f.let(f"icmp eq i64 {f.let(f'and i64 {state}, 2')}, 0"), "free", "tell")
+        _branch(f, _swap(f, "%worker", working, 0), "free", "tell")  # the job may be gone from here on
         f.label("tell")
         f.do(f"call void {release}(ptr {done})")
         f.do("br label %free")
@@ -212,6 +215,7 @@ def _emit_shared(m: Module):
             _branch(f, _swap(f, worker, working, waiting), "sleep", go_on)
             f.label("sleep")
             f.do(f"call i32 {acquire}(ptr {_word(f, worker, DONE, 'ptr')}, i32 1)")
+            f.do(f"store atomic i64 0, ptr {worker} seq_cst, align 8")
             f.do(f"store i64 1, ptr {slept}")
         flags, rate = _word(f, job, FLAGS), _rate(f, began, count)
         nobody = f.let(f"icmp ult i64 {flags}, {CAME}")
@@ -230,14 +234,35 @@ def _emit_shared(m: Module):
         f.do("ret void")
 
 
-def _watch(f: Function, name: str, place: str, value: str, looks: str | int, still: str, otherwise: str) -> str:
+def _seen(f: Function, place: str) -> str:
+    """A word that other threads change."""
+    return f.let(f"load atomic i64, ptr {place} seq_cst, align 8")
+
+
+def _offered(f: Function, worker: str) -> str:
+    """The job that a worker may take, or 0: odd is what it has worked on, while somebody rises."""
+    seen = _seen(f, worker)
+    odd = f.let(f"trunc i64 {seen} to i1")
+    return f.let(f"select i1 {odd}, i64 0, i64 {seen}")
+
+
+def _watch(
+    f: Function,
+    name: str,
+    place: str,
+    value: str,
+    looks: str | int,
+    still: str,
+    otherwise: str,
+    look: Callable[[Function, str], str] = _seen,
+) -> str:
     """Look at a word for a while, and go to ``still`` if it stays ``value``; what was seen last."""
     f.do(f"br label %{name}.enter")
     f.label(f"{name}.enter")
     f.do(f"br label %{name}")
     f.label(name)
     f.do(f"%{name}.k = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.pause]")
-    seen = _seen(f, place)
+    seen = look(f, place)
     _branch(f, f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
     f.label(f"{name}.pause")
     if pause := _pause(f.module):
@@ -269,11 +294,6 @@ def _branch(f: Function, condition: str, yes: str, no: str):
 
 def _word(f: Function, base: str, number: int, kind: str = "i64") -> str:
     return f.let(f"load {kind}, ptr {f.at(base, 8 * number)}")
-
-
-def _seen(f: Function, place: str) -> str:
-    """A word that other threads change."""
-    return f.let(f"load atomic i64, ptr {place} seq_cst, align 8")
 
 
 def _swap(f: Function, place: str, old: str | int, new: str | int) -> str:
