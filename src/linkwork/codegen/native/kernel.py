@@ -44,7 +44,7 @@ def emit_kernel(
     """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block. ``segment``: instructions in each, if
     not as the target chooses; ``whole``: with all results in the block at once, however many."""
     choices = module.target.choices
-    pairs = len(program.instructions) >= choices.pairs
+    pairs = not whole and len(program.instructions) >= choices.pairs  # who wants it whole works one block at a time
     length = segment or choices.segment
     segments = list(_segments(program, min(length, OF_PAIRS) if pairs else length))
     whole = whole or len(program.results) <= FEW
