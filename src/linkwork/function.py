@@ -93,7 +93,7 @@ class Function:
         ``void loop(char **args, intptr_t *dimensions, intptr_t *steps, void *data)``.
 
         ``args`` points to the data of each of ``ports``, ``dimensions`` to the number of states, ``steps`` to numbers
-        as ``steps`` has them; ``data`` is not read. It needs no interpreter lock, keeps nothing between calls, and may
+        as ``steps`` has them; ``data`` is NULL. It needs no interpreter lock, keeps nothing between calls, and may
         run in any number of threads. It stays where it is until the process ends.
         """
         _ = self.ufunc

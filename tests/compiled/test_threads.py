@@ -13,7 +13,7 @@ from llvmlite import binding
 
 import linkwork
 from linkwork.codegen import native
-from linkwork.codegen.native import sharing, threads
+from linkwork.codegen.native import blocks, sharing, threads
 from linkwork.codegen.native.machine_code import assemble
 from linkwork.codegen.native.target import Target
 from linkwork.program import Port, trace
@@ -41,7 +41,7 @@ class Shared:
     def __init__(self, work, helpers, piece=10):
         def loop(args, dimensions, steps, data):
             first = ctypes.c_int64.from_address(args).value - 1000
-            assert ctypes.c_int64.from_address(steps).value == 1 and data is None
+            assert ctypes.c_int64.from_address(steps).value == 1
             work(first, ctypes.c_int64.from_address(dimensions).value)
 
         self.loop = LOOP(loop)
@@ -138,14 +138,17 @@ def test_threads_that_gain_nothing_are_given_up():
     assert shared.data[sharing.ALONE : sharing.RATES] == [0, 1]
 
 
-def test_calls_of_several_threads_at_once():
-    """They share the workers, and none waits for another's batch."""
+@pytest.mark.parametrize("looks", [1, sharing.WAIT], ids=["asleep", "awake"])
+def test_calls_of_several_threads_at_once(looks):
+    """They share the workers, and none waits for another's batch, nor is woken in its place."""
     failures = []
 
     def caller():
-        for count in range(40, 400, 7):
+        for count in range(160, 520, 2):
             done = []
-            Shared(lambda _, size, done=done: done.append(size), 2)(count)
+            shared = Shared(lambda _, size, done=done: done.append(size), 2)
+            shared.data[sharing.LOOKS] = looks
+            shared(count)
             if sum(done) != count:
                 failures.append(done)
 
@@ -261,15 +264,42 @@ def test_several_results_and_ports_of_nothing():
         assert np.array_equal(one, four)
 
 
-def test_large_programs_have_memory_of_their_own_in_each_thread():
-    def run(x):
-        return {"y": [x[0] + k for k in range(6000)]}
+def wide():
+    """So large that its blocks are on the heap."""
+    return trace("wide", lambda x: {"y": [x[0] + k for k in range(6000)]}, [Port("x", (1,))])
 
-    program = trace("wide", run, [Port("x", (1,))])
-    compiled = native.compile(program, "float64")
+
+def test_large_programs_have_memory_of_their_own_in_each_thread():
+    compiled = native.compile(wide(), "float64")
     assert compiled.shared is not None
     x = np.arange(64.0)[:, None]
     assert np.array_equal(compiled.shared(4)(x), compiled.call(x))
+
+
+def test_memory_that_is_short_in_a_worker(monkeypatch):
+    """The caller does its part; where it has none either, that is its error."""
+    monkeypatch.setattr(native, "_loaded", {})
+    compiled = native.compile(wide(), "float64")
+    assert compiled.shared is not None
+    shared, x = compiled.shared(2), np.arange(1000.0)[:, None]
+    ((engine, *_),) = (loaded.keep for loaded in native._loaded.values())
+    address = engine.get_global_value_address("memory")
+    entries = (ctypes.c_void_p * len(blocks.PYTHON_FUNCTIONS)).from_address(address)
+    whole = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)
+    allocate, caller, has_some, asked = whole(entries[blocks.MALLOC]), threading.get_ident(), True, set()
+
+    @whole
+    def scarce(size):
+        asked.add(threading.get_ident())
+        return allocate(size) if has_some and threading.get_ident() == caller else None
+
+    entries[blocks.MALLOC] = ctypes.cast(scarce, ctypes.c_void_p).value
+    while len(asked) < 2:  # until the worker came in time
+        assert np.array_equal(shared(x), x + np.arange(6000))
+    has_some = False
+    for _ in range(5):
+        with pytest.raises((MemoryError, SystemError)):
+            shared(x)
 
 
 FLAGS = {

@@ -6,7 +6,6 @@ import pickle
 import signal
 import sys
 import threading
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -104,8 +103,13 @@ def test_the_bits_of_rollouts(name, method):
         assert not stepper.diverged.any()
 
 
-def test_threads_and_the_interpreter(arm, monkeypatch):
+@pytest.fixture
+def three_processors(monkeypatch):
     monkeypatch.setattr(sys.modules["linkwork.sim.rollout"], "PROCESSORS", 3)
+
+
+@pytest.mark.usefixtures("three_processors")
+def test_threads_and_the_interpreter(arm):
     (q, v), tau = starts(arm, 37), torques(arm, 37)
     one, many = (stepped(arm.stepper(37, DT, q0=q, v0=v, threads=n), tau) for n in (1, 3))
     slow = stepped(arm.stepper(37, DT, q0=q, v0=v, backend="interpreter"), tau)
@@ -113,28 +117,23 @@ def test_threads_and_the_interpreter(arm, monkeypatch):
         assert np.array_equal(a, b) and np.abs(a - c).max() < 1e-13 * np.abs(a).max()
 
 
-@pytest.fixture
-def two_threads(monkeypatch):
-    monkeypatch.setattr(sys.modules["linkwork.sim.rollout"], "PROCESSORS", 2)
-    return 2
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX copies processes")
-def test_a_copy_of_the_process_goes_on(arm, two_threads):
-    stepper = arm.stepper(16, DT, threads=two_threads)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.usefixtures("three_processors")
+def test_a_copy_of_the_process_has_threads_of_its_own(arm):
+    stepper = arm.stepper(37, DT, threads=3)
     stepper.step()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python's, of threads that stay behind
-        child = os.fork()
+    child = os.fork()
     if child == 0:
         signal.alarm(20)
         stepper.step()
-        os._exit(int((stepper.steps != 2).any()))
+        os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_step_that_is_interrupted_is_over_and_counted(arm, threads, two_threads):
+@pytest.mark.usefixtures("three_processors")
+def test_a_step_that_is_interrupted_is_over_and_counted(arm, threads):
     stepper = arm.stepper(16, 1e-7, substeps=400_000, threads=threads)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.02, signal.raise_signal, (signal.SIGINT,))
@@ -247,7 +246,7 @@ def test_wrenches_and_parameters_of_each_step(arm):
     stepper = arm.stepper(9, DT, substeps=SUBSTEPS, q0=q, v0=v, wrenches={tip: np.zeros(6)}, vary=start)
     stepper.vary["viscous"][:], stepper.vary["payload"][:] = vary["viscous"], vary["payload"][tip]
     for k in range(STEPS):
-        stepper.tau, stepper.wrenches[tip][:] = tau[:, k], pushes[:, k]
+        stepper.tau, stepper.wrenches[tip] = tau[:, k], pushes[:, k]
         stepper.step()
         assert np.array_equal(stepper.q, expected[:, k])
     assert start["viscous"] == [0.1, 0.1]
@@ -373,6 +372,7 @@ def test_refused_steppers(arm, options, words):
         (lambda s: s.reset(q=[np.inf, 0]), ShapeError, "finite"),
         (lambda s: s.reset(q={"elbow": 1.0}), UnknownNameError, "elbow"),
         (lambda s: s.restore(np.zeros((3, 2))), ShapeError, r"not what save\(\) gave"),
+        (lambda s: s.restore([[0.0]]), ShapeError, r"not what save\(\) gave"),
         (lambda s: s.restore(None), ShapeError, "restore: these are not real numbers"),
         (lambda s: setattr(s, "q", None), ShapeError, "stepper.q: these are not real numbers"),
         (lambda s: setattr(s, "v", 1j), ShapeError, "stepper.v: these are not real numbers"),
@@ -380,10 +380,12 @@ def test_refused_steppers(arm, options, words):
         (lambda s: copy.deepcopy(s), UnsupportedError, "cannot be copied"),
         (lambda s: pickle.dumps(s), UnsupportedError, "cannot be copied"),
         (lambda s: setattr(s, "tau", np.zeros(3)), ShapeError, r"stepper.tau: wrong shape\n.*\(3,\)\n.*\(3, 2\)"),
+        (lambda s: s.vary.__setitem__("viscous", np.zeros(3)), ShapeError, r"vary\['viscous'\]: wrong shape"),
+        (lambda s: s.vary.__setitem__("mass", 1.0), UnknownNameError, "stepper.vary: .*no view 'mass'\n.*viscous"),
     ],
 )  # fmt: skip
 def test_refused_acts_change_nothing(arm, act, error, words):
-    stepper = arm.stepper(3, DT, q0=[0.1, 0.2])
+    stepper = arm.stepper(3, DT, q0=[0.1, 0.2], vary={"viscous": np.zeros(2)})
     stepper.step()
     before = stepper.save()
     with pytest.raises(error, match=words):

@@ -2,7 +2,7 @@
 
 A back end is a module (or any object) with the two functions of :class:`Backend`; those of linkwork are :mod:`.native`
 and :mod:`.interpreter`. After ``BACKENDS["name"] = "module"`` another is a ``backend=`` of ``linkwork.compile``,
-``Robot.simulate`` and ``Robot.rollout`` like these.
+``Robot.simulate``, ``Robot.rollout`` and ``Robot.stepper`` like these.
 """
 
 from __future__ import annotations

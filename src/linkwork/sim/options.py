@@ -1,4 +1,4 @@
-"""Options of simulations: all that ``Robot.simulate`` and ``Robot.rollout`` take beside the start and the steps."""
+"""Options of simulations: what ``Robot.simulate``, ``rollout`` and ``stepper`` take beside the start and the steps."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FORMS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What acts on the robot, how it is integrated, and what becomes of it; the docstrings of ``Robot.simulate`` and
-    ``Robot.rollout`` tell each. What needs no robot to be checked is checked here."""
+    """What acts on the robot, how it is integrated, and what becomes of it; the docstrings of these methods tell
+    each. What needs no robot to be checked is checked here."""
 
     torque: Any = None
     reference: Any = None

@@ -37,7 +37,7 @@ PATIENCE = 0.1  # seconds between these looks
 SHARED = 10**7  # instructions of all samples from which on threads gain: about a millisecond
 FIRST = 10**8  # instructions of all samples until the first look: some milliseconds of native code
 SLOWER = 1000  # others take about so much longer
-BLOCK = 8  # samples or fewer take the same time
+BLOCK = 8  # samples or fewer take the same time: the most lanes there are
 JUMPS = (
     "{method} takes arrays over time for samples of something smooth, and spreads jumps over {steps} steps;"
     " rk4 holds them over each step"
@@ -209,20 +209,12 @@ class Runner:
         threads: int = 1,
     ) -> None:
         """Steps of the samples of a group; records go to ``block``."""
-        count = group.stop - group.start
-        share = -(-count // threads // 8) * 8 if threads > 1 else count  # whole blocks for each thread
 
-        def work(start: int) -> None:
-            here = slice(start, min(start + share, count))
+        def work(here: slice) -> None:
             samples = slice(group.start + here.start, group.start + here.stop)
             self.bound(turns, samples, state[here], block[here])()
 
-        parts = range(0, count, share)
-        if pool is None or len(parts) == 1:
-            for part in parts:
-                work(part)
-        else:
-            list(pool.map(work, parts))
+        list((map if pool is None else pool.map)(work, shares(len(state), threads)))
 
     def bound(self, turns: Turns, samples: slice, state: np.ndarray, block: np.ndarray) -> Callable[[], None]:
         """A call that makes these turns of some samples."""
@@ -255,6 +247,12 @@ class Runner:
             q=q.copy(),
             v=v.copy(),
         )
+
+
+def shares(samples: int, threads: int) -> list[slice]:
+    """Of each thread: whole blocks."""
+    share = -(-samples // threads // BLOCK) * BLOCK
+    return [slice(first, min(first + share, samples)) for first in range(0, samples, share)]
 
 
 def _of(array: np.ndarray, samples: slice) -> np.ndarray:

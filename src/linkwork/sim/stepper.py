@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..codegen.timeloop import Turns
 from ..control import Point
-from ..errors import ShapeError, SimulationWarning, UnsupportedError
+from ..errors import ShapeError, SimulationWarning, UnknownNameError, UnsupportedError
 from ..formulations import layouts
 from ..model.coordinates import real_numbers
 from . import stability
@@ -23,7 +23,7 @@ from .inputs import is_law, one_of_names, positive, vector, whole
 from .integrators import schemes
 from .now import REFERENCE, VARIED
 from .options import Options
-from .rollout import Runner, checked_outputs, jumps
+from .rollout import Runner, checked_outputs, jumps, shares
 from .setup import initial, prepare, rest, velocities
 
 USER = 4  # whoever calls Robot.stepper, on the stack above
@@ -38,9 +38,9 @@ class Stepper:
     but not of a robot with loops, where only ``reset`` knows what fits together. ``reset(mask)`` starts samples anew,
     each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
-    ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be changed between steps; ``reference``: a
-    Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted in it. ``notes``:
-    what one must know to read the numbers.
+    ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be written between steps in the same ways;
+    ``reference``: a Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted
+    in it. ``notes``: what one must know to read the numbers.
     """
 
     def __init__(self, robot: Any, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options):
@@ -62,7 +62,6 @@ class Stepper:
         self._records = np.empty((self.samples, 1, len(runner.loop.record.results)))
         self._calls, self._since = 0, np.zeros(self.samples, int)
         self._threads = runner.threads(options.threads, self.substeps)
-        self._shared = _Threads(self._threads)
         # Of the turns from 1 on only the end is a multiple of their number.
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
@@ -78,15 +77,16 @@ class Stepper:
         held = {name: x[:, 0] for name, x in zip(shapes, self._runner.held, strict=True)}
         constants = self._by_name(self._runner.constants, self._plant.constants)
         self._tau = None if law else held.get("tau", np.zeros((self.samples, 0)))
-        self.wrenches = {name.removeprefix("wrench "): x for name, x in held.items() if name.startswith("wrench ")}
-        self.gains = {name.removeprefix("gain "): x for name, x in constants.items() if name.startswith("gain ")}
-        self.vary = {name: x for name, x in constants.items() if name in VARIED}
+        pushes = {name.removeprefix("wrench "): x for name, x in held.items() if name.startswith("wrench ")}
+        gains = {name.removeprefix("gain "): x for name, x in constants.items() if name.startswith("gain ")}
+        self.wrenches, self.gains = Views("wrenches", pushes), Views("gains", gains)
+        self.vary = Views("vary", {name: x for name, x in constants.items() if name in VARIED})
         self._reference = None
         if REFERENCE in held:
             rows = held[REFERENCE].reshape(self.samples, *shapes[REFERENCE])
             self._reference = Point(*(rows[:, k] for k in range(3)))
         found = self._by_name(self._records[:, 0], self._runner.shapes)
-        self.outputs: Mapping[str, np.ndarray] = {name: found[name] for name in extra}
+        self.outputs = Views("outputs", {name: found[name] for name in extra})
         for view in found.values():
             view.flags.writeable = False
         parts = found if self._model.loops else self._plant.parts(self._state[:, : self._plant.x])
@@ -105,7 +105,7 @@ class Stepper:
 
     @q.setter
     def q(self, value: Any) -> None:
-        self._write(self._q, value, "q")
+        self._move(self._q, value, "q")
 
     @property
     def v(self) -> np.ndarray:
@@ -114,7 +114,7 @@ class Stepper:
 
     @v.setter
     def v(self, value: Any) -> None:
-        self._write(self._v, value, "v")
+        self._move(self._v, value, "v")
 
     @property
     def tau(self) -> np.ndarray:
@@ -127,7 +127,7 @@ class Stepper:
 
     @tau.setter
     def tau(self, value: Any) -> None:
-        self._write(self.tau, value, "tau")
+        _write(self.tau, value, "tau")
 
     @property
     def reference(self) -> Point:
@@ -206,10 +206,9 @@ class Stepper:
 
     def _bound(self, turns: Turns) -> Callable[[], Any]:
         """A call that makes these turns of all samples, by all threads."""
-        share = -(-self.samples // self._threads // 8) * 8 if self._threads > 1 else self.samples  # whole blocks
-        parts = [slice(first, min(first + share, self.samples)) for first in range(0, self.samples, share)]
+        parts = shares(self.samples, self._threads)
         calls = [self._runner.bound(turns, part, self._state[part], self._records[part]) for part in parts]
-        return calls[0] if len(calls) == 1 else partial(self._shared.run, calls)
+        return calls[0] if len(calls) == 1 else partial(_all, calls)
 
     def _doubts(self, notes: tuple[str, ...]) -> list[str]:
         warned = stability.warning(self._setup, self.method, self.dt)
@@ -217,17 +216,14 @@ class Stepper:
             warnings.warn(warned, SimulationWarning, stacklevel=USER)
         return [*notes, *[WARNING + warned] * bool(warned), *jumps(self._plant, self.method, self._runner.loop.scheme)]
 
-    def _write(self, view: np.ndarray, value: Any, name: str) -> None:
-        if not view.flags.writeable:
+    def _move(self, view: np.ndarray, value: Any, name: str) -> None:
+        if self._model.loops:
             raise UnsupportedError(
                 "a robot with loops cannot be moved so",
                 where=f"stepper.{name}",
                 fix="stepper.reset(mask, q, v)",
             )
-        array = real_numbers(value, f"stepper.{name}")
-        if array.shape not in (view.shape, view.shape[1:], ()):
-            raise ShapeError("wrong shape", where=f"stepper.{name}", got=array.shape, expected=str(view.shape))
-        view[:] = array
+        _write(view, value, name)
 
     def _rows(self, where: str, array: np.ndarray, chosen: Any = ...) -> np.ndarray:
         """Of the chosen samples: from (n,), (samples, n), or already only these."""
@@ -252,19 +248,50 @@ class Stepper:
         return mask
 
 
-class _Threads:
-    """Threads that share calls among them. A fork leaves them behind: its copy of a stepper starts others."""
+class Views(Mapping[str, np.ndarray]):
+    """Views by name, (samples, ...) each. What is assigned to one is written into it."""
 
-    def __init__(self, count: int):
-        self.count, self.process, self.pool = count, 0, None
+    def __init__(self, what: str, views: Mapping[str, np.ndarray]):
+        self._what, self._views = what, views
 
-    def run(self, calls: list[Callable[[], Any]]) -> None:
-        """All calls; also after Ctrl-C nobody writes to the state any more when this is over."""
-        if self.pool is None or self.process != os.getpid():
-            self.pool, self.process = ThreadPoolExecutor(self.count), os.getpid()
-        begun = [self.pool.submit(call) for call in calls]
-        try:
-            for each in begun:
-                each.result()
-        finally:
-            wait(begun)
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._views:
+            raise UnknownNameError("view", name, self._views, where=f"stepper.{self._what}")
+        return self._views[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _write(self[name], value, f"{self._what}[{name!r}]")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def __repr__(self) -> str:
+        return repr(self._views)
+
+
+def _write(view: np.ndarray, value: Any, name: str) -> None:
+    """Into all rows of a view, or the same into each."""
+    array = real_numbers(value, f"stepper.{name}")
+    if array.shape not in (view.shape, view.shape[1:], ()):
+        raise ShapeError("wrong shape", where=f"stepper.{name}", got=array.shape, expected=str(view.shape))
+    view[:] = array
+
+
+def _all(calls: list[Callable[[], None]]) -> None:
+    """Each by a thread of its own; also after Ctrl-C none of them writes any more when this is over."""
+    pool = _pool(os.getpid(), len(calls))
+    begun = [pool.submit(call) for call in calls]
+    try:
+        for each in begun:
+            each.result()
+    finally:
+        wait(begun)
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """For all steppers; a copy of the process has none of its threads, and makes its own."""
+    return ThreadPoolExecutor(threads, f"steppers of {process}")

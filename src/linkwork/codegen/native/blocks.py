@@ -13,14 +13,16 @@ STACK = 8 * 1024  # bytes
 # Entries of @memory. The first two need no interpreter lock, the others take it to say that memory is short.
 PYTHON_FUNCTIONS = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
 MALLOC, FREE, LOCK, NO_MEMORY, UNLOCK = range(len(PYTHON_FUNCTIONS))
+SHORT = 1 << 33  # the bit of a word that says that memory was short
 
 
 def on_stack(sizes: Mapping[str, int]) -> bool:
     return sum(sizes.values()) <= STACK
 
 
-def emit_blocks(f: Function, sizes: Mapping[str, int]):
-    """Make ``%name`` of so many bytes, for each name; at the beginning of a function that returns nothing."""
+def emit_blocks(f: Function, sizes: Mapping[str, int], word: str = "null"):
+    """Make ``%name`` of so many bytes, for each name; at the beginning of a function that returns nothing. If there is
+    no memory it returns at once: with SHORT in ``word``, or without one with Python's exception of this thread."""
     if on_stack(sizes):
         for name, size in sizes.items():
             f.do(f"%{name} = alloca [{size} x i8], align {LINE}")
@@ -29,6 +31,12 @@ def emit_blocks(f: Function, sizes: Mapping[str, int]):
     f.do(f"%memory = call ptr {_entry(f, MALLOC)}(i64 {sum(rounded.values()) + LINE})")
     f.do(f"br i1 {f.let('icmp eq ptr %memory, null')}, label %failed, label %ready")
     f.label("failed")
+    if word != "null":
+        f.do(f"br i1 {f.let(f'icmp eq ptr {word}, null')}, label %exception, label %tell")
+        f.label("tell")
+        f.let(f"atomicrmw or ptr {word}, i64 {SHORT} seq_cst")
+        f.do("ret void")
+        f.label("exception")
     lock = f.let(f"call i32 {_entry(f, LOCK)}()")
     f.do(f"call ptr {_entry(f, NO_MEMORY)}()")
     f.do(f"call void {_entry(f, UNLOCK)}(i32 {lock})")

@@ -34,7 +34,6 @@ class Kernel:
 
     functions: tuple[str, ...]
     finished: tuple[dict[int, list[Tile]], ...]  # tiles of outputs to be unpacked after each, before the next
-    scratch_rows: int
     blocks: dict[str, int]  # what the functions take, and how many bytes
     together: int = 1  # blocks that are best worked side by side, function by function
 
@@ -45,29 +44,29 @@ def emit_kernel(
     """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block. ``segment``: instructions in each, if
     not as the target chooses; ``whole``: with all results in the block at once, however many."""
     choices = module.target.choices
-    pairs = len(program.instructions) >= choices.pairs
+    pairs = not whole and len(program.instructions) >= choices.pairs  # who wants it whole works one block at a time
     length = segment or choices.segment
     segments = list(_segments(program, min(length, OF_PAIRS) if pairs else length))
     whole = whole or len(program.results) <= FEW
     segments, finished, out_rows = (_at_once if whole else _tile_by_tile)(module, program, segments)
-    kept, scratch_rows = _scratch(segments)
-    most = scratch_rows
+    kept, kept_rows = _scratch(segments)
+    scratch_rows = kept_rows
     names = tuple(f"{name}{k}" for k in range(len(segments)))
     for function, steps in zip(names, segments, strict=True):
         sines = any(step.op == SINCOS for step in steps)
         # Without "stackrealign" what LLVM spills lies at multiples of 16 bytes, across lines of the cache.
         head = f'define internal void @{function}({BLOCKS}) noinline nounwind "stackrealign"'
         with Function(module, head, volatile=not sines) as f:
-            body = Body(f, program, kept, scratch_rows)
+            body = Body(f, program, kept, kept_rows)
             if sines:
                 body.run_sines(steps)
             else:
                 body.run(steps)
             f.do("ret void")
-        most = max(most, body.scratch_rows)
-    rows = {"in": program.n_inputs, "out": out_rows, "scratch": most}
+        scratch_rows = max(scratch_rows, body.scratch_rows)
+    rows = {"in": program.n_inputs, "out": out_rows, "scratch": scratch_rows}
     blocks = {block: count * module.row for block, count in rows.items()}
-    return Kernel(names, tuple(finished), most, blocks, together=2 if pairs else 1)
+    return Kernel(names, tuple(finished), blocks, together=2 if pairs else 1)
 
 
 # Cutting -------------------------------------------------------------------------------------------------------------
@@ -227,9 +226,9 @@ def _ports(program: Program) -> Iterator[tuple[int, int, int]]:
 class Body:
     """One function of the kernel: where its values are and the code so far."""
 
-    def __init__(self, f: Function, program: Program, kept: dict[int, int], scratch_rows: int):
+    def __init__(self, f: Function, program: Program, kept: dict[int, int], kept_rows: int):
         self.f, self.program, self.kept = f, program, kept
-        self.first_slot = self.scratch_rows = scratch_rows
+        self.first_slot = self.scratch_rows = kept_rows
         self.names: dict[int, str] = {}  # of values in registers
         self.slots: dict[int, int] = {}  # rows of values that had to leave them
 

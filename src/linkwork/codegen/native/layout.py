@@ -65,6 +65,12 @@ def tile_table(m: Module, tiles: Sequence[Tile]) -> str:
     return f"@{name}"
 
 
+def flat_offsets(m: Module, size: int):
+    """Add ``@flat``, an argument ``%offsets``: of so many scalars side by side."""
+    offsets = ", ".join(f"i64 {k * m.item}" for k in range(size))
+    m.functions.append(f"@flat = internal constant [{size} x i64] [{offsets}]")
+
+
 def _emit_pack(m: Module, name: str, width: int):
     with Function(m, f"define internal void @{name}{HEAD}") as f:
         rows = ["%base"]

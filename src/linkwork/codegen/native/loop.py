@@ -24,6 +24,7 @@ from .layout import (
     Tile,
     call,
     columns,
+    flat_offsets,
     load_tile,
     store_tile,
     tile_table,
@@ -49,11 +50,10 @@ class Argument:
 
 
 def emit_loop(module: Module, program: Program, kernel: Kernel):
-    """Add ``@loop``, with the signature of a NumPy inner loop, to ``module``. Ports of size zero are no arguments."""
+    """Add ``@loop``, with the signature of a NumPy inner loop, to ``module``. Ports of size zero are no arguments, and
+    ``%data`` is null or points to a word, as :func:`.emit_blocks` has it."""
     m = module
-    largest = max((port.size for port in (*program.inputs, *program.outputs)), default=0)
-    flat = ", ".join(f"i64 {k * m.item}" for k in range(largest))
-    m.functions.append(f"@flat = internal constant [{largest} x i64] [{flat}]")
+    flat_offsets(m, max((port.size for port in (*program.inputs, *program.outputs)), default=0))
     m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
     with Function(m, "define dso_local void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) nounwind") as f:
         _Writer(f, program, kernel).write()
@@ -71,7 +71,7 @@ class _Writer:
         f, m = self.f, self.m
         blocks = {name: self.kernel.together * size for name, size in self.kernel.blocks.items()}
         blocks |= {f"offsets{k}": 8 * port.size for k, (port, *_) in enumerate(self.ports)}
-        emit_blocks(f, blocks)
+        emit_blocks(f, blocks, "%data")
         count = _word(f, "%dimensions", 0)
         f.do(f"br i1 {f.let(f'icmp sgt i64 {count}, 0')}, label %some, label %end")
         f.label("some")

@@ -7,12 +7,15 @@ that is put off its processor in the midst of a piece has to be waited for. Afte
 taken no longer, the next batches are worked alone, and ever more of them while it happens again.
 
 A worker's ``OFFER`` is 0 while it is free, a job, that + 1 while it works on it, or + 3 if somebody sleeps until it is
-done, and then ``TOLD`` until that one is awake: nobody else may wait for the worker before, and be woken instead. Locks
-are Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
+done, and until that one has risen: else the next one to sleep might be woken by what was meant for the last. Locks are
+Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from .blocks import SHORT
 from .emit import Function, Module
 from .target import Target
 
@@ -20,14 +23,13 @@ WORKERS = 255  # at most
 ARRAYS = 64  # inputs and outputs of a function; NumPy takes no more
 WORKER = 128  # bytes: two cache lines, which processors fetch together
 OFFER, ASLEEP, WAKE, DONE = range(4)  # words of a worker; the last two are locks
-TOLD = 1  # less than any job
 # Words of the ``data`` that NumPy passes to @shared. ALONE: batches to be worked alone now, LONGER: the next time.
 # RATES: the time that one thread took for a state, in batches of 1, of 2 to 3, of 4 to 7 states and so on
 LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, ALONE, LONGER, RATES = range(8)
 SIZES = 32
 DATA = RATES + SIZES
 COUNT, ARGS, STEPS, NEXT, FLAGS, JOB = range(4, 10)  # words of a job, after LOOP, ARGUMENTS, PIECE, HELPERS; how many
-CAME = 1 << 32  # among FLAGS: some worker came; below are floating point flags
+CAME = 1 << 32  # among FLAGS: some worker came; beside it is SHORT, and below are floating point flags
 ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functions of Python and NumPy; how many
 
 # Looks at a word before sleeping, each of 40 to 140 cycles. A worker looks for some 20 us, so that calls one after the
@@ -92,7 +94,8 @@ def _emit_pieces(m: Module):
             base, step, place = (f.let(f"getelementptr i64, ptr {row}, i64 {k}") for row in (args, steps, moved))
             offset = f.let(f"mul i64 {start}, {f.let(f'load i64, ptr {step}')}")
             f.do(f"store ptr {f.at(f.let(f'load ptr, ptr {base}'), offset)}, ptr {place}")
-        f.do(f"call void {loop}(ptr {moved}, ptr {dimensions}, ptr {steps}, ptr null)")
+        flags = f.at("%job", 8 * FLAGS)
+        f.do(f"call void {loop}(ptr {moved}, ptr {dimensions}, ptr {steps}, ptr {flags})")
         f.do("br label %take")
         f.label("end")
         f.do("ret void")
@@ -122,17 +125,18 @@ def _emit_worker(m: Module):
         acquire, release, take_flags = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
         f.do("br label %free")
         f.label("free")
-        offer = _watch(f, "offer", "%worker", ("ule", TOLD), IDLE, "tired", "take")
+        offer = _watch(f, "offer", "%worker", "0", IDLE, "tired", "take", _offered)
         f.label("tired")
         f.do(f"store atomic i64 1, ptr {asleep} seq_cst, align 8")
-        _branch(f, f.let(f"icmp ule i64 {_seen(f, '%worker')}, {TOLD}"), "sleep", "rise")
+        _branch(f, f.let(f"icmp eq i64 {_offered(f, '%worker')}, 0"), "sleep", "rise")
         f.label("rise")
         _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # somebody was faster, who is about to wake this worker
         f.label("sleep")
         f.do(f"call i32 {acquire}(ptr {wake}, i32 1)")
         f.do("br label %free")
         f.label("take")
-        _branch(f, _swap(f, "%worker", offer, f.let(f"add i64 {offer}, 1")), "work", "free")
+        working = f.let(f"add i64 {offer}, 1")
+        _branch(f, _swap(f, "%worker", offer, working), "work", "free")
         f.label("work")
         job = f.let(f"inttoptr i64 {offer} to ptr")
         call = f"call i32 {take_flags}()"
@@ -140,9 +144,8 @@ def _emit_worker(m: Module):
         f.do(f"call void @pieces(ptr {job})")
         flags = f.let(f"or i64 {CAME}, {f.let(f'zext i32 {f.let(call)} to i64')}")
         f.let(f"atomicrmw or ptr {f.at(job, 8 * FLAGS)}, i64 {flags} seq_cst")
-        _branch(f, _swap(f, "%worker", f.let(f"add i64 {offer}, 1"), 0), "free", "tell")  # the job may be gone then
+        _branch(f, _swap(f, "%worker", working, 0), "free", "tell")  # the job may be gone from here on
         f.label("tell")
-        f.do(f"store atomic i64 {TOLD}, ptr %worker seq_cst, align 8")
         f.do(f"call void {release}(ptr {done})")
         f.do("br label %free")
 
@@ -207,7 +210,7 @@ def _emit_shared(m: Module):
             worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
             _branch(f, _swap(f, worker, offer, 0), go_on, "taken")
             f.label("taken")
-            _watch(f, "work", worker, ("eq", working), looks, "wait", go_on)
+            _watch(f, "work", worker, working, looks, "wait", go_on)
             f.label("wait")
             _branch(f, _swap(f, worker, working, waiting), "sleep", go_on)
             f.label("sleep")
@@ -225,22 +228,42 @@ def _emit_shared(m: Module):
         for k, then, otherwise in ((ALONE, last, 0), (LONGER, more, less)):
             f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {then}, i64 {otherwise}')}, ptr {f.at('%data', 8 * k)}")
         f.do(f"call void @raise(i64 {flags})")
+        short = f.let(f"icmp ne i64 {f.let(f'and i64 {flags}, {SHORT}')}, 0")
+        _branch(f, short, "one", "end")  # all of it again; if memory is still short, this thread's exception says so
+        f.label("end")
         f.do("ret void")
 
 
+def _seen(f: Function, place: str) -> str:
+    """A word that other threads change."""
+    return f.let(f"load atomic i64, ptr {place} seq_cst, align 8")
+
+
+def _offered(f: Function, worker: str) -> str:
+    """The job that a worker may take, or 0: odd is what it has worked on, while somebody rises."""
+    seen = _seen(f, worker)
+    odd = f.let(f"trunc i64 {seen} to i1")
+    return f.let(f"select i1 {odd}, i64 0, i64 {seen}")
+
+
 def _watch(
-    f: Function, name: str, place: str, same: tuple[str, str | int], looks: str | int, still: str, otherwise: str
+    f: Function,
+    name: str,
+    place: str,
+    value: str,
+    looks: str | int,
+    still: str,
+    otherwise: str,
+    look: Callable[[Function, str], str] = _seen,
 ) -> str:
-    """Look at a word for a while, and go to ``still`` if it stays the ``same``: ("eq", value) or ("ule", value), which
-    is less or equal. What was seen last."""
+    """Look at a word for a while, and go to ``still`` if it stays ``value``; what was seen last."""
     f.do(f"br label %{name}.enter")
     f.label(f"{name}.enter")
     f.do(f"br label %{name}")
     f.label(name)
     f.do(f"%{name}.k = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.pause]")
-    seen = _seen(f, place)
-    relation, value = same
-    _branch(f, f.let(f"icmp {relation} i64 {seen}, {value}"), f"{name}.pause", otherwise)
+    seen = look(f, place)
+    _branch(f, f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
     f.label(f"{name}.pause")
     if pause := _pause(f.module):
         f.do(f"call void @{pause}")
@@ -271,11 +294,6 @@ def _branch(f: Function, condition: str, yes: str, no: str):
 
 def _word(f: Function, base: str, number: int, kind: str = "i64") -> str:
     return f.let(f"load {kind}, ptr {f.at(base, 8 * number)}")
-
-
-def _seen(f: Function, place: str) -> str:
-    """A word that other threads change."""
-    return f.let(f"load atomic i64, ptr {place} seq_cst, align 8")
 
 
 def _swap(f: Function, place: str, old: str | int, new: str | int) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from threading import RLock
 
 ITEM_SIZE = {"float64": 8, "float32": 4}
@@ -42,7 +42,7 @@ class Target:
     fused: bool  # multiply-add in one instruction; without it FMA instructions become a product and a sum
     registers: int = 16  # for vectors
 
-    @property
+    @cached_property
     def half(self) -> Target:
         """Half the lanes, where they are many: the same bits. Few states take less time so, since a processor with
         vectors of 64 bytes keeps a higher clock and divides sooner with 32."""

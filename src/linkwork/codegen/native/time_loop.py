@@ -1,7 +1,7 @@
 """The time loop in native code: a block of samples runs through all its steps while its state stays close by.
 
 A block keeps as many samples as a vector has lanes; rows of the input block of every kernel are those of
-:mod:`.timeloop`.
+``codegen.timeloop``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache as once
 from functools import partial
 from typing import Any
 
@@ -24,7 +22,7 @@ from ..timeloop import Run, TimeLoop, Turns
 from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel, emit_kernel
-from .layout import ELEMENTS, TILES, Tile, call, columns, store_tile, tile_table, tile_width
+from .layout import ELEMENTS, TILES, Tile, call, columns, flat_offsets, store_tile, tile_table, tile_width
 from .machine_code import assemble, emitter, load
 from .target import LOCK, Target, host
 
@@ -38,8 +36,8 @@ HELD = 3  # words for each held port: pointer, bytes from sample to sample, byte
 def build_loop(loop: TimeLoop, samples: int) -> Run:
     """Native code of a loop. It lets go of Python's lock while it runs."""
     target = host()
-    if samples <= _half(target).lanes("float64"):
-        target = _half(target)
+    if samples <= target.half.lanes("float64"):
+        target = target.half
     key = loop.digest, target
     with LOCK:
         if key not in _loaded:
@@ -55,11 +53,6 @@ def build_loop(loop: TimeLoop, samples: int) -> Run:
 
 
 _loaded: dict[tuple[str, Target], tuple[Run, Any]] = {}  # never freed, it may be running
-
-
-@once
-def _half(target: Target) -> Target:
-    return target.half
 
 
 def ir_text(loop: TimeLoop, target: Target) -> str:
@@ -108,8 +101,7 @@ class _Writer:
         self.m = m = Module(target, "float64")
         needed = {name: p for name, p in loop.programs.items() if name != "record" or self.recorded_row is None}
         self.kernels = {name: emit_kernel(m, p, name=name, whole=True) for name, p in needed.items()}
-        largest = max(loop.state, loop.constants, self.records, *loop.held, 1)
-        m.functions.append(f"@flat = internal constant [{largest} x i64] [{_words(8 * k for k in range(largest))}]")
+        flat_offsets(m, max(loop.state, loop.constants, self.records, *loop.held, 1))
         m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
         m.functions.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         if self.records:
@@ -155,7 +147,7 @@ class _Writer:
 
     def _emit_run(self) -> None:
         f, m, loop = self.f, self.m, self.loop
-        scratch = max(kernel.scratch_rows for kernel in self.kernels.values())
+        scratch = max(kernel.blocks["scratch"] for kernel in self.kernels.values()) // m.row
         out = max(loop.x, self.records)
         rows = {"state": loop.state, "in": loop.n_inputs, "out": out, "scratch": scratch}
         rows |= {f"k{stage}": loop.x for stage in range(loop.scheme.rates)}
@@ -168,15 +160,13 @@ class _Writer:
         for k in range(len(loop.held)):
             at, *steps = (self._word(first + HELD * k + j) for j in range(HELD))
             self.held.append((f.let(f"inttoptr i64 {at} to ptr"), *steps))
-        self.t0, self.dt = self._splat(words["t0"]), self._splat(words["dt"])
+        self.t0, self.dt = f.splat(words["t0"]), f.splat(words["dt"])
         f.store_row(self.dt, "%in", loop.x + 1)
         heads = f.let(f"add i64 {words['steps']}, {words['end']}")  # turns of the inner loop
         less = f.let(f"sub i64 {words['every']}, 1")
         before = f.let(f"add i64 {words['first']}, {less}")
         self.first_row = f.let(f"sdiv i64 {before}, {words['every']}")  # the first record of this run among all
-        f.do("br label %start")
-        f.label("start")
-        with _counted(f, "block", words["samples"], m.lanes, "start") as block:
+        with f.counted("block", words["samples"], m.lanes) as block:
             rest = f.let(f"sub i64 {words['samples']}, {block}")
             last = f.let(f"call i64 @llvm.smin.i64(i64 {f.let(f'sub i64 {rest}, 1')}, i64 {m.lanes - 1})")
             state = f.at(self.pointers["state"], f.let(f"mul i64 {block}, {8 * loop.state}"))
@@ -186,9 +176,7 @@ class _Writer:
                 base = f.at(self.pointers["constants"], f.let(f"mul i64 {block}, {step}"))
                 self._pack(loop.constants, base, step, last, f.at("%in", self._row_of_constants() * m.row))
             self._copy_x("%state", "%in")
-            f.do("br label %enter")
-            f.label("enter")
-            with _counted(f, "turn", heads, 1, "enter") as turn:
+            with f.counted("turn", heads) as turn:
                 self._turn(turn, block, last)
             if self.lazy:
                 self._copy_x("%in", "%state")
@@ -358,34 +346,9 @@ class _Writer:
         kind = "double" if number < REALS else "i64"
         return self.f.let(f"load {kind}, ptr {self.f.at('%words', 8 * number)}")
 
-    def _splat(self, scalar: str) -> str:
-        f, m = self.f, self.m
-        one = f.let(f"insertelement {m.vector} poison, double {scalar}, i32 0")
-        return f.shuffle(one, "poison", [0] * m.lanes)
-
-
-@contextmanager
-def _counted(f: Function, name: str, count: str, step: int, before: str) -> Iterator[str]:
-    """for name in range(0, count, step)."""
-    f.do(f"br label %{name}.head")
-    f.label(f"{name}.head")
-    f.do(f"%{name} = phi i64 [0, %{before}], [%{name}.after, %{name}.next]")
-    f.do(f"br i1 {f.let(f'icmp slt i64 %{name}, {count}')}, label %{name}.body, label %{name}.end")
-    f.label(f"{name}.body")
-    yield f"%{name}"
-    f.do(f"br label %{name}.next")
-    f.label(f"{name}.next")
-    f.do(f"%{name}.after = add i64 %{name}, {step}")
-    f.do(f"br label %{name}.head")
-    f.label(f"{name}.end")
-
 
 def _side_by_side(results: Sequence[int], n_inputs: int) -> int | None:
     """The first of the inputs that are the results, if these stand side by side among them."""
     first = results[0] if results else n_inputs
     rows = range(first, first + len(results))
     return first if list(results) == list(rows) and rows.stop <= n_inputs else None
-
-
-def _words(numbers: Any) -> str:
-    return ", ".join(f"i64 {number}" for number in numbers)
