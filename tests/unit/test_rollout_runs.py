@@ -479,3 +479,16 @@ def test_threads_are_taken_where_they_gain(samples, steps, expected, monkeypatch
         assert all(np.array_equal(one[name], auto[name]) for name in one)
     with pytest.raises(LinkworkError, match="whole number"):
         arm.rollout(np.zeros((2, 4)), np.zeros((2, 4)), dt=1e-4, steps=2, threads="all")
+
+
+def test_out_that_is_a_part_of_a_run(arm):
+    states = np.random.default_rng(3).normal(size=(2, 6, 2))
+    run = arm.rollout(*states, dt=1e-3, steps=4)
+    before = run.q.copy()
+    for part in (run[:4], run[:1]):
+        with pytest.raises(LinkworkError, match="another size"):
+            arm.rollout(*states, dt=1e-3, steps=4, out=part)
+    run.v.flags.writeable = False
+    with pytest.raises(LinkworkError, match="cannot be written"):
+        arm.rollout(*states, dt=1e-3, steps=4, out=run)
+    assert np.array_equal(run.q, before)

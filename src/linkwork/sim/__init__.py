@@ -4,7 +4,8 @@ from ..codegen.schemes import AdamsBashforth, RungeKutta
 from .findings import WARNING
 from .integrators import INTEGRATORS, Integrator, add_integrator
 from .options import Options
-from .rollout import OUTPUTS, STOPPED, rollout
+from .reuse import STOPPED
+from .rollout import OUTPUTS, rollout
 from .setup import OPEN, rest, zero
 from .simulate import STEP, simulate
 from .stepper import Stepper

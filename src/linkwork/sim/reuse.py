@@ -14,6 +14,9 @@ from .arrays import Shape
 from .plant import Plant
 from .trajectory import Trajectory
 
+STOPPED, ENDED = "stopped from the keyboard", "ended"  # how a note begins that tells of a run cut short
+EARLY = STOPPED, ENDED
+
 
 def lent(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[str, Shape]) -> np.ndarray:
     """The block (samples, rows, numbers) that the arrays of ``out`` are views of."""
@@ -30,8 +33,10 @@ def lent(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[s
     sizes = [math.prod(shape) for shape in shapes.values()]
     wanted = batch or 1, rows, sum(sizes)
     block = _base(out[names[0]]) if names else np.empty(wanted)
-    if block is not None and block.shape != wanted:
-        _refuse("another size", _told(len(out) if out.batch else None, len(out.t)), _told(batch, rows))
+    own, asked = (len(out) if out.batch else None, len(out.t)), (batch, rows)
+    early = any(note.startswith(EARLY) for note in out.notes)  # then it has fewer samples or times than the block
+    if block is not None and (block.shape != wanted or (own != asked and not early)):
+        _refuse("another size", _told(*own), _told(*asked))
     columns = dict(zip(names, accumulate(sizes, initial=0), strict=False))
     if block is None or not all(_begins(out[name], block, column) for name, column in columns.items()):
         raise LinkworkError(
@@ -56,9 +61,9 @@ def _base(array: Any) -> np.ndarray | None:
 
 
 def _begins(array: np.ndarray, block: np.ndarray, column: int) -> bool:
-    """Does it begin in this column? One that was stopped early has fewer samples or times than the block."""
-    address = array.__array_interface__["data"][0]
-    return array.base is block and address == block.__array_interface__["data"][0] + 8 * column
+    """Does it begin in this column, and may it be written?"""
+    address, flags = array.__array_interface__["data"][0], array.flags
+    return array.base is block and flags.writeable and address == block.__array_interface__["data"][0] + 8 * column
 
 
 def _refuse(what: str, got: str, expected: str) -> NoReturn:

@@ -42,7 +42,6 @@ JUMPS = (
     "{method} takes arrays over time for samples of something smooth, and spreads jumps over {steps} steps;"
     " rk4 holds them over each step"
 )
-STOPPED = "stopped from the keyboard"
 USER = 4  # whoever calls Robot.rollout or Robot.simulate, on the stack above `run`
 
 
@@ -116,10 +115,10 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
             if not isinstance(stop, KeyboardInterrupt):
                 with suppress(OSError, LinkworkError):  # of a disk without a byte left
                     arrays = records.finish(done_samples, done_rows, dt * every)
-                    why = f"ended {far}: {str(stop).partition(chr(10))[0]}"
+                    why = f"{reuse.ENDED} {far}: {str(stop).partition(chr(10))[0]}"
                     _kept(arrays, setup, method, dt, [*notes, why], options)
                 raise
-            note = f"{STOPPED} {far}"
+            note = f"{reuse.STOPPED} {far}"
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
     with _room(to):
