@@ -35,7 +35,7 @@ def lent(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[s
     block = _base(out[names[0]]) if names else np.empty(wanted)
     own, asked = (len(out) if out.batch else None, len(out.t)), (batch, rows)
     early = any(note.startswith(EARLY) for note in out.notes)  # then it has fewer samples or times than the block
-    if block is not None and (block.shape != wanted or (own != asked and not early)):
+    if block is not None and (block.shape != wanted or (names and own != asked and not early)):
         _refuse("another size", _told(*own), _told(*asked))
     columns = dict(zip(names, accumulate(sizes, initial=0), strict=False))
     if block is None or not all(_begins(out[name], block, column) for name, column in columns.items()):
