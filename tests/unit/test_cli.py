@@ -117,6 +117,7 @@ class TestCommandLine:
             ["inspect", "panda", "--lock", "panda_joint1"],
             ["eval", "panda", "gravity", "--q", "0,x"],
             ["eval", "panda", "gravity", "--threads", "0"],
+            ["eval", "panda", "gravity", "--threads", "many"],
         ],
     )
     def test_bad_usage(self, run, words):

@@ -104,6 +104,9 @@ def evaluate(
     if QUANTITIES[quantity].of_frame and frame is None:
         raise _frame_needed(quantity, robot.name, robot.frame_names)
     given = {name: parse(model, name, text) for name, text in texts.items() if text is not None}
+    several = int(threads) if threads.isdecimal() else threads
+    if several != "auto" and not (isinstance(several, int) and several):
+        raise typer.BadParameter(f"{threads!r} is neither a positive number nor auto", param_hint="--threads")
     function = robot.compile(quantity, method=method, frame=frame, axes=axes, dtype=dtype)
     zero = [name for name in inputs if name not in given]
     if input is not None and not zero:
@@ -115,7 +118,6 @@ def evaluate(
     else:
         given |= {name: neutral(model, name) for name in zero}
     with progress("compiling and evaluating"):
-        several = int(threads) if threads.isdecimal() else threads
         result = function(**{name: given[name] for name in inputs}, threads=several)
     outputs = QUANTITIES[quantity].outputs
     values = result if len(outputs) > 1 else (np.asarray(result),)
