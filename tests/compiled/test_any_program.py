@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from straightline import layouts, one_by_one, one_instruction, same_numbers, wild_program, wild_states
 
-from linkwork.codegen.native import blocks, build, ir_text, kernel, load, object_code, target
+from linkwork.codegen.native import blocks, build, ir_text, kernel, object_code, target
+from linkwork.codegen.native.machine_code import load
 from linkwork.codegen.native.target import host
 from linkwork.program.program import Op, Program
 from support.aarch64 import NEON, Emulator, inner_loop

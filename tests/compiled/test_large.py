@@ -13,7 +13,8 @@ from straightline import random_program
 
 import linkwork
 from linkwork.codegen import native
-from linkwork.codegen.native import blocks, build, ir_text, load, object_code, time_loop
+from linkwork.codegen.native import blocks, build, ir_text, object_code, time_loop
+from linkwork.codegen.native.machine_code import load
 from linkwork.codegen.native.target import host
 from linkwork.codegen.native.ufunc import make_ufunc
 from linkwork.program.program import Op, Port, Program

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from llvmlite import binding
 
 import linkwork
 from linkwork.codegen import native
@@ -17,6 +16,7 @@ from linkwork.codegen.native import blocks, sharing, threads
 from linkwork.codegen.native.machine_code import assemble
 from linkwork.codegen.native.target import Target
 from linkwork.program import Port, trace
+from support.targets import need
 
 LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 MANY = 30_001
@@ -208,9 +208,8 @@ def test_nobody_is_woken_for_another():
 
 @pytest.mark.parametrize("triple", ["aarch64-unknown-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc"])
 def test_other_processors(triple):
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
     target = Target(triple, "", "", 16, fused=False)
+    need(target)
     text = sharing.sharing_text(target)
     assert ("hint" in text) == triple.startswith("a") and assemble(text, target)
 

@@ -17,11 +17,11 @@ from subprocess import PIPE
 
 import numpy as np
 import pytest
-from llvmlite import binding
 
 from linkwork.codegen.native.blocks import PYTHON_FUNCTIONS
 from linkwork.codegen.native.machine_code import assemble
 from linkwork.codegen.native.target import Target
+from support.targets import need
 
 NEON = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "", 16, True, 32)
 DRIVER = Path(__file__).with_suffix(".c")
@@ -34,12 +34,7 @@ GAP = b"\xa5" * LINE  # between arrays; nobody may write there
 
 def qemu() -> str:
     """The emulator; the test that asks is skipped where it cannot run."""
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
-    try:
-        binding.Target.from_triple(NEON.triple)
-    except RuntimeError:
-        pytest.skip("this LLVM was built without AArch64")
+    need(NEON)
     found = shutil.which("qemu-aarch64")
     if found is None:
         pytest.skip("no emulator of AArch64: apt-get install qemu-user")

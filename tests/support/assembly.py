@@ -8,6 +8,7 @@ from llvmlite import binding
 
 from linkwork.codegen.native.target import Target
 from support.aarch64 import NEON
+from support.targets import need
 
 LINUX = "x86_64-unknown-linux-gnu"
 TARGETS = {
@@ -91,8 +92,7 @@ class Code:
 
 
 def compiled(text: str, target: Target) -> Code:
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
+    need(target)
     emitted = target.machine().emit_assembly(binding.parse_assembly(text, binding.create_context()))
     functions = {}
     for name, body in re.findall(r"^(\w+):[^\n]*\n(.*?)^\.Lfunc_end", emitted, re.M | re.S):

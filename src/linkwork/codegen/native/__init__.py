@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,7 +12,6 @@ import numpy as np
 from ...errors import UnsupportedError
 from ...program.collector import collector_at_rest
 from ...program.program import Program
-from .. import cache
 from ..backend import Compiled
 from ..timeloop import Run, TimeLoop
 from . import threads as workers
@@ -21,7 +19,7 @@ from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin
 from .emit import Module
 from .kernel import emit_kernel
 from .loop import emit_loop
-from .machine_code import assemble, emitter, load
+from .machine_code import assemble, loaded
 from .target import ITEM_SIZE, LOCK, Target, host
 from .ufunc import make_ufunc
 
@@ -37,7 +35,7 @@ class Loaded:
     shared: dict[int, Any] = field(default_factory=dict)  # ufuncs of several threads
 
 
-_loaded: dict[str, Loaded] = {}  # never freed, it may be running
+_loaded: dict[tuple[str, str, Target, int], Loaded] = {}  # never freed, it may be running
 
 
 def compile(program: Program, dtype: str) -> Compiled:
@@ -85,15 +83,11 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
     if dtype not in ITEM_SIZE:
         raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
     target = target or host()
-    parts = (program.digest, dtype, target.identity, str(segment), f"{HEADER}, {ITEMS}", emitter())
-    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    key = program.digest, dtype, target, segment
     with LOCK:
         if key not in _loaded:
-            code = cache.get(key)
-            if code is None:
-                code = object_code(program, dtype, target, segment)
-                cache.put(key, code)
-            engine = load(code, target)
+            parts = (program.digest, dtype, str(segment), f"{HEADER}, {ITEMS}")
+            engine = loaded(parts, lambda: object_code(program, dtype, target, segment), target)
             loop = engine.get_function_address("loop")
             ufunc, buffers = make_ufunc(program, dtype, loop)
             _loaded[key] = Loaded(ufunc, define(engine, program, dtype), loop, [engine, buffers])

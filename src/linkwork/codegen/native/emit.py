@@ -21,6 +21,7 @@ class Module:
     functions: list[str] = field(default_factory=list)
     table: dict[str, int] = field(default_factory=dict)  # literal -> its place in @table
     declared: set[str] = field(default_factory=set)
+    words: dict[tuple[int, ...], str] = field(default_factory=dict)  # constant arrays -> their names
 
     def __post_init__(self):
         self.item = ITEM_SIZE[self.dtype]
@@ -37,6 +38,15 @@ class Module:
         first = name not in self.declared
         self.declared.add(name)
         return first
+
+    def constant_words(self, words: Sequence[int]) -> str:
+        """The name of a constant array of integers of 64 bits; equal ones are one."""
+        name = self.words.get(tuple(words))
+        if name is None:
+            self.words[tuple(words)] = name = f"@words{len(self.words)}"
+            listed = ", ".join(f"i64 {word}" for word in words)
+            self.functions.append(f"{name} = internal constant [{len(words)} x i64] [{listed}]")
+        return name
 
     def literal(self, number: float) -> str:
         """``number`` rounded to the dtype, spelt exactly; LLVM writes float32 with the bits of a double too."""

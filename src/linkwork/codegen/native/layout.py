@@ -47,7 +47,7 @@ def columns(m: Module, size: int) -> list[int]:
 HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block, ptr %table, i64 %count) noinline nounwind"
 
 
-def call(f: Function, output: bool, size: int, arguments: str):
+def call_mover(f: Function, output: bool, size: int, arguments: str):
     """Call the function that packs or unpacks tiles of a port of ``size`` scalars in every way."""
     m, width = f.module, tile_width(f.module, size)
     name = f"{'unpack' if output else 'pack'}{width}"
@@ -58,11 +58,7 @@ def call(f: Function, output: bool, size: int, arguments: str):
 
 def tile_table(m: Module, tiles: Sequence[Tile]) -> str:
     """The argument ``%table``: pairs of a number of a scalar and a number of a row."""
-    name = f"tiles{len(m.declared)}"
-    if m.once(name):
-        words = ", ".join(f"i64 {word}" for tile in tiles for word in (tile.column, tile.row))
-        m.functions.append(f"@{name} = internal constant [{2 * len(tiles)} x i64] [{words}]")
-    return f"@{name}"
+    return m.constant_words([word for tile in tiles for word in (tile.column, tile.row)])
 
 
 def flat_offsets(m: Module, size: int):

@@ -22,7 +22,7 @@ from .layout import (
     TILES,
     VECTORS,
     Tile,
-    call,
+    call_mover,
     columns,
     flat_offsets,
     load_tile,
@@ -153,7 +153,7 @@ class _Writer:
         where = f"ptr {base}, i64 {a.step}, i64 {last}, ptr {a.offsets}, i64 {a.way}"
         block = "%out" if a.output else "%in"
         table = tile_table(self.m, tiles)
-        call(self.f, a.output, a.port.size, f"{where}, ptr {block}, ptr {table}, i64 {len(tiles)}")
+        call_mover(self.f, a.output, a.port.size, f"{where}, ptr {block}, ptr {table}, i64 {len(tiles)}")
 
     # Arrays without gaps, as many blocks together as the kernel says
 
@@ -209,7 +209,7 @@ class _Writer:
         if width == 1 or len(tiles) > INLINE:
             way = TILES if width > 1 else VECTORS if size == 1 else ELEMENTS
             where = f"ptr {base}, i64 {bytes_}, i64 {m.lanes - 1}, ptr @flat, i64 {way}, ptr {block}"
-            call(f, a.output, size, f"{where}, ptr {tile_table(m, tiles)}, i64 {len(tiles)}")
+            call_mover(f, a.output, size, f"{where}, ptr {tile_table(m, tiles)}, i64 {len(tiles)}")
             return
         for tile in tiles:
             rows = [f.at(base, lane * bytes_ + tile.column * m.item) for lane in range(m.lanes)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import pkgutil
+from collections.abc import Callable, Sequence
 from functools import cache as once
 from pathlib import Path
 from typing import Any
 
+from .. import cache
 from .blocks import connect
 from .target import LOCK, Target
 
@@ -27,6 +29,17 @@ def emitter() -> str:
     names = ("schemes", "timeloop", *sorted(f"native/{module.name}" for module in own))
     sources = (pkgutil.get_data(package, f"{name}.py") or b"" for name in names)
     return hashlib.sha256(b"".join(sources)).hexdigest()
+
+
+def loaded(parts: Sequence[str], make: Callable[[], bytes], target: Target) -> Any:
+    """The engine of what ``make`` compiles, or compiled before: equal ``parts`` mean equal code."""
+    key = hashlib.sha256("\n".join((*parts, target.identity, emitter())).encode()).hexdigest()
+    with LOCK:
+        code = cache.get(key)
+        if code is None:
+            code = make()
+            cache.put(key, code)
+        return load(code, target)
 
 
 def load(code: bytes, target: Target) -> Any:

@@ -85,8 +85,8 @@ def _emit_pieces(m: Module):
         left = f.let(f"sub i64 {count}, {start}")
         _branch(f, f.let(f"icmp sgt i64 {left}, 0"), "some", "end")
         f.label("some")
-        times = _call(f, "smax", f.let(f"sdiv i64 {left}, {shares}"), 1)
-        piece = _call(f, "smin", f.let(f"mul i64 {least}, {times}"), left)
+        times = _extreme(f, "smax", f.let(f"sdiv i64 {left}, {shares}"), 1)
+        piece = _extreme(f, "smin", f.let(f"mul i64 {least}, {times}"), left)
         _branch(f, _swap(f, next_, start, f.let(f"add i64 {start}, {piece}")), "taken", "take")
         f.label("taken")
         f.do(f"store i64 {piece}, ptr {dimensions}")
@@ -158,10 +158,10 @@ def _emit_shared(m: Module):
         least, most, looks = (_word(f, "%data", k) for k in (PIECE, HELPERS, LOOKS))
         count, alone, last = _word(f, "%dimensions", 0), _word(f, "%data", ALONE), _word(f, "%data", LONGER)
         pieces = f.let(f"sdiv i64 {f.let(f'sdiv i64 {count}, {least}')}, {PIECES}")
-        helpers = _call(f, "smin", most, pieces)
+        helpers = _extreme(f, "smin", most, pieces)
         _branch(f, f.let(f"icmp sgt i64 {helpers}, 0"), "enough", "one")
         f.label("enough")
-        size = _call(
+        size = _extreme(
             f, "smin", f.let(f"sub i64 63, {f.let(f'call i64 @llvm.ctlz.i64(i64 {count}, i1 true)')}"), SIZES - 1
         )
         place = f.let(f"getelementptr i64, ptr {f.at('%data', 8 * RATES)}, i64 {size}")
@@ -173,7 +173,8 @@ def _emit_shared(m: Module):
         f.do(f"call void {loop}(ptr %args, ptr %dimensions, ptr %steps, ptr null)")
         f.do(f"store i64 {f.let(f'sub i64 {alone}, 1')}, ptr {f.at('%data', 8 * ALONE)}")
         rate, unknown = _rate(f, began, count), f.let(f"icmp eq i64 {known}, 0")
-        best = _call(f, "smin", rate, f.let(f"add i64 {known}, {sixteenth}"))  # what was once so fast may be so no more
+        little_more = f.let(f"add i64 {known}, {sixteenth}")  # what was once so fast may be so no more
+        best = _extreme(f, "smin", rate, little_more)
         f.do(f"store i64 {f.let(f'select i1 {unknown}, i64 {rate}, i64 {best}')}, ptr {place}")
         f.do("ret void")
         f.label("one")
@@ -223,8 +224,8 @@ def _emit_shared(m: Module):
         slow = f.let(f"icmp sgt i64 {rate}, {f.let(f'sub i64 {known}, {sixteenth}')}")
         slow = f.let(f"and i1 {slow}, {f.let(f'icmp ne i64 {known}, 0')}")
         bad = f.let(f"or i1 {f.let(f'or i1 {nobody}, {waited}')}, {slow}")
-        more = _call(f, "smin", f.let(f"shl i64 {last}, 1"), MOST_ALONE)
-        less = _call(f, "smax", f.let(f"lshr i64 {last}, 1"), 1)
+        more = _extreme(f, "smin", f.let(f"shl i64 {last}, 1"), MOST_ALONE)
+        less = _extreme(f, "smax", f.let(f"lshr i64 {last}, 1"), 1)
         for k, then, otherwise in ((ALONE, last, 0), (LONGER, more, less)):
             f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {then}, i64 {otherwise}')}, ptr {f.at('%data', 8 * k)}")
         f.do(f"call void @raise(i64 {flags})")
@@ -278,7 +279,7 @@ def _rate(f: Function, began: str, count: str) -> str:
     return f.let(f"sdiv i64 {f.let(f'shl i64 {time}, 8')}, {count}")
 
 
-def _call(f: Function, name: str, a: str | int, b: str | int) -> str:
+def _extreme(f: Function, name: str, a: str | int, b: str | int) -> str:
     """The smaller or larger of two numbers."""
     return f.let(f"call i64 @llvm.{name}.i64(i64 {a}, i64 {b})")
 

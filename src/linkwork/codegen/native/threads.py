@@ -7,15 +7,13 @@ for nothing of Python, so a process ends as if there were none. After a fork the
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 from functools import cache as once
 from typing import Any
 
 from ...program.program import Program
-from .. import cache
 from . import sharing
-from .machine_code import assemble, emitter, load
+from .machine_code import assemble, loaded
 from .numpy_api import table
 from .target import LOCK, host
 
@@ -72,13 +70,7 @@ def _start(number: int):
 def _engine() -> Any:
     """The loaded machine code."""
     target = host()
-    with LOCK:
-        key = hashlib.sha256("\n".join(("sharing", target.identity, emitter())).encode()).hexdigest()
-        code = cache.get(key)
-        if code is None:
-            code = assemble(sharing.sharing_text(target), target)
-            cache.put(key, code)
-        engine = load(code, target)
+    engine = loaded(("sharing",), lambda: assemble(sharing.sharing_text(target), target), target)
     address = lambda function: ctypes.cast(function, ctypes.c_void_p).value  # noqa: E731
     locks = [address(ctypes.pythonapi[f"PyThread_{name}_lock"]) for name in ("acquire", "release")]
     context = (ctypes.c_void_p * sharing.CONTEXT).from_address(engine.get_global_value_address("context"))

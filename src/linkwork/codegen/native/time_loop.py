@@ -7,7 +7,6 @@ A block keeps as many samples as a vector has lanes; rows of the input block of 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import struct
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -16,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import cache
 from ..schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
 from ..timeloop import Run, TimeLoop, Turns
 from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel, emit_kernel
-from .layout import ELEMENTS, TILES, Tile, call, columns, flat_offsets, store_tile, tile_table, tile_width
-from .machine_code import assemble, emitter, load
+from .layout import ELEMENTS, TILES, Tile, call_mover, columns, flat_offsets, store_tile, tile_table, tile_width
+from .machine_code import assemble, loaded
 from .target import LOCK, Target, host
 
 WORDS = ("t0", "dt", "samples", "first", "steps", "every", "end", "last_held", "state", "constants", "constants_step",
@@ -41,12 +39,7 @@ def build_loop(loop: TimeLoop, samples: int) -> Run:
     key = loop.digest, target
     with LOCK:
         if key not in _loaded:
-            name = hashlib.sha256("\n".join((loop.digest, target.identity, emitter())).encode()).hexdigest()
-            code = cache.get(name)
-            if code is None:
-                code = assemble(ir_text(loop, target), target)
-                cache.put(name, code)
-            engine = load(code, target)
+            engine = loaded((loop.digest,), lambda: assemble(ir_text(loop, target), target), target)
             native = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(engine.get_function_address("run"))
             _loaded[key] = (partial(_bound, native), engine)
         return _loaded[key][0]
@@ -332,11 +325,11 @@ class _Writer:
     def _pack(self, size: int, base: str, step: str | int, last: str, block: str) -> None:
         way = TILES if tile_width(self.m, size) > 1 else ELEMENTS
         where = f"ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {way}, ptr {block}"
-        call(self.f, False, size, f"{where}, {self._tiles(size)}")
+        call_mover(self.f, False, size, f"{where}, {self._tiles(size)}")
 
     def _unpack(self, f: Function, size: int, base: str, step: str | int, last: str, block: str) -> None:
         where = f"ptr {base}, i64 {step}, i64 {last}, ptr @flat, i64 {ELEMENTS}, ptr {block}"
-        call(f, True, size, f"{where}, {self._tiles(size)}")
+        call_mover(f, True, size, f"{where}, {self._tiles(size)}")
 
     def _tiles(self, size: int) -> str:
         tiles = [Tile(column, column) for column in columns(self.m, size)]
