@@ -25,7 +25,7 @@ ALLOWED = {
     "symbols": {"formulations", "model", "program", "scalar", "spatial"},
     "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "symbols"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
-    "program": {"files"},
+    "program": {"files", "scalar"},
     "codegen": {"files", "program", "linkwork"},  # the version
     "label": {"codegen", "model", "program"},
     "function": {"program", "codegen", "files", "label", "model", "notebook", "symbolic"},

@@ -1,6 +1,6 @@
 """Controllers and references: what a simulated robot is told to do, compiled with its dynamics."""
 
-from ..scalar.choices import absolute, clip, maximum, minimum, sign
+from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
 from .equations import Equations
 from .law import Law
 from .laws import PD, ComputedTorque, PDGravity
@@ -19,10 +19,14 @@ __all__ = [
     "Sampled",
     "Trapezoidal",
     "absolute",
+    "atan2",
     "clip",
+    "exp",
+    "log",
     "maximum",
     "minimum",
     "sign",
+    "tanh",
 ]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..constraints import ClosedLoops
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..model import Model
-from ..scalar.choices import clip
+from ..scalar.entrywise import clip
 from ..scalar.orthogonal import Orthogonal
 from .equations import Equations
 from .references import Point
