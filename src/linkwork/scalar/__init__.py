@@ -81,6 +81,7 @@ def log(x: Scalar) -> Scalar:
 
 
 def tanh(x: Scalar) -> Scalar:
+    """The hyperbolic tangent."""
     return x.tanh() if hasattr(x, "tanh") else _quietly(np.tanh, x)
 
 

@@ -10,7 +10,7 @@ are raised but those C's functions raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf, log, nan, pi
+from math import inf, log, pi
 from struct import pack, unpack
 
 from ...program.program import Op
@@ -101,9 +101,15 @@ class Doubles:
     def compare(self, how: str, a: Integer, b: Integer) -> str:
         return self.f.let(f"icmp {how} {self.integers} {self._integer(a)}, {self._integer(b)}")
 
-    def relation(self, how: str, a: str, b: str) -> str:
-        """Of NaN ask nothing but whether it is one: ``uno``, ``ord``."""
-        return self.f.let(f"fcmp {how} {self.kind} {a}, {b}")
+    def is_nan(self, x: str) -> str:
+        return self.f.let(f"fcmp uno {self.kind} {x}, {x}")
+
+    def is_number(self, x: str) -> str:
+        return self.f.let(f"fcmp ord {self.kind} {x}, {x}")
+
+    def above(self, a: str, b: str) -> str:
+        """Where a > b, both of them numbers."""
+        return self.f.let(f"fcmp ogt {self.kind} {a}, {b}")
 
     def join(self, operation: str, a: str, b: str) -> str:
         """Of masks."""
@@ -156,8 +162,10 @@ def emit_choice(f: Function, larger: bool, a: str, b: str) -> str:
     mask = f"<{m.lanes} x i1>"
     first = f.let(f"icmp {'sgt' if larger else 'slt'} {m.integers} {ordered(a)}, {ordered(b)}")
     chosen = f.let(f"select {mask} {first}, {m.vector} {a}, {m.vector} {b}")
-    unordered = f.let(f"fcmp uno {m.vector} {a}, {b}")
-    return f.let(f"select {mask} {unordered}, {m.vector} {f.constant(nan)}, {m.vector} {chosen}")
+    for x in (a, b):  # one after the other: both at once AArch64 would ask by comparisons that tell it, too
+        unordered = f.let(f"fcmp uno {m.vector} {x}, {x}")
+        chosen = f.let(f"select {mask} {unordered}, {m.vector} {x}, {m.vector} {chosen}")
+    return chosen
 
 
 def _bits_of(number: float) -> int:
@@ -196,8 +204,8 @@ def _log(v: Doubles, x: str) -> str:
     f = v.sub(v.real(v.on_bits("add", rest, _bits_of(0.5**0.5))), 1.0)
 
     zero = v.compare("eq", v.on_bits("shl", given, 1), 0)
-    itself = v.join("or", v.relation("uno", x, x), v.compare("eq", given, _bits_of(inf)))
-    negative = v.join("and", v.relation("ord", x, x), v.compare("slt", given, 0))
+    itself = v.join("or", v.is_nan(x), v.compare("eq", given, _bits_of(inf)))
+    negative = v.join("and", v.is_number(x), v.compare("slt", given, 0))
     outside = v.join("or", zero, negative)
     # -1 / 0 and 0 / 0 raise the flags
     above = v.select(outside, v.select(zero, -1.0, 0.0), f)
@@ -223,21 +231,22 @@ def _tanh(v: Doubles, x: str) -> str:
     below = v.select(small, v.polynomial(BELOW, square), v.fma(p, v.power_of_two(k), 1.0))
     quotient = v.div(above, below)
     result = v.select(small, v.fma(a, quotient, a), v.sub(1.0, quotient))
-    return v.select(v.relation("uno", x, x), x, v.with_sign(result, bits))
+    return v.select(v.is_nan(x), x, v.with_sign(result, bits))
 
 
 def _atan2(v: Doubles, y: str, x: str) -> str:
     bits_y, bits_x = v.bits(y), v.bits(x)
     size_y, size_x = (v.on_bits("and", bits, ~SIGN) for bits in (bits_y, bits_x))
     infinite = v.join("and", *(v.compare("eq", size, _bits_of(inf)) for size in (size_y, size_x)))
-    equal = v.join("or", infinite, v.relation("uno", y, x))  # taken as such
+    no_number = v.join("or", *(v.compare("sgt", size, _bits_of(inf)) for size in (size_y, size_x)))
+    equal = v.join("or", infinite, no_number)  # taken as such
     size_y, size_x = (v.select_bits(equal, _bits_of(1.0), size) for size in (size_y, size_x))
     steep = v.compare("sgt", size_y, size_x)
     near, far = v.select_bits(steep, size_x, size_y), v.select_bits(steep, size_y, size_x)
     scale = v.select(v.compare("sgt", far, _bits_of(HUGE)), 2.0**-60, 1.0)
     a, b = v.mul(v.real(near), scale), v.mul(v.real(far), scale)
     # t from -1/3 to 1/2, whose angle is added to pi/4 or to zero; a - b is exact
-    wide = v.relation("ogt", a, v.mul(b, 0.5))
+    wide = v.above(a, v.mul(b, 0.5))
     below = v.select(wide, v.add(a, b), v.select(v.compare("eq", far, 0), 1.0, b))
     t = v.div(v.select(wide, v.sub(a, b), a), below)
     # it is that from a multiple of pi/4, one way or the other
@@ -251,8 +260,8 @@ def _atan2(v: Doubles, y: str, x: str) -> str:
     total = v.add(start, t)
     lost = v.add(v.sub(start, total), t)  # what its rounding took away; t is the smaller one, or start is zero
     result = v.add(total, v.add(lost, rest))
-    itself = v.select(v.relation("uno", y, y), y, x)
-    return v.select(v.relation("uno", y, x), itself, v.with_sign(result, bits_y))
+    itself = v.select(v.is_nan(y), y, x)
+    return v.select(no_number, itself, v.with_sign(result, bits_y))
 
 
 FUNCTIONS: dict[Op, Callable[..., str]] = {Op.EXP: _exp, Op.LOG: _log, Op.TANH: _tanh, Op.ATAN2: _atan2}
