@@ -40,7 +40,7 @@ class Stepper:
     each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
     ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be written between steps in the same ways;
-    ``reference``: a Point of such views; ``memory``: the same of the controller's own states. ``outputs``: what else was
+    ``reference``: a Point of such views; ``memory``: views of the controller's own states. ``outputs``: what else was
     asked for, as it is after the step with what acted in it. ``notes``: what one must know to read the numbers.
     """
 
