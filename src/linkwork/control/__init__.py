@@ -2,12 +2,13 @@
 
 from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
 from .equations import Equations
-from .law import Law
-from .laws import PD, ComputedTorque, PDGravity
+from .law import Law, with_memory
+from .laws import PD, PID, ComputedTorque, PDGravity
 from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
 
 __all__ = [
     "PD",
+    "PID",
     "ComputedTorque",
     "Equations",
     "Fourier",
@@ -27,6 +28,7 @@ __all__ = [
     "minimum",
     "sign",
     "tanh",
+    "with_memory",
 ]
 
 

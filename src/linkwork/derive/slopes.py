@@ -1,0 +1,54 @@
+"""The slope of each operation by each of its arguments: all that derivatives know of arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..program import Op
+from ..scalar import cos, sign, sin
+
+
+def _of_quotient(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    once = 1 / b  # shared by both, and by all columns
+    return once, -y * once
+
+
+def _of_angle(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    once = 1 / (a * a + b * b)
+    return b * once, -a * once
+
+
+def _of_choice(first: Any) -> tuple[Any, Any]:
+    """Of the one that is taken; a half of each where they are equal. ``first``: positive where the first one is."""
+    half = 0.5 * sign(first)
+    return 0.5 + half, 0.5 - half
+
+
+# From the arguments and the result y. Plain numbers are structural: a slope 0 or 1 costs nothing.
+SLOPES: dict[Op, Callable[..., tuple[Any, ...]]] = {
+    Op.ADD: lambda a, b, y: (1, 1),
+    Op.SUB: lambda a, b, y: (1, -1),
+    Op.MUL: lambda a, b, y: (b, a),
+    Op.DIV: _of_quotient,
+    Op.NEG: lambda a, y: (-1,),
+    Op.SQRT: lambda a, y: (0.5 / y,),
+    Op.SIN: lambda a, y: (cos(a),),
+    Op.COS: lambda a, y: (-sin(a),),
+    Op.SIGN: lambda a, y: (0,),  # also at the jump
+    Op.FMA: lambda a, b, c, y: (b, a, 1),
+    Op.FMS: lambda a, b, c, y: (b, a, -1),
+    Op.FNMA: lambda a, b, c, y: (-b, -a, 1),
+    Op.EXP: lambda a, y: (y,),
+    Op.LOG: lambda a, y: (1 / a,),
+    Op.TANH: lambda a, y: (1 - y * y,),
+    Op.ATAN2: _of_angle,
+    Op.ABS: lambda a, y: (sign(a),),  # 0 at the kink
+    Op.MIN: lambda a, b, y: _of_choice(b - a),
+    Op.MAX: lambda a, b, y: _of_choice(a - b),
+}
+
+
+def slopes(op: int, arguments: Sequence[int], values: Sequence[Any], result: Any) -> list[tuple[int, Any]]:
+    """Arguments, by number, and the slope by each."""
+    return list(zip(arguments, SLOPES[Op(op)](*[values[k] for k in arguments], result), strict=True))
