@@ -10,11 +10,13 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import linkwork
-from linkwork import ShapeError, Trajectory, UnknownNameError
+from linkwork import ShapeError, SimulationWarning, Trajectory, UnknownNameError
 from linkwork.codegen.backend import BACKENDS
 from linkwork.control import PD, PID, Equations, Law, Point, Quintic, with_memory
 from linkwork.model import Description, JointDescription, Link, LinkInertia
+from linkwork.sim import Options
 from linkwork.sim.integrators import schemes
+from linkwork.sim.setup import prepare
 from support.evaluate import assert_close
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe
@@ -266,11 +268,13 @@ def test_simulate_records_it(name):
     assert fixed.drift["energy"] < 1e-9
 
 
+def test_a_filter_that_is_too_fast_for_the_step(arm):
+    with pytest.warns(SimulationWarning, match=r"too long for rk4: .* as fast as 5e\+03 1/s"):
+        roll(arm, gains={"cutoff": np.full(B, 5e3)}, diverged="keep")
+
+
 def test_it_is_part_of_the_state(arm):
     """Of what is integrated, and so of what is differentiated: nothing else in the programs knows of it."""
-    from linkwork.sim.options import Options
-    from linkwork.sim.setup import prepare
-
     setup = prepare(arm, None, None, 1, DT, Options(torque=observing, memory={"clock": 4.0}), ("q",))
     plant = setup.plant
     names = ["q", "v", "memory_slow", "memory_estimate", "memory_clock"]

@@ -199,7 +199,7 @@ def test_rows_are_motions(study):
 
 def test_integral_action(write):
     """Gains and the limit of the integral vary from row to row."""
-    law = "controller: {kind: PID, kp: 300, ki: {grid: [0, 900]}, kd: 60, integral_limit: {grid: [0.001, 1]}}"
+    law = "controller: {kind: PID, kp: 300, ki: {grid: [100, 900]}, kd: 60, integral_limit: {grid: [0.001, 1]}}"
     text = re.sub("controller: .*", law, re.sub(r"vary:(.|\n)*outputs", "outputs", STUDY))
     study, robot = read_study(write(text)), linkwork.load("planar2r")
     columns = compute(study, 0, study.rows)
