@@ -40,6 +40,7 @@ class JointKind:
     has_spring = True  # may it have one?
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
+    successive = False  # do its freedoms turn one after another, each carried by those before it?
 
     @property
     def nq(self) -> int:
