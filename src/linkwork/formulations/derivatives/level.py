@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...model import Model
 from ...scalar import Scalar, cos, sin
-from ...spatial import Matrix, Pose, Screw, Symmetric, Transform, Vector
+from ...spatial import Force, Matrix, Pose, Screw, Symmetric, Transform, Vector
 from ...spatial.vectors import turn_symmetric
 from ..shared_axes import only_turns, placed, split, tilted
 
@@ -31,6 +31,10 @@ class Level(NamedTuple):
         t, h, E = self.own.t, self.own.outward(MS), turn_symmetric("z", self.own.c, self.own.s, E)
         shifted = Symmetric(E.xx, E.xy, E.xz + t * h.x, E.yy, E.yz + t * h.y, E.zz + 2 * t * h.z + M * t * t)
         return M, h + Vector(0, 0, M * t), shifted
+
+    def from_link(self, f: Force) -> Force:
+        """One given in the link's own frame."""
+        return self.own.force_outward(f) if self.own else f
 
 
 def working_frames(model: Model, q: Sequence[Scalar]) -> dict[int, Level]:

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from ...model import Model
 from ...scalar import Scalar
 from ...spatial import Force, Inertia, Matrix, Motion, Symmetric, Transform, Vector
-from ...spatial.vectors import outer
 from ..method import Wrenches
 from ..rnea import acceleration_matrix
-from ..shared_axes import Moving, Own, second_moments, wrench
+from ..shared_axes import Moving, Own, second_moments, vect
 from .level import working_frames
 
 Rows = list[list[Scalar]]
@@ -54,57 +53,61 @@ def singh_russell_wensing(
     """
     applied, parameters, level = wrenches or {}, second_moments(model), working_frames(model, q)
     at = {0: Moving(Vector(), Symmetric(), Vector(), -model.gravity, Matrix.zero())}
-    velocity, f, I, K, p, S = {0: Vector()}, {}, {}, {}, {}, {}
+    V, S, link, f, I, K, p = {0: Vector()}, {}, {}, {}, {}, {}, {}
     for j, i in model.outward():
         X, motions = level[j].X, model.subspace(j, q)
         own = Own(motions, model.joint_motion(j, q, v), model.joint_motion(j, q, a) + model.joint_drift(j, q, v))
-        M, MS, E = level[j].constants(*parameters[j])
+        M, MS, E = link[j] = level[j].constants(*parameters[j])
         at[j] = at[i].moved(level[j].fixed, X, own, E)
-        carried = X.inward(velocity[i] + at[i].w.cross(X.origin))
-        velocity[j] = carried + own.v.linear
+        carried = X.inward(plus_cross(V[i], at[i].w, X.origin))
+        V[j] = carried + own.v.linear
         if len(motions) == 1:  # its own motion changes nothing in (1) and (2)
-            S[j] = [Column.of(motions[0], at[j], velocity[j])]
+            S[j] = [Column.of(motions[0], at[j], V[j])]
         else:
             S[j] = list(columns(model, j, v, a, motions, at_joint(at[i], X), carried))
-        given = applied.get(j, Force())
-        f[j] = wrench(at[j], M, MS, E) - (level[j].own.force_outward(given) if level[j].own else given)
+        f[j] = -level[j].from_link(applied.get(j, Force()))
         I[j] = Inertia(M, MS, Symmetric(E.yy + E.zz, -E.xy, -E.xz, E.xx + E.zz, -E.yz, E.xx + E.yy))
-        w2, v2 = 2 * at[j].w, 2 * velocity[j]  # twice K and p: so all of them are needed
-        K[j] = outer(v2, MS) + Matrix(*(w2.cross(row) for row in E.rows)).T                             # (3)
-        p[j] = M * v2 + w2.cross(MS)
+        K[j], p[j] = [Vector()] * 3, Vector()
 
     n = model.n_tree
     tau: list[Scalar] = [0] * n
-    dq, dv, H = zeros(n), zeros(n), zeros(n)
+    dq, dv, H = ([[0] * n for _ in range(n)] for _ in range(3))
     for i, parent in model.inward():
-        successive = model.joint(i).kind.successive
+        M, MS, E = link[i]
+        w2, v2 = 2 * at[i].w, 2 * V[i]
+        K[i] = [plus_cross(k + v2 * h, w2, e) for k, h, e in zip(K[i], MS, E.rows, strict=True)]        # (3)
+        p[i] = plus_cross(p[i] + v2 * M, w2, MS)
+        force = plus_product(f[i].linear + at[i].Vd * M, at[i].U.rows, MS)
+        f[i] = Force(force, plus_cross(f[i].angular, MS, at[i].Vd) + vect(at[i].U, E, at[i].ww, at[i].wd))
+        X, Ia, B = level[i].X, model.joint(i).rotor_inertia, Coriolis(K[i], p[i])
         for k, s in zip(model.freedoms(i), S[i], strict=True):
-            tau[k] = s.S.dot(f[i]) + model.joint(i).rotor_inertia * a[k]
-            inertial = I[i] @ s.S
-            of_v = I[i] @ s.twice + coriolis(K[i], p[i], s.S.angular)                                   # (8)
-            alone = I[i] @ s.Sdd + coriolis(K[i], p[i], s.Sd.angular)
-            of_q = alone + s.S.cross_force(f[i])                                                        # (6)
-            transposed = p[i].cross(s.S.linear) + trace_less(K[i].T, s.S.angular)
+            tau[k] = s.S.dot(f[i]) + Ia * a[k]
+            of_a = I[i] @ s.S
+            of_v = plus_momentum(B @ s.S, I[i], s.twice)                                                # (8)
+            alone = plus_momentum(B @ s.Sd, I[i], s.Sdd)
+            of_q = plus_momentum(s.S.cross_force(f[i]) + B @ s.Sd, I[i], s.Sdd)                         # (6)
+            back = B.back(s.S)
             for m, other in zip(model.freedoms(i), S[i], strict=True):
-                dq[m][k] = other.S.dot(of_q if successive and m < k else alone)
-                dv[m][k] = other.S.dot(of_v)
-                H[m][k] = other.S.dot(inertial)                                                         # (9)
+                before = model.joint(i).kind.successive and m < k
+                dq[m][k] = other.S.dot(of_q if before else alone)
+                dv[m][k], H[m][k] = other.S.dot(of_v), other.S.dot(of_a)                                # (9)
             j = i
-            while (j_next := model.body(j).parent) > 0:
-                out = level[j].X.force_outward
-                inertial, of_v, of_q = out(inertial), out(of_v), out(of_q)
-                transposed, j = level[j].X.outward(transposed), j_next
+            while model.body(j).parent > 0:
+                out, j = level[j].X, model.body(j).parent
+                of_a, of_v, of_q = (out.force_outward(each) for each in (of_a, of_v, of_q))
+                back = out.outward(back)
                 for m, other in zip(model.freedoms(j), S[j], strict=True):
                     dq[m][k], dv[m][k] = other.S.dot(of_q), other.S.dot(of_v)
-                    dq[k][m] = other.Sdd.dot(inertial) + other.Sd.angular.dot(transposed)               # (5)
-                    dv[k][m] = other.twice.dot(inertial) + other.S.angular.dot(transposed)              # (7)
-                    H[m][k] = H[k][m] = other.S.dot(inertial)
-            H[k][k] = H[k][k] + model.joint(i).rotor_inertia
+                    dq[k][m] = plus_power(other.Sd.angular.dot(back), other.Sdd, of_a)                  # (5)
+                    dv[k][m] = plus_power(other.S.angular.dot(back), other.twice, of_a)                 # (7)
+                    H[m][k] = H[k][m] = other.S.dot(of_a)
+            H[k][k] = H[k][k] + Ia
         if parent > 0:
-            f[parent] = f[parent] + level[i].X.force_outward(f[i])
-            I[parent] = I[parent] + level[i].X.inertia_outward(I[i])
-            outer_K, outer_p = level[i].X.momentum_outward(K[i], p[i])
-            K[parent], p[parent] = K[parent] + outer_K, p[parent] + outer_p
+            f[parent] = f[parent] + X.force_outward(f[i])
+            I[parent] = I[parent] + X.inertia_outward(I[i])
+            rows, outer_p = X.momentum_outward(Matrix(*K[i]).T, p[i])
+            K[parent] = [k + column for k, column in zip(K[parent], rows.columns, strict=True)]
+            p[parent] = p[parent] + outer_p
     return tau, dq, dv, H
 
 
@@ -122,7 +125,7 @@ class Column(NamedTuple):
         l, e, w = S.linear, S.angular, before.w
         Sd = Motion(w.cross(l) + v.cross(e), w.cross(e))                                                # (1)
         v2 = 2 * v
-        Sdd = Motion(before.U @ l + before.Vd.cross(e) + v2.cross(Sd.angular), before.U @ e)            # (2)
+        Sdd = Motion(plus_cross(before.U @ l + before.Vd.cross(e), v2, Sd.angular), before.U @ e)       # (2)
         if after is not None:
             return Column(S, Sd, Sdd, Sd + after.cross(S))
         w2 = 2 * w
@@ -156,8 +159,18 @@ def moved_by(link: Moving, v: Motion, a: Motion) -> Moving:
     return Moving(w, Symmetric(), wd, Vd, acceleration_matrix(w, wd))
 
 
-def coriolis(K: Matrix, p: Vector, e: Vector) -> Force:
-    return Force(e.cross(p), trace_less(K, e))                                                          # (4)
+class Coriolis:
+    """Twice B, from the columns of twice K and from twice p."""
+
+    def __init__(self, K: Sequence[Vector], p: Vector):
+        self.K, self.p = Matrix(*K).T, p
+
+    def __matmul__(self, S: Motion) -> Force:
+        return Force(S.angular.cross(self.p), trace_less(self.K, S.angular))                            # (4)
+
+    def back(self, S: Motion) -> Vector:
+        """What the transpose makes of S; it has no linear part."""
+        return plus_cross(trace_less(self.K.T, S.angular), self.p, S.linear)
 
 
 def trace_less(K: Matrix, e: Vector) -> Vector:
@@ -170,5 +183,30 @@ def trace_less(K: Matrix, e: Vector) -> Vector:
     )
 
 
-def zeros(n: int) -> Rows:
-    return [[0] * n for _ in range(n)]
+# -- sums of products, one after the other: each fuses with the sum so far --------------------------------------------
+
+
+def plus_power(start: Scalar, S: Motion, f: Force) -> Scalar:
+    for x, y in zip(S, f, strict=True):
+        start = start + x * y
+    return start
+
+
+def plus_product(start: Vector, rows: Sequence[Vector], v: Vector) -> Vector:
+    """start + A v"""
+    return Vector(*(x + row.x * v.x + row.y * v.y + row.z * v.z for x, row in zip(start, rows, strict=True)))
+
+
+def plus_cross(start: Vector, a: Vector, b: Vector) -> Vector:
+    """start + a x b"""
+    return Vector(
+        start.x + a.y * b.z - a.z * b.y,
+        start.y + a.z * b.x - a.x * b.z,
+        start.z + a.x * b.y - a.y * b.x,
+    )
+
+
+def plus_momentum(start: Force, I: Inertia, S: Motion) -> Force:
+    """start + I S"""
+    linear = plus_cross(start.linear + S.linear * I.mass, S.angular, I.h)
+    return Force(linear, plus_cross(plus_product(start.angular, I.J.rows, S.angular), I.h, S.linear))

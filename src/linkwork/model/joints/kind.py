@@ -50,6 +50,11 @@ class JointKind:
     def nv(self) -> int:
         return len(self.velocity_parts)
 
+    @property
+    def changes(self) -> bool:
+        """Do its unit motions, as the body sees them, depend on the position?"""
+        return type(self).subspace_rates is not JointKind.subspace_rates
+
     def __repr__(self) -> str:
         return f"<joint kind {self.name}>"
 
