@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .codegen.backend import backend
+from .differentiable import Differentiable
 from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
@@ -26,7 +27,7 @@ PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Function:
+class Function(Differentiable):
     """Call it with arrays of any leading batch axes, ``(..., n)``; results are new arrays unless ``out`` is given.
 
     Attributes: ``program``, ``label``, ``dtype``, ``backend``, ``operations`` (on line), ``signature``, ``calls``, and
@@ -48,8 +49,11 @@ class Function:
         dtype: str = "float64",
         backend: str = "native",
         with_wrenches: Callable[[tuple[str, ...]], Function] | None = None,
+        tangents: Callable[[], Mapping[str, Program]] | Mapping[str, Program] | None = None,
     ):
         self.program, self.label, self.dtype, self.backend = program, label, dtype, backend
+        self._tangents = tangents or {}
+        self._known: dict[tuple[Any, ...], Function] = {}  # what was derived from it
         self.__name__ = program.name
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
         self._ufunc: Callable[..., Any] | None = None
@@ -131,6 +135,27 @@ class Function:
         """Inputs and outputs with their shapes, e.g. ``q(7), v(7), a(7) -> tau(7)``."""
         show = lambda ports: ", ".join(f"{p.name}({','.join(map(str, p.shape))})" for p in ports)  # noqa: E731
         return f"{show(self.program.inputs)} -> {show(self.program.outputs)}"
+
+    @property
+    def tangents(self) -> Mapping[str, Program]:
+        """For inputs that may not move along their own numbers (positions with quaternions, or in loops): a program
+        from inputs to their tangent, a row for each number and a column for each independent velocity."""
+        if callable(self._tangents):
+            self._tangents = self._tangents()
+        return self._tangents
+
+    def _derived(
+        self,
+        key: tuple[Any, ...],
+        make: Callable[[], tuple[Program, Label]],
+        again: Callable[[Function], Function],
+    ) -> Function:
+        """Another function of the same inputs, made once; ``again`` makes it of this one with wrenches."""
+        if key not in self._known:
+            loaded = self._with_wrenches
+            more = (lambda names: again(loaded(names))) if loaded else None
+            self._known[key] = Function(*make(), self.dtype, self.backend, more, self.tangents)
+        return self._known[key]
 
     def __repr__(self) -> str:
         method = f" by {self.label.method}" if self.label.method else ""
@@ -336,7 +361,8 @@ class Function:
 
     def _document(self) -> dict[str, Any]:
         label = asdict(self.label)
-        return {"format": FORMAT, "label": label, "dtype": self.dtype, "backend": self.backend}
+        tangents = {name: program.to_json() for name, program in self.tangents.items()}
+        return {"format": FORMAT, "label": label, "dtype": self.dtype, "backend": self.backend, "tangents": tangents}
 
     def save(self, path: str | Path) -> None:
         """Write the function as text; ``linkwork.Function.load`` reads it anywhere and compiles it for that machine.
@@ -382,14 +408,15 @@ class Function:
         """The function that ``save`` wrote."""
         text = read_text(path, fix="give a file that Function.save wrote")
         try:
-            return Function(*read_document(parse_json(text)))
+            program, label, dtype, backend, tangents = read_document(parse_json(text))
+            return Function(program, label, dtype, backend, tangents=tangents)
         except (ValueError, LinkworkError) as error:
             raise LinkworkError(
                 f"this is not a saved function: {error}", where=str(path), expected="a file written by Function.save"
             ) from error
 
     def __reduce__(self):
-        return Function, (self.program, self.label, self.dtype, self.backend)
+        return Function, (self.program, self.label, self.dtype, self.backend, None, self.tangents)
 
 
 def _fix_of_more_than_numbers(value: Any) -> str:

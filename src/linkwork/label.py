@@ -11,6 +11,7 @@ from typing import Any
 
 from .codegen.backend import BACKENDS
 from .model.coordinates import Layout, Segment
+from .packed import Pattern, read_patterns
 from .program.program import Port, Program, entry
 
 FORMAT = "linkwork-function-2"
@@ -35,11 +36,12 @@ class Label:
     assumed: tuple[str, ...] = ()  # sentences on what is built in: gravity, friction, rotors, springs, surroundings
     nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # link -> its row of ``parameters``
     meanings: Mapping[str, str] = field(default_factory=dict)  # input or output -> what it is, with its unit
+    patterns: Mapping[str, Pattern] = field(default_factory=dict)  # of packed outputs
 
 
-def read_document(document: Any) -> tuple[Program, Label, str, str]:
-    """What ``Function.save`` wrote: program, label, dtype and backend. An error (ValueError or LinkworkError) says what
-    is wrong."""
+def read_document(document: Any) -> tuple[Program, Label, str, str, dict[str, Program]]:
+    """What ``Function.save`` wrote: program, label, dtype, backend and tangents. An error (ValueError or LinkworkError)
+    says what is wrong."""
     if (found := entry(document, "format", str)) != FORMAT:
         raise ValueError(f"unknown format {found!r}")
     for name, known in (("dtype", DTYPES), ("backend", BACKENDS)):
@@ -54,11 +56,26 @@ def read_document(document: Any) -> tuple[Program, Label, str, str]:
         for name in names:
             if not PORT_NAME.fullmatch(name) or iskeyword(name):
                 raise ValueError(f"{name!r} cannot be the name of an input or output")
-    label = _label(entry(document, "label", dict), {port.name: port for port in (*program.inputs, *program.outputs)})
-    return program, label, document["dtype"], document["backend"]
+    label = _label(entry(document, "label", dict), program)
+    told = entry(document, "tangents", dict) if "tangents" in document else {}  # earlier files have none
+    tangents = {name: _tangent(text, name, program) for name, text in told.items()}
+    return program, label, document["dtype"], document["backend"], tangents
 
 
-def _label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
+def _tangent(text: Any, name: str, program: Program) -> Program:
+    """A program of the same inputs, from which derivatives by one of them are made."""
+    ports = {port.name: port for port in program.inputs}
+    if not isinstance(text, str) or name not in ports:
+        raise ValueError(f"the tangent of {name!r} is not one of its inputs")
+    tangent = Program.from_json(text)
+    rows = [port.shape[0] for port in tangent.outputs if len(port.shape) == 2]
+    if not {*tangent.inputs} <= {*program.inputs} or rows != [ports[name].size]:
+        raise ValueError(f"the tangent of {name!r} does not fit its inputs")
+    return tangent
+
+
+def _label(data: dict[str, Any], program: Program) -> Label:
+    ports = {port.name: port for port in (*program.inputs, *program.outputs)}
     if unknown := [name for name in data if name not in Label.__dataclass_fields__]:
         raise ValueError(f"its label has an entry {unknown[0]!r}")
     for name in ("robot", "quantity", "method"):
@@ -78,6 +95,7 @@ def _label(data: dict[str, Any], ports: Mapping[str, Port]) -> Label:
     lists = {"layouts": layouts, "wrenches": wrenches, "assumed": _names(data.get("assumed", ()), "assumed")}
     lists["nominal"] = _nominal(data.get("nominal", {}), ports.get("parameters"))
     lists["meanings"] = _meanings(data.get("meanings", {}), ports)
+    lists["patterns"] = read_patterns(data.get("patterns", {}), program.outputs)
     texts = {name: _name(value, name) for name, value in data.items() if name not in lists}
     return Label(**texts, **lists)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from .codegen.backend import BACKENDS
 from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
-from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods
+from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods, velocity_map
 from .function import Function
 from .label import DTYPES, Label
 from .model import Model
@@ -91,7 +92,9 @@ def compile(
     else:
         each, _, program = _fewest(candidates)
         chosen = [(each, program)]
-    functions = [Function(program, _label(each), dtype, backend, more) for each, program in chosen]
+    functions = [
+        Function(program, _label(each), dtype, backend, more, partial(tangents, model)) for each, program in chosen
+    ]
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
 
@@ -111,6 +114,20 @@ def bound(
             raise UnknownNameError("treatment of parameters", parameters, COLUMNS)
         columns = parameter_vector(model, parameters, drives)
     return Problem(model, quantity, parameters=parameters, columns=columns, **options)
+
+
+def tangents(model: Model) -> dict[str, Program]:
+    """Of q, where its derivative is not along its own numbers: dq/dt per independent velocity."""
+    coordinates = model.coordinates
+    if not model.loops and all(joint.kind.straight for joint in coordinates.joints):
+        return {}
+
+    def run(q: list[Any]) -> Mapping[str, Any]:
+        units = velocity_map(model, q) if model.loops else np.eye(model.nv, dtype=int).tolist()
+        columns = [coordinates.rates(q, column) for column in zip(*units, strict=True)]
+        return {"tangent": [list(row) for row in zip(*columns, strict=True)]}
+
+    return {"q": trace("tangent", run, [Port("q", (model.nq,))])}
 
 
 def _label(problem: Problem) -> Label:

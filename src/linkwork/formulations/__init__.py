@@ -9,7 +9,7 @@ from .method import Method
 from .multipliers import ByMultipliers
 from .passive import body_wrenches, passive_forces, with_friction_ahead
 from .problem import OFF_LINE, PARAMETERS, Problem, carrying
-from .quantities import joint_forces
+from .quantities import joint_forces, velocity_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES
 
@@ -40,5 +40,6 @@ __all__ = [
     "passive_forces",
     "references",
     "sizes",
+    "velocity_map",
     "with_friction_ahead",
 ]

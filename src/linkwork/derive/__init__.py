@@ -1,0 +1,6 @@
+"""Derivatives of programs, by forward and reverse mode: Program -> Program. Knows nothing of robots."""
+
+from .programs import jacobian, jvp, vjp
+from .second import hessian, hvp
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vjp"]

@@ -1,0 +1,52 @@
+"""Forward and reverse mode over a straight list of instructions.
+
+Both work on the values of a program as nodes of a graph (``replay``). Equal expressions are one node there, so what
+columns, rows and the program itself have in common is computed once, and structural zeros vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..program import Program
+from ..scalar import is_zero
+from .slopes import slopes
+
+Column = dict[int, Any]  # direction -> slope along it; what is not there is zero
+
+
+def forward(program: Program, values: Sequence[Any], seeds: Mapping[int, Column]) -> list[Column]:
+    """The slope of every result, along all directions at once. ``seeds``: those of the inputs, by number."""
+    tangents: dict[int, Column] = {k: column for k, column in seeds.items() if column}
+    for number, (op, *arguments) in program.numbered():
+        if not any([k in tangents for k in arguments]):
+            continue
+        column: Column = {}
+        for k, slope in slopes(op, arguments, values, values[number]):
+            if k not in tangents or is_zero(slope):
+                continue
+            for direction, tangent in tangents[k].items():
+                term = slope * tangent
+                column[direction] = column[direction] + term if direction in column else term
+        column = {direction: x for direction, x in column.items() if not is_zero(x)}
+        if column:
+            tangents[number] = column
+    return [tangents.get(k, {}) for k in program.results]
+
+
+def reverse(program: Program, values: Sequence[Any], weights: Mapping[int, Any]) -> list[Any]:
+    """The slope of a weighted sum of values (by number) by every input scalar."""
+    bars = {k: weight for k, weight in weights.items() if not is_zero(weight)}
+    first = program.first_instruction
+    for number in range(max(bars, default=0), first - 1, -1):
+        bar = bars.pop(number, 0)
+        if is_zero(bar):
+            continue
+        op, *arguments = program.instructions[number - first]
+        for k, slope in slopes(op, arguments, values, values[number]):
+            if program.n_inputs <= k < first or is_zero(slope):  # a constant has no slope
+                continue
+            term = slope * bar
+            bars[k] = bars[k] + term if k in bars else term
+    return [bars.get(k, 0) for k in range(program.n_inputs)]

@@ -1,0 +1,149 @@
+"""What every Function can make of itself: its derivatives, each a Function again, and packed results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .codegen.optimised import optimised
+from .derive import hessian, hvp, jacobian, jvp, vjp
+from .errors import LinkworkError, UnknownNameError
+from .label import Label
+from .packed import Pattern, packed
+from .program import STATE, Port, Program
+
+if TYPE_CHECKING:
+    from .function import Function
+
+COORDINATES = ("tangent", "ambient")
+Names = str | Sequence[str] | None
+
+
+class Differentiable:
+    """Its ``program``, ``label`` and ``tangents`` are those of a Function.
+
+    All methods take ``wrt``, the inputs by which is differentiated (nothing said: all that belong to the state), and
+    ``of``, the outputs (nothing said: all). Derivatives by q have one column for each independent velocity: they are
+    taken along the step ``robot.coordinates.integrate(q, d)``, in the own axes of floating bodies and ball joints, and
+    along closed loops. ``coordinates="ambient"`` takes the numbers of q as they are.
+    """
+
+    program: Program
+    label: Label
+    tangents: Mapping[str, Program]
+    __name__: str
+    _derived: Callable[..., Function]
+
+    def derivative(
+        self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent", value: bool = False
+    ) -> Function:
+        """``dOUTPUT_dINPUT`` for each output and input, of shape (..., *output, *input); the same inputs.
+        ``value=True``: the outputs themselves come first."""
+        return self._made(jacobian, wrt, of, coordinates, value=value)
+
+    def vjp(
+        self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent", value: bool = False
+    ) -> Function:
+        """Weights times derivative, without making it: takes further inputs ``OUTPUT_bar``, gives ``INPUT_bar``, the
+        slope of the sum of all outputs times their weights. About twice as many operations as the function itself."""
+        return self._made(vjp, wrt, of, coordinates, value=value)
+
+    def jvp(
+        self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent", value: bool = False
+    ) -> Function:
+        """Derivative times a direction, without making it: takes further inputs ``dINPUT``, gives ``dOUTPUT``."""
+        return self._made(jvp, wrt, of, coordinates, value=value)
+
+    def hessian(self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent") -> Function:
+        """``d2OUTPUT_dINPUT_dINPUT`` for each output and pair of inputs (the pair in the order of ``wrt``), of shape
+        (..., *output, *first, *second). By q it is that of the step ``integrate(q, d)`` at d = 0, so symmetric."""
+        return self._made(hessian, wrt, of, coordinates)
+
+    def hvp(self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent") -> Function:
+        """Hessian times a direction, without making it: takes further inputs ``OUTPUT_bar`` (1 for a single number) and
+        ``dINPUT``, gives ``INPUT_bar``."""
+        return self._made(hvp, wrt, of, coordinates)
+
+    def _made(self, how: Callable[..., Program], wrt: Names, of: Names, coordinates: str, **options: Any) -> Function:
+        program = self.program
+        states = [port.name for port in program.inputs if port.stage == STATE]
+        along = self._chosen(wrt, states, [port.name for port in program.inputs], "input", "wrt")
+        outputs = [port.name for port in program.outputs]
+        shown = self._chosen(of, outputs, outputs, "output", "of")
+        if coordinates not in COORDINATES:
+            raise UnknownNameError("choice of coordinates", coordinates, COORDINATES, where=self.__name__)
+        tangents = {} if coordinates == "ambient" else {k: x for k, x in self.tangents.items() if k in along}
+
+        def make() -> tuple[Program, Label]:
+            made = optimised(how(program, along, shown, tangents, **options))
+            return made, _label(self.label, program, made)
+
+        key = how.__name__, along, shown, coordinates, *options.values()
+        return self._derived(key, make, lambda other: other._made(how, wrt, of, coordinates, **options))
+
+    def _chosen(
+        self, names: Names, default: Sequence[str], known: Sequence[str], kind: str, where: str
+    ) -> tuple[str, ...]:
+        names, where = default if names is None else names, f"{self.__name__}, {where}"
+        chosen = tuple(names) if isinstance(names, Sequence) and not isinstance(names, str) else (names,)
+        for name in chosen:
+            if not isinstance(name, str):
+                raise LinkworkError(
+                    f"{kind}s are told by name",
+                    where=where,
+                    got=repr(name),
+                    expected=f"names among: {', '.join(known)}",
+                )
+            if name not in known:
+                raise UnknownNameError(kind, name, known, where=where)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise LinkworkError(
+                f"each {kind} is told once", where=where, got=repr(chosen), expected="at least one name"
+            )
+        return chosen
+
+    # -- packed results --------------------------------------------------------------------------------------------
+
+    def packed(self) -> Function:
+        """The same, but of each output only its distinct entries that are no constants, in one vector: half of the
+        derivatives of a branching robot are zeros or copies. ``patterns`` tells which entry is where, ``dense`` puts
+        all in their places."""
+
+        def make() -> tuple[Program, Label]:
+            program, patterns = packed(self.program)
+            return program, replace(self.label, patterns=patterns)
+
+        return self._derived(("packed",), make, lambda other: other.packed())
+
+    @property
+    def patterns(self) -> Mapping[str, Pattern]:
+        """Of packed outputs, by name."""
+        return self.label.patterns
+
+    def dense(self, result: Any) -> Any:
+        """What this packed function gave, with every entry in its place: arrays (..., *shape), named if several."""
+        if not self.patterns:
+            raise LinkworkError("these results are not packed", where=self.__name__, fix="function.packed() packs them")
+        names = [port.name for port in self.program.outputs]
+        parts = result if len(names) > 1 else (result,)
+        if not isinstance(parts, Sequence) or len(parts) != len(names):
+            raise LinkworkError(
+                "this is not what the function gave", where=self.__name__, got=type(result).__name__,
+                expected=f"{len(names)} arrays: {', '.join(names)}",
+            )  # fmt: skip
+        arrays = [self.patterns[name].dense(part, name) for name, part in zip(names, parts, strict=True)]
+        return self._result(*arrays) if len(arrays) > 1 else arrays[0]
+
+    _result: Any
+
+
+def _label(label: Label, program: Program, made: Program) -> Label:
+    """Of a derivative."""
+    kept = {port.name: port for port in made.inputs if port in program.inputs}
+    names = {port.name for port in (*made.inputs, *made.outputs)}
+    told = {name: text for name, text in label.meanings.items() if name in names}
+    ports: tuple[Port, ...] = (*made.inputs, *made.outputs)
+    told |= {port.name: f"derivative: {port.name}" for port in ports if port.name not in told}
+    layouts = {name: layout for name, layout in label.layouts.items() if name in kept}
+    return replace(label, quantity=made.name, layouts=layouts, meanings=told, patterns={})

@@ -1,0 +1,102 @@
+"""Packed results: of each output the distinct entries that are no constants, and the pattern of their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .errors import ShapeError, UnsupportedError
+from .program import Port, Program
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Where the entries of an array are: ``places[k]`` is the entry number of the packed vector that stands at k of the
+    flattened array; numbers from ``size`` on are of ``constants``."""
+
+    shape: tuple[int, ...]
+    size: int
+    places: tuple[int, ...]
+    constants: tuple[float, ...] = ()
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        return np.array(self.places, dtype=np.intp).reshape(self.shape)
+
+    @property
+    def index(self) -> np.ndarray:
+        """Of the shape of the array: the number of the packed entry, -1 where there is a constant."""
+        return np.where(self._places < self.size, self._places, -1)
+
+    def dense(self, values: Any, where: str = "") -> np.ndarray:
+        """(..., size) -> (..., *shape)."""
+        array = self._checked(values, where)
+        fixed = np.broadcast_to(np.array(self.constants, array.dtype), (*array.shape[:-1], len(self.constants)))
+        return np.concatenate([array, fixed], axis=-1)[..., self._places]
+
+    def sparse(self, values: Any) -> Any:
+        """Of one state: a ``scipy.sparse.csr_array`` of a matrix, whose stored entries are those that may be other than
+        zero."""
+        try:
+            from scipy.sparse import csr_array
+        except ImportError as error:
+            raise UnsupportedError("SciPy is not installed", where="Pattern.sparse", fix="pip install scipy") from error
+        array = self._checked(values, "Pattern.sparse")
+        if array.ndim != 1 or len(self.shape) != 2:
+            raise ShapeError("a sparse matrix is of one state", where="Pattern.sparse", got=array.shape,
+                             expected=f"({self.size},) of a matrix, not of shape {self.shape}")  # fmt: skip
+        constants = np.array(self.constants, array.dtype)
+        kept = (self._places < self.size) | np.append(np.ones(self.size), constants != 0).astype(bool)[self._places]
+        rows, columns = np.nonzero(kept)
+        return csr_array((np.append(array, constants)[self._places[rows, columns]], (rows, columns)), shape=self.shape)
+
+    def _checked(self, values: Any, where: str) -> np.ndarray:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiu":
+            raise ShapeError("these are no packed numbers", where=where, got=f"dtype {array.dtype}")
+        if array.shape[-1:] != (self.size,):
+            raise ShapeError("wrong shape", where=where, got=array.shape, expected=f"(..., {self.size}), packed")
+        return array if array.dtype.kind == "f" else array.astype(float)
+
+
+def packed(program: Program) -> tuple[Program, dict[str, Pattern]]:
+    """The program with packed outputs, and their patterns."""
+    outputs, results, patterns, start = [], [], {}, 0
+    for port in program.outputs:
+        numbers = program.results[start : start + port.size]
+        start += port.size
+        fixed = range(program.n_inputs, program.first_instruction)
+        distinct = list(dict.fromkeys(k for k in numbers if k not in fixed))
+        constants = list(dict.fromkeys(k for k in numbers if k in fixed))
+        place = {k: n for n, k in enumerate((*distinct, *constants))}
+        patterns[port.name] = Pattern(
+            port.shape, len(distinct), tuple(place[k] for k in numbers),
+            tuple(program.constants[k - program.n_inputs] for k in constants),
+        )  # fmt: skip
+        outputs.append(Port(port.name, (len(distinct),)))
+        results += distinct
+    return replace(program, outputs=tuple(outputs), results=tuple(results)), patterns
+
+
+def read_patterns(data: Any, ports: Sequence[Port]) -> dict[str, Pattern]:
+    """From a file that may hold anything; ``ports``: the outputs."""
+    sizes = {port.name: port.shape for port in ports}
+    if not isinstance(data, dict) or not data.keys() <= sizes.keys():
+        raise ValueError("the patterns of its label are not those of its outputs")
+    found = {}
+    for name, row in data.items():
+        match row:
+            case {"shape": [*shape], "size": int(size), "places": [*places], "constants": [*constants]}:
+                whole = all(type(k) is int and k >= 0 for k in (size, *shape, *places))
+                fits = whole and sizes[name] == (size,) and len(places) == prod(shape)
+                known = all(type(x) is float for x in constants)
+                if fits and known and all(k < size + len(constants) for k in places):
+                    found[name] = Pattern(tuple(shape), size, tuple(places), tuple(constants))
+                    continue
+        raise ValueError(f"the pattern of {name!r} does not fit")
+    return found

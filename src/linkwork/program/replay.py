@@ -1,0 +1,48 @@
+"""A program run once more, on nodes of a graph or on numbers: what derivatives and compositions are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..scalar import cos, sign, sin, sqrt
+from .graph import Graph
+from .interpret import ARITHMETIC
+from .program import Op, Port, Program
+from .trace import linearize
+
+APPLY = ARITHMETIC | {Op.SQRT: sqrt, Op.SIN: sin, Op.COS: cos, Op.SIGN: sign}  # to any scalar
+
+
+def input_nodes(ports: Sequence[Port]) -> list[Any]:
+    """One node of a new graph for each scalar that goes in."""
+    graph = Graph()
+    return [graph.input(k) for k in range(sum(port.size for port in ports))]
+
+
+def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
+    """All values of a program, in the order of their numbers. Fused operations come apart; the passes fuse again."""
+    values = [*inputs, *program.constants]
+    for op, *arguments in program.instructions:
+        values.append(APPLY[Op(op)](*[values[k] for k in arguments]))
+    return values
+
+
+def replayed(program: Program, inputs: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Its outputs by name, flat, from its inputs by name, flat; ``inputs`` may hold others, too."""
+    values = replay(program, [x for port in program.inputs for x in inputs[port.name]])
+    return split([values[k] for k in program.results], program.outputs)
+
+
+def split(flat: Sequence[Any], ports: Sequence[Port]) -> dict[str, list[Any]]:
+    """Scalars of several ports, one port after the other, by name."""
+    parts, start = {}, 0
+    for port in ports:
+        parts[port.name] = list(flat[start : start + port.size])
+        start += port.size
+    return parts
+
+
+def assembled(name: str, inputs: Sequence[Port], outputs: Mapping[Port, Sequence[Any]]) -> Program:
+    """The program that gives these nodes, flat by port."""
+    return linearize(name, inputs, list(outputs), [x for flat in outputs.values() for x in flat])
