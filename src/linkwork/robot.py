@@ -336,6 +336,17 @@ class Robot:
         return compile(self, "forward_dynamics")
 
     @cached_property
+    def inverse_dynamics_derivatives(self) -> Function:
+        """tau, dtau_dq, dtau_dv, M = inverse_dynamics_derivatives(q, v, a); columns of q are along the tangent of its
+        coordinates: in a floating base's or ball joint's own axes."""
+        return compile(self, "inverse_dynamics_derivatives")
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> Function:
+        """a, da_dq, da_dv, da_dtau = forward_dynamics_derivatives(q, v, tau); columns of q as above."""
+        return compile(self, "forward_dynamics_derivatives")
+
+    @cached_property
     def hybrid_dynamics(self) -> Function:
         """tau, a = hybrid_dynamics(q, v, a_known, tau_known): forces of the motors and accelerations of what they leave
         free (a floating base, elastic and passive joints), from accelerations of the driven joints and the forces on
