@@ -6,7 +6,7 @@ combination in the same order, so that a table alone tells all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -200,7 +200,92 @@ class OwnStep:
     evaluations = 1
 
 
-Scheme = RungeKutta | AdamsBashforth | OwnStep
+@dataclass(frozen=True)
+class Rosenbrock:
+    """Linearly implicit, for x' = f(x) with J = df/dx: a line ``node | a | c`` for each stage, then ``| weights``.
+
+    In the form that needs no product with J; Hairer & Wanner (1996), "Solving Ordinary Differential Equations II",
+    equation IV.7.25:
+
+      (1)  (1 / (gamma dt) - J) u_i = f(x + sum_j a_ij u_j) + sum_j c_ij u_j / dt
+      (2)  x + sum_j m_j u_j after the step
+
+    A loop runs it as a program of its own, which makes the whole step (``OwnStep``).
+    """
+
+    gamma: str
+    table: str
+
+    def __post_init__(self):
+        stages, weights = self._lines
+        for k, (node, a, c) in enumerate(stages):
+            if node is None or len(a) != k or len(c) != k:
+                got = f"{len(a)} and {len(c)} coefficients"
+                self._refuse(f"stage {k + 1}", got, f"a node, and twice {k} of the stages before it")
+            if abs(self.A[k] @ self.passed - float(node)) > ROUNDING:
+                self._refuse(f"stage {k + 1}", f"coefficients that lead to {self.A[k] @ self.passed}", f"node {node}")
+        if len(weights) != len(stages):
+            self._refuse("the last line", f"{len(weights)} weights of {len(stages)} stages", "one for each stage")
+        if abs(self.m @ self.passed - 1) > ROUNDING:
+            self._refuse("the weights", f"a step of {self.m @ self.passed}", "1")
+
+    @cached_property
+    def _lines(self) -> tuple[list[tuple[Fraction | None, Row, Row]], Row]:
+        lines = [[fractions(part) for part in line.split("|")] for line in filter(str.strip, self.table.splitlines())]
+        if len(lines) < 2 or any(len(line) != 3 or len(line[0]) > 1 for line in lines[:-1]):
+            self._refuse("the table", f"{len(lines)} lines", "node | a | c for each stage, then | weights")
+        if len(lines[-1]) != 2 or lines[-1][0]:
+            self._refuse("the last line", self.table.strip().splitlines()[-1].strip(), "| weights")
+        return [(next(iter(node), None), a, c) for node, a, c in lines[:-1]], lines[-1][1]
+
+    @staticmethod
+    def _refuse(where: str, got: str, expected: str) -> NoReturn:
+        raise LinkworkError("this is no table of a Rosenbrock method", where=where, got=got, expected=expected)
+
+    @cached_property
+    def g(self) -> float:
+        """gamma"""
+        (gamma,) = fractions(self.gamma)
+        return float(gamma)
+
+    @cached_property
+    def A(self) -> np.ndarray:
+        return _triangle([a for _, a, _ in self._lines[0]])
+
+    @cached_property
+    def C(self) -> np.ndarray:
+        return _triangle([c for _, _, c in self._lines[0]])
+
+    @cached_property
+    def m(self) -> np.ndarray:
+        return np.array(self._lines[1], float)
+
+    @cached_property
+    def passed(self) -> np.ndarray:
+        """u_i of the clock, t' = 1, as shares of dt: row sums of Gamma, where C = 1 / gamma - Gamma^-1."""
+        return np.linalg.solve(np.eye(len(self.C)) / self.g - self.C, np.ones(len(self.C)))
+
+    @cached_property
+    def nodes(self) -> list[float]:
+        """Of each stage: the share of dt that has passed."""
+        return [float(node or 0) for node, _, _ in self._lines[0]]
+
+    def growth(self, z: np.ndarray) -> np.ndarray:
+        """|x| after a step of x' = (z / dt) x from 1."""
+        u: list[np.ndarray] = []
+        for a, c in zip(self.A, self.C, strict=True):
+            before = [(x, y, each) for x, y, each in zip(a, c, u, strict=False)]
+            at = 1 + sum(x * each for x, _, each in before)
+            u.append((z * at + sum(y * each for _, y, each in before)) / (1 / self.g - z))
+        return np.abs(1 + sum(weight * each for weight, each in zip(self.m, u, strict=True)))
+
+
+def _triangle(rows: Sequence[Row]) -> np.ndarray:
+    n = len(rows)
+    return np.array([[float(x) for x in (*row, *[0] * n)][:n] for row in rows])
+
+
+Scheme = RungeKutta | AdamsBashforth | OwnStep | Rosenbrock
 
 
 def fractions(text: str) -> Row:

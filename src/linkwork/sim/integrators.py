@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..codegen.schemes import AdamsBashforth, OwnStep, RungeKutta, Scheme
+from ..codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
 from ..errors import LinkworkError
 
 
@@ -55,6 +55,20 @@ DORMAND_PRINCE_5 = RungeKutta(
     1    | 9017/3168   -355/33      46732/5247  49/176   -5103/18656
          | 35/384      0            500/1113    125/192  -2187/6784   11/84
     """
+)
+# Steinebach (1995), "Order-reduction of ROW-methods for DAEs and method of lines applications", in the digits of
+# Hairer and Wanner's code RODAS.
+RODASP = Rosenbrock(
+    "1/4",
+    """
+    0    |                                                                               |
+    0.75 | 3                                                                             | -12
+    0.21 | 1.831036793486759   0.4955183967433795                                        | -8.791795173947035 -2.207865586973518
+    0.63 | 2.304376582692669  -0.05249275245743001 -1.176798761832782                    | 10.81793056857153   6.780270611428266  19.53485944642410
+    1    | -7.170454962423024 -4.741636671481785  -16.31002631330971 -1.062004044111401  | 34.19095006749676   15.49671153725963  54.74760875964130 14.16005392148534
+    1    | -7.170454962423024 -4.741636671481785  -16.31002631330971 -1.062004044111401 1 | 34.62605830930532  15.30084976114473  56.99955578662667 18.40807009793095 -5.714285714285717
+         | -7.170454962423024 -4.741636671481785  -16.31002631330971 -1.062004044111401 1 1
+    """,
 )
 
 INTEGRATORS = {
