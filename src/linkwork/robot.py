@@ -189,6 +189,7 @@ class Robot:
         torque: Any = None,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
+        memory: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         method: str | None = None,
         every: int = 1,
@@ -204,7 +205,8 @@ class Robot:
         ``torque``: nothing; joint forces ``tau``, constant (n,) or held over each step (steps, n); a controller of
         ``linkwork.control``, or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled with the
         robot. ``reference``: what the controller follows, a function t -> Point or a Point of numbers. ``gains``: of
-        the controller, by name.
+        the controller, by name. ``memory``: where its own states begin, by name, if it has any and shall begin
+        elsewhere; they are recorded by their names.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", or one of your own (``linkwork.add_integrator``); with SciPy "dormand-prince" and, for
@@ -234,6 +236,7 @@ class Robot:
         *,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
+        memory: Mapping[str, Any] | None = None,
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         method: str = "semi-implicit-euler",
@@ -253,16 +256,17 @@ class Robot:
 
         Beside the options of ``simulate`` (methods with a fixed step alone): torque and wrenches may have an axis of
         samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
-        potential_energy, momentum, center_of_mass, loop_residual, work. ``vary``: parameters of each sample: mass
+        potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or
+        memory for all of these. ``vary``: parameters of each sample: mass
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
         (samples, 10)}; viscous and coulomb (samples, joints); gravity (samples, 3). Controllers know nothing of these.
-        ``gains``: those of the controller, by name, with an axis of samples first. ``threads``: that share the samples,
-        at most one for each processor; "auto" for as many as gain something. ``to``: a new folder to stream into, of
-        .npy files or, if its name ends in .zarr, a Zarr group; memory stays small. ``out``: a trajectory of an earlier
-        rollout with the same outputs, samples and times: it is filled anew, notes and all, and returned; after an error
-        it has what was recorded until then. ``progress``: True, False, or a function of (done, total) steps; if not
-        said, long runs show it in a terminal. ``diverged``: "raise" a DivergedError, or "keep" samples that left the
-        numbers. Ctrl-C ends a run early and keeps what is done.
+        ``gains`` and ``memory`` of the controller: by name, with an axis of samples first. ``threads``: that share the
+        samples, at most one for each processor; "auto" for as many as gain something. ``to``: a new folder to stream
+        into, of .npy files or, if its name ends in .zarr, a Zarr group, so that little is kept here. ``out``: a
+        trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew, notes and all, and
+        returned; after an error it has what was recorded until then. ``progress``: True, False, or a function of
+        (done, total) steps; if not said, long runs show it in a terminal. ``diverged``: "raise" a DivergedError, or
+        "keep" samples that left the numbers. Ctrl-C ends a run early and keeps what is done.
         """
         from .sim import Options, rollout
 
@@ -279,6 +283,7 @@ class Robot:
         torque: Any = None,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
+        memory: Mapping[str, Any] | None = None,
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         method: str = "semi-implicit-euler",
@@ -296,7 +301,8 @@ class Robot:
         begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
         numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
         with, (6,) or (samples, 6), or a function of t. ``vary`` and ``gains``: as in ``rollout``, and
-        ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``outputs``: what of ``rollout``'s is
+        ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller
+        start, and start anew, by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is
         computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.
         """
         from .sim import Options, Stepper

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..control import PD, ComputedTorque, PDGravity, Quintic
+from ..control import PD, PID, ComputedTorque, PDGravity, Quintic
 from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
 from ..robot import Robot
@@ -21,7 +21,7 @@ from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
 FORMATS = {"trajectories": (".npz", ".csv", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
-CONTROLLERS = {"pd": PD, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
+CONTROLLERS = {"pd": PD, "pid": PID, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
 
 
 @takes_robot
@@ -37,6 +37,7 @@ def simulate(
         str, typer.Option(metavar="NAME", help=f"With --goal: {', '.join(CONTROLLERS)}.")
     ] = "computed-torque",
     kp: Annotated[float, typer.Option(help="Gain of the controller on positions.")] = 100.0,
+    ki: Annotated[float | None, typer.Option(help="Gain of pid on the integral of the error; else kp.")] = None,
     kd: Annotated[float, typer.Option(help="Gain of the controller on velocities.")] = 20.0,
     duration: Annotated[float, typer.Option(metavar="SECONDS", help="How long.")] = 1.0,
     dt: Annotated[
@@ -71,6 +72,8 @@ def simulate(
     """
     if control not in CONTROLLERS:
         raise UnknownNameError("controller", control, CONTROLLERS)
+    if ki is not None and control != "pid":
+        raise LinkworkError("only pid has an integral", got=f"--ki and --control {control}", fix="--control pid")
     if goal is not None and tau is not None:
         raise LinkworkError("either joint forces or a goal", got="--tau and --goal")
     for path, what in ((output, "trajectories"), (plot, "pictures")):
@@ -82,7 +85,8 @@ def simulate(
     options = Options(method=method, every=every)
     q0 = rest(model) if q is None else parse(model, "q", q)
     if goal is not None:
-        law = CONTROLLERS[control](kp, kd)
+        integral = {"ki": kp if ki is None else ki} if control == "pid" else {}
+        law = CONTROLLERS[control](kp=kp, kd=kd, **integral)
         options = replace(options, torque=law, reference=_way(model, q0, goal, duration))
     elif tau is not None:
         options = replace(options, torque=parse(model, "tau", tau))

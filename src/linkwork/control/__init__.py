@@ -2,12 +2,13 @@
 
 from ..scalar.choices import absolute, clip, maximum, minimum, sign
 from .equations import Equations
-from .law import Law
-from .laws import PD, ComputedTorque, PDGravity
+from .law import Law, with_memory
+from .laws import PD, PID, ComputedTorque, PDGravity
 from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
 
 __all__ = [
     "PD",
+    "PID",
     "ComputedTorque",
     "Equations",
     "Fourier",
@@ -23,6 +24,7 @@ __all__ = [
     "maximum",
     "minimum",
     "sign",
+    "with_memory",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Controllers that are ready: PD, PD with gravity compensation, computed torque.
+"""Controllers that are ready: PD, PID, PD with gravity compensation, computed torque.
 
 They act on the motors. A reference has one entry for each of them, in the order of ``Robot.motor_names``: all joints
 of a robot without passive or elastic ones; a moving base has none.
@@ -15,22 +15,16 @@ import numpy as np
 from ..constraints import ClosedLoops
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..model import Model
-from ..scalar.choices import clip
+from ..scalar.choices import absolute, clip
 from ..scalar.orthogonal import Orthogonal
 from .equations import Equations
-from .references import Point
+from .law import with_memory
+from .references import Point, since
 
 
 @dataclass(frozen=True, eq=False)
-class PD:
-    """tau = kp (q_ref - q) + kd (v_ref - v), within +- ``limit`` if one is given.
-
-    Gains and limit are one number, or one for each motor.
-    """
-
-    kp: Any
-    kd: Any
-    limit: Any = None
+class _Feedback:
+    """Its fields are gains and limits: one number, or one for each motor."""
 
     def __post_init__(self):
         for each in fields(self):
@@ -44,44 +38,72 @@ class PD:
                 raise ShapeError("not a number", where=where, got=repr(value)) from error
             if array.ndim > 1:
                 raise ShapeError("wrong shape", where=where, got=array.shape, expected="one number or one per motor")
-            if not (array >= 0).all() or (name != "limit" and np.isinf(array).any()):
+            if not (array >= 0).all() or (not name.endswith("limit") and np.isinf(array).any()):
                 raise LinkworkError("out of range", where=where, got=value, expected="numbers, zero or more")
             object.__setattr__(self, name, array)
 
+
+class _Motors:
+    """What a law acts on: the motors of a robot, and their errors."""
+
+    def __init__(self, law: _Feedback, model: Model):
+        self.robot, self.names = Equations(model), model.names_of(model.mobility.motors)
+        self.law = type(law).__name__
+        if not self.names:
+            fix = "mark joints active"
+            raise UnsupportedError(f"{self.law} needs motors", where=f"robot {model.name!r}", fix=fix)
+        for each in fields(law):
+            self.fitting(each.name, getattr(law, each.name))
+
+    def fitting(self, what: str, value: Any) -> Any:
+        each = np.shape(value) == (len(self.names),)
+        if not each and (np.shape(value) != () or what.startswith("reference")):
+            raise ShapeError(
+                f"{what} has one entry per motor",
+                where=f"{self.law} of robot {self.robot.model.name!r}",
+                got=np.shape(value),
+                expected=f"({len(self.names)},): {', '.join(self.names)}",
+            )
+        return value
+
+    def wanted(self, reference: Point | None) -> Point:
+        if reference is None:
+            raise LinkworkError(
+                f"{self.law} needs a reference",
+                where=f"robot {self.robot.model.name!r}",
+                fix="reference=linkwork.control.Quintic(start, goal, duration), or another",
+            )
+        return Point(*(self.fitting(f"reference.{x}", part) for x, part in zip("qva", reference, strict=True)))
+
+    def errors(self, q: Any, v: Any, wanted: Point) -> tuple[Any, Any]:
+        """Of positions and velocities."""
+        return wanted.q - self.robot.motor_positions(q), wanted.v - self.robot.motor_velocities(q, v)
+
+    def within(self, tau: Any, limit: Any) -> Any:
+        return tau if limit is None else clip(tau, -self.fitting("limit", limit), limit)
+
+
+@dataclass(frozen=True, eq=False)
+class PD(_Feedback):
+    """tau = kp (q_ref - q) + kd (v_ref - v), within +- ``limit`` if one is given.
+
+    Gains and limit are one number, or one for each motor.
+    """
+
+    kp: Any
+    kd: Any
+    limit: Any = None
+
     def for_model(self, model: Model) -> Callable[..., Any]:
         """The law as a function (t, q, v, reference) of one robot; its gains are keywords."""
-        robot, motors = Equations(model), model.names_of(model.mobility.motors)
-        name = type(self).__name__
-        if not motors:
-            raise UnsupportedError(f"{name} needs motors", where=f"robot {model.name!r}", fix="mark joints active")
-
-        def fitting(what: str, value: Any) -> Any:
-            if np.shape(value) not in ((), (len(motors),)) or (np.shape(value) == () and what.startswith("reference")):
-                raise ShapeError(
-                    f"{what} has one entry per motor",
-                    where=f"{name} of robot {model.name!r}",
-                    got=np.shape(value),
-                    expected=f"({len(motors)},): {', '.join(motors)}",
-                )
-            return value
-
-        for each in fields(self):
-            fitting(each.name, getattr(self, each.name))
+        motors = _Motors(self, model)
 
         def law(t: Any, q: Any, v: Any, reference: Point | None, *, kp=self.kp, kd=self.kd, limit=self.limit) -> Any:
-            if reference is None:
-                raise LinkworkError(
-                    f"{name} needs a reference",
-                    where=f"robot {model.name!r}",
-                    fix="reference=linkwork.control.Quintic(start, goal, duration), or another",
-                )
-            wanted = Point(*(fitting(f"reference.{x}", part) for x, part in zip("qva", reference, strict=True)))
-            kp, kd = fitting("kp", kp), fitting("kd", kd)
-            push = kp * (wanted.q - robot.motor_positions(q)) + kd * (wanted.v - robot.motor_velocities(q, v))
-            tau = self._forces(robot, q, v, wanted, push)
-            return tau if limit is None else clip(tau, -fitting("limit", limit), limit)
+            wanted = motors.wanted(reference)
+            e, rate = motors.errors(q, v, wanted)
+            push = motors.fitting("kp", kp) * e + motors.fitting("kd", kd) * rate
+            return motors.within(self._forces(motors.robot, q, v, wanted, push), limit)
 
-        law.__name__ = name
         return law
 
     def _forces(self, robot: Equations, q: Any, v: Any, wanted: Point, push: Any) -> Any:
@@ -125,3 +147,38 @@ class ComputedTorque(PD):
             columns = robot.motor_jacobian(q).T[[mobility.independent.index(k) for k in mobility.driven]]
             a = Orthogonal(columns.tolist()).solve((a - robot.motor_drift(q, v)).tolist())
         return robot.hybrid_dynamics(q, v, a)[0] if mobility.free else robot.inverse_dynamics(q, v, a)
+
+
+@dataclass(frozen=True, eq=False)
+class PID(_Feedback):
+    """tau = kp e + ki z + kd e', where e = q_ref - q and z' = e, within +- ``limit`` if one is given.
+
+    The integral z, a memory called "integral", stops growing beyond +- ``integral_limit``, and tau takes it as no
+    larger. Gains and limits are one number, or one for each motor.
+    """
+
+    kp: Any
+    ki: Any
+    kd: Any
+    limit: Any = None
+    integral_limit: Any = None
+
+    def for_model(self, model: Model) -> Callable[..., Any]:
+        """The law as a function (t, q, v, reference, memory) of one robot; its gains are keywords."""
+        motors = _Motors(self, model)
+
+        @with_memory(integral=np.zeros(len(motors.names)))
+        def law(
+            t: Any, q: Any, v: Any, reference: Point | None, memory: Any,
+            *, kp=self.kp, ki=self.ki, kd=self.kd, limit=self.limit, integral_limit=self.integral_limit,
+        ) -> Any:  # fmt: skip
+            e, rate = motors.errors(q, v, motors.wanted(reference))
+            z, growth = memory["integral"], e
+            if integral_limit is not None:
+                most = motors.fitting("integral_limit", integral_limit)
+                growth = e * (1 - since(absolute(z) - most) * since(z * e))  # from there on only back
+                z = clip(z, -most, most)
+            tau = motors.fitting("kp", kp) * e + motors.fitting("ki", ki) * z + motors.fitting("kd", kd) * rate
+            return motors.within(tau, limit), {"integral": growth}
+
+        return law

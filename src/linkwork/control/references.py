@@ -114,11 +114,11 @@ class Trapezoidal(_Straight):
         slowing = self.duration - ramp
         up, level, down = clip(t, 0.0, ramp), clip(t - ramp, 0.0, slowing - ramp), clip(t - slowing, 0.0, ramp)
         done = rate * (level + down) + 0.5 * change * (up * up - down * down)
-        pushing = _since(t) - _since(t - ramp) - _since(t - slowing) + _since(t - self.duration)
+        pushing = since(t) - since(t - ramp) - since(t - slowing) + since(t - self.duration)
         return done, change * (up - down), change * pushing
 
 
-def _since(t: Any) -> Any:
+def since(t: Any) -> Any:
     """0 before zero, 1 from then on."""
     return 0.5 + 0.5 * sign(sign(t) + 0.5)
 

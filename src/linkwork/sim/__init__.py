@@ -3,9 +3,10 @@
 from ..codegen.schemes import AdamsBashforth, RungeKutta
 from .findings import WARNING
 from .integrators import INTEGRATORS, Integrator, add_integrator
+from .names import OUTPUTS
 from .options import Options
 from .reuse import STOPPED
-from .rollout import OUTPUTS, rollout
+from .rollout import rollout
 from .setup import OPEN, rest, zero
 from .simulate import STEP, simulate
 from .stepper import Stepper

@@ -1,18 +1,44 @@
-"""What the entries of a trajectory's arrays are called, and their units."""
+"""What the arrays of a trajectory and their entries are called, and their units."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
 from ..constraints import row_names
+from ..errors import LinkworkError
 from ..formulations import layouts
 from ..model import Model
+from .inputs import one_of_names
+from .trajectory import Trajectory
 
 JOINT_VECTORS = ("q", "v", "a", "tau")
+OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual", "work")
+MEMORY = "memory"  # stands for all there is
+TAKEN = {*OUTPUTS, MEMORY, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
 
 
-def entries(model: Model) -> dict[str, tuple[str, ...]]:
-    """Names along the last axis of the arrays of a trajectory."""
+def checked_outputs(model: Model, memory: Mapping[str, Any], outputs: Iterable[str]) -> tuple[str, ...]:
+    """Names of what is recorded. ``memory``: states of the controller, each an array by its own name."""
+    if clash := sorted(TAKEN.intersection(memory)):
+        got, fix = ", ".join(clash), "another name: a trajectory means something else by it"
+        raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
+    known = [name for name in OUTPUTS if name != "loop_residual" or model.loops]
+    found: dict[str, None] = {}
+    for name in outputs:
+        one_of_names("output", name, [*known, *[MEMORY] * bool(memory), *memory], where=f"robot {model.name!r}")
+        found |= dict.fromkeys(memory if name == MEMORY else [name])
+    return tuple(found)
+
+
+def entries(model: Model, memory: Mapping[str, np.ndarray] | None = None) -> dict[str, tuple[str, ...]]:
+    """Names along the last axis of the arrays of a trajectory; those of a memory are the places of its numbers."""
     known = layouts(model)
-    return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(row_names(model))}
+    own = {name: np.ndindex(values.shape) for name, values in (memory or {}).items() if values.ndim}
+    numbered = {name: tuple(".".join(map(str, place)) for place in places) for name, places in own.items()}
+    return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(row_names(model))} | numbered
 
 
 def units(model: Model) -> dict[str, tuple[str, ...]]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 VARIED = ("mass", "parameters", "payload", "viscous", "coulomb", "gravity")
 REFERENCE = "reference"  # samples of the reference: a Point in rows
+MEMORY = "memory_"  # how the parts of the state begin that are the controller's own
 
 
 class Now:
@@ -83,13 +84,30 @@ class Now:
             return Point(*(np.array(row, dtype=object) for row in self.values[REFERENCE]))
         return _over_time("reference", self.plant.reference, self.t) if self.plant.reference is not None else None
 
-    @cached_property
+    @property
     def tau(self) -> list[Scalar]:
+        return self._acting[0]
+
+    @cached_property
+    def _acting(self) -> tuple[list[Scalar], dict[str, Any]]:
+        """tau, and the rates of the controller's memory by name."""
         law = self.plant.law
-        if law is not None:
-            gains = {name.removeprefix("gain "): x for name, x in self.values.items() if name.startswith("gain ")}
-            return law(self.t, self.q, self.v, self.point, gains)
-        return self.values.get("tau", [0] * sizes(self.model)["tau"])
+        if law is None:
+            return self.values.get("tau", [0] * sizes(self.model)["tau"]), {}
+        gains = {name.removeprefix("gain "): x for name, x in self.values.items() if name.startswith("gain ")}
+        memory = {name: self.values[MEMORY + name] for name in law.memory}
+        return law.evaluate(self.t, self.q, self.v, self.point, gains, memory)
+
+    @property
+    def memory_rates(self) -> dict[str, Any]:
+        """By their names in the state."""
+        return {MEMORY + name: rates for name, rates in self._acting[1].items()}
+
+    @property
+    def memory_ahead(self) -> dict[str, Any]:
+        """The memory after dt at these rates."""
+        rates = {name: np.array(rate, dtype=object) for name, rate in self.memory_rates.items()}
+        return {name: np.array(self.values[name], dtype=object) + self.dt * rate for name, rate in rates.items()}
 
     @cached_property
     def rows(self) -> list[Sequence[Scalar]]:
@@ -149,6 +167,9 @@ class Now:
             return getattr(self, name)
         if name == "a":
             return [self.accelerations[k] for k in self.model.mobility.independent]
+        if name in self.plant.memory:
+            value = np.array(self.values[MEMORY + name], dtype=object)
+            return value.ravel().tolist() if value.ndim else value.item()
         problem = Problem(self.model, name, parameters="standard")
         (value,) = problem.evaluate(*(getattr(self, vector) for vector in problem.inputs)).values()
         return value

@@ -16,6 +16,7 @@ DIVERGED = ("raise", "keep")
 FORMS = {
     "vary": "such as {'mass': (samples, bodies)}",
     "gains": "such as {'kp': (samples, n)}",
+    "memory": "such as {'integral': (n,)}",
     "wrenches": "{frame: (6,)}, or more axes, or a function of t",
 }
 
@@ -28,6 +29,7 @@ class Options:
     torque: Any = None
     reference: Any = None
     gains: Mapping[str, Any] | None = None
+    memory: Mapping[str, Any] | None = None
     vary: Mapping[str, Any] | None = None
     wrenches: Mapping[str, Any] | None = None
     limits: SoftLimits | None = None
@@ -52,6 +54,9 @@ class Options:
             raise LinkworkError("records go into a folder or into a trajectory's memory", got=got, fix=fix)
         for name, check in (("every", whole), ("threads", _threads), ("tolerance", positive)):
             object.__setattr__(self, name, check(getattr(self, name), name))
+        outputs = self.outputs
+        several = isinstance(outputs, Sequence) and not isinstance(outputs, str)
+        object.__setattr__(self, "outputs", tuple(outputs) if several else (outputs,))
         for name, form in FORMS.items():
             value = getattr(self, name)
             if value is not None and not isinstance(value, Mapping):

@@ -1,8 +1,8 @@
 """A robot and all that acts on it, as programs for the time loop.
 
-The state is x = (q, v) with the velocities of all joints, then the work done on the robot if it is asked for and, where
-loops are closed, how close they came to a singular position, and when. All programs take the rows of
-``codegen.timeloop``: x, t, dt, what is held over a step, what is constant for a sample.
+The state is x = (q, v) with the velocities of all joints, then the memory of the controller, the work done on the robot
+if it is asked for and, where loops are closed, how close they came to a singular position, and when. All programs take
+the rows of ``codegen.timeloop``: x, t, dt, what is held over a step, what is constant for a sample.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..program import Port, Program, interpret, trace
 from ..scalar import Scalar
 from .closed import ClosedNow
 from .names import entries, units
-from .now import Now
+from .now import MEMORY, Now
 
 CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
 
@@ -52,7 +52,13 @@ class Plant:
     @property
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
-        return [q, v, *[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
+        memory = [Port(MEMORY + name, initial.shape) for name, initial in self.memory.items()]
+        return [q, v, *memory, *[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
+
+    @property
+    def memory(self) -> Mapping[str, np.ndarray]:
+        """Initial values of the controller's own states, by name."""
+        return self.law.memory if self.law is not None else {}
 
     @property
     def ports(self) -> list[Port]:
@@ -64,12 +70,15 @@ class Plant:
         """Numbers of the state."""
         return sum(port.size for port in self.state)
 
-    def start(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """x of states (samples, n), with velocities of all joints."""
+    def start(self, q: np.ndarray, v: np.ndarray, memory: Mapping[str, np.ndarray]) -> np.ndarray:
+        """x of states (samples, n), with velocities of all joints; ``memory``: of the samples, or one for all."""
         x = np.zeros((len(q), self.x))
-        x[:, : self.model.nq], x[:, self.model.nq : self.model.nq + self.model.n_leading] = q, v
+        parts = self.parts(x)
+        parts["q"][:], parts["v"][:] = q, v
+        for name, values in memory.items():
+            parts[MEMORY + name][:] = values
         if self.model.loops:
-            x[:, -2] = 1.0  # as far from singular as home
+            parts["closeness"][:, 0] = 1.0  # as far from singular as home
         return x
 
     def parts(self, x: np.ndarray) -> dict[str, np.ndarray]:
@@ -92,17 +101,18 @@ class Plant:
 
         def run(now: Now) -> Mapping[str, Any]:
             rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
-            return self._state(rates, lambda: now.power(now.tau))
+            return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
         return self._trace("rates", run)
 
     @cached_property
     def step(self) -> Program:
         """x -> x after dt, by semi-implicit Euler: first the velocities, then with them the positions. Friction, which
-        may be stiff, acts at the new velocities."""
+        may be stiff, acts at the new velocities. A memory grows as its rates at the beginning tell."""
 
         def run(now: Now) -> Mapping[str, Any]:
-            return self._state(now.stepped, lambda: now.work + now.dt * now.power(now.tau))
+            parts = {**now.stepped, **now.memory_ahead}
+            return self._state(parts, lambda: now.work + now.dt * now.power(now.tau))
 
         return self._trace("step", run)
 
@@ -111,7 +121,7 @@ class Plant:
         """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
         if not (self.model.coordinates.quaternions or self.model.loops):
             return None
-        return self._trace("finish", lambda now: self._state(now.finished, lambda: now.work))
+        return self._trace("finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work))
 
     def _state(self, parts: Mapping[str, Any], work: Callable[[], Scalar]) -> dict[str, Any]:
         """The parts there are, in their order."""
@@ -147,7 +157,7 @@ class Plant:
 
     @cached_property
     def entries(self) -> dict[str, tuple[str, ...]]:
-        return entries(self.model)
+        return entries(self.model, self.memory)
 
     @cached_property
     def units(self) -> dict[str, tuple[str, ...]]:

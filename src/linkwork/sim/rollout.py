@@ -29,8 +29,6 @@ from .records import destination
 from .setup import Setup, prepare
 from .trajectory import Trajectory
 
-OUTPUTS = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual",
-           "work")  # fmt: skip
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
@@ -49,16 +47,8 @@ def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Option
     """Motions from many states at once; see ``Robot.rollout``."""
     method = one_of_names("method of rollouts", options.method, schemes())
     dt, steps = positive(dt, "dt"), whole(steps, "steps")
-    setup = prepare(robot, q0, v0, steps, dt, options, checked_outputs(robot, options.outputs))
+    setup = prepare(robot, q0, v0, steps, dt, options, options.outputs)
     return run(setup, method, dt, steps, options)
-
-
-def checked_outputs(robot: Any, outputs: Sequence[str]) -> tuple[str, ...]:
-    names = (outputs,) if isinstance(outputs, str) or not isinstance(outputs, Sequence) else tuple(outputs)
-    known = [name for name in OUTPUTS if name != "loop_residual" or robot.model.loops]
-    for name in names:
-        one_of_names("output", name, known, where=f"robot {robot.name!r}")
-    return tuple(dict.fromkeys(names))
 
 
 def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> Trajectory:

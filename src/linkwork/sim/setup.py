@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..formulations import drives_of, layouts
 from ..model import Model, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
+from .names import checked_outputs
 from .now import REFERENCE, VARIED
 from .options import Options
 from .plant import Plant
@@ -45,7 +46,7 @@ class Setup:
 
 
 def prepare(
-    robot: Any, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: tuple[str, ...]
+    robot: Any, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: Iterable[str]
 ) -> Setup:
     """``steps``: none for a stepper, which makes as many as it is asked for."""
     model: Model = robot.model
@@ -59,6 +60,9 @@ def prepare(
         law = Law(torque, replace(seen, soft_limits=None))
     elif torque is not None:
         inputs.add("tau", torques(model, torque, "torque"), (layouts(model)["tau"].size,), "torque", over_time=True)
+    memory = law.memory if law else {}
+    outputs = checked_outputs(model, memory, outputs)
+    started = {**memory, **given_memory(memory, options.memory or {}, () if batch is None else (batch,))}
     traced = _reference(inputs, model, options.reference, law, dt)
     payload = _vary(inputs, model, vary) if vary else ""
     for name, value in gains.items():
@@ -84,7 +88,8 @@ def prepare(
     constants = {name: inputs.shapes[name] for name in inputs.constants}
     works = "work" in outputs
     said = _content((torque if law else None, traced, laws, options.friction_width, options.limits, options.dynamics))
-    key = said and (tuple(held.items()), tuple(constants.items()), payload, works, said)
+    states = tuple((name, values.shape) for name, values in memory.items())  # no field of a controller, perhaps
+    key = said and (tuple(held.items()), tuple(constants.items()), payload, works, states, said)
     found = robot.plants.get(key)
     if found is None:
         seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
@@ -97,7 +102,24 @@ def prepare(
                 del robot.plants[next(iter(robot.plants))]  # the oldest
             robot.plants[key] = found
     plant, notes = found
-    return Setup(plant, inputs, plant.start(q, v), batch is not None, outputs, notes)
+    return Setup(plant, inputs, plant.start(q, v, started), batch is not None, outputs, notes)
+
+
+def given_memory(
+    memory: Mapping[str, np.ndarray], values: Mapping[str, Any], counts: Collection[int]
+) -> dict[str, np.ndarray]:
+    """Where states of a controller shall begin: in the shapes of its ``memory``, perhaps with an axis of samples first,
+    of which there may be so many."""
+    found = {}
+    for name, value in values.items():
+        if name not in memory:
+            raise UnknownNameError("memory", name, memory, where="memory")
+        found[name], shape = numbers(value, f"memory[{name!r}]"), memory[name].shape
+        forms = dict.fromkeys([shape, *((count, *shape) for count in counts)])
+        if found[name].shape not in forms:
+            expected = " or ".join(map(str, forms))
+            raise ShapeError("wrong shape", where=f"memory[{name!r}]", got=found[name].shape, expected=expected)
+    return found
 
 
 def _content(value: Any) -> Any:

@@ -47,6 +47,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     outputs += ("momentum",) if any(body.inertia.mass for body in robot.model.bodies) else ()
     outputs += ("loop_residual",) if robot.model.loops else ()
     setup = prepare(robot, q0, v0, steps, dt, options, outputs)
+    setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:
         raise LinkworkError(
             "simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix="robot.rollout takes batches"
@@ -106,14 +107,14 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
         return [*plant.parts(x).values(), t, dt, *(rows[min(k, steps - 1)] for rows in held), *constants]
 
     def closed(t: float, x: np.ndarray, k: int) -> np.ndarray:
-        return x if finish is None else np.concatenate([np.atleast_1d(part) for part in finish(*given(t, x, k))])
+        return x if finish is None else np.concatenate([np.ravel(part) for part in finish(*given(t, x, k))])
 
     def slope(t: float, x: np.ndarray, k: int) -> np.ndarray:
         nonlocal asked
         asked += 1
         if asked > PATIENCE * (1 + dt * every):
             raise _StuckError(t)
-        return np.concatenate([np.atleast_1d(part) for part in rates(*given(t, x, k))])
+        return np.concatenate([np.ravel(part) for part in rates(*given(t, x, k))])
 
     x, rows, t, evaluations, asked = setup.x0[0], [], 0.0, 0, 0
     # Held inputs jump from step to step, which no smooth integrator should have to find out by itself.

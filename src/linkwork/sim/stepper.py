@@ -21,10 +21,11 @@ from . import stability
 from .findings import WARNING
 from .inputs import is_law, one_of_names, positive, vector, whole
 from .integrators import schemes
-from .now import REFERENCE, VARIED
+from .names import checked_outputs
+from .now import MEMORY, REFERENCE, VARIED
 from .options import Options
-from .rollout import Runner, checked_outputs, jumps, shares
-from .setup import initial, prepare, rest, velocities
+from .rollout import Runner, jumps, shares
+from .setup import given_memory, initial, prepare, rest, velocities
 
 USER = 4  # whoever calls Robot.stepper, on the stack above
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is
@@ -39,8 +40,8 @@ class Stepper:
     each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
     ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be written between steps in the same ways;
-    ``reference``: a Point of such views. ``outputs``: what else was asked for, as it is after the step with what acted
-    in it. ``notes``: what one must know to read the numbers.
+    ``reference``: a Point of such views; ``memory``: views of the controller's own states. ``outputs``: what else was
+    asked for, as it is after the step with what acted in it. ``notes``: what one must know to read the numbers.
     """
 
     def __init__(self, robot: Any, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options):
@@ -51,8 +52,7 @@ class Stepper:
         layout = layouts(self._model)["tau"]
         if options.torque is None and layout.size:
             options = replace(options, torque=np.zeros(layout.size))
-        extra = checked_outputs(robot, options.outputs)
-        recorded = tuple(dict.fromkeys(("q", "v", *extra))) if self._model.loops else extra
+        recorded = ("q", "v", *options.outputs) if self._model.loops else options.outputs
         q0 = self._rows("q0", rest(self._model) if q0 is None else vector(self._model, "q", q0, "q0"))
         v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))
         setup = prepare(robot, q0, v0, None, self.dt, options, recorded)
@@ -66,6 +66,7 @@ class Stepper:
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
         self._look = self._bound(NOW) if end else lambda: None
+        extra = checked_outputs(self._model, setup.plant.memory, options.outputs)
         self._name_parts(is_law(options.torque), extra)
         self.notes = tuple(self._doubts(setup.notes))
         self._look()
@@ -89,8 +90,10 @@ class Stepper:
         self.outputs = Views("outputs", {name: found[name] for name in extra})
         for view in found.values():
             view.flags.writeable = False
-        parts = found if self._model.loops else self._plant.parts(self._state[:, : self._plant.x])
-        self._q, self._v = parts["q"], parts["v"]
+        parts = self._plant.parts(self._state[:, : self._plant.x])
+        self.memory = Views("memory", {name: parts[MEMORY + name] for name in self._plant.memory})
+        seen = found if self._model.loops else parts
+        self._q, self._v = seen["q"], seen["v"]
 
     def _by_name(self, array: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
         """Views of the columns of an array (samples, numbers)."""
@@ -163,21 +166,24 @@ class Stepper:
         self._calls += 1  # before Ctrl-C, which comes when the native call is over, can keep it from being counted
         self._advance()
 
-    def reset(self, mask: Any = None, q: Any = None, v: Any = None) -> None:
+    def reset(self, mask: Any = None, q: Any = None, v: Any = None, *, memory: Mapping[str, Any] | None = None) -> None:
         """Start samples anew, at time zero: those where ``mask`` (samples,) is true, or all.
 
         ``q``, ``v``: where, (n,), or (samples, n) of which the rows of the mask are taken, or only these; q0 and v0 of
-        the stepper if not said. They are checked as those of ``rollout`` are.
+        the stepper if not said. They are checked as those of ``rollout`` are. ``memory``: likewise, by name.
         """
         chosen = self._chosen(mask)
         if not chosen.any():
             return
         start = self._setup.x0[chosen]
+        own = self._plant.parts(start)
         if q is not None or v is not None:
-            own = self._plant.parts(start)
             q = own["q"] if q is None else self._rows("q", vector(self._model, "q", q, "q"), chosen)
             v = own["v"] if v is None else self._rows("v", velocities(self._model, v, "v"), chosen)
-            start = self._plant.start(*initial(self.robot, q, v)[:2])
+            own["q"][:], own["v"][:] = initial(self.robot, q, v)[:2]
+        for name, values in given_memory(self._plant.memory, memory or {}, (self.samples, len(start))).items():
+            shared = values.ndim < own[MEMORY + name].ndim or len(values) == len(start)
+            own[MEMORY + name][:] = values if shared else values[chosen]
         self._state[chosen] = 0.0
         self._state[chosen, : self._plant.x] = start
         self._since[chosen] = self._calls

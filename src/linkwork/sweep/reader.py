@@ -28,6 +28,7 @@ import hashlib
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,7 @@ from .values import MOST, Values
 KEYS = ("name", "seed", "samples", "robot", "simulation", "initial", "controller", "reference", "vary", "outputs")
 KEYS += ("chunk",)
 LOADING = ("load", "base", "gravity", "friction", "rotors", "mimic", "lock", "structure")
-CONTROLLERS = {law.__name__: law for law in (control.PD, control.PDGravity, control.ComputedTorque)}
-GAINS = ("kp", "kd", "limit")
+CONTROLLERS = {law.__name__: law for law in (control.PD, control.PDGravity, control.ComputedTorque, control.PID)}
 REFERENCES = {
     "Quintic": (control.Quintic, ("start", "goal", "duration", "begin")),
     "Trapezoidal": (control.Trapezoidal, ("start", "goal", "velocity", "acceleration", "begin")),
@@ -209,14 +209,22 @@ class _Reader(Values):
 
     def read_controller(self, node: yaml.Node, robot: Robot) -> Controller:
         self.label = "controller"
-        row = self.mapping(node, ("kind", *GAINS))
-        for key in ("kind", "kp", "kd"):
-            if key not in row:
-                self.fail(node, f"key {key!r} is missing", expected="kind, kp, kd and perhaps limit")
-        kind, motors = self.name(row["kind"], "controller", CONTROLLERS), robot.motor_names
+        row = self.mapping(node)
+        if "kind" not in row:
+            self.fail(node, "key 'kind' is missing", expected=f"one of {', '.join(CONTROLLERS)}")
+        kind = self.name(row["kind"], "controller", CONTROLLERS)
+        needed = [each.name for each in fields(CONTROLLERS[kind]) if each.default is MISSING]
+        perhaps = [each.name for each in fields(CONTROLLERS[kind]) if each.default is not MISSING]
+        for key, value in row.items():
+            if key not in ("kind", *needed, *perhaps):
+                raise self.unknown(value, "key", key, ("kind", *needed, *perhaps))
+        if missing := [key for key in needed if key not in row]:
+            expected = f"kind, {', '.join(needed)} and perhaps {', '.join(perhaps)}"
+            self.fail(node, f"key {missing[0]!r} is missing", expected=expected)
+        motors = robot.motor_names
         gains = {
             key: self.vector(row[key], f"controller.{key}", motors, (math.nan,) * len(motors))
-            for key in GAINS
+            for key in (*needed, *perhaps)
             if key in row
         }
         constants = {}
