@@ -82,6 +82,7 @@ INTEGRATORS = {
         Integrator("semi-implicit-euler", 1, OwnStep(), "cheap, robust, bears any friction; what MuJoCo's Euler does"),
         Integrator("heun", 2, HEUN, "between `rk4` and Euler, in cost and in error"),
         Integrator("dormand-prince-5", 5, DORMAND_PRINCE_5, "most digits at a fixed step; Dormand and Prince (1980)"),
+        Integrator("rosenbrock", 4, RODASP, "stiff springs, contact and gains at any step: L-stable; Steinebach (1995)"),
         Integrator("dormand-prince", 8, Adaptive("DOP853"), "SciPy's DOP853, within `tolerance`"),
         Integrator("implicit", 5, Adaptive("Radau"), "SciPy's Radau, for stiff springs"),
     )
