@@ -194,8 +194,8 @@ class OwnStep:
 
 @dataclass(frozen=True)
 class Rosenbrock:
-    """Linearly implicit, for x' = f(x) with J = df/dx: a line ``node | a`` for each stage, then ``| m``; and a line ``c``
-    for each stage but the first.
+    """Linearly implicit, for x' = f(x) with J = df/dx: a line ``node | a`` for each stage, then ``| m``; and a line
+    ``c`` for each stage but the first.
 
     In the form that needs no product with J; Hairer & Wanner (1996), "Solving Ordinary Differential Equations II",
     equation IV.7.25:
@@ -266,7 +266,13 @@ class Rosenbrock:
     @cached_property
     def passed(self) -> np.ndarray:
         """u_i of the clock, t' = 1, as shares of dt: the row sums of Gamma, where C = 1 / gamma - Gamma^-1."""
-        return np.linalg.solve(np.eye(len(self.C)) / self.g - self.C, np.ones(len(self.C)))
+        found = np.linalg.solve(np.eye(len(self.C)) / self.g - self.C, np.ones(len(self.C)))
+        return np.where(np.abs(found) < ROUNDING, 0.0, found)
+
+    @property
+    def evaluations(self) -> int:
+        """Of the rates, in each step, beside their slopes and as many linear systems."""
+        return len(self.nodes)
 
     def growth(self, z: np.ndarray) -> np.ndarray:
         """|x| after a step of x' = (z / dt) x from 1."""

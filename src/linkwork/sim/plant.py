@@ -20,6 +20,7 @@ from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..codegen.timeloop import TimeLoop
 from ..constraints import Multipliers
 from ..control import Law, Point
+from ..derive import jvp
 from ..formulations import Method
 from ..model import Model
 from ..program import Port, Program, interpret, trace
@@ -156,6 +157,17 @@ class Plant:
         if not (self.model.coordinates.quaternions or self.model.loops):
             return None
         return self._trace("finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work))
+
+    def along(self, program: Program) -> Program:
+        """The slopes of a program's results along a direction of x: the same inputs, then dx."""
+        if program.name not in self._along:
+            names = [port.name for port in self.state]
+            self._along[program.name] = jvp(program, names, names)
+        return self._along[program.name]
+
+    @cached_property
+    def _along(self) -> dict[str, Program]:
+        return {}
 
     def _state(self, parts: Mapping[str, Any], work: Callable[[], Scalar]) -> dict[str, Any]:
         """The parts there are, in their order."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from .setup import Setup, prepare
 from .trajectory import Trajectory
 
 PATIENCE = 100_000  # evaluations between two records, and again for each second, after which the integrator is stuck
-METHOD, STEP = "adams-bashforth-4", 1e-3  # unless another is asked for or needed
+STEP = 1e-3  # unless another one is asked for
 
 
 class _StuckError(Exception):
@@ -62,27 +61,18 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
 def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[str]]:
     """The method, into how many each step is parted, and what to say of it: what was asked for; where nothing was, what
     bears the modes of the motion."""
-    wanted = method or METHOD
+    wanted = method or stability.METHOD
     if wanted not in schemes() or (method is not None and step is not None):
         return wanted, 1, []
     rate = stability.too_fast(setup, wanted, dt, stability.LOSS if step is None else 1.0)
     if not rate:
         return wanted, 1, []
-    found = stability.bearable(setup, wanted, dt)
-    kept = found and (method in (None, found[0])) and (step is None or found[1] == 1)
-    if not kept:
-        found = _robust(setup, dt) if method is None else None
+    among = (method,) if method is not None else (wanted, stability.ROBUST, stability.STIFF)
+    found = stability.bearable(setup, among, dt, parted=step is None)
     if found is None:
         return wanted, 1, []  # the run warns
     taken = f"taken instead: {found[0]}" + (f", dt = {dt / found[1]:g} s" if found[1] > 1 else "")
     return *found, [f"{stability.story(wanted, dt, rate)}; {taken}"]
-
-
-def _robust(setup: Setup, dt: float) -> tuple[str, int] | None:
-    """What bears friction of any strength, or anything if SciPy is there."""
-    if not stability.too_fast(setup, stability.OWN_STEP, dt):
-        return stability.OWN_STEP, 1
-    return ("implicit", 1) if find_spec("scipy") else None
 
 
 def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options) -> Trajectory:
