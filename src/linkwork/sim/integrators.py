@@ -13,9 +13,10 @@ from ..errors import LinkworkError
 
 @dataclass(frozen=True)
 class Adaptive:
-    """One of SciPy's, which chooses its own steps."""
+    """One of SciPy's, which chooses its own steps; ``implicit``: with the slopes of the rates."""
 
     solver: str
+    implicit: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ INTEGRATORS = {
         Integrator("dormand-prince-5", 5, DORMAND_PRINCE_5, "most digits at a fixed step; Dormand and Prince (1980)"),
         Integrator("rosenbrock", 4, RODASP, "stiff springs, contact, gains: L-stable; Steinebach (1995)"),
         Integrator("dormand-prince", 8, Adaptive("DOP853"), "SciPy's DOP853, within `tolerance`"),
-        Integrator("implicit", 5, Adaptive("Radau"), "SciPy's Radau, for stiff springs"),
+        Integrator("implicit", 5, Adaptive("Radau", implicit=True), "SciPy's Radau, for stiff springs"),
     )
 }  # fmt: skip
 

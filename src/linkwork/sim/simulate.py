@@ -106,6 +106,13 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
             raise _StuckError(t)
         return np.concatenate([np.ravel(part) for part in rates(*given(t, x, k))])
 
+    def jacobian(t: float, x: np.ndarray, k: int) -> np.ndarray:
+        slopes = along(*given(t, x, k), *plant.parts(np.eye(len(x))).values())
+        return np.concatenate([part.reshape(len(x), -1) for part in slopes], axis=1).T
+
+    along = compiled(plant.along(plant.rates)) if scheme.implicit else rates
+    how = {"method": scheme.solver, "rtol": max(tolerance, 3e-14), "atol": tolerance}
+    how |= {"jac": jacobian} if scheme.implicit else {}
     x, rows, t, evaluations, asked = setup.x0[0], [], 0.0, 0, 0
     # Held inputs jump from step to step, which no smooth integrator should have to find out by itself.
     stride = 1 if held else every
@@ -118,9 +125,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
         asked, why = 0, ""
         with np.errstate(all="ignore"):
             try:
-                found = solve_ivp(
-                    slope, (t, end), x, method=scheme.solver, rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
-                )
+                found = solve_ivp(slope, (t, end), x, args=(k,), **how)
                 after, why = found.y[:, -1], "" if found.success else found.message
             except _StuckError as stuck:
                 after, why = x, f"it comes no farther than t = {stuck.args[0]:.6g} s by ever smaller steps"
@@ -131,7 +136,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
                 f"the integrator gave up after t = {t:g} s: {why or 'the motion is not finite'}",
                 where=f"robot {model.name!r}, {method}",
                 got=f"q = {q}, v = {v}",
-                fix="a looser tolerance, weaker gains, method='implicit' for stiff springs"
+                fix="a looser tolerance, weaker gains, method='rosenbrock' for stiff springs"
                 + (", or rk4 through a singular position of the loops" if model.loops else ""),
                 sample=None, step=k, time=t, q=q, v=v,
             )  # fmt: skip
