@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..codegen.schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta, Scheme
+from ..codegen.schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, Rosenbrock, RungeKutta, Scheme
 from ..program import Port, Program
 from ..program.replay import assembled, input_nodes, replayed, split
 from .plant import Plant
@@ -38,7 +38,9 @@ def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
 
     match scheme:
         case OwnStep():
-            after, now = run(plant.step, x, t), x
+            after, now = run(plant.step, x, t), []
+        case Rosenbrock():
+            after, now = run(plant.linearly_implicit(scheme), x, t), []
         case RungeKutta():
             after, now = _stages(scheme, rates, x, t, dt)
         case AdamsBashforth() if early:
