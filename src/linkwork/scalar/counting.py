@@ -44,6 +44,8 @@ class Counted:
     def __sub__(self, other):
         if isinstance(other, Counted):
             return self._make("add", self.value - other.value)
+        if not isinstance(other, (int, float)):
+            return NotImplemented
         return self if other == 0 else self._make("add", self.value - other)
 
     def __rsub__(self, other):
@@ -65,7 +67,7 @@ class Counted:
     def __truediv__(self, other):
         if isinstance(other, Counted):
             return self._make("div", self.value / other.value)
-        return self * (1 / other)
+        return self * (1 / other) if isinstance(other, (int, float)) else NotImplemented
 
     def __rtruediv__(self, other):
         return 0 if other == 0 else self._make("div", other / self.value)

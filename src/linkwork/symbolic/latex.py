@@ -17,6 +17,7 @@ FUNCTIONS = {
     "sign": r"\operatorname{sign}", "arctan2": r"\operatorname{atan2}", "minimum": r"\min", "maximum": r"\max",
 }  # fmt: skip
 NAME = re.compile(r"([A-Za-z]+?)(\d[\w]*)?$")
+WORDS = re.compile(r"(\w*[A-Za-z]_[A-Za-z]\w*?)(\d[\d_]*)?$")  # such as dtau_dq12
 
 
 def latex(model: SymbolicModel) -> str:
@@ -30,9 +31,9 @@ class LatexPrinter(Printer):
 
     def symbol(self, name: str) -> str:
         """Letters, then digits and what follows as an index: \\dot{\\omega}_{2x} of wd2x."""
-        found = NAME.match(name)
+        found = WORDS.match(name) or NAME.match(name)
         stem, index = found.groups() if found else (name, None)
-        shown = STEMS.get(stem) or (stem if len(stem) == 1 else rf"\mathit{{{stem}}}")
+        shown = STEMS.get(stem) or (stem if len(stem) == 1 else r"\mathit{" + stem.replace("_", r"\_") + "}")
         if index is None:
             return shown
         return f"{shown}_{{{index.replace('_', ',')}}}"
