@@ -6,12 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..program import Op
-from ..scalar import cos, sin
+from ..scalar import cos, sign, sin
 
 
 def _of_quotient(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     once = 1 / b  # shared by both, and by all columns
     return once, -y * once
+
+
+def _of_root(a: Any, y: Any) -> tuple[Any]:
+    """0 at a = 0, where there is none: so that of v |v|, which has one, is right at rest."""
+    there = sign(y)
+    return (0.5 * there / (y + (1 - there)),)
 
 
 # From the arguments and the result y. Plain numbers are structural: a slope 0 or 1 costs nothing.
@@ -21,7 +27,7 @@ SLOPES: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.MUL: lambda a, b, y: (b, a),
     Op.DIV: _of_quotient,
     Op.NEG: lambda a, y: (-1,),
-    Op.SQRT: lambda a, y: (0.5 / y,),
+    Op.SQRT: _of_root,
     Op.SIN: lambda a, y: (cos(a),),
     Op.COS: lambda a, y: (-sin(a),),
     Op.SIGN: lambda a, y: (0,),  # also at the jump
