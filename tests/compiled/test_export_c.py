@@ -163,8 +163,11 @@ def test_every_operation(op, dtype, tmp_path):
     states = list(rng.uniform(-3, 3, (len(function.program.inputs), 50)).astype(dtype))
     if op in (Op.DIV, Op.SIGN, Op.SIN, Op.COS):
         states[-1][:5] = [0.0, -0.0, np.nan, np.inf, 1e20]
-    elif op == Op.SQRT:
+    elif op in (Op.SQRT, Op.LOG, Op.EXP, Op.TANH, Op.ABS):
         states[0][:5] = [0.0, 1.0, np.nan, np.inf, -1.0]
+    elif op in (Op.ATAN2, Op.MIN, Op.MAX):
+        states[0][:6] = [0.0, -0.0, np.nan, 1.0, np.inf, 2.0]
+        states[1][:6] = [-1.0, -2.0, 1.0, np.nan, -np.inf, 2.0]
     with np.errstate(all="ignore"):
         (expected,) = interpret(function.program, states)
     (got,) = Exported(function, tmp_path)(*states)

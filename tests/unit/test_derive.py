@@ -17,7 +17,7 @@ from linkwork.program.program import ARITY
 from support.evaluate import assert_close
 
 STEP = 1e-30
-ROOT = (Op.SQRT, Op.DIV)  # defined for some arguments alone
+ROOT = (Op.SQRT, Op.DIV, Op.LOG)  # defined for some arguments alone
 
 
 def tame(seed: int, length: int = 60, inputs=((3,), (2, 2), ()), outputs=((2,), (2, 3), ())) -> Program:
@@ -174,6 +174,8 @@ def test_hessians(case: str):
 EXACT: dict[Op, Callable] = {
     Op.ADD: lambda a, b: a + b, Op.SUB: lambda a, b: a - b, Op.MUL: lambda a, b: a * b, Op.DIV: lambda a, b: a / b,
     Op.NEG: lambda a: -a, Op.SQRT: mpmath.sqrt, Op.SIN: mpmath.sin, Op.COS: mpmath.cos, Op.SIGN: mpmath.sign,
+    Op.EXP: mpmath.exp, Op.LOG: mpmath.log, Op.TANH: mpmath.tanh, Op.ATAN2: mpmath.atan2,
+    Op.ABS: mpmath.fabs, Op.MIN: min, Op.MAX: max,
     Op.FMA: lambda a, b, c: a * b + c, Op.FMS: lambda a, b, c: a * b - c, Op.FNMA: lambda a, b, c: c - a * b,
 }  # fmt: skip
 
@@ -199,6 +201,15 @@ def test_slopes_by_many_digits(op: Op):
                     twice = tuple(x + int(j == m) for j, x in enumerate(order))
                     expected = float(mpmath.diff(EXACT[op], tuple(exact), twice))
                     assert_close(H[f"d2y_d{a}_d{b}"], expected, scale=1e-3)
+
+
+@pytest.mark.parametrize(("op", "slope"), ((Op.ABS, [0]), (Op.MIN, [0.5, 0.5]), (Op.MAX, [0.5, 0.5]), (Op.SIGN, [0])))
+def test_slopes_at_kinks(op: Op, slope: list[float]):
+    """Where there is none: the mean of both sides."""
+    ports = tuple(Port(name, ()) for name in "ab"[: len(slope)])
+    program = Program(op.name, ports, (Port("y", ()),), (), ((int(op), *range(len(slope))),), (len(slope),))
+    found = run(jacobian(program, names(ports), ["y"]), {port.name: np.zeros(()) for port in ports})
+    assert [float(value) for value in found.values()] == slope
 
 
 # -- structure ---------------------------------------------------------------------------------------------------------
