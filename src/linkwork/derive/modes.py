@@ -35,9 +35,13 @@ def forward(program: Program, values: Sequence[Any], seeds: Mapping[int, Column]
     return [tangents.get(k, {}) for k in program.results]
 
 
-def reverse(program: Program, values: Sequence[Any], weights: Mapping[int, Any], moving: Collection[int]) -> list[Any]:
-    """The slope of a weighted sum of values (by number) by every input scalar; ``moving``: the values that depend on
-    those asked for."""
+def reverse(
+    program: Program, values: Sequence[Any], weights: Mapping[int, Any], moving: Collection[int] | None = None
+) -> list[Any]:
+    """The slope of a weighted sum of values (by number) by every input scalar. ``moving``: the values that depend on
+    those asked for; nothing said: on any."""
+    if moving is None:
+        moving = dependent(program, range(program.n_inputs))
     bars = {k: weight for k, weight in weights.items() if k in moving and not is_zero(weight)}
     first = program.first_instruction
     for number in range(max(bars, default=0), first - 1, -1):
@@ -53,7 +57,7 @@ def reverse(program: Program, values: Sequence[Any], weights: Mapping[int, Any],
     return [bars.get(k, 0) for k in range(program.n_inputs)]
 
 
-def moving(program: Program, inputs: Collection[int]) -> set[int]:
+def dependent(program: Program, inputs: Collection[int]) -> set[int]:
     """The values, by number, that depend on these inputs."""
     found = {*inputs}
     for number, (_, *arguments) in program.numbered():

@@ -19,7 +19,7 @@ from ..program.collector import collector_at_rest
 from ..program.passes import absorb_signs, fuse_multiply_add
 from ..program.replay import assembled, input_nodes, replay, replayed, split
 from ..scalar import is_zero
-from .modes import Column, forward, moving, reverse
+from .modes import Column, dependent, forward, reverse
 
 Tangents = Mapping[str, Program]
 Output = tuple[Port, list[Any]]  # and its nodes, flat
@@ -97,7 +97,7 @@ class Derivation:
 
     @cached_property
     def moving(self) -> set[int]:
-        return moving(self.program, self.seeds)
+        return dependent(self.program, self.seeds)
 
     def row(self, weights: Mapping[int, Any]) -> list[Any]:
         """Slopes of a weighted sum of values (by number) along the columns, by reverse mode."""
