@@ -174,9 +174,9 @@ def test_hessians(case: str):
 EXACT: dict[Op, Callable] = {
     Op.ADD: lambda a, b: a + b, Op.SUB: lambda a, b: a - b, Op.MUL: lambda a, b: a * b, Op.DIV: lambda a, b: a / b,
     Op.NEG: lambda a: -a, Op.SQRT: mpmath.sqrt, Op.SIN: mpmath.sin, Op.COS: mpmath.cos, Op.SIGN: mpmath.sign,
+    Op.EXP: mpmath.exp, Op.LOG: mpmath.log, Op.TANH: mpmath.tanh, Op.ATAN2: mpmath.atan2,
+    Op.ABS: mpmath.fabs, Op.MIN: min, Op.MAX: max,
     Op.FMA: lambda a, b, c: a * b + c, Op.FMS: lambda a, b, c: a * b - c, Op.FNMA: lambda a, b, c: c - a * b,
-    Op.EXP: mpmath.exp, Op.LOG: mpmath.log, Op.TANH: mpmath.tanh, Op.ATAN2: mpmath.atan2, Op.ABS: abs,
-    Op.MIN: min, Op.MAX: max,
 }  # fmt: skip
 
 
@@ -203,9 +203,13 @@ def test_slopes_by_many_digits(op: Op):
                     assert_close(H[f"d2y_d{a}_d{b}"], expected, scale=1e-3)
 
 
-def test_slopes_where_there_are_none():
-    assert SLOPES[Op.ABS](0.0, 0.0) == SLOPES[Op.SIGN](0.0, 0.0) == (0,)
-    assert SLOPES[Op.MIN](1.0, 1.0, 1.0) == SLOPES[Op.MAX](1.0, 1.0, 1.0) == (0.5, 0.5)
+@pytest.mark.parametrize(("op", "slope"), ((Op.ABS, [0]), (Op.MIN, [0.5, 0.5]), (Op.MAX, [0.5, 0.5]), (Op.SIGN, [0])))
+def test_slopes_at_kinks(op: Op, slope: list[float]):
+    """Where there is none: the mean of both sides."""
+    ports = tuple(Port(name, ()) for name in "ab"[: len(slope)])
+    program = Program(op.name, ports, (Port("y", ()),), (), ((int(op), *range(len(slope))),), (len(slope),))
+    found = run(jacobian(program, names(ports), ["y"]), {port.name: np.zeros(()) for port in ports})
+    assert [float(value) for value in found.values()] == slope
 
 
 # -- structure ---------------------------------------------------------------------------------------------------------
@@ -320,3 +324,35 @@ def test_names_that_would_come_twice():
     odd = trace("g", lambda c, b_dc: {"a_db": c, "a": b_dc}, [Port("c", ()), Port("b_dc", ())])
     with pytest.raises(LinkworkError, match="two outputs of a derivative of g would be called 'da_db_dc'"):
         jacobian(odd, ["c", "b_dc"], ["a_db", "a"])
+
+
+def test_roots_of_zero():
+    """v |v| has a slope at rest, and that of |v| is taken to be zero there; so are those of higher order."""
+
+    def function(x):
+        size = (x[0] * x[0] + x[1] * x[1]) ** 0.5
+        return {"drag": [size * x[0], size * x[1]], "size": size}
+
+    program = trace("f", function, [Port("x", (2,))])
+    for how in (jacobian, hessian):
+        for value in run(how(program, ["x"], ["drag", "size"]), {"x": np.zeros(2)}).values():
+            assert not value.any()
+    x = np.array([3e-9, -4e-9])
+    found = run(jacobian(program, ["x"], ["drag", "size"]), {"x": x})
+    assert_close(found["dsize_dx"], [0.6, -0.8])
+    assert_close(found["ddrag_dx"], 5e-9 * np.eye(2) + np.outer(x, x) / 5e-9)
+
+
+@pytest.mark.parametrize("how", (jacobian, vjp, jvp, hessian, hvp))
+def test_constants_alone(how):
+    """What no input moves has no slope, also where that were infinite; constants that make no number are told."""
+
+    def program(*instructions, constants=(0.0, -1.0)):
+        return Program("f", (Port("x", ()),), (Port("y", ()),), constants, instructions, (2 + len(instructions),))
+
+    ports = {"x": np.array(2.0), "dx": np.array(1.0), "y_bar": np.array(1.0)}
+    rooted = how(program((Op.SQRT, 1), (Op.ADD, 0, 3)), ["x"], ["y"])
+    assert all(value == (0 if how in (hessian, hvp) else 1) for value in run(rooted, ports).values())
+    for wrong in (program((Op.DIV, 0, 1)), program((Op.SQRT, 2), (Op.MUL, 0, 3))):
+        with pytest.raises(LinkworkError, match="f: its constants make no number: "):
+            how(wrong, ["x"], ["y"])

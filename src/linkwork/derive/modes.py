@@ -6,7 +6,7 @@ columns, rows and the program itself have in common is computed once, and struct
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..program import Program
@@ -35,9 +35,14 @@ def forward(program: Program, values: Sequence[Any], seeds: Mapping[int, Column]
     return [tangents.get(k, {}) for k in program.results]
 
 
-def reverse(program: Program, values: Sequence[Any], weights: Mapping[int, Any]) -> list[Any]:
-    """The slope of a weighted sum of values (by number) by every input scalar."""
-    bars = {k: weight for k, weight in weights.items() if not is_zero(weight)}
+def reverse(
+    program: Program, values: Sequence[Any], weights: Mapping[int, Any], moving: Collection[int] | None = None
+) -> list[Any]:
+    """The slope of a weighted sum of values (by number) by every input scalar. ``moving``: the values that depend on
+    those asked for; nothing said: on any."""
+    if moving is None:
+        moving = dependent(program, range(program.n_inputs))
+    bars = {k: weight for k, weight in weights.items() if k in moving and not is_zero(weight)}
     first = program.first_instruction
     for number in range(max(bars, default=0), first - 1, -1):
         bar = bars.pop(number, 0)
@@ -45,8 +50,17 @@ def reverse(program: Program, values: Sequence[Any], weights: Mapping[int, Any])
             continue
         op, *arguments = program.instructions[number - first]
         for k, slope in slopes(op, arguments, values, values[number]):
-            if program.n_inputs <= k < first or is_zero(slope):  # a constant has no slope
+            if k not in moving or is_zero(slope):
                 continue
             term = slope * bar
             bars[k] = bars[k] + term if k in bars else term
     return [bars.get(k, 0) for k in range(program.n_inputs)]
+
+
+def dependent(program: Program, inputs: Collection[int]) -> set[int]:
+    """The values, by number, that depend on these inputs."""
+    found = {*inputs}
+    for number, (_, *arguments) in program.numbered():
+        if not found.isdisjoint(arguments):
+            found.add(number)
+    return found

@@ -19,7 +19,7 @@ from ..program.collector import collector_at_rest
 from ..program.passes import absorb_signs, fuse_multiply_add
 from ..program.replay import assembled, input_nodes, replay, replayed, split
 from ..scalar import is_zero
-from .modes import Column, forward, reverse
+from .modes import Column, dependent, forward, reverse
 
 Tangents = Mapping[str, Program]
 Output = tuple[Port, list[Any]]  # and its nodes, flat
@@ -52,7 +52,10 @@ class Derivation:
         _require_distinct(self.inputs, f"inputs of a derivative of {program.name}")
         nodes = input_nodes(self.inputs)
         self.given = split(nodes, self.inputs)
-        self.values = replay(program, nodes[: program.n_inputs])
+        try:
+            self.values = replay(program, nodes[: program.n_inputs])
+        except (ZeroDivisionError, ValueError) as error:
+            raise LinkworkError(f"its constants make no number: {error}", where=program.name) from error
         self.tangents = {name: self._tangent(tangents[name]) for name in wrt if name in tangents}
         self.along = self._directions(wrt)
         numbers = split(program.results, program.outputs)
@@ -92,8 +95,13 @@ class Derivation:
                 seeds[each.start + k] = {c: x for c, x in zip(each.columns, row, strict=True) if not is_zero(x)}
         return seeds
 
-    def onto_columns(self, bars: Sequence[Any]) -> list[Any]:
-        """Slopes by the inputs' numbers -> those along the columns."""
+    @cached_property
+    def moving(self) -> set[int]:
+        return dependent(self.program, self.seeds)
+
+    def row(self, weights: Mapping[int, Any]) -> list[Any]:
+        """Slopes of a weighted sum of values (by number) along the columns, by reverse mode."""
+        bars = reverse(self.program, self.values, weights, self.moving)
         row: list[Any] = [0] * self.columns
         for number, column in self.seeds.items():
             if is_zero(bars[number]):
@@ -115,7 +123,7 @@ class Derivation:
         for numbers in self.of.values():
             for k in numbers:
                 if k not in rows:
-                    rows[k] = self.onto_columns(reverse(self.program, self.values, {k: 1}))
+                    rows[k] = self.row({k: 1})
         return [rows[k] for numbers in self.of.values() for k in numbers]
 
     def parted(self, rows: list[list[Any]]) -> list[Output]:
@@ -190,7 +198,7 @@ def vjp(
     for port, numbers in own.of.items():
         for k, weight in zip(numbers, own.given[f"{port.name}_bar"], strict=True):
             given[k] = given[k] + weight if k in given else weight
-    row = own.onto_columns(reverse(program, own.values, given))
+    row = own.row(given)
     outputs = [(Port(f"{e.port.name}_bar", e.shape), [row[c] for c in e.columns]) for e in own.along]
     return own.made("vjp", outputs, value)
 
