@@ -6,7 +6,7 @@ combination in the same order, so that a table alone tells all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -88,15 +88,7 @@ class RungeKutta:
 
     @cached_property
     def _lines(self) -> list[tuple[Fraction | None, Row]]:
-        lines = []
-        for text in filter(str.strip, self.table.splitlines()):
-            node, bar, row = text.partition("|")
-            if not bar or len(fractions(node)) > 1:
-                self._refuse("the table", text.strip(), "a node, or none, before a bar: 1/2 | 1/2")
-            lines.append((next(iter(fractions(node)), None), fractions(row)))
-        if len(lines) < 2:
-            self._refuse("the table", f"{len(lines)} lines", "a line for each stage, then that of the weights")
-        return lines
+        return _lines(self.table, self._refuse)
 
     @staticmethod
     def _refuse(where: str, got: str, expected: str) -> NoReturn:
@@ -200,7 +192,115 @@ class OwnStep:
     evaluations = 1
 
 
-Scheme = RungeKutta | AdamsBashforth | OwnStep
+@dataclass(frozen=True)
+class Rosenbrock:
+    """Linearly implicit, for x' = f(x) with J = df/dx: a line ``node | a`` for each stage, then ``| m``; and a line
+    ``c`` for each stage but the first.
+
+    In the form that needs no product with J; Hairer & Wanner (1996), "Solving Ordinary Differential Equations II",
+    equation IV.7.25:
+
+      (1)  (1 / (gamma dt) - J) u_i = f(x + sum_j a_ij u_j) + sum_j c_ij u_j / dt
+      (2)  x + sum_j m_j u_j after the step
+
+    A time loop runs it as a program that makes the whole step (``OwnStep``).
+    """
+
+    gamma: str
+    table: str
+    further: str
+    history = 0
+
+    def __post_init__(self):
+        *stages, (last, weights) = self._lines
+        for k, (node, row) in enumerate(stages):
+            if node is None or len(row) != k:
+                self._refuse(f"stage {k + 1}", f"{len(row)} coefficients", f"a node, and {k} of the stages before it")
+        if last is not None or not stages or len(weights) != len(stages):
+            got = f"{len(weights)} weights of {len(stages)} stages"
+            self._refuse("the last line", got, "no node, and one weight for each stage")
+        if [len(row) for row in self._further] != list(range(1, len(stages))):
+            got = f"{[len(row) for row in self._further]} coefficients c"
+            self._refuse("the lines of c", got, "one for the second stage, two for the third, and so on")
+        for k, (node, passed) in enumerate(zip(self.nodes, self.A @ self.passed, strict=True)):
+            if abs(passed - node) > ROUNDING:
+                self._refuse(f"stage {k + 1}", f"coefficients that lead to {passed:.15g}", f"its node, {node:.15g}")
+        if abs(self.m @ self.passed - 1) > ROUNDING:
+            self._refuse("the weights", f"a step of {self.m @ self.passed:.15g}", "1")
+
+    @cached_property
+    def _lines(self) -> list[tuple[Fraction | None, Row]]:
+        return _lines(self.table, self._refuse)
+
+    @cached_property
+    def _further(self) -> list[Row]:
+        return [fractions(line) for line in filter(str.strip, self.further.splitlines())]
+
+    @staticmethod
+    def _refuse(where: str, got: str, expected: str) -> NoReturn:
+        raise LinkworkError("this is no table of a Rosenbrock method", where=where, got=got, expected=expected)
+
+    @cached_property
+    def g(self) -> float:
+        """gamma"""
+        (gamma,) = fractions(self.gamma)
+        return float(gamma)
+
+    @cached_property
+    def A(self) -> np.ndarray:
+        return _triangle([row for _, row in self._lines[:-1]])
+
+    @cached_property
+    def C(self) -> np.ndarray:
+        return _triangle([(), *self._further])
+
+    @cached_property
+    def m(self) -> np.ndarray:
+        return np.array(self._lines[-1][1], float)
+
+    @cached_property
+    def nodes(self) -> list[float]:
+        """Of each stage: the share of dt that has passed."""
+        return [float(node) for node, _ in self._lines[:-1] if node is not None]
+
+    @cached_property
+    def passed(self) -> np.ndarray:
+        """u_i of the clock, t' = 1, as shares of dt: the row sums of Gamma, where C = 1 / gamma - Gamma^-1."""
+        found = np.linalg.solve(np.eye(len(self.C)) / self.g - self.C, np.ones(len(self.C)))
+        return np.where(np.abs(found) < ROUNDING, 0.0, found)
+
+    @property
+    def evaluations(self) -> int:
+        """Of the rates, in each step, beside their slopes and as many linear systems."""
+        return len(self.nodes)
+
+    def growth(self, z: np.ndarray) -> np.ndarray:
+        """|x| after a step of x' = (z / dt) x from 1."""
+        u = np.zeros((len(self.m), *z.shape), complex)
+        for k, (a, c) in enumerate(zip(self.A, self.C, strict=True)):
+            u[k] = (z * (1 + np.tensordot(a, u, 1)) + np.tensordot(c, u, 1)) / (1 / self.g - z)
+        return np.abs(1 + np.tensordot(self.m, u, 1))
+
+
+def _lines(table: str, refuse: Callable[[str, str, str], NoReturn]) -> list[tuple[Fraction | None, Row]]:
+    """Of a table: the node, if there is one, and what stands behind the bar."""
+    lines = []
+    for text in filter(str.strip, table.splitlines()):
+        node, bar, row = text.partition("|")
+        if not bar or len(fractions(node)) > 1:
+            refuse("the table", text.strip(), "a node, or none, before a bar: 1/2 | 1/2")
+        lines.append((next(iter(fractions(node)), None), fractions(row)))
+    if len(lines) < 2:
+        refuse("the table", f"{len(lines)} lines", "a line for each stage, then that of the weights")
+    return lines
+
+
+def _triangle(rows: Sequence[Row]) -> np.ndarray:
+    n = len(rows)
+    return np.array([[float(x) for x in (*row, *[0] * n)][:n] for row in rows])
+
+
+Scheme = RungeKutta | AdamsBashforth | OwnStep | Rosenbrock
 
 
 def fractions(text: str) -> Row:

@@ -1,7 +1,7 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
-from .drives import drives_of, friction_laws
+from .drives import drives_of, friction_laws, with_rotor_forces, with_rotors
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
 from .layout import layouts, sizes
@@ -42,4 +42,6 @@ __all__ = [
     "sizes",
     "velocity_map",
     "with_friction_ahead",
+    "with_rotor_forces",
+    "with_rotors",
 ]

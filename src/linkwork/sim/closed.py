@@ -6,6 +6,7 @@ velocities of all joints know no such places.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..constraints import LoopEquations, Multipliers
 from ..constraints.closing import closer
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
+from ..scalar.orthogonal import dot
 from .now import Now
 
 
@@ -37,9 +39,33 @@ class ClosedNow(Now):
         forces = joint_forces(self.model, *self.tree, self.tau)
         return self.method.net(self.for_method(self.model), *self.tree, forces, self.applied)
 
-    @cached_property
+    @property
     def accelerations(self) -> list[Scalar]:
-        return self.system.accelerations(self.net, self.equations.drift(self.tree[1]))[0]
+        return self._motion[0]
+
+    @property
+    def held(self) -> list[Scalar]:
+        return self._motion[1]
+
+    @cached_property
+    def _motion(self) -> tuple[list[Scalar], list[Scalar]]:
+        return self.system.accelerations(self.net, self.equations.drift(self.tree[1]))
+
+    def balance(self, a: Sequence[Scalar], held: Sequence[Scalar]) -> list[Scalar]:
+        """Then those of the loops, which ``a`` must keep closed."""
+        loops = self.equations
+        opening = [dot(row, a) + gamma for row, gamma in zip(loops.J, loops.drift(self.tree[1]), strict=True)]
+        forces = [x + self.system.rho * y for x, y in zip(held, opening, strict=True)]
+        columns = zip(*loops.J, strict=True)
+        return [*(x + dot(j, forces) for x, j in zip(super().balance(a, ()), columns, strict=True)), *opening]
+
+    @cached_property
+    def by_motion(self) -> list[list[Scalar]]:
+        J, rho = self.equations.J, self.system.rho
+        columns = list(zip(*J, strict=True))
+        lent = [[rho * dot(x, y) for y in columns] for x in columns]
+        M = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(super().by_motion, lent, strict=True)]
+        return [*([*row, *j] for row, j in zip(M, columns, strict=True)), *([*row, *[0] * len(J)] for row in J)]
 
     @cached_property
     def ahead(self) -> Multipliers:

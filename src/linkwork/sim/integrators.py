@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..codegen.schemes import AdamsBashforth, OwnStep, RungeKutta, Scheme
+from ..codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
 from ..errors import LinkworkError
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """One of SciPy's, which chooses its own steps."""
+    """One of SciPy's, which chooses its own steps; ``implicit``: with the slopes of the rates."""
 
     solver: str
+    implicit: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,27 @@ DORMAND_PRINCE_5 = RungeKutta(
          | 35/384      0            500/1113    125/192  -2187/6784   11/84
     """
 )
+# Steinebach (1995), "Order-reduction of ROW-methods for DAEs and method of lines applications", in the digits
+# of Hairer and Wanner's code RODAS.
+RODASP = Rosenbrock(
+    "1/4",
+    """
+    0    |
+    0.75 |  3
+    0.21 |  1.831036793486759   0.4955183967433795
+    0.63 |  2.304376582692669  -0.05249275245743001   -1.176798761832782
+    1    | -7.170454962423024  -4.741636671481785    -16.31002631330971   -1.062004044111401
+    1    | -7.170454962423024  -4.741636671481785    -16.31002631330971   -1.062004044111401   1
+         | -7.170454962423024  -4.741636671481785    -16.31002631330971   -1.062004044111401   1   1
+    """,
+    """
+    -12
+     -8.791795173947035  -2.207865586973518
+     10.81793056857153    6.780270611428266  19.53485944642410
+     34.19095006749676   15.49671153725963   54.74760875964130  14.16005392148534
+     34.62605830930532   15.30084976114473   56.99955578662667  18.40807009793095  -5.714285714285717
+    """,
+)
 
 INTEGRATORS = {
     each.name: each
@@ -68,8 +90,9 @@ INTEGRATORS = {
         Integrator("semi-implicit-euler", 1, OwnStep(), "cheap, robust, bears any friction; what MuJoCo's Euler does"),
         Integrator("heun", 2, HEUN, "between `rk4` and Euler, in cost and in error"),
         Integrator("dormand-prince-5", 5, DORMAND_PRINCE_5, "most digits at a fixed step; Dormand and Prince (1980)"),
+        Integrator("rosenbrock", 4, RODASP, "stiff springs, contact, gains: L-stable; Steinebach (1995)"),
         Integrator("dormand-prince", 8, Adaptive("DOP853"), "SciPy's DOP853, within `tolerance`"),
-        Integrator("implicit", 5, Adaptive("Radau"), "SciPy's Radau, for stiff springs"),
+        Integrator("implicit", 5, Adaptive("Radau", implicit=True), "SciPy's Radau, for stiff springs"),
     )
 }  # fmt: skip
 

@@ -17,9 +17,13 @@ from ..formulations import (
     body_velocities,
     body_wrenches,
     carrying,
+    find,
+    joint_forces,
     passive_forces,
     sizes,
     with_friction_ahead,
+    with_rotor_forces,
+    with_rotors,
 )
 from ..model import Model
 from ..scalar import Scalar, is_zero
@@ -130,6 +134,30 @@ class Now:
         wrenches = tuple(self.plant.wrenches)
         problem = Problem(model, "forward_dynamics", self.plant.method, wrenches=wrenches)
         return problem.evaluate(self.q, self.v, self.tau, *[self.rows] * bool(wrenches))["a"]
+
+    # -- for linearly implicit steps
+
+    @property
+    def held(self) -> list[Scalar]:
+        """Forces at the cuts of loops."""
+        return []
+
+    def balance(self, a: Sequence[Scalar], held: Sequence[Scalar]) -> list[Scalar]:
+        """Forces that accelerations ``a`` of all joints take, less those that act; zero for ``accelerations``."""
+        del held  # there are no loops
+        model, (q, v), tree = self.model, self.tree, self.model.expand_rates(a)
+        method = find("inverse_dynamics", "shared-axes", model)
+        own = Problem(model, method.quantity, method).prepared
+        taken = with_rotor_forces(model, method.function(own, q, v, tree, self.applied), tree)
+        acting = joint_forces(model, q, v, self.tau)
+        return [x - y for x, y in zip(model.collect(taken), acting, strict=True)]
+
+    @cached_property
+    def by_motion(self) -> list[list[Scalar]]:
+        """The slope of ``balance`` by a and held: the inertia matrix."""
+        method = find("inertia_matrix", "crba", self.model)
+        own = Problem(self.model, method.quantity, method).prepared
+        return self.model.collect_matrix(with_rotors(own, method.function(own, self.tree[0])))
 
     def for_method(self, model: Model) -> Model:
         return Problem(model, self.plant.method.quantity, self.plant.method).prepared

@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 
 from ..codegen.optimised import optimised
-from ..codegen.schemes import OwnStep, Scheme
+from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..codegen.timeloop import TimeLoop
 from ..constraints import Multipliers
 from ..control import Law, Point
+from ..derive import jvp
 from ..formulations import Method
 from ..model import Model
 from ..program import Port, Program, interpret, trace
 from ..scalar import Scalar
+from . import rosenbrock
 from .closed import ClosedNow
 from .names import entries, units
 from .now import MEMORY, Now
@@ -99,11 +101,11 @@ class Plant:
     def rates(self) -> Program:
         """x -> dx/dt."""
 
-        def run(now: Now) -> Mapping[str, Any]:
-            rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
-            return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
+        return self._trace("rates", self._rates)
 
-        return self._trace("rates", run)
+    def _rates(self, now: Now) -> dict[str, Any]:
+        rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
+        return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
     @cached_property
     def step(self) -> Program:
@@ -116,12 +118,56 @@ class Plant:
 
         return self._trace("step", run)
 
+    def linearly_implicit(self, scheme: Rosenbrock) -> Program:
+        """x -> x after dt, by a Rosenbrock method; ``finish`` puts it on its manifold."""
+        return self._trace("rosenbrock", lambda now: rosenbrock.stepped(self, now, scheme))
+
+    def flow(self, now: Now) -> dict[str, Any]:
+        """dx/dt with accelerations at unit quaternions, wherever q is."""
+        return self._rates(self.upright(now)) | {"q": self.model.coordinates.rates(now.q, now.rates)}
+
+    def upright(self, now: Now) -> Now:
+        """With quaternions of length one."""
+        if not self.model.coordinates.quaternions:
+            return now
+        return self.now({**now.values, "q": self.model.coordinates.normalised(now.q)})
+
+    @cached_property
+    def balance(self) -> Program:
+        """What the rates ``motion`` of velocities and memory, and forces at the cuts of loops, leave of a balance of
+        forces; then the power, if there is work."""
+        nv = self.model.n_leading
+        memory = [port for port in self.state if port.name.startswith(MEMORY)]
+        n = nv + sum(port.size for port in memory)
+        motion = Port("motion", (n + len(self.model.mobility.rows) * bool(self.model.loops),))
+
+        def run(*values: Any) -> Mapping[str, Any]:
+            *given, motion = values
+            now = self.upright(self.now(dict(zip((port.name for port in self.ports), given, strict=True))))
+            forces = now.balance(motion[:nv], motion[n:])
+            told = rosenbrock.flat(memory, now.memory_rates)
+            rows = [*forces[:nv], *(x - y for x, y in zip(motion[nv:n], told, strict=True)), *forces[nv:]]
+            return {"balance": rows} | ({"power": now.power(now.tau)} if self.works else {})
+
+        return trace("balance", run, [*self.ports, motion])
+
     @cached_property
     def finish(self) -> Program | None:
         """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
         if not (self.model.coordinates.quaternions or self.model.loops):
             return None
         return self._trace("finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work))
+
+    def along(self, program: Program) -> Program:
+        """The slopes of a program's results along a direction of x: the same inputs, then dx."""
+        if program.name not in self._along:
+            names = [port.name for port in self.state]
+            self._along[program.name] = jvp(program, names, names)
+        return self._along[program.name]
+
+    @cached_property
+    def _along(self) -> dict[str, Program]:
+        return {}
 
     def _state(self, parts: Mapping[str, Any], work: Callable[[], Scalar]) -> dict[str, Any]:
         """The parts there are, in their order."""
@@ -132,7 +178,7 @@ class Plant:
 
         def run(now: Now) -> Mapping[str, Any]:
             for _ in range(CORRECTIONS if finish else 0):
-                now = self._now({**now.values, **now.finished})
+                now = self.now({**now.values, **now.finished})
             return {name: now.output(name) for name in outputs}
 
         return self._trace("record", run)
@@ -140,9 +186,10 @@ class Plant:
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         if (scheme, outputs) not in self._loops:
             stepping = isinstance(scheme, OwnStep)
+            implicit = isinstance(scheme, Rosenbrock)
             self._loops[scheme, outputs] = TimeLoop(
-                scheme,
-                self.step if stepping else self.rates,
+                OwnStep() if implicit else scheme,
+                self.step if stepping else self.linearly_implicit(scheme) if implicit else self.rates,
                 None if stepping else self.finish,
                 self.record(outputs, finish=stepping and bool(self.model.loops)),
                 self.x,
@@ -153,6 +200,11 @@ class Plant:
 
     @cached_property
     def _loops(self) -> dict[tuple[Scheme, tuple[str, ...]], TimeLoop]:
+        return {}
+
+    @cached_property
+    def adjoints(self) -> dict[Scheme, Any]:
+        """Time loops backwards that were made, see ``adjoint``."""
         return {}
 
     @cached_property
@@ -186,10 +238,10 @@ class Plant:
 
         return interpret(trace("loops", run, [Port("q", (model.nq,))]), [q])[0]
 
-    def _now(self, values: Mapping[str, Any]) -> Now:
+    def now(self, values: Mapping[str, Any]) -> Now:
         return ClosedNow(self, values) if self.model.loops else Now(self, values)
 
     def _trace(self, name: str, run: Callable[[Now], Mapping[str, Any]]) -> Program:
         ports = self.ports
         names = [port.name for port in ports]
-        return optimised(trace(name, lambda *values: run(self._now(dict(zip(names, values, strict=True)))), ports))
+        return optimised(trace(name, lambda *values: run(self.now(dict(zip(names, values, strict=True)))), ports))

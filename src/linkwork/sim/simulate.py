@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from .setup import Setup, prepare
 from .trajectory import Trajectory
 
 PATIENCE = 100_000  # evaluations between two records, and again for each second, after which the integrator is stuck
-METHOD, STEP = "adams-bashforth-4", 1e-3  # unless another is asked for or needed
+STEP = 1e-3  # unless another one is asked for
 
 
 class _StuckError(Exception):
@@ -62,27 +61,18 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
 def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[str]]:
     """The method, into how many each step is parted, and what to say of it: what was asked for; where nothing was, what
     bears the modes of the motion."""
-    wanted = method or METHOD
+    wanted = method or stability.METHOD
     if wanted not in schemes() or (method is not None and step is not None):
         return wanted, 1, []
     rate = stability.too_fast(setup, wanted, dt, stability.LOSS if step is None else 1.0)
     if not rate:
         return wanted, 1, []
-    found = stability.bearable(setup, wanted, dt)
-    kept = found and (method in (None, found[0])) and (step is None or found[1] == 1)
-    if not kept:
-        found = _robust(setup, dt) if method is None else None
+    among = (method,) if method is not None else (wanted, stability.ROBUST, stability.STIFF)
+    found = stability.bearable(setup, among, dt, parted=step is None)
     if found is None:
         return wanted, 1, []  # the run warns
     taken = f"taken instead: {found[0]}" + (f", dt = {dt / found[1]:g} s" if found[1] > 1 else "")
     return *found, [f"{stability.story(wanted, dt, rate)}; {taken}"]
-
-
-def _robust(setup: Setup, dt: float) -> tuple[str, int] | None:
-    """What bears friction of any strength, or anything if SciPy is there."""
-    if not stability.too_fast(setup, stability.OWN_STEP, dt):
-        return stability.OWN_STEP, 1
-    return ("implicit", 1) if find_spec("scipy") else None
 
 
 def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options) -> Trajectory:
@@ -116,6 +106,13 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
             raise _StuckError(t)
         return np.concatenate([np.ravel(part) for part in rates(*given(t, x, k))])
 
+    def jacobian(t: float, x: np.ndarray, k: int) -> np.ndarray:
+        slopes = along(*given(t, x, k), *plant.parts(np.eye(len(x))).values())
+        return np.concatenate([part.reshape(len(x), -1) for part in slopes], axis=1).T
+
+    along = compiled(plant.along(plant.rates)) if scheme.implicit else rates
+    how = {"method": scheme.solver, "rtol": max(tolerance, 3e-14), "atol": tolerance}
+    how |= {"jac": jacobian} if scheme.implicit else {}
     x, rows, t, evaluations, asked = setup.x0[0], [], 0.0, 0, 0
     # Held inputs jump from step to step, which no smooth integrator should have to find out by itself.
     stride = 1 if held else every
@@ -128,9 +125,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
         asked, why = 0, ""
         with np.errstate(all="ignore"):
             try:
-                found = solve_ivp(
-                    slope, (t, end), x, method=scheme.solver, rtol=max(tolerance, 3e-14), atol=tolerance, args=(k,)
-                )
+                found = solve_ivp(slope, (t, end), x, args=(k,), **how)
                 after, why = found.y[:, -1], "" if found.success else found.message
             except _StuckError as stuck:
                 after, why = x, f"it comes no farther than t = {stuck.args[0]:.6g} s by ever smaller steps"
@@ -141,7 +136,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
                 f"the integrator gave up after t = {t:g} s: {why or 'the motion is not finite'}",
                 where=f"robot {model.name!r}, {method}",
                 got=f"q = {q}, v = {v}",
-                fix="a looser tolerance, weaker gains, method='implicit' for stiff springs"
+                fix="a looser tolerance, weaker gains, method='rosenbrock' for stiff springs"
                 + (", or rk4 through a singular position of the loops" if model.loops else ""),
                 sample=None, step=k, time=t, q=q, v=v,
             )  # fmt: skip

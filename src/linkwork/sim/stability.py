@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..codegen.schemes import OwnStep
+from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..program import Program, interpret
 from .integrators import schemes
 from .setup import Setup
 
 GROWTH = 1e-3  # per step, beyond that of the motion itself, of what should die out
 SHARES = (1, 2, 5, 10, 20, 50, 100)  # of a step, that are tried where it is too long
-OWN_STEP = "semi-implicit-euler"  # takes friction otherwise than the rest, so only the step itself tells
 LOSS = 1e-7  # per step, of what should swing on: borne well, and not only damped away
+METHOD, ROBUST, STIFF = "adams-bashforth-4", "rk4", "rosenbrock"  # to choose from
+SLOPES = 9  # evaluations of the rates, about, that slopes and linear systems of a Rosenbrock method take as long as
 
 
 def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
     """The rate, 1/s, of a motion that ``dt`` is too long for, in the first state or at rest there; 0 if none is seen.
     Too long, too, is a step that takes more than a share ``loss`` from a motion that hardly loses any by itself."""
-    plant, x, scheme = setup.plant, setup.x0[0], schemes()[method]
-    still = x.copy()
-    still[plant.model.nq : plant.model.nq + plant.model.n_leading] = 0.0
-    for state in (x, still) if len(x) else ():
+    plant, scheme = setup.plant, schemes()[method]
+    for state in _states(setup):
         slopes = _jacobian(setup, plant.rates, state, dt)
         if not np.isfinite(slopes).all():
             return 0.0
@@ -44,17 +43,26 @@ def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
     return 0.0
 
 
-def bearable(setup: Setup, method: str, dt: float) -> tuple[str, int] | None:
-    """A method and into how many a step must be parted, so that all modes are borne: ``method`` itself if a part is not
-    too short, or another one."""
-    if not setup.plant.held:  # what is held over a step cannot be parted
-        for parts in SHARES:
-            for name in dict.fromkeys((method, "rk4")):
-                if name != OWN_STEP and not too_fast(setup, name, dt / parts, LOSS):
-                    return name, parts
-    if not too_fast(setup, OWN_STEP, dt):
-        return OWN_STEP, 1
-    return None
+def _states(setup: Setup) -> tuple[np.ndarray, ...]:
+    x, model = setup.x0[0], setup.plant.model
+    still = x.copy()
+    still[model.nq : model.nq + model.n_leading] = 0.0
+    return (x, still) if len(x) else ()
+
+
+def bearable(setup: Setup, methods: Sequence[str], dt: float, parted: bool) -> tuple[str, int] | None:
+    """Of these methods the one that bears all modes with the least work, and into how many a step must be parted for
+    it, if it may be. If swings are too fast to be followed, the stiff one damps them away."""
+    shares = SHARES if parted and not setup.plant.held else (1,)  # what is held over a step cannot be parted
+    tried = [(name, parts) for parts in shares for name in dict.fromkeys(methods)]
+    for name, parts in sorted(tried, key=lambda each: each[1] * _work(schemes()[each[0]])):
+        if not too_fast(setup, name, dt / parts, LOSS):
+            return name, parts
+    return (STIFF, 1) if STIFF in methods and not too_fast(setup, STIFF, dt) else None
+
+
+def _work(scheme: Scheme) -> int:
+    return scheme.evaluations + SLOPES * isinstance(scheme, Rosenbrock)
 
 
 def warning(setup: Setup, method: str, dt: float) -> str:
@@ -62,8 +70,7 @@ def warning(setup: Setup, method: str, dt: float) -> str:
     checked, case = setup.plant.checked, (method, dt, setup.stiffness)
     if case not in checked:
         rate = too_fast(setup, method, dt)
-        advice = " or ".join(_advice(setup, method, dt)) if rate else ""
-        checked[case] = f"{story(method, dt, rate)}; take {advice}" if rate else ""
+        checked[case] = f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else ""
     return checked[case]
 
 
@@ -74,19 +81,18 @@ def story(method: str, dt: float, rate: float) -> str:
     )
 
 
-def _advice(setup: Setup, method: str, dt: float) -> Iterator[str]:
-    found = bearable(setup, method, dt)
-    if found is not None:
-        name, parts = found
-        yield f"method={name!r}" + (f" with dt = {dt / parts:g}" if parts > 1 else "")
-    yield "method='implicit'"
+def _advice(setup: Setup, method: str, dt: float) -> str:
+    found = bearable(setup, (method, ROBUST, STIFF), dt, parted=True)
+    if found is None:
+        return "a shorter one"
+    return f"method={found[0]!r}" + (f" with dt = {dt / found[1]:g}" if found[1] > 1 else "")
 
 
 def _jacobian(setup: Setup, program: Program, x: np.ndarray, dt: float) -> np.ndarray:
-    """Of a program's results by x, by complex steps: exact, and all columns at once."""
-    plant, n = setup.plant, len(x)
-    parts = plant.parts(x + 1e-30j * np.eye(n)).values()
+    """Of a program's results by x: slopes along all columns at once."""
+    plant = setup.plant
     held = [setup.inputs.held[name][0, 0].reshape(shape) for name, shape in plant.held.items()]
     constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
-    results = interpret(program, [*parts, np.array(0.0), np.array(dt), *held, *constants])
-    return np.imag(np.concatenate([part.reshape(n, -1) for part in results], axis=1)).T / 1e-30
+    here = [*plant.parts(x).values(), np.array(0.0), np.array(dt), *held, *constants]
+    results = interpret(plant.along(program), [*here, *plant.parts(np.eye(len(x))).values()])
+    return np.concatenate([part.reshape(len(x), -1) for part in results], axis=1).T
