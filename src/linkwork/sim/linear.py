@@ -10,8 +10,8 @@ from ..model import Joint, Model
 
 
 class LinearSystem(NamedTuple):
-    """x' = A x + B u near a state: u is the change of tau, x = (dq, dv), nv of each, the step along the tangent from the
-    undisturbed positions (``coordinates.difference``) and the change of the velocities."""
+    """x' = A x + B u near a state: u is the change of tau, x = (dq, dv), nv of each: the step along the tangent from
+    the undisturbed positions (``coordinates.difference``), and the change of the velocities."""
 
     A: np.ndarray
     B: np.ndarray
