@@ -35,7 +35,7 @@ from support.mixed_trees import MixedRecipe, mixed, shuffled
 from support.parallel_robots import described, universals, with_a_plate, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
-from support.substitute import EQUATIONS, ROOT, SHARED, imports, in_place_of, module_of, path_of
+from support.substitute import EQUATIONS, PACKAGE, ROOT, SHARED, imports, in_place_of, module_of, path_of
 
 PLUMBING = {  # no formulas in these
     "__init__", "catalog", "execute", "layout", "letters", "method", "problem", "quantity", "quantity_table",
@@ -216,7 +216,9 @@ def users(formulations: Any, file: str) -> list[tuple[str, Any]]:
     name, found = module_of(file), []
     for quantity in formulations.QUANTITIES:
         for method in formulations.methods(quantity) or (None,):
-            modules = function_module(method.function if method else formulations.QUANTITIES[quantity].function)
+            modules = function_module(formulations.QUANTITIES[quantity].function)
+            if method:
+                modules = function_module(method.function) | (modules - {f"{PACKAGE}.quantities"})
             if any(name == module or name in imports()[module] for module in modules) or file in COMPOSED:
                 found.append((quantity, method))
     return found
@@ -259,7 +261,7 @@ def cases() -> list[Case]:
     bundled = [*map(described, ("delta", "gough-stewart", "3rpr"))]
     parallel = (*bundled, *skew, on_swivels(), with_a_plate(bundled[2]))
     kinds = [MixedRecipe(1, shuffled(1), reach=2, coordinate=True), MixedRecipe(2, shuffled(2), reach=3, floating=True)]
-    arms = (upright(), sliding(), shoulder(), "scara", "stanford")
+    arms = (upright(), sliding(), shoulder(), "scara", "stanford", beside_an_arm())
     loop = closed_chain(("revolute", "universal", "cylindrical"), "universal", back=True)
     others = (*map(mixed, kinds), *arms, *map(mechanism, loops), *parallel, loop)
     others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
@@ -301,6 +303,18 @@ def sliding() -> Description:
     kinds = ("prismatic", "revolute") * 3
     axes = [z if k in (1, 3) else rng.normal(size=3) for k in range(6)]
     return chain([(kind, axis, rng.normal(size=3)) for kind, axis in zip(kinds, axes)], gravity=(1.0, 2.0, -9.0))
+
+
+def beside_an_arm() -> Description:
+    """A floating body with a joint, which stands behind an arm in all vectors."""
+    rng, kinds = np.random.default_rng(3), ("revolute", "prismatic", "floating", "revolute")
+    links = (Link("ground", None), *(Link(f"link{k}", inertia(rng)) for k in range(4)))
+    parents = ("ground", "link0", "ground", "link2")
+    joints = (
+        JointDescription(f"joint{k}", kind, parent, f"link{k}", shifted(rng.normal(size=3)), rng.normal(size=3))
+        for k, (kind, parent) in enumerate(zip(kinds, parents))
+    )
+    return Description("beside", links, tuple(joints))
 
 
 def on_skew_joints(count: int, kinds: tuple[str, ...] = ("revolute", "prismatic") * 3) -> Description:

@@ -34,7 +34,7 @@ from .pipeline import compile
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
-    from .sim import Stepper, Trajectory
+    from .sim import LinearSystem, Stepper, Trajectory
 
 
 class Robot:
@@ -277,6 +277,13 @@ class Robot:
         from .sim import Options, rollout
 
         return rollout(self, q0, v0, dt, steps, Options.among(locals()))
+
+    def linearise(self, q: Any, v: Any, tau: Any) -> LinearSystem:
+        """A (..., 2 nv, 2 nv) and B (..., 2 nv, len(tau)) of x' = A x + B u near states under forces tau, where x is
+        (dq, dv), positions along the tangent of their coordinates, and u the change of tau."""
+        from .sim import linearise
+
+        return linearise(self, q, v, tau)
 
     def stepper(
         self,

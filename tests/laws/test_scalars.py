@@ -30,7 +30,7 @@ def test_same_on_every_scalar(quantity: str, method: str, recipe: Recipe):
 
     expected = tuple_of(evaluate(model, quantity, *(x[0] for x in batch), **options))
     scale = [max(1.0, np.abs(x).max(initial=0.0)) for x in expected]
-    solved = quantity == "forward_dynamics" or hybrid
+    solved = "forward_dynamics" in quantity or hybrid
 
     def check(found, tolerance: float = 1e-12) -> None:
         for x, y, size in zip(tuple_of(found), expected, scale, strict=True):

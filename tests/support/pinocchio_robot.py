@@ -42,8 +42,22 @@ class PinocchioRobot:
         return pin.aba(self.model, self.data, self.q(q), self.v(v), self.v(tau))[self.order]
 
     def inertia_matrix(self, q):
-        M = np.triu(pin.crba(self.model, self.data, self.q(q)))
-        return (M + np.triu(M, 1).T)[np.ix_(self.order, self.order)]
+        return self._symmetric(pin.crba(self.model, self.data, self.q(q)))
+
+    def inverse_dynamics_derivatives(self, q, v, a):
+        dq, dv, M = pin.computeRNEADerivatives(self.model, self.data, self.q(q), self.v(v), self.v(a))
+        return self.inverse_dynamics(q, v, a), self._ordered(dq), self._ordered(dv), self._symmetric(M)
+
+    def forward_dynamics_derivatives(self, q, v, tau):
+        dq, dv, inverse = pin.computeABADerivatives(self.model, self.data, self.q(q), self.v(v), self.v(tau))
+        return self.forward_dynamics(q, v, tau), self._ordered(dq), self._ordered(dv), self._symmetric(inverse)
+
+    def _ordered(self, matrix):
+        return np.array(matrix)[np.ix_(self.order, self.order)]
+
+    def _symmetric(self, matrix):
+        upper = np.triu(matrix)
+        return self._ordered(upper + np.triu(upper, 1).T)
 
     def bias(self, q, v):
         return pin.nonLinearEffects(self.model, self.data, self.q(q), self.v(v))[self.order]

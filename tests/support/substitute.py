@@ -22,7 +22,7 @@ EQUATIONS = "../constraints/equations.py"
 SHARED = (
     EQUATIONS,
     *(f"../constraints/{name}.py" for name in ("closed_loops", "multipliers")),
-    *(f"../scalar/{name}.py" for name in ("ldl", "orthogonal", "staircase")),
+    *(f"../scalar/{name}.py" for name in ("dual", "ldl", "orthogonal", "staircase")),
 )
 
 

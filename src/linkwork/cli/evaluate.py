@@ -23,7 +23,7 @@ from .states import Result, check_suffix, csv_text, parse, read_states, write_re
 
 def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
     """End the help of a verb with the list of quantities."""
-    width = max(map(len, QUANTITIES))
+    width = 20  # what is called longer has a shorter summary
     lines = "".join(f"\n    {name:{width}}  {quantity.summary}" for name, quantity in QUANTITIES.items())
     verb.__doc__ = f"{verb.__doc__}\n    \b\n    The quantities:{lines}\n"
     return verb

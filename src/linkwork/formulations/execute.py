@@ -12,7 +12,7 @@ from .problem import Problem
 
 def executed(method: Method, model: Model) -> Tally:
     """Run ``method`` once on counting numbers for ``model``, with all that closes its loops if it has some, and with
-    all that belongs to the joints if that is the method's business.
+    all that belongs to the joints if that is the method's business, or if it has only a part of its quantity.
 
     Convention: what depends on constants alone is off line and free, so are structural 0 and +-1 and sign changes.
     """
@@ -21,7 +21,7 @@ def executed(method: Method, model: Model) -> Tally:
     def vector(size: int) -> list[Counted]:
         return [tally.wrap(0.3 + 0.1 * k) for k in range(size)]
 
-    if model.loops or method.closed:
+    if model.loops or method.closed or method.quantity == "forward_dynamics_derivatives":
         problem.evaluate(*(vector(size) for (size,) in problem.inputs.values()))
         return tally
     lengths = {"q": model.tree.nq, "tau": model.n_leading}  # mimic joints have no forces of their own

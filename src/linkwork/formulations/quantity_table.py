@@ -54,7 +54,7 @@ QUANTITIES = {
         ),
         Quantity(
             "inverse_dynamics_derivatives",
-            "joint forces for a motion, their slopes by q and v, and M",
+            "tau, its slopes by q and v, and M",
             dynamics.inverse_dynamics_derivatives,
             ("q", "v", "a"),
             (TAU, slope("tau", "q", ("tau", "v")), slope("tau", "v", ("tau", "v")), M),
@@ -64,7 +64,7 @@ QUANTITIES = {
         ),
         Quantity(
             "forward_dynamics_derivatives",
-            "joint accelerations under joint forces, and their slopes",
+            "a, and its slopes by q, v and tau",
             dynamics.forward_dynamics_derivatives,
             ("q", "v", "tau"),
             (A, *(slope("a", *by) for by in (("q", ("v", "v")), ("v", ("v", "v")), ("tau", ("v", "tau"))))),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Scalar, atan2, cos, exp, is_zero, log, maximum, minimum, sign, sin, sqrt, tanh
+from . import Scalar, absolute, atan2, cos, exp, is_zero, log, maximum, minimum, sign, sin, sqrt, tanh
 
 Slopes = Mapping[int, Scalar]  # by direction; a direction that is not there has none
 
@@ -30,8 +30,8 @@ def slope_of(x: Scalar, direction: int) -> Scalar:
 class Dual:
     """A value and its slopes, scalars of one kind. It is no structural zero even where its value is one.
 
-    Slopes are exact where the function has some. ``sign`` has slope 0 and with it |x| has slope 0 at rest; that of the
-    smaller or larger of two equal numbers is half of each one's.
+    Where a function has no slope it is as ``derive`` has it: 0 of ``sign`` everywhere and of |x| at zero, and of the
+    smaller or larger of two equal numbers the mean of theirs.
     """
 
     __slots__ = ("slopes", "value")
@@ -47,6 +47,11 @@ class Dual:
     def _mapped(self, value: Scalar, slope: Scalar) -> Scalar:
         """A function of this number: its value here, and its slope."""
         return dual(value, {k: x * slope for k, x in self.slopes.items()})
+
+    def _with(self, other: Any, value: Scalar, slope: Scalar, others: Scalar) -> Scalar:
+        """A function of this number and another one."""
+        mine = self._mapped(value, slope)
+        return mine + change_of(other) * others if isinstance(other, Dual) else mine
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Dual):
@@ -111,7 +116,7 @@ class Dual:
         return self._mapped(self.value**exponent, exponent * self.value ** (exponent - 1))
 
     def __abs__(self) -> Any:
-        return self._mapped(abs(self.value), sign(self.value))
+        return self._mapped(absolute(self.value), sign(self.value))
 
     def sin(self) -> Any:
         return self._mapped(sin(self.value), cos(self.value))
@@ -127,8 +132,8 @@ class Dual:
         return sign(self.value)
 
     def exp(self) -> Any:
-        value = exp(self.value)
-        return self._mapped(value, value)
+        power = exp(self.value)
+        return self._mapped(power, power)
 
     def log(self) -> Any:
         return self._mapped(log(self.value), 1 / self.value)
@@ -138,37 +143,30 @@ class Dual:
         return self._mapped(value, 1 - value * value)
 
     def arctan2(self, other: Any) -> Any:
-        return _angle(self, other)
+        """The angle of the point (other, self)."""
+        y, x = self.value, value_of(other)
+        once = 1 / (y * y + x * x)
+        return self._with(other, atan2(y, x), x * once, -y * once)
 
     def rarctan2(self, other: Any) -> Any:
-        return _angle(other, self)
+        """The angle of the point (self, other); the other is plain."""
+        return self._mapped(atan2(other, self.value), -other / (other * other + self.value * self.value))
 
     def minimum(self, other: Any) -> Any:
         half = 0.5 * sign(value_of(other) - self.value)
-        return _of_two(minimum(self.value, value_of(other)), (self, 0.5 + half), (other, 0.5 - half))
+        return self._with(other, minimum(self.value, value_of(other)), 0.5 + half, 0.5 - half)
 
     def maximum(self, other: Any) -> Any:
         half = 0.5 * sign(self.value - value_of(other))
-        return _of_two(maximum(self.value, value_of(other)), (self, 0.5 + half), (other, 0.5 - half))
+        return self._with(other, maximum(self.value, value_of(other)), 0.5 + half, 0.5 - half)
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.slopes!r})"
 
 
-def _angle(y: Scalar, x: Scalar) -> Scalar:
-    a, b = value_of(y), value_of(x)
-    once = 1 / (a * a + b * b)
-    return _of_two(atan2(a, b), (y, b * once), (x, -(a * once)))
-
-
-def _of_two(value: Scalar, *arguments: tuple[Scalar, Scalar]) -> Scalar:
-    """A function of numbers: its value, and its slope by each of them."""
-    slopes: dict[int, Scalar] = {}
-    for x, slope in arguments:
-        if isinstance(x, Dual):
-            for k, own in x.slopes.items():
-                slopes[k] = own * slope + slopes[k] if k in slopes else own * slope
-    return dual(value, slopes)
+def change_of(x: Scalar) -> Scalar:
+    """The slopes alone, of value zero."""
+    return x - value_of(x)
 
 
 def _is_scalar(x: Any) -> bool:

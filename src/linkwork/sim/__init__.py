@@ -3,6 +3,7 @@
 from ..codegen.schemes import AdamsBashforth, RungeKutta
 from .findings import WARNING
 from .integrators import INTEGRATORS, Integrator, add_integrator
+from .linear import LinearSystem, linearise
 from .names import OUTPUTS
 from .options import Options
 from .reuse import STOPPED
@@ -21,11 +22,13 @@ __all__ = [
     "WARNING",
     "AdamsBashforth",
     "Integrator",
+    "LinearSystem",
     "Options",
     "RungeKutta",
     "Stepper",
     "Trajectory",
     "add_integrator",
+    "linearise",
     "rest",
     "rollout",
     "simulate",

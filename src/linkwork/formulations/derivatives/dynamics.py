@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from ...constraints import ClosedLoops
 from ...model import Model
 from ...scalar import Scalar
-from ...scalar.dual import dual, slope_of, value_of
+from ...scalar.dual import change_of, dual, slope_of, value_of
 from ...scalar.orthogonal import dot
 from ...spatial import Force, Vector
 from ..crba import crba
@@ -90,7 +90,7 @@ class Form:
         self.held = {i: _wrench(value_of, f) for i, f in applied.items()}
         rest = passive_forces(model, moving, rates)
         if model.forces:
-            changing = {i: _wrench(_change, f) for i, f in applied.items()}
+            changing = {i: _wrench(change_of, f) for i, f in applied.items()}
             rest = [x + y for x, y in zip(rest, forces_against(model, self.q, changing), strict=True)]
         self.rest = model.collect(rest)
 
@@ -143,7 +143,3 @@ def forces_against(model: Model, q: Scalars, wrenches: dict[int, Force]) -> list
 def _wrench(act: Callable[[Scalar], Scalar], f: Force) -> Force:
     return Force(Vector(*map(act, f.linear)), Vector(*map(act, f.angular)))
 
-
-def _change(x: Scalar) -> Scalar:
-    """The slopes alone."""
-    return x - value_of(x)

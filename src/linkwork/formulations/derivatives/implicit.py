@@ -63,8 +63,8 @@ def units(n: int) -> list[list[Scalar]]:
 
 
 def carried_along(model: Model, q: Scalars, v: Scalars) -> Known:
-    """How the accelerations of a tree change as a floating body at its root is placed and moved otherwise, but for its
-    turning velocity: only that body's own linear ones do, by where gravity is, and by which way it turns against it.
+    """How the accelerations of a tree change as a floating body at its root is turned, or shifts at another velocity:
+    only that body's own linear ones do, since they are in its axes.
 
       (4)  da/dtheta = g x e        along the axes e of the body, g in these
       (5)  da/dv = e x w
@@ -78,7 +78,6 @@ def carried_along(model: Model, q: Scalars, v: Scalars) -> Known:
         at, start = model.freedoms(i), first[joint.name].start
         g, w = model.transform(i, q).inward(model.gravity), Vector(*(v[k] for k in at[3:]))
         for k, e in enumerate(AXES):
-            known[start + k] = {}
             known[start + 3 + k] = dict(enumerate(g.cross(e), start))                       # (4)
             known[model.nv + start + k] = dict(enumerate(e.cross(w), start))                # (5)
     return known

@@ -1,0 +1,57 @@
+"""The robot near a state, as a linear system."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model import Joint, Model
+
+
+class LinearSystem(NamedTuple):
+    """x' = A x + B u near a state: u is the change of tau, x = (dq, dv), nv of each: the step along the tangent from
+    the undisturbed positions (``coordinates.difference``), and the change of the velocities."""
+
+    A: np.ndarray
+    B: np.ndarray
+
+
+def linearise(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
+    """Of the motion at states (..., n), from the slopes of forward dynamics.
+
+    The step dq from q along the tangent leads to another motion, and changes as both go on, with v and v + dv:
+
+      (1)  d/dt dq = dv - [v, dq]
+
+    where [v, dq] = v x dq of a body that turns and shifts freely, whose own axes dq is in, and zero where velocities
+    are the rates of positions. Where loops are closed, v and dq of all joints are those of the independent ones, by G.
+    """
+    model, nv = robot.model, robot.nv
+    _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
+    batch = da_dq.shape[:-2]
+    A = np.zeros((*batch, 2 * nv, 2 * nv))
+    A[..., :nv, nv:] = np.eye(nv)
+    A[..., nv:, :nv], A[..., nv:, nv:] = da_dq, da_dv
+    if not all(joint.kind.straight for joint in model.coordinates.joints):
+        G = robot.velocity_map(q) if model.loops else np.eye(nv)
+        brackets = _brackets(model, robot.joint_velocities(q, v))
+        A[..., :nv, :nv] = -(brackets @ G)[..., list(model.mobility.independent), :]  # (1)
+    return LinearSystem(A, np.concatenate([np.zeros_like(da_dtau), da_dtau], axis=-2))
+
+
+def _brackets(model: Model, v: np.ndarray) -> np.ndarray:
+    """dq -> [v, dq], of all leading joints."""
+    whole = np.zeros((*v.shape, v.shape[-1]))
+    for joint, at in zip(model.coordinates.joints, model.coordinates.velocity_ranges, strict=True):
+        if not joint.kind.straight:
+            own = slice(at.start, at.stop)
+            whole[..., own, own] = np.einsum("jkm,...j->...mk", _constants(joint), v[..., own])
+    return whole
+
+
+def _constants(joint: Joint) -> np.ndarray:
+    """S_j x S_k as a sum of the S_m."""
+    S = joint.kind.subspace(joint, joint.kind.neutral())
+    crosses = np.array([[list(a.cross(b)) for b in S] for a in S], float)
+    return crosses @ np.linalg.pinv(np.array([list(s) for s in S], float))
