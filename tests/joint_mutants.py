@@ -230,6 +230,7 @@ def wrong_answers(kind: str) -> Iterator[str]:
     yield from ["facts"] if facts != FACTS[kind] else []
     yield from ["pitched"] if own.pitched != (kind == "helical") else []
     yield from ["straight"] if own.straight != (kind not in ("planar", "spherical", "floating")) else []
+    yield from ["successive"] if (own.successive, own.changes) != (kind == "universal",) * 2 else []
     yield from ["sizes"] if (own.nq, own.nv) != SIZES.get(kind, (0, 0)) else []
     if kind == "fixed":
         kept, moved = own.grouped(Inertia(2.0))

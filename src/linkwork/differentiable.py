@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .codegen.optimised import optimised
 from .derive import hessian, hvp, jacobian, jvp, vjp
@@ -80,7 +80,7 @@ class Differentiable:
             return made, _label(self.label, program, made)
 
         key = how.__name__, along, shown, coordinates, *options.values()
-        return self._derived(key, make, lambda other: other._made(how, wrt, of, coordinates, **options))
+        return self._derived(key, make, lambda other: other._made(how, along, shown, coordinates, **options))
 
     def _chosen(
         self, names: Names, default: Sequence[str], known: Sequence[str], kind: str, where: str
@@ -108,13 +108,16 @@ class Differentiable:
     def packed(self) -> Function:
         """The same, but of each output only its distinct entries that are no constants, in one vector: half of the
         derivatives of a branching robot are zeros or copies. ``patterns`` tells which entry is where, ``dense`` puts
-        all in their places."""
+        all in their places. It takes the wrenches it was compiled for, as others would need other patterns."""
+        if self.patterns:
+            return cast("Function", self)
 
         def make() -> tuple[Program, Label]:
             program, patterns = packed(self.program)
-            return program, replace(self.label, patterns=patterns)
+            layouts = {name: x for name, x in self.label.layouts.items() if name not in patterns}
+            return program, replace(self.label, patterns=patterns, layouts=layouts)
 
-        return self._derived(("packed",), make, lambda other: other.packed())
+        return self._derived(("packed",), make)
 
     @property
     def patterns(self) -> Mapping[str, Pattern]:
@@ -140,10 +143,10 @@ class Differentiable:
 
 def _label(label: Label, program: Program, made: Program) -> Label:
     """Of a derivative."""
-    kept = {port.name: port for port in made.inputs if port in program.inputs}
-    names = {port.name for port in (*made.inputs, *made.outputs)}
-    told = {name: text for name, text in label.meanings.items() if name in names}
-    ports: tuple[Port, ...] = (*made.inputs, *made.outputs)
+    known: set[Port] = {*program.inputs, *program.outputs}
+    ports = (*made.inputs, *made.outputs)
+    kept = {port.name for port in ports if port in known}
+    told = {name: text for name, text in label.meanings.items() if name in kept}
     told |= {port.name: f"derivative: {port.name}" for port in ports if port.name not in told}
     layouts = {name: layout for name, layout in label.layouts.items() if name in kept}
     return replace(label, quantity=made.name, layouts=layouts, meanings=told, patterns={})

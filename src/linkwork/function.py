@@ -148,12 +148,12 @@ class Function(Differentiable):
         self,
         key: tuple[Any, ...],
         make: Callable[[], tuple[Program, Label]],
-        again: Callable[[Function], Function],
+        again: Callable[[Function], Function] | None = None,
     ) -> Function:
         """Another function of the same inputs, made once; ``again`` makes it of this one with wrenches."""
         if key not in self._known:
             loaded = self._with_wrenches
-            more = (lambda names: again(loaded(names))) if loaded else None
+            more = (lambda names: again(loaded(names))) if loaded and again else None
             self._known[key] = Function(*make(), self.dtype, self.backend, more, self.tangents)
         return self._known[key]
 

@@ -68,7 +68,7 @@ def _tangent(text: Any, name: str, program: Program) -> Program:
     if not isinstance(text, str) or name not in ports:
         raise ValueError(f"the tangent of {name!r} is not one of its inputs")
     tangent = Program.from_json(text)
-    rows = [port.shape[0] for port in tangent.outputs if len(port.shape) == 2]
+    rows = [port.shape[0] if len(port.shape) == 2 else None for port in tangent.outputs]
     if not {*tangent.inputs} <= {*program.inputs} or rows != [ports[name].size]:
         raise ValueError(f"the tangent of {name!r} does not fit its inputs")
     return tangent

@@ -12,6 +12,7 @@ import numpy as np
 
 from .errors import ShapeError, UnsupportedError
 from .program import Port, Program
+from .program.program import MOST_AXES, MOST_SCALARS
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,10 @@ class Pattern:
         return csr_array((np.append(array, constants)[self._places[rows, columns]], (rows, columns)), shape=self.shape)
 
     def _checked(self, values: Any, where: str) -> np.ndarray:
-        array = np.asarray(values)
+        try:
+            array = np.asarray(values)
+        except ValueError as error:
+            raise ShapeError("this is not a rectangular array", where=where, got=error) from error
         if array.dtype.kind not in "fiu":
             raise ShapeError("these are no packed numbers", where=where, got=f"dtype {array.dtype}")
         if array.shape[-1:] != (self.size,):
@@ -91,8 +95,9 @@ def read_patterns(data: Any, ports: Sequence[Port]) -> dict[str, Pattern]:
     found = {}
     for name, row in data.items():
         match row:
-            case {"shape": [*shape], "size": int(size), "places": [*places], "constants": [*constants]}:
-                whole = all(type(k) is int and k >= 0 for k in (size, *shape, *places))
+            case {"shape": [*shape], "size": size, "places": [*places], "constants": [*constants]}:
+                whole = all(type(k) is int and 0 <= k <= MOST_SCALARS for k in (size, *shape, *places))
+                whole = whole and len(shape) <= MOST_AXES
                 fits = whole and sizes[name] == (size,) and len(places) == prod(shape)
                 known = all(type(x) is float for x in constants)
                 if fits and known and all(k < size + len(constants) for k in places):

@@ -198,6 +198,7 @@ class Robot:
         dynamics: str = "auto",
         tolerance: float = 1e-9,
         backend: str = "native",
+        checkpoint_every: int | None = None,
         progress: Any = None,
     ) -> Trajectory:
         """One motion from a state (without it: home or zero, at rest).
@@ -215,7 +216,8 @@ class Robot:
         in NumPy, without LLVM, slowly.
         ``v0`` of a robot with loops may be of all joints. ``every``: record each so many steps. ``limits``:
         ``SoftLimits``, or none act. ``friction_width``: velocity below which Coulomb friction goes smoothly through
-        zero. ``dynamics``: method of forward dynamics.
+        zero. ``dynamics``: method of forward dynamics. ``checkpoint_every``: keep states for ``Trajectory.pullback``,
+        as in ``rollout``.
 
         The result has t, q, v, a, tau, kinetic_energy, potential_energy, work (done on the robot by all but weight and
         springs), momentum, and loop_residual where loops are closed; ``drift`` sums up what should not have changed.
@@ -249,6 +251,7 @@ class Robot:
         threads: int | str = 1,
         to: str | Path | None = None,
         out: Trajectory | None = None,
+        checkpoint_every: int | None = None,
         progress: Any = None,
         diverged: str = "raise",
     ) -> Trajectory:
@@ -266,7 +269,10 @@ class Robot:
         trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew, notes and all, and
         returned; after an error it has what was recorded until then. ``progress``: True, False, or a function of
         (done, total) steps; if not said, long runs show it in a terminal. ``diverged``: "raise" a DivergedError, or
-        "keep" samples that left the numbers. Ctrl-C ends a run early and keeps what is done.
+        "keep" samples that left the numbers. ``checkpoint_every``: keep the state at every so many steps, so that
+        ``Trajectory.pullback`` gives gradients of anything recorded; what lies between is computed again. 1 is the
+        quickest: records of q and v at every step serve as they are, and cannot be written to then. Ctrl-C ends a run
+        early and keeps what is done.
         """
         from .sim import Options, rollout
 
@@ -328,6 +334,17 @@ class Robot:
     def forward_dynamics(self) -> Function:
         """a = forward_dynamics(q, v, tau): joint accelerations under joint forces."""
         return compile(self, "forward_dynamics")
+
+    @cached_property
+    def inverse_dynamics_derivatives(self) -> Function:
+        """tau, dtau_dq, dtau_dv, M = inverse_dynamics_derivatives(q, v, a); columns of q are along the tangent of its
+        coordinates: in a floating base's or ball joint's own axes."""
+        return compile(self, "inverse_dynamics_derivatives")
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> Function:
+        """a, da_dq, da_dv, da_dtau = forward_dynamics_derivatives(q, v, tau); columns of q as above."""
+        return compile(self, "forward_dynamics_derivatives")
 
     @cached_property
     def hybrid_dynamics(self) -> Function:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from linkwork.program.program import ARITY, Op, Port, Program
+from linkwork.program.program import ARITY, FUSED, Op, Port, Program
 
 
 def nearest(exact: Fraction, dtype):
@@ -26,6 +26,11 @@ def fused(a, b, c, dtype):
     return nearest(exact, dtype) if exact else dtype(a * b + c)
 
 
+def with_sign_of_zero(x):
+    """Sorts -0 before 0."""
+    return x, not np.signbit(x)
+
+
 FORMULAS = {
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a - b,
@@ -39,7 +44,15 @@ FORMULAS = {
     Op.FMA: lambda a, b, c: fused(a, b, c, type(a)),
     Op.FMS: lambda a, b, c: fused(a, b, -c, type(a)),
     Op.FNMA: lambda a, b, c: fused(-a, b, c, type(a)),
+    Op.EXP: lambda a: type(a)(np.exp(np.float64(a))),
+    Op.LOG: lambda a: type(a)(np.log(np.float64(a))),
+    Op.TANH: lambda a: type(a)(np.tanh(np.float64(a))),
+    Op.ATAN2: lambda a, b: type(a)(np.arctan2(np.float64(a), np.float64(b))),
+    Op.ABS: np.abs,
+    Op.MIN: lambda a, b: a + b if np.isnan([a, b]).any() else min(a, b, key=with_sign_of_zero),
+    Op.MAX: lambda a, b: a + b if np.isnan([a, b]).any() else max(a, b, key=with_sign_of_zero),
 }
+APPROXIMATE = {Op.SIN, Op.COS, Op.EXP, Op.LOG, Op.TANH, Op.ATAN2}  # within two units in the last place
 
 
 def evaluate(program: Program, inputs, dtype=np.float64) -> list:
@@ -58,6 +71,15 @@ def one_instruction(op: Op) -> Program:
     return Program(op.name.lower(), names, (Port("y", ()),), (), ((int(op), *range(n)),), (n,)).check()
 
 
+BOUNDED = (Op.SIN, Op.COS, Op.TANH)
+WEIGHTS = (4, 4, 4, 0, 1, 0, 1, 1, 0.2, 4, 4, 4, 0.3, 0, 0.5, 0, 0.3, 0.3, 0.3)  # of random programs
+
+
+def is_factor(op: Op, k: int) -> bool:
+    """Is operand k one of a product?"""
+    return op == Op.MUL or (op in FUSED and k < 2)
+
+
 def random_program(seed: int, length: int, inputs=((7,), (7,), (3,)), outputs=((7,), (3, 4), ())) -> Program:
     """Random instructions on nearby values, tame enough to stay finite."""
     choose = random.Random(seed)
@@ -67,12 +89,12 @@ def random_program(seed: int, length: int, inputs=((7,), (7,), (3,)), outputs=((
     first = sum(p.size for p in ports) + len(constants)
     instructions, sines = [], []
     for number in range(first, first + length):
-        op = choose.choices(list(Op), weights=[4, 4, 4, 0, 1, 0, 1, 1, 0.2, 4, 4, 4])[0]
+        op = choose.choices(list(Op), WEIGHTS)[0]
         tame = [*range(first), *sines]  # factors come from here: a product of products might overflow
         recent = range(max(0, number - 40), number)
-        args = [choose.choice(tame if op == Op.MUL or (op >= Op.FMA and k < 2) else recent) for k in range(ARITY[op])]
+        args = [choose.choice(tame if is_factor(op, k) or op == Op.EXP else recent) for k in range(ARITY[op])]
         instructions.append((int(op), *args))
-        if op in (Op.SIN, Op.COS):
+        if op in BOUNDED:
             sines.append(number)
     results = tuple(choose.choice([*sines[-50:], 0, first - 1]) for p in targets for _ in range(p.size))
     return Program(f"random{seed}", ports, targets, constants, tuple(instructions), results).check()
@@ -80,10 +102,11 @@ def random_program(seed: int, length: int, inputs=((7,), (7,), (3,)), outputs=((
 
 SHAPES = ((), (1,), (2,), (3,), (7,), (8,), (17,), (2, 3), (3, 5), (70,), (0,), (2, 0))
 FLAVOURS = {  # how often each operation comes
-    "mixed": (4, 4, 4, 0.5, 1, 0.5, 1, 1, 0.3, 4, 4, 4),
-    "sines": (1, 1, 1, 0.2, 0.5, 0.2, 6, 6, 0.5, 1, 1, 1),  # of sums and of sines
-    "sums": (4, 4, 1, 0, 1, 0, 0, 0, 0, 4, 4, 4),
-    "quotients": (2, 2, 2, 3, 1, 3, 0.5, 0.5, 0.5, 2, 2, 2),
+    "mixed": (4, 4, 4, 0.5, 1, 0.5, 1, 1, 0.3, 4, 4, 4, 0.3, 0.3, 0.3, 0.3, 0.5, 0.5, 0.5),
+    "sines": (1, 1, 1, 0.2, 0.5, 0.2, 6, 6, 0.5, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0),  # of sums and of sines
+    "functions": (1, 1, 1, 0.2, 0.5, 0.2, 1, 1, 0.5, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1),
+    "sums": (4, 4, 1, 0, 1, 0, 0, 0, 0, 4, 4, 4, 0, 0, 0, 0, 1, 1, 1),
+    "quotients": (2, 2, 2, 3, 1, 3, 0.5, 0.5, 0.5, 2, 2, 2, 0, 0, 0, 0, 0.5, 0.5, 0.5),
 }
 
 
@@ -103,9 +126,9 @@ def wild_program(seed: int) -> Program:
     for number in range(first, first + length):
         op = choose.choices(list(Op), weights)[0]
         near = range(max(0, number - reach), number)
-        tame = [op == Op.MUL or (op >= Op.FMA and k < 2) for k in range(ARITY[op])]
+        tame = [is_factor(op, k) for k in range(ARITY[op])]
         instructions.append((int(op), *(choose.choice(factors if factor else near) for factor in tame)))
-        if op in (Op.SIN, Op.COS):
+        if op in BOUNDED:
             factors.append(number)
     pool = choose.choice([range(first + length), range(first), range(max(0, first + length - 20), first + length)])
     results = tuple(choose.choice(pool) for p in targets for _ in range(p.size))

@@ -120,6 +120,20 @@ def test_c_equals_native_and_passes_its_own_test(case, compiler, tmp_path, devia
         assert relative <= TOLERANCE[function.dtype]
 
 
+@pytest.mark.parametrize("how", ("derivative", "vjp", "jvp", "hessian", "hvp", "packed"))
+def test_derivatives(how, tmp_path):
+    function = linkwork.load("slider-crank").compile("bias")
+    made = function.derivative().packed() if how == "packed" else getattr(function, how)()
+    exported = Exported(made, tmp_path)
+    compile_c(tmp_path, f"{exported.name}.c", f"{exported.name}_test.c")
+    assert subprocess.run([tmp_path / "program"], capture_output=True).returncode == 0
+    rng = np.random.default_rng(0)
+    states = [rng.uniform(0.1, 1, (5, *port.shape)) for port in made.program.inputs]
+    native = made(*states)
+    for expected, got in zip(native if isinstance(native, tuple) else (native,), exported(*states), strict=True):
+        assert np.abs(got - expected).max() <= 1e-11 * np.abs(expected).max()
+
+
 @pytest.mark.parametrize("options", [("-O0",), ("-O3", "-march=native", "-ffp-contract=fast")], ids=" ".join)
 def test_whatever_the_optimisation(options, tmp_path):
     robot = linkwork.load("panda-elastic")
@@ -149,8 +163,11 @@ def test_every_operation(op, dtype, tmp_path):
     states = list(rng.uniform(-3, 3, (len(function.program.inputs), 50)).astype(dtype))
     if op in (Op.DIV, Op.SIGN, Op.SIN, Op.COS):
         states[-1][:5] = [0.0, -0.0, np.nan, np.inf, 1e20]
-    elif op == Op.SQRT:
+    elif op in (Op.SQRT, Op.LOG, Op.EXP, Op.TANH, Op.ABS):
         states[0][:5] = [0.0, 1.0, np.nan, np.inf, -1.0]
+    elif op in (Op.ATAN2, Op.MIN, Op.MAX):
+        states[0][:6] = [0.0, -0.0, np.nan, 1.0, np.inf, 2.0]
+        states[1][:6] = [-1.0, -2.0, 1.0, np.nan, -np.inf, 2.0]
     with np.errstate(all="ignore"):
         (expected,) = interpret(function.program, states)
     (got,) = Exported(function, tmp_path)(*states)

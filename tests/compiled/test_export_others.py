@@ -8,6 +8,7 @@ import sys
 import casadi
 import numpy as np
 import pytest
+from straightline import one_instruction
 
 import linkwork
 from linkwork.about.states import random_states
@@ -77,6 +78,18 @@ def load_source(text):
     exec(text, names)
     (function,) = (x for key, x in names.items() if callable(x) and re.match("[a-z]", key) and hasattr(x, "__code__"))
     return function
+
+
+@pytest.mark.parametrize("op", list(Op), ids=lambda op: op.name)
+def test_every_operation(op):
+    function = Function(one_instruction(op), Label("toy", "operation", ""), "float64", "interpreter")
+    states = list(np.random.default_rng(0).uniform(-3, 3, (len(function.program.inputs), 50)))
+    if op in (Op.SQRT, Op.LOG):
+        states[0] = np.abs(states[0])
+    (expected,) = interpret(function.program, states)
+    np.testing.assert_allclose(load_source(write_numpy(function))(*states), expected, rtol=1e-15)
+    symbolic = to_casadi(function)
+    np.testing.assert_allclose([float(symbolic(*state)) for state in zip(*states)], expected, rtol=1e-14)
 
 
 # -- NumPy -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 import linkwork
 from linkwork import Trajectory
-from linkwork.control import ComputedTorque, Quintic
+from linkwork.control import PID, ComputedTorque, Quintic
 from linkwork.sim import INTEGRATORS
 
 
@@ -56,10 +56,10 @@ def test_methods(run, method):
     assert method in re.sub(r"[\s│]+", "", out)
 
 
-@pytest.mark.parametrize("control", ["computed-torque", "pd", "pd-gravity"])
+@pytest.mark.parametrize("control", ["computed-torque", "pd", "pid", "pd-gravity"])
 def test_goals(run, control):
     kp, kd = (100, 20) if control == "computed-torque" else (9000, 2000)
-    reached = {"computed-torque": 1e-4, "pd": 0.15, "pd-gravity": 0.05}[control]
+    reached = {"computed-torque": 1e-4, "pd": 0.15, "pid": 0.15, "pd-gravity": 0.05}[control]
     options = ("--goal", "0.4,-0.3", "--control", control, "--kp", kp, "--kd", kd, "--duration", 0.5, "--json")
     code, out, _ = run("planar2r", *options)
     end = json.loads(out)["end"]
@@ -69,6 +69,20 @@ def test_goals(run, control):
         way = Quintic([0.0, 0.0], [0.4, -0.3], 0.5)
         same = linkwork.load("planar2r").simulate(duration=0.5, torque=ComputedTorque(100.0, 20.0), reference=way)
         assert np.array_equal(end["q"], same.q[-1])
+
+
+def test_integral_action(run):
+    options = ("--goal", "0.4,-0.3", "--kp", 9000, "--kd", 2000, "--duration", 0.5, "--json")
+    ends = [
+        json.loads(run("planar2r", *options, "--control", *law)[1])["end"]["q"]
+        for law in [["pd"], ["pid"], ["pid", "--ki", 30000]]
+    ]
+    way = Quintic([0.0, 0.0], [0.4, -0.3], 0.5)
+    robot = linkwork.load("planar2r")
+    for end, ki in zip(ends[1:], (9000.0, 30000.0), strict=True):
+        assert np.array_equal(end, robot.simulate(duration=0.5, torque=PID(9000.0, ki, 2000.0), reference=way).q[-1])
+    errors = [np.abs(np.array(end) - [0.4, -0.3]).max() for end in ends]
+    assert errors[0] > 1.2 * errors[1] > 1.2 * errors[2]
 
 
 @pytest.mark.parametrize("name", ["motion.npz", "motion.csv"])
@@ -110,7 +124,8 @@ def test_limits(run):
     [
         (("no-such-robot",), "no-such-robot"),
         (("planar2r", "--method", "euler"), "there is no method of simulation 'euler'"),
-        (("planar2r", "--control", "pid"), "there is no controller 'pid'"),
+        (("planar2r", "--control", "lqr"), "there is no controller 'lqr'"),
+        (("planar2r", "--ki", "3"), "only pid has an integral"),
         (("planar2r", "--tau", "1,2", "--goal", "1,2"), "either joint forces or a goal"),
         (("planar2r", "--q", "1,2,3"), "q"),
         (("planar2r", "--q", "hand=1"), "there is no joint 'hand'"),

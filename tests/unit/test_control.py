@@ -22,10 +22,14 @@ from linkwork.control import (
     Point,
     Quintic,
     absolute,
+    atan2,
     clip,
+    exp,
+    log,
     maximum,
     minimum,
     sign,
+    tanh,
 )
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.program import Port, interpret, optimize, trace
@@ -104,6 +108,7 @@ def test_choices_of_traced_numbers():
             "abs": np.abs(a),
             "sign": sign(a),
             "alone": [clip(x[0], 0.0, 1.0), maximum(0.25, x[0])],
+            "minimum of numpy": [np.minimum(x[0], y[0]), np.maximum(0.25, x[0])],
         }
 
     program = optimize(trace("f", function, [Port("x", (3,)), Port("y", (3,))]))
@@ -111,10 +116,32 @@ def test_choices_of_traced_numbers():
     first = x[:, 0]
     expected = (np.maximum(x, y), np.minimum(x, y), np.clip(x, *limits), np.abs(x), np.abs(x), np.sign(x))
     found = interpret(program, [x, y])
-    for actual, wanted in zip(found, (*expected, np.c_[first.clip(0, 1), first.clip(0.25)]), strict=True):
-        assert_close(actual, wanted)
+    alone = np.c_[first.clip(0, 1), first.clip(0.25)], np.c_[np.minimum(first, y[:, 0]), first.clip(0.25)]
+    for actual, wanted in zip(found, (*expected, *alone), strict=True):
+        assert np.array_equal(actual, wanted)
     beyond = interpret(program, [np.full(3, 1e9), np.zeros(3)])[2]
     assert beyond[0] == 2.0 and beyond[2] == -0.5  # a limit is met exactly
+
+
+def test_functions_of_traced_numbers():
+    """Of arrays, with plain numbers among them; NumPy's own where all are traced."""
+
+    def function(x, y):
+        a, b = np.array([*x, 0.5]), np.array([*y, -2.0])
+        return {
+            "functions": [exp(a), log(absolute(b)), tanh(a), atan2(a, b)],
+            "plain": [exp(0.5), log(2), tanh([1.0])[0], atan2(-1, -2)],
+            "numpy": [np.exp(a[:2]), np.log(abs(b[:2])), np.tanh(a[:2]), np.arctan2(a[:2], b[:2])],
+        }
+
+    program = optimize(trace("f", function, [Port("x", (2,)), Port("y", (2,))]))
+    x, y = np.random.default_rng(0).normal(size=(2, 50, 2))
+    a, b = (np.concatenate([z, np.full((50, 1), last)], axis=1) for z, last in ((x, 0.5), (y, -2.0)))
+    wanted = np.stack([np.exp(a), np.log(abs(b)), np.tanh(a), np.arctan2(a, b)], axis=1)
+    functions, plain, numpy = interpret(program, [x, y])
+    assert_close(functions, wanted)
+    assert_close(numpy, wanted[:, :, :2])
+    assert_close(plain, np.broadcast_to([np.exp(0.5), np.log(2), np.tanh(1), np.arctan2(-1, -2)], (50, 4)))
 
 
 # -- equations in a controller ----------------------------------------------------------------------------------------
@@ -383,9 +410,9 @@ UNTRACEABLE = {
     "np.maximum": ("return np.maximum(q, 0)", "cannot be compared"),
     "np.where": ("return np.where(q > 0, q, v)", "cannot be compared"),
     "np.sign": ("return np.sign(q)", "cannot be compared"),
-    "np.exp": ("return np.exp(q)", "no callable exp method"),
-    "np.tanh": ("return np.tanh(q)", "no callable tanh method"),
-    "np.arctan2": ("return np.arctan2(q, v)", "arctan2"),
+    "np.sinh": ("return np.sinh(q)", "no callable sinh method"),
+    "np.exp": ("return np.exp(np.append(q[1:], 0))", "no callable exp method"),  # plain numbers among traced ones
+    "np.arctan2": ("return np.arctan2(np.append(0, q[1:]), v)", "arctan2"),
     "float": ("return [float(x) for x in q]", "not known while tracing"),
     "solve": ("return np.linalg.solve(np.eye(7), q)", "solve"),
     "power": ("return q ** 1.5", r"\*\*"),

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linkwork import scalar
 from linkwork.errors import LinkworkError
 from linkwork.program import PARAMETER, Op, Operations, Port, Program, count, interpret, optimize, trace
 from linkwork.program.graph import Graph
-from linkwork.scalar import cos, sign, sin, sqrt
 
 X, Y = 0.75, -2.5
 
@@ -19,9 +19,14 @@ X, Y = 0.75, -2.5
 def traced(text: str) -> Program:
     """The program of an expression in x and y."""
     function = eval(
-        f"lambda xy: {{'out': (lambda x, y: {text})(*xy)}}", {"sin": sin, "cos": cos, "sqrt": sqrt, "sign": sign}
+        f"lambda xy: {{'out': (lambda x, y: {text})(*xy)}}",
+        {name: getattr(scalar, name, plain) for name, plain in PLAIN.items()},
     )
     return trace("toy", function, [Port("xy", (2,))])
+
+
+PLAIN = {"exp": math.exp, "log": math.log, "tanh": math.tanh, "atan2": math.atan2, "minimum": min, "maximum": max,
+         "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "sign": np.sign, "inf": math.inf}  # fmt: skip
 
 
 def value(program: Program) -> float:
@@ -48,8 +53,15 @@ SIMPLIFIED = {  # expression -> the instructions it takes
     "(x + y) * (y + x)": "ADD MUL", "x * y + y * x": "MUL MUL", "sin(x) * sin(x)": "SIN MUL",
     "sin(x) - sin(-x)": "SIN MUL",
     # absolute values and powers
-    "abs(x)": "SIGN MUL", "abs(-x)": "SIGN MUL", "x ** 0": "", "x ** 1.0": "", "x ** 3": "MUL MUL",
+    "abs(x)": "ABS", "abs(-x)": "ABS", "abs(abs(x))": "ABS", "abs(exp(x))": "EXP",
+    "x ** 0": "", "x ** 1.0": "", "x ** 3": "MUL MUL",
     "x ** -2": "MUL DIV", "(-x) ** 2": "MUL", "x ** 0.5": "SQRT",
+    # choices and other functions
+    "minimum(x, x)": "", "maximum(x, -inf)": "", "minimum(inf, x)": "", "minimum(-x, -y)": "MAX NEG",
+    "maximum(-x, 2)": "MIN NEG", "minimum(maximum(-1, x), 1)": "MAX MIN", "minimum(minimum(x, 3), 2)": "MIN",
+    "maximum(1, maximum(x, 0.5))": "MAX", "maximum(x, y) - maximum(y, x)": "", "maximum(-x, y)": "NEG MAX",
+    "tanh(-x)": "TANH NEG", "tanh(x) + tanh(-x)": "", "atan2(-x, y)": "ATAN2 NEG", "atan2(-2, x)": "ATAN2 NEG",
+    "atan2(0, x)": "ATAN2", "atan2(x, -2)": "ATAN2", "log(x)": "LOG", "exp(-y)": "NEG EXP",
     # nothing to simplify
     "x + y": "ADD", "x - y": "SUB", "x * y": "MUL", "x / y": "DIV", "2 / x": "DIV", "sqrt(x)": "SQRT",
     "sign(y)": "SIGN",
@@ -61,8 +73,7 @@ def test_simplified_to_the_same_value(text: str):
     program = traced(text)
     made = " ".join(Op(op).name for op, *_ in program.instructions)
     assert made == SIMPLIFIED[text]
-    names = {"x": X, "y": Y, "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "sign": np.sign}
-    assert value(program) == pytest.approx(eval(text, names), rel=1e-15, abs=1e-16)
+    assert value(program) == pytest.approx(eval(text, PLAIN | {"x": X, "y": Y}), rel=1e-15, abs=1e-16)
     assert value(optimize(program)) == value(program)
 
 
@@ -113,7 +124,7 @@ def test_numpy_takes_a_node_as_a_number():
 
 def test_a_traced_number_has_no_value():
     x = Graph().input(0)
-    for compare in (lambda: x < 1, lambda: x >= 1, lambda: np.array([x]) > 0, lambda: np.maximum(x, 0)):
+    for compare in (lambda: x < 1, lambda: x >= 1, lambda: np.array([x]) > 0, lambda: np.maximum(np.array([x]), 0)):
         with pytest.raises(TypeError, match="cannot be compared"):
             compare()
     for power in (lambda: x**1.5, lambda: 2**x, lambda: x**x):
@@ -196,6 +207,9 @@ def test_malformed_text(what: str):
 def test_counts_by_hand():
     program = traced("sin(x) * cos(x) + sqrt(x) / y + sign(y) - cos(y) * 3")
     assert count(program) == Operations(mul=2, add=3, div=1, sqrt=1, sincos=2, sign=1, instructions=11)
+    others = traced("exp(x) + log(x) * tanh(x) - atan2(x, y) + abs(y) * minimum(x, y) - maximum(x, y)")
+    each = Operations(exp=1, log=1, tanh=1, atan2=1, abs=1, min=1, max=1, mul=2, add=4, instructions=13)
+    assert count(others) == each
     fused = count(optimize(program))
     assert (fused.mul, fused.add, fused.instructions) == (2, 3, 11 - fused.fused) and fused.fused == 2
     assert str(count(traced("x"))) == "nothing"

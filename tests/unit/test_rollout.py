@@ -393,7 +393,7 @@ def test_all_outputs(robot):
 
 
 def test_threads_give_the_same_bits(arm, monkeypatch):
-    monkeypatch.setattr(sys.modules["linkwork.sim.rollout"], "PROCESSORS", 8)
+    monkeypatch.setattr(sys.modules["linkwork.sim.runner"], "PROCESSORS", 8)
     q, v = starts(arm, 37)
     tau = np.random.default_rng(0).uniform(-2, 2, (37, STEPS, 2))
     vary = {"viscous": np.random.default_rng(1).uniform(0, 1, (37, 2))}

@@ -467,7 +467,7 @@ def test_no_warning_for_sensible_robots():
 
 @pytest.mark.parametrize("samples, steps, expected", [(512, 200, 3), (2, 2, 1), (9, 10**6, 2)])
 def test_threads_are_taken_where_they_gain(samples, steps, expected, monkeypatch):
-    monkeypatch.setattr(module, "PROCESSORS", 3)
+    monkeypatch.setattr(importlib.import_module("linkwork.sim.runner"), "PROCESSORS", 3)
     arm = linkwork.load("scara")
     runner = SimpleNamespace(setup=SimpleNamespace(samples=samples), loop=SimpleNamespace(instructions=200))
     assert module.Runner.threads(runner, "auto", steps) == expected

@@ -105,7 +105,7 @@ def test_the_bits_of_rollouts(name, method):
 
 @pytest.fixture
 def three_processors(monkeypatch):
-    monkeypatch.setattr(sys.modules["linkwork.sim.rollout"], "PROCESSORS", 3)
+    monkeypatch.setattr(sys.modules["linkwork.sim.runner"], "PROCESSORS", 3)
 
 
 @pytest.mark.usefixtures("three_processors")

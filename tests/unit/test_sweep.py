@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,9 +19,11 @@ from typer.testing import CliRunner
 
 import linkwork
 from linkwork.cli.sweep import sweep
+from linkwork.control import PID, Quintic
 from linkwork.errors import LinkworkError, ShapeError, UnsupportedError
 from linkwork.sweep import Summary, compute, read_study, run
 from linkwork.sweep.sampling import Change, Plan, Variable, Vector
+from support.evaluate import assert_close
 
 STUDY = """
 name: two links
@@ -192,6 +195,22 @@ def test_rows_are_motions(study):
             found = [row[f"{name}.shoulder"], row[f"{name}.elbow"]]
             np.testing.assert_allclose(found, value, rtol=1e-9, atol=1e-12, err_msg=f"row {i}: {name}")
         assert row["diverged"] == -1
+
+
+def test_integral_action(write):
+    """Gains and the limit of the integral vary from row to row."""
+    law = "controller: {kind: PID, kp: 300, ki: {grid: [100, 900]}, kd: 60, integral_limit: {grid: [0.001, 1]}}"
+    text = re.sub("controller: .*", law, re.sub(r"vary:(.|\n)*outputs", "outputs", STUDY))
+    study, robot = read_study(write(text)), linkwork.load("planar2r")
+    columns = compute(study, 0, study.rows)
+    for i in range(0, study.rows, 3):
+        row = {name: column[i] for name, column in columns.items()}
+        q, v = [0, row["initial.q.elbow"]], [row["initial.v.shoulder"], row["initial.v.elbow"]]
+        torque = PID(300, row["controller.ki"], 60, integral_limit=row["controller.integral_limit"])
+        way = Quintic([0.0, 0.0], [0.5, 0.0], 0.15)
+        motion = robot.rollout(q, v, torque, 0.01, 20, reference=way)
+        assert_close(motion.q[-1], [row["final.q.shoulder"], row["final.q.elbow"]])
+    assert len({columns["final.q.shoulder"][k] for k in range(0, study.rows, study.rows // 4)}) == 4
 
 
 def test_chunks_do_not_matter(study, write, monkeypatch):

@@ -13,7 +13,9 @@ from ..formulations import QUANTITIES
 from ..program import Operations
 from .common import Json, Source, method_option, print_json, progress, quantity_option, say, show, takes_robot
 
-RARE = ("div", "sqrt", "sincos", "sign", "neg")  # not shown where there are none
+RARE = (  # not shown where there are none
+    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "sign", "abs", "min", "max", "neg",
+)  # fmt: skip
 SHOWN = ("mul", "add", "sincos")
 
 
@@ -59,10 +61,13 @@ def count(
 def _show_counts(robot: str, found: Mapping[str, Any]) -> None:
     rows = found["counts"]
     short = {"sincos": "sin\ncos", "instructions": "instr."}
-    headers = ["quantity", "method", *(short.get(name, name) for name in asdict(Operations()))]
     for stage, when in (("on_line", "on line, per state"), ("off_line", "off line, per set of parameters")):
-        counts = [[n or (None if name in RARE else 0) for name, n in row.get(stage, {}).items()] for row in rows]
-        if shown := [[row["quantity"], row["method"], *some] for row, some in zip(rows, counts, strict=True) if some]:
+        of_stage = [row for row in rows if stage in row]
+        names = [key for key in asdict(Operations()) if key not in RARE or any(row[stage][key] for row in of_stage)]
+        if of_stage:
+            headers = ["quantity", "method", *(short.get(name, name) for name in names)]
+            counts = [[row[stage][name] or (None if name in RARE else 0) for name in names] for row in of_stage]
+            shown = [[row["quantity"], row["method"], *some] for row, some in zip(of_stage, counts, strict=True)]
             show(f"{robot}: operations {when}", headers, shown)
     say(found["convention"], "dim")
     if any(QUANTITIES[row["quantity"]].of_frame for row in rows):

@@ -1,6 +1,6 @@
 """Controllers and references: what a simulated robot is told to do, compiled with its dynamics."""
 
-from ..scalar.choices import absolute, clip, maximum, minimum, sign
+from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
 from .equations import Equations
 from .law import Law, with_memory
 from .laws import PD, PID, ComputedTorque, PDGravity
@@ -20,10 +20,14 @@ __all__ = [
     "Sampled",
     "Trapezoidal",
     "absolute",
+    "atan2",
     "clip",
+    "exp",
+    "log",
     "maximum",
     "minimum",
     "sign",
+    "tanh",
     "with_memory",
 ]
 

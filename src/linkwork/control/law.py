@@ -24,7 +24,8 @@ from .references import Point
 FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t, q, v, reference, *, kp, kd)"
 TRACED = (
     "it runs once, on numbers without a value: use + - * / and whole powers, np.sin, np.cos, np.sqrt, and absolute, "
-    "sign, minimum, maximum, clip of linkwork.control instead of branches; or give the torques as arrays over time"
+    "exp, log, tanh, atan2, and instead of branches sign, minimum, maximum, clip of linkwork.control; or give the "
+    "torques as arrays over time"
 )
 NOISE = (
     "draw or compute beforehand what changes from step to step, and give it as arrays over time: wrenches={frame: "

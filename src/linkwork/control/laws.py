@@ -15,7 +15,7 @@ import numpy as np
 from ..constraints import ClosedLoops
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..model import Model
-from ..scalar.choices import absolute, clip
+from ..scalar.entrywise import absolute, clip
 from ..scalar.orthogonal import Orthogonal
 from .equations import Equations
 from .law import with_memory

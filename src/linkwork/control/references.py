@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import LinkworkError, ShapeError, UnsupportedError
-from ..scalar.choices import clip, sign
+from ..scalar.entrywise import clip, sign
 
 
 class Point(NamedTuple):

@@ -13,6 +13,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
+from ..errors import LinkworkError
 from ..program import Port, Program, count
 from ..program.collector import collector_at_rest
 from ..program.passes import absorb_signs, fuse_multiply_add
@@ -21,6 +22,7 @@ from ..scalar import is_zero
 from .modes import Column, forward, reverse
 
 Tangents = Mapping[str, Program]
+Output = tuple[Port, list[Any]]  # and its nodes, flat
 BOTH = 2_000_000  # instructions times columns, or rows, up to which both modes are tried
 
 
@@ -47,6 +49,7 @@ class Derivation:
         """``more``: further inputs, of the derivative alone."""
         self.program = program
         self.inputs = (*program.inputs, *more)
+        _require_distinct(self.inputs, f"inputs of a derivative of {program.name}")
         nodes = input_nodes(self.inputs)
         self.given = split(nodes, self.inputs)
         self.values = replay(program, nodes[: program.n_inputs])
@@ -56,9 +59,9 @@ class Derivation:
         self.of = {port: numbers[port.name] for port in program.outputs if port.name in of}
 
     def _tangent(self, program: Program) -> list[list[Any]]:
-        (port,) = program.outputs
+        ((rows, columns),) = [port.shape for port in program.outputs]
         (flat,) = replayed(program, self.given).values()
-        return [flat[k : k + port.shape[1]] for k in range(0, len(flat), port.shape[1])] if flat else []
+        return [flat[k * columns : (k + 1) * columns] for k in range(rows)]
 
     def _directions(self, wrt: Sequence[str]) -> list[Direction]:
         starts, start = {}, 0
@@ -115,19 +118,36 @@ class Derivation:
                     rows[k] = self.onto_columns(reverse(self.program, self.values, {k: 1}))
         return [rows[k] for numbers in self.of.values() for k in numbers]
 
-    def parted(self, rows: list[list[Any]]) -> dict[Port, list[Any]]:
+    def parted(self, rows: list[list[Any]]) -> list[Output]:
         """A Jacobian as outputs: one for each output and input."""
-        parts, start = {}, 0
+        parts: list[Output] = []
+        start = 0
         for port in self.of:
             own = rows[start : start + port.size]
             start += port.size
             for each in self.along:
-                name = f"d{port.name}_d{each.port.name}"
-                parts[Port(name, (*port.shape, *each.shape))] = [row[c] for row in own for c in each.columns]
+                made = Port(f"d{port.name}_d{each.port.name}", (*port.shape, *each.shape))
+                parts.append((made, [row[c] for row in own for c in each.columns]))
         return parts
 
-    def own_results(self) -> dict[Port, list[Any]]:
-        return {port: [self.values[k] for k in numbers] for port, numbers in self.of.items()}
+    def own_results(self) -> list[Output]:
+        return [(port, [self.values[k] for k in numbers]) for port, numbers in self.of.items()]
+
+    def made(self, kind: str, outputs: list[Output], value: bool) -> Program:
+        """The derivative that gives these; with ``value`` its own results come first."""
+        outputs = [*(self.own_results() if value else ()), *outputs]
+        _require_distinct([port for port, _ in outputs], f"outputs of a derivative of {self.program.name}")
+        return assembled(f"{self.program.name}_{kind}", self.inputs, dict(outputs))
+
+
+def _require_distinct(ports: Sequence[Port], what: str) -> None:
+    names = [port.name for port in ports]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise LinkworkError(
+            f"two {what} would be called {twice[0]!r}",
+            expected="names that tell them apart",
+            fix="leave out value=True before it is differentiated again, or use hessian or hvp",
+        )
 
 
 @collector_at_rest()
@@ -146,9 +166,7 @@ def jacobian(
     made = []
     for mode in modes:
         own = Derivation(program, wrt, of, tangents)  # on a graph of its own: nodes of the other mode are not shared
-        outputs = own.own_results() if value else {}
-        outputs |= own.parted(getattr(own, mode)())
-        made.append(assembled(f"{program.name}_derivative", program.inputs, outputs))
+        made.append(own.made("derivative", own.parted(getattr(own, mode)()), value))
     return min(made, key=_instructions)
 
 
@@ -173,9 +191,8 @@ def vjp(
         for k, weight in zip(numbers, own.given[f"{port.name}_bar"], strict=True):
             given[k] = given[k] + weight if k in given else weight
     row = own.onto_columns(reverse(program, own.values, given))
-    outputs = own.own_results() if value else {}
-    outputs |= {Port(f"{e.port.name}_bar", e.shape): [row[c] for c in e.columns] for e in own.along}
-    return assembled(f"{program.name}_vjp", own.inputs, outputs)
+    outputs = [(Port(f"{e.port.name}_bar", e.shape), [row[c] for c in e.columns]) for e in own.along]
+    return own.made("vjp", outputs, value)
 
 
 @collector_at_rest()
@@ -193,6 +210,5 @@ def jvp(
             total = total + x * step[c]
         seeds[number] = {0: total} if not is_zero(total) else {}
     tangent = dict(zip(program.results, forward(program, own.values, seeds), strict=True))
-    outputs = own.own_results() if value else {}
-    outputs |= {Port(f"d{p.name}", p.shape): [tangent[k].get(0, 0) for k in numbers] for p, numbers in own.of.items()}
-    return assembled(f"{program.name}_jvp", own.inputs, outputs)
+    outputs = [(Port(f"d{p.name}", p.shape), [tangent[k].get(0, 0) for k in numbers]) for p, numbers in own.of.items()]
+    return own.made("jvp", outputs, value)

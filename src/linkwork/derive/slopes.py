@@ -6,12 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..program import Op
-from ..scalar import cos, sin
+from ..scalar import cos, sign, sin
 
 
 def _of_quotient(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     once = 1 / b  # shared by both, and by all columns
     return once, -y * once
+
+
+def _of_angle(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    once = 1 / (a * a + b * b)
+    return b * once, -a * once
+
+
+def _of_choice(first: Any) -> tuple[Any, Any]:
+    """Of the one that is taken; a half of each where they are equal. ``first``: positive where the first one is."""
+    half = 0.5 * sign(first)
+    return 0.5 + half, 0.5 - half
 
 
 # From the arguments and the result y. Plain numbers are structural: a slope 0 or 1 costs nothing.
@@ -28,6 +39,13 @@ SLOPES: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.FMA: lambda a, b, c, y: (b, a, 1),
     Op.FMS: lambda a, b, c, y: (b, a, -1),
     Op.FNMA: lambda a, b, c, y: (-b, -a, 1),
+    Op.EXP: lambda a, y: (y,),
+    Op.LOG: lambda a, y: (1 / a,),
+    Op.TANH: lambda a, y: (1 - y * y,),
+    Op.ATAN2: _of_angle,
+    Op.ABS: lambda a, y: (sign(a),),  # 0 at the kink
+    Op.MIN: lambda a, b, y: _of_choice(b - a),
+    Op.MAX: lambda a, b, y: _of_choice(a - b),
 }
 
 

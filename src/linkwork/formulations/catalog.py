@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from ..errors import UnknownNameError, UnsupportedError
 from ..model import Model
-from . import hollerbach, khalil, lin1991, linfang, silver
+from . import derivatives, hollerbach, khalil, lin1991, linfang, silver
 from .aba import aba
 from .crba import crba
 from .forward import bias_by, solve_inertia_and_bias
@@ -74,6 +74,7 @@ METHODS = (
     *lin1991.METHODS,
     *linfang.METHODS,
     *khalil.METHODS,
+    *derivatives.METHODS,
 )
 
 

@@ -8,7 +8,7 @@ each stands in ``quantity_table``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,16 +37,22 @@ NO_LOADS: Loads = ((), ())
 def inverse_dynamics(
     model: Model, q: Scalars, v: Scalars, a: Scalars, *, method: Method, loads: Loads = NO_LOADS
 ) -> list[Scalar]:
-    q = model.expand(q)
-    tree = ClosedLoops(model, q)
-    qd = tree.rates(v)
-    _require_motors(model)
-    applied = body_wrenches(model, q, qd, *loads)
+    require_motors(model)
+    tree = ClosedLoops(model, model.expand(q))
     if method.closed:
-        return method.function(model, q, v, a, applied)
+        return method.function(model, tree.q, v, a, body_wrenches(model, tree.q, tree.rates(v), *loads))
+    return tree.to_motors(forces_for_motion(method.function, tree, v, a, loads))
+
+
+def forces_for_motion(
+    inverse: Callable[..., list[Scalar]], tree: ClosedLoops, v: Scalars, a: Scalars, loads: Loads
+) -> list[Scalar]:
+    """Forces of the independent coordinates, by a method's function of inverse dynamics."""
+    model, q, qd = tree.model, tree.q, tree.rates(v)
+    applied = body_wrenches(model, q, qd, *loads)
     qdd = tree.accelerations(qd, a)
-    tau = with_rotor_forces(model, method.function(model, q, qd, qdd, applied), qdd)
-    return tree.to_motors(tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)]))
+    tau = with_rotor_forces(model, inverse(model, q, qd, qdd, applied), qdd)
+    return tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)])
 
 
 def forward_dynamics(
@@ -56,7 +62,7 @@ def forward_dynamics(
     tree = ClosedLoops(model, q)
     qd, force = tree.rates(v), tree.of_motors(tau)
     applied = body_wrenches(model, q, qd, *loads)
-    with _Solvable(model):
+    with Solvable(model):
         if method.closed:
             return method.function(model, q, v, tau, applied)
         passive = tree.collect(passive_forces(model, q, qd))
@@ -72,7 +78,7 @@ def constrained_dynamics(
 ) -> tuple[list[Scalar], list[Scalar]]:
     q, qd = model.expand(q), model.expand_rates(v_joints)
     applied = body_wrenches(model, q, qd, *loads)
-    with _Solvable(model):
+    with Solvable(model):
         a, multipliers = ByMultipliers(crba, partial(bias_by, shared_axes))(
             model, q, qd, joint_forces(model, q, qd, tau), applied
         )
@@ -99,7 +105,7 @@ def hybrid_dynamics(
     q = model.expand(q)
     qd = ClosedLoops(model, q).rates(v)
     applied = body_wrenches(model, q, qd, *loads)
-    with _Solvable(model):
+    with Solvable(model):
         if method.closed:
             return method.function(model, q, v, a, tau, applied)
         mobility = model.mobility  # without loops and mimic joints: freedoms of the tree
@@ -113,7 +119,7 @@ def hybrid_dynamics(
     return [forces[k] + passive[k] for k in mobility.motors], [accelerations[k] for k in mobility.free]
 
 
-class _Solvable:
+class Solvable:
     """Turns a division by an exact zero into words: the inertia matrix, or a part of it, is singular everywhere."""
 
     def __init__(self, model: Model):
@@ -131,7 +137,7 @@ class _Solvable:
             ) from None
 
 
-def _require_motors(model: Model) -> None:
+def require_motors(model: Model) -> None:
     """No motor makes a passive joint move as it is told, if it can move otherwise."""
     free = dict.fromkeys(model.coordinates.joint_of(k) for k in model.mobility.free)
     if lazy := [joint.name for joint in free if joint.role == "passive" and not joint.kind.free]:

@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import quantities as of
+from .derivatives import dynamics
 from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 A, TAU, V_JOINTS, A_JOINTS, CUT_FORCES = (VARIABLES[name] for name in ("a", "tau", "v_joints", "a_joints", "forces"))
+M = Variable("M", ("v", "v"), "SI")
+
+
+def slope(of: str, by: str, shape: tuple[str, str]) -> Variable:
+    """A row for each entry of one, a column for each entry of the other; of q, along the tangent of its coordinates."""
+    what, along = VARIABLES[of].meaning, "positions along their tangent" if by == "q" else VARIABLES[by].meaning
+    return Variable(f"d{of}_d{by}", shape, "SI", f"slopes of the {what} by the {along}")
+
 
 QUANTITIES = {
     quantity.name: quantity
@@ -44,11 +53,31 @@ QUANTITIES = {
             of_joints=True,
         ),
         Quantity(
+            "inverse_dynamics_derivatives",
+            "joint forces for a motion, their slopes by q and v, and M",
+            dynamics.inverse_dynamics_derivatives,
+            ("q", "v", "a"),
+            (TAU, slope("tau", "q", ("tau", "v")), slope("tau", "v", ("tau", "v")), M),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "forward_dynamics_derivatives",
+            "joint accelerations under joint forces, and their slopes",
+            dynamics.forward_dynamics_derivatives,
+            ("q", "v", "tau"),
+            (A, *(slope("a", *by) for by in (("q", ("v", "v")), ("v", ("v", "v")), ("tau", ("v", "tau"))))),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
             "inertia_matrix",
             "M(q), complete and symmetric",
             of.inertia_matrix,
             ("q",),
-            (Variable("M", ("v", "v"), "SI"),),
+            (M,),
             ("rotors",),
             of_joints=True,
         ),

@@ -1,13 +1,14 @@
 """Expression graph, tracing, straight-line programs, passes, counts. Knows nothing of robots."""
 
 from .counts import Operations, count
-from .interpret import ARITHMETIC, interpret
+from .interpret import ARITHMETIC, FUNCTIONS, interpret
 from .passes import optimize
 from .program import PARAMETER, STATE, Op, Port, Program
 from .trace import trace
 
 __all__ = [
     "ARITHMETIC",
+    "FUNCTIONS",
     "PARAMETER",
     "STATE",
     "Op",

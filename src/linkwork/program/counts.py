@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 
-from .program import PARAMETER, Op, Program
+from .program import FUSED, PARAMETER, Op, Program
 
-_MULTIPLIES = (Op.MUL, Op.FMA, Op.FMS, Op.FNMA)
+_MULTIPLIES = (Op.MUL, *FUSED)
 _SIN, _COS = int(Op.SIN), int(Op.COS)
-_ADDS = (Op.ADD, Op.SUB, Op.FMA, Op.FMS, Op.FNMA)
+_ADDS = (Op.ADD, Op.SUB, *FUSED)
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,14 @@ class Operations:
     div: int = 0
     sqrt: int = 0
     sincos: int = 0
+    exp: int = 0
+    log: int = 0
+    tanh: int = 0
+    atan2: int = 0
     sign: int = 0
+    abs: int = 0
+    min: int = 0
+    max: int = 0
     neg: int = 0
     fused: int = 0
     instructions: int = 0
@@ -45,9 +52,16 @@ def count(program: Program, *, off_line: bool = False) -> Operations:
         div=number(Op.DIV),
         sqrt=number(Op.SQRT),
         sincos=len({code[1] for code in chosen if code[0] in (_SIN, _COS)}),
+        exp=number(Op.EXP),
+        log=number(Op.LOG),
+        tanh=number(Op.TANH),
+        atan2=number(Op.ATAN2),
         sign=number(Op.SIGN),
+        abs=number(Op.ABS),
+        min=number(Op.MIN),
+        max=number(Op.MAX),
         neg=number(Op.NEG),
-        fused=number(Op.FMA, Op.FMS, Op.FNMA),
+        fused=number(*FUSED),
         instructions=len(chosen),
     )
 

@@ -6,23 +6,27 @@ what can be known while tracing is simplified exactly:
 - structural zero and one (``0 * x``, ``1 * x``, ``x + 0``), constants folded, ``c1 * (c2 * x)`` made ``(c1 c2) * x``;
 - signs are pulled outward, so ``a - b`` and ``b - a`` are one node and products have positive constants; a negation is
   left only where it meets an output;
-- ``x - x``, ``(a + x) - a``, ``a - (a - x)`` and ``a + (x - a)`` cancel.
+- ``x - x``, ``(a + x) - a``, ``a - (a - x)`` and ``a + (x - a)`` cancel;
+- of a choice that is none, such as ``max(x, x)`` or ``min(x, inf)``, nothing is left.
 
 Rounding may differ from the expression as written by the last bit where a constant was folded or a term cancelled.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ..scalar import atan2, maximum, minimum, sign
 from .program import Op
 
 INPUT = -1
 ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, SIGN = (
     int(op) for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN)
 )
+EXP, LOG, TANH, ATAN2, ABS, MIN, MAX = (int(op) for op in (Op.EXP, Op.LOG, Op.TANH, Op.ATAN2, Op.ABS, Op.MIN, Op.MAX))
 
 
 class Graph:
@@ -146,6 +150,38 @@ def _div(a: Any, b: Any) -> Any:
     return a.graph.make(DIV, a, b)
 
 
+def _atan2(y: Any, x: Any) -> Any:
+    if not (isinstance(y, Operand) and isinstance(x, Operand)):
+        return NotImplemented
+    if not isinstance(y, Node):
+        return -_atan2(-y, x) if y < 0 else x.graph.make(ATAN2, y + 0.0, x)  # a constant zero has no sign
+    if y.op == NEG:
+        return -_atan2(y.a, x)
+    return y.graph.make(ATAN2, y, x if isinstance(x, Node) else x + 0.0)
+
+
+def _choose(op: int, a: Node, b: Any) -> Any:
+    """The smaller or the larger of two."""
+    if not isinstance(b, Operand):
+        return NotImplemented
+    if a is b:
+        return a
+    other = MAX if op == MIN else MIN
+    if not isinstance(b, Node):
+        if a.op == NEG:
+            return -_choose(other, a.a, -b)
+        if b == (math.inf if op == MIN else -math.inf):
+            return a
+        if a.op == op and not isinstance(a.b, Node):
+            return _choose(op, a.a, min(a.b, b) if op == MIN else max(a.b, b))
+        return a.graph.make(op, a, b + 0.0)
+    if a.op == b.op == NEG:
+        return -_choose(other, a.a, b.a)
+    if a.number > b.number:
+        a, b = b, a
+    return a.graph.make(op, a, b)
+
+
 class Node:
     """A scalar whose value is not known yet. ``a`` and ``b`` are nodes or numbers (the input's index for an input);
     a constant operand of a sum or product stands second."""
@@ -156,7 +192,9 @@ class Node:
         self.graph, self.op, self.a, self.b, self.number = graph, op, a, b, number
 
     def __array_ufunc__(self, ufunc, method, *operands, **options):
-        """To NumPy's functions a node is an array of one object."""
+        """To NumPy's functions a node is an array of one object. Some of them compare objects, which nodes do not."""
+        if method == "__call__":
+            ufunc = WITHOUT_COMPARING.get(ufunc, ufunc)
         arrays = (np.array(x, object) if isinstance(x, Node) else x for x in operands)
         return getattr(ufunc, method)(*arrays, **options)
 
@@ -175,7 +213,9 @@ class Node:
         return self.a if self.op == NEG else self.graph.make(NEG, self)
 
     def __abs__(self):
-        return self * self.sign()
+        if self.op == NEG:
+            return abs(self.a)
+        return self if self.op in (ABS, EXP) else self.graph.make(ABS, self)
 
     def __pow__(self, exponent):
         if exponent == 0.5:
@@ -199,6 +239,29 @@ class Node:
     def sign(self):
         return -self.a.sign() if self.op == NEG else self.graph.make(SIGN, self)
 
+    def exp(self):
+        return self.graph.make(EXP, self)
+
+    def log(self):
+        return self.graph.make(LOG, self)
+
+    def tanh(self):
+        return -self.a.tanh() if self.op == NEG else self.graph.make(TANH, self)
+
+    def minimum(self, other):
+        return _choose(MIN, self, other)
+
+    def maximum(self, other):
+        return _choose(MAX, self, other)
+
+    def arctan2(self, other):
+        """The angle of the point (other, self)."""
+        return _atan2(self, other)
+
+    def rarctan2(self, other):
+        """The angle of the point (self, other)."""
+        return _atan2(other, self)
+
     def _compare(self, other):
         raise TypeError("the value of a traced number is not known while tracing, so it cannot be compared")
 
@@ -218,3 +281,9 @@ class Node:
 
 
 Operand = (Node, int, float)
+WITHOUT_COMPARING = {
+    np.minimum: np.frompyfunc(minimum, 2, 1),
+    np.maximum: np.frompyfunc(maximum, 2, 1),
+    np.arctan2: np.frompyfunc(atan2, 2, 1),
+    np.sign: np.frompyfunc(sign, 1, 1),
+}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..scalar import absolute, atan2, cos, exp, log, maximum, minimum, sign, sin, sqrt, tanh
 from .program import Op, Program
 
 ARITHMETIC = {  # on any numbers, or what stands for them
@@ -18,12 +19,20 @@ ARITHMETIC = {  # on any numbers, or what stands for them
     Op.FMS: lambda a, b, c: a * b - c,
     Op.FNMA: lambda a, b, c: c - a * b,
 }
-_APPLY = ARITHMETIC | {
-    Op.SQRT: np.sqrt,
-    Op.SIN: np.sin,
-    Op.COS: np.cos,
-    Op.SIGN: lambda a: np.sign(np.real(a)),
+FUNCTIONS = {  # likewise
+    Op.SQRT: sqrt,
+    Op.SIN: sin,
+    Op.COS: cos,
+    Op.SIGN: sign,
+    Op.EXP: exp,
+    Op.LOG: log,
+    Op.TANH: tanh,
+    Op.ATAN2: atan2,
+    Op.ABS: absolute,
+    Op.MIN: minimum,
+    Op.MAX: maximum,
 }
+_APPLY = ARITHMETIC | FUNCTIONS | {Op.SQRT: np.sqrt, Op.SIN: np.sin, Op.COS: np.cos}  # NaN beyond their domain
 
 
 def interpret(program: Program, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -35,9 +35,18 @@ class Op(IntEnum):
     FMA = 9  # a * b + c, rounded once
     FMS = 10  # a * b - c, rounded once
     FNMA = 11  # c - a * b, rounded once
+    EXP = 12
+    LOG = 13
+    TANH = 14
+    ATAN2 = 15  # the angle of the point (b, a), as C's atan2(a, b)
+    ABS = 16
+    MIN = 17  # the smaller of a and b; NaN if one of them is
+    MAX = 18
 
 
-ARITY = {op: 3 if op >= Op.FMA else 1 if op in (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN) else 2 for op in Op}
+UNARY = (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN, Op.EXP, Op.LOG, Op.TANH, Op.ABS)
+FUSED = (Op.FMA, Op.FMS, Op.FNMA)
+ARITY = {op: 1 if op in UNARY else 3 if op in FUSED else 2 for op in Op}
 
 STATE, PARAMETER = "state", "parameter"
 FORMAT = "linkwork-program-1"

@@ -2,7 +2,7 @@
 
 Convention: an operation whose operands are all constants (plain numbers) is done off line and is free; so are
 operations with a structural 0 or +-1, and sign changes (tallied apart as ``neg``). A product by any other number is one
-multiplication, a sum or difference one addition. Sine and cosine are tallied as calls.
+multiplication, a sum or difference one addition. Sine, cosine and other functions are tallied as calls.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 
 
 class Tally(Counter[str]):
-    """Operations executed: keys ``mul add div sqrt sin cos sign neg``."""
+    """Operations executed: keys ``mul add div sqrt sin cos sign neg exp log tanh atan2 abs min max``."""
 
     def wrap(self, value: float) -> Counted:
         """An on-line number whose operations are entered here."""
@@ -44,6 +44,8 @@ class Counted:
     def __sub__(self, other):
         if isinstance(other, Counted):
             return self._make("add", self.value - other.value)
+        if not isinstance(other, (int, float)):
+            return NotImplemented
         return self if other == 0 else self._make("add", self.value - other)
 
     def __rsub__(self, other):
@@ -65,7 +67,7 @@ class Counted:
     def __truediv__(self, other):
         if isinstance(other, Counted):
             return self._make("div", self.value / other.value)
-        return self * (1 / other)
+        return self * (1 / other) if isinstance(other, (int, float)) else NotImplemented
 
     def __rtruediv__(self, other):
         return 0 if other == 0 else self._make("div", other / self.value)
@@ -84,3 +86,31 @@ class Counted:
 
     def sign(self):
         return self._make("sign", math.copysign(1.0, self.value) if self.value else 0.0)
+
+    def exp(self):
+        return self._make("exp", math.exp(self.value))
+
+    def log(self):
+        return self._make("log", math.log(self.value))
+
+    def tanh(self):
+        return self._make("tanh", math.tanh(self.value))
+
+    def arctan2(self, other):
+        return self._make("atan2", math.atan2(self.value, _value(other)))
+
+    def rarctan2(self, other):
+        return self._make("atan2", math.atan2(other, self.value))
+
+    def __abs__(self):
+        return self._make("abs", abs(self.value))
+
+    def minimum(self, other):
+        return self._make("min", min(self.value, _value(other)))
+
+    def maximum(self, other):
+        return self._make("max", max(self.value, _value(other)))
+
+
+def _value(x: Counted | float) -> float:
+    return x.value if isinstance(x, Counted) else x

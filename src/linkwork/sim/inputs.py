@@ -32,6 +32,8 @@ class Inputs:
     held: dict[str, np.ndarray] = field(default_factory=dict)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    given: dict[str, Shape] = field(default_factory=dict)  # with the leading axes, as they were given
+    point: tuple[Shape, ...] = ()  # of the parts of a reference, if it was given as one
 
     def __post_init__(self):
         if self.steps is not None:
@@ -61,7 +63,7 @@ class Inputs:
             raise ShapeError("wrong shape", where=where, got=array.shape, expected=" or ".join(dict.fromkeys(forms)))
         samples, steps = allowed[lead]
         array = np.ascontiguousarray(array, float).reshape(samples, steps, math.prod(shape))
-        self.shapes[name] = shape
+        self.shapes[name], self.given[name] = shape, (*lead, *shape)
         if self.steps is None:
             array = array.repeat((self.batch or 1) // samples, axis=0)
         if steps == 1 and not (over_time and self.steps is None):

@@ -16,8 +16,8 @@ from .trajectory import Trajectory
 
 JOINT_VECTORS = ("q", "v", "a", "tau")
 OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual", "work")
-MEMORY = "memory"  # stands for all there is
-TAKEN = {*OUTPUTS, MEMORY, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
+ALL_STATES = "memory"  # the output that stands for all states of the controller
+TAKEN = {*OUTPUTS, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
 
 
 def checked_outputs(model: Model, memory: Mapping[str, Any], outputs: Iterable[str]) -> tuple[str, ...]:
@@ -28,8 +28,8 @@ def checked_outputs(model: Model, memory: Mapping[str, Any], outputs: Iterable[s
     known = [name for name in OUTPUTS if name != "loop_residual" or model.loops]
     found: dict[str, None] = {}
     for name in outputs:
-        one_of_names("output", name, [*known, *[MEMORY] * bool(memory), *memory], where=f"robot {model.name!r}")
-        found |= dict.fromkeys(memory if name == MEMORY else [name])
+        one_of_names("output", name, [*known, *[ALL_STATES] * bool(memory), *memory], where=f"robot {model.name!r}")
+        found |= dict.fromkeys(memory if name == ALL_STATES else [name])
     return tuple(found)
 
 

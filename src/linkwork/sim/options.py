@@ -39,6 +39,7 @@ class Options:
     backend: str = "native"
     tolerance: float = 1e-9
     every: int = 1
+    checkpoint_every: int | None = None
     outputs: Sequence[str] = ("q", "v")
     threads: int | str = 1
     to: str | Path | None = None
@@ -54,6 +55,8 @@ class Options:
             raise LinkworkError("records go into a folder or into a trajectory's memory", got=got, fix=fix)
         for name, check in (("every", whole), ("threads", _threads), ("tolerance", positive)):
             object.__setattr__(self, name, check(getattr(self, name), name))
+        if self.checkpoint_every is not None:
+            object.__setattr__(self, "checkpoint_every", whole(self.checkpoint_every, "checkpoint_every"))
         outputs = self.outputs
         several = isinstance(outputs, Sequence) and not isinstance(outputs, str)
         object.__setattr__(self, "outputs", tuple(outputs) if several else (outputs,))

@@ -182,6 +182,11 @@ class Plant:
         return {}
 
     @cached_property
+    def adjoints(self) -> dict[Scheme, Any]:
+        """Time loops backwards that were made, see ``adjoint``."""
+        return {}
+
+    @cached_property
     def entries(self) -> dict[str, tuple[str, ...]]:
         return entries(self.model, self.memory)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.backend import backend
 from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
-from ..errors import DivergedError, LinkworkError, SimulationWarning
-from ..function import PROCESSORS
+from ..errors import LinkworkError, SimulationWarning
 from . import reuse, stability, storage
-from .findings import SINGULAR, WARNING, findings
+from .findings import WARNING, findings
+from .gradient import Tape
 from .inputs import one_of_names, positive, whole
 from .integrators import schemes
 from .now import REFERENCE
@@ -26,16 +25,14 @@ from .options import Options
 from .plant import Plant
 from .progress import Progress
 from .records import destination
+from .runner import BLOCK, GROUP, Runner
 from .setup import Setup, prepare
 from .trajectory import Trajectory
 
-GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
-SHARED = 10**7  # instructions of all samples from which on threads gain: about a millisecond
 FIRST = 10**8  # instructions of all samples until the first look: some milliseconds of native code
 SLOWER = 1000  # others take about so much longer
-BLOCK = 8  # samples or fewer take the same time: the most lanes there are
 JUMPS = (
     "{method} takes arrays over time for samples of something smooth, and spreads jumps over {steps} steps;"
     " rk4 holds them over each step"
@@ -63,6 +60,9 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
         notes.append(WARNING + warned)
     notes += jumps(setup.plant, method, runner.loop.scheme)
     samples, rows = setup.samples, steps // every + 1
+    tape = None
+    if options.checkpoint_every is not None:
+        tape = Tape(runner, steps, every, options.checkpoint_every, threads, kept=to is None)
     shown = Progress(options.progress, samples * steps)
     lent = None
     if options.out is not None:
@@ -82,6 +82,10 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
                 turns = _turns(work / (max(count, BLOCK) * max(runner.loop.instructions, 1)), numbers, every)
                 while k < steps:
                     n = min(turns, steps - k)
+                    if tape is not None:
+                        if tape.until(k) == tape.segment:
+                            tape.keep(first, k, state)
+                        n = min(n, tape.until(k))
                     end = k + n == steps and steps % every == 0
                     new_rows = -(-(k + n) // every) + end - row
                     block = records.target(first, count, row, new_rows)
@@ -108,7 +112,7 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
                     why = f"{reuse.ENDED} {far}: {str(stop).partition(chr(10))[0]}"
                     _kept(arrays, setup, method, dt, [*notes, why], options)
                 raise
-            note = f"{reuse.STOPPED} {far}"
+            note, tape = f"{reuse.STOPPED} {far}", None
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
     with _room(to):
@@ -116,7 +120,10 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
     for finding in findings(setup.plant.model, arrays, np.concatenate(closeness) if closeness else None):
         warnings.warn(finding, SimulationWarning, stacklevel=USER)
         notes.append(WARNING + finding)
-    return _kept(arrays, setup, method, dt, notes, options)
+    trajectory = _kept(arrays, setup, method, dt, notes, options)
+    if tape is not None:
+        tape.attach(trajectory, records)
+    return trajectory
 
 
 def jumps(plant: Plant, method: str, scheme: Scheme) -> list[str]:
@@ -158,96 +165,3 @@ def _room(to: str | Path | None) -> Iterator[None]:
 def _turns(wanted: float, numbers: int, every: int) -> int:
     """Steps until the next look: as many as fit into BUFFER, whether something is recorded or not."""
     return max(1, int(min(wanted, BUFFER // max(numbers, 1) * every)))
-
-
-class Runner:
-    """The time loop of a setup, and the arrays it works on."""
-
-    def __init__(self, setup: Setup, method: str, dt: float, compiler: str):
-        plant = setup.plant
-        self.setup, self.dt = setup, dt
-        self.loop = plant.time_loop(schemes()[method], setup.outputs)
-        self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
-        self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
-        self.held = [setup.inputs.held[name] for name in plant.held]
-        parts = [setup.inputs.constants[name] for name in plant.constants]
-        each = max((len(part) for part in parts), default=1)
-        wide = [np.broadcast_to(part, (each, part.shape[1])) for part in parts]
-        self.constants = np.concatenate(wide, axis=1) if wide else np.zeros((1, 0))
-
-    def start(self, group: slice) -> np.ndarray:
-        state = np.zeros((group.stop - group.start, self.loop.state))
-        state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
-        return state
-
-    def threads(self, wanted: int | str, steps: int) -> int:
-        """How many share so many steps of all samples: no more than there are processors, and if that is left open, all
-        of these where each gains more than it takes to begin."""
-        if wanted != "auto":
-            return min(int(wanted), PROCESSORS)
-        work = self.setup.samples * steps * self.loop.instructions
-        return min(PROCESSORS, -(-self.setup.samples // BLOCK)) if work >= SHARED else 1
-
-    def advance(
-        self,
-        state: np.ndarray,
-        group: slice,
-        turns: Turns,
-        block: np.ndarray,
-        pool: ThreadPoolExecutor | None = None,
-        threads: int = 1,
-    ) -> None:
-        """Steps of the samples of a group; records go to ``block``."""
-
-        def work(here: slice) -> None:
-            samples = slice(group.start + here.start, group.start + here.stop)
-            self.bound(turns, samples, state[here], block[here])()
-
-        list((map if pool is None else pool.map)(work, shares(len(state), threads)))
-
-    def bound(self, turns: Turns, samples: slice, state: np.ndarray, block: np.ndarray) -> Callable[[], None]:
-        """A call that makes these turns of some samples."""
-        held, constants = [_of(x, samples) for x in self.held], _of(self.constants, samples)
-        return self.compiled(turns, 0.0, self.dt, state, held, constants, block)
-
-    def story(self, group: slice, state: np.ndarray, steps: int, warned: str) -> DivergedError:
-        """Which sample left the numbers first, when, and from where; ``warned``: what was wrong from the start."""
-        finite = state[:, -1].astype(int)
-        k = int(finite.argmin())
-        step, sample = int(finite[k]), group.start + k
-        again = slice(sample, sample + 1)
-        before = self.start(again)
-        nothing = np.empty((1, 1, len(self.loop.record.results)))
-        self.advance(before, again, Turns(0, step, step + 1, end=False, last_held=steps - 1), nothing)
-        model = self.setup.plant.model
-        q, v = self.setup.plant.reported(before[0, : self.loop.x])
-        at = (step + 1) * self.dt
-        if model.loops and not self.setup.plant.distance(q) > SINGULAR:
-            warned = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
-        return DivergedError(
-            f"the motion is not finite after step {step + 1}, t = {at:g} s",
-            where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),
-            got=f"before this step q = {_short(q)}, v = {_short(v)}",
-            fix=(warned or "take a smaller dt, weaker gains, or another method")
-            + "; rollout(diverged='keep') leaves such samples in",
-            sample=sample if self.setup.batched else None,
-            step=step + 1,
-            time=at,
-            q=q.copy(),
-            v=v.copy(),
-        )
-
-
-def shares(samples: int, threads: int) -> list[slice]:
-    """Of each thread: whole blocks."""
-    share = -(-samples // threads // BLOCK) * BLOCK
-    return [slice(first, min(first + share, samples)) for first in range(0, samples, share)]
-
-
-def _of(array: np.ndarray, samples: slice) -> np.ndarray:
-    """Rows of some samples, or the one they share."""
-    return array[samples] if len(array) > 1 else array
-
-
-def _short(values: np.ndarray) -> str:
-    return np.array2string(values, precision=6, threshold=16)

@@ -243,6 +243,7 @@ def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt
                 raise ShapeError("wrong shape", where=f"reference.{name}", got=np.shape(part), expected=forms)
         parts = [np.broadcast_to(numbers(part, "reference"), (*lead, motors)) for part in reference]
         inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=True)
+        inputs.point = tuple(np.shape(part) for part in reference)
         return None
     if not callable(reference):
         expected = "a Point(q, v, a) of numbers, or a function t -> Point, such as linkwork.control.Sampled(times, q)"

@@ -24,7 +24,8 @@ from .integrators import schemes
 from .names import checked_outputs
 from .now import MEMORY, REFERENCE, VARIED
 from .options import Options
-from .rollout import Runner, jumps, shares
+from .rollout import jumps
+from .runner import Runner, shares
 from .setup import given_memory, initial, prepare, rest, velocities
 
 USER = 4  # whoever calls Robot.stepper, on the stack above

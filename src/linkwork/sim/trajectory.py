@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnknownNameError
+from ..errors import ShapeError, UnknownNameError, UnsupportedError
 from . import plots, storage, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
     from xarray import Dataset
+
+    from .gradient import Gradient
 
 _XYZ = ("x", "y", "z")
 ENTRIES = {  # of arrays that are the same for every robot
@@ -51,6 +53,7 @@ class Trajectory:
         self.units = {name: tuple(names) for name, names in (units or {}).items() if name in self.entries}
         self.robot, self.method, self.dt, self.notes = robot, method, float(dt), tuple(notes)
         self.batch = self._checked_batch()
+        self.tape: Any = None  # the way back, see ``pullback``
 
     def _checked_batch(self) -> tuple[int, ...]:
         if "t" not in self.arrays or len(self.arrays["t"].shape) != 1:
@@ -178,6 +181,25 @@ class Trajectory:
         names = self.entries.get("q", ())
         ends = ("qx", "qy", "qz", "qw")
         return [k for k in range(len(names) - 3) if tuple(name.rpartition(".")[2] for name in names[k : k + 4]) == ends]
+
+    # -- derivatives ---------------------------------------------------------------------------------------------
+
+    def pullback(self, **weights: Any) -> Gradient:
+        """The gradient of a number L by all that this run was given: initial state, torques, reference, gains, memory,
+        varied parameters, wrenches. ``weights``: dL/dq of the recorded q, and so on, in the shapes of the arrays.
+
+        The run must have kept states: ``rollout(..., checkpoint_every=1)``.
+        """
+        if self.tape is None:
+            raise UnsupportedError(
+                "this trajectory does not know how it came about", where="pullback",
+                got="no states kept, or a part of a run, or one read from a file",
+                fix="rollout(..., checkpoint_every=1), and pull back from what it gives",
+            )  # fmt: skip
+        return self.tape.pullback(weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "tape": None}  # it holds machine code
 
     # -- out of here ---------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..scalar import Scalar, cos, sign, sin, sqrt
 from .vectors import Vector
 
-TINY = 1e-300
+TINY = 1e-30
 
 
 def quaternion_product(p: Sequence[Scalar], r: Sequence[Scalar]) -> list[Scalar]:

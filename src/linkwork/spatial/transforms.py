@@ -15,7 +15,7 @@ from typing import Any
 
 from ..scalar import Scalar
 from .motions import ArticulatedInertia, Force, Inertia, Motion
-from .vectors import Matrix, Symmetric, Vector, crosses, turn, turn_back, turn_matrix, turn_symmetric
+from .vectors import Matrix, Symmetric, Vector, crosses, outer, turn, turn_back, turn_matrix, turn_symmetric
 
 
 class Screw:
@@ -74,6 +74,11 @@ class Screw:
             grow = 2 * t * u.z
             shift = Symmetric(grow, 0, -t * u.x, grow, -t * u.y, 0)
         return Inertia(m, h + self.along(m * t), J + shift)
+
+    def momentum_outward(self, K: Matrix, p: Vector) -> tuple[Matrix, Vector]:
+        """Of a velocity field u over a mass: K = integral of u r^T, p = integral of u."""
+        p = self.outward(p)
+        return turn_matrix(self.axis, self.c, self.s, K) + outer(p, self.origin), p
 
     def articulated_outward(self, A: ArticulatedInertia) -> ArticulatedInertia:
         """With P = [p x], p = t e:  B' = B - M P,  J' = J + (P B)^T + P B'."""
@@ -147,6 +152,11 @@ class Pose:
         m, p, h = inertia.mass, self.origin, self.outward(inertia.h)
         J = self.tensor_outward(inertia.J) + crosses(p, h + p * (m * 0.5))
         return Inertia(m, h + p * m, J)
+
+    def momentum_outward(self, K: Matrix, p: Vector) -> tuple[Matrix, Vector]:
+        """Of a velocity field u over a mass: K = integral of u r^T, p = integral of u."""
+        p = self.outward(p)
+        return self.rotation @ (self.rotation @ K.T).T + outer(p, self.origin), p
 
     def articulated_outward(self, A: ArticulatedInertia) -> ArticulatedInertia:
         """With P = [p x]:  B' = B - M P,  J' = J + (P B)^T + P B'."""
@@ -225,6 +235,11 @@ class Transform:
         for screw in reversed(self.screws):
             inertia = screw.inertia_outward(inertia)
         return inertia
+
+    def momentum_outward(self, K: Matrix, p: Vector) -> tuple[Matrix, Vector]:
+        for screw in reversed(self.screws):
+            K, p = screw.momentum_outward(K, p)
+        return K, p
 
     def articulated_outward(self, A: ArticulatedInertia) -> ArticulatedInertia:
         for screw in reversed(self.screws):

@@ -135,6 +135,11 @@ class Symmetric:
         return f"Symmetric{tuple(self)!r}"
 
 
+def outer(a: Vector, b: Vector) -> Matrix:
+    """a b^T"""
+    return Matrix(*(b * x for x in a))
+
+
 def pseudo_inertia(J: Symmetric) -> Symmetric:
     """tr(J)/2 1 - J: the second moments of mass, integral of r r^T dm, from the inertia J about the same point."""
     half = 0.5 * (J.xx + J.yy + J.zz)

@@ -15,15 +15,14 @@ from ..formulations.regressor import ELEMENTS
 from ..function import Label
 from ..model import Layout, Model, grouped
 from ..pipeline import CHOOSING, LARGE, compile
-from ..program import ARITHMETIC, PARAMETER, Op, Port, Program, count
+from ..program import ARITHMETIC, FUNCTIONS, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
 from ..program.trace import linearize
-from ..scalar import cos, sign, sin, sqrt
 from ..symbols.names import WRENCH, Names, entries, vector
 from ..symbols.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from .angles import AngleGraph
-from .equations import Given, Trace, equations, needed
+from .equations import NAMES, Given, Trace, equations, needed
 from .expressions import evaluate, symbols_of
 from .polynomials import shortened
 from .symbolic_model import SymbolicModel
@@ -140,7 +139,7 @@ def from_program(program: Program, label: Label) -> SymbolicModel:
     return tracing.finish(label)
 
 
-_APPLY = ARITHMETIC | {Op.SQRT: sqrt, Op.SIN: sin, Op.COS: cos, Op.SIGN: sign}
+_APPLY = ARITHMETIC | FUNCTIONS
 
 
 class _OfNumbers:
@@ -232,7 +231,7 @@ def _short(model: SymbolicModel) -> SymbolicModel:
     graph = Graph()
     names: dict[str, Any] = {name: graph.input(k) for k, name in enumerate([*states, *model.values])}
     for step in steps:
-        names[step.name] = evaluate(step.expression, names, FUNCTIONS, float)
+        names[step.name] = evaluate(step.expression, names, _NAMED, float)
     ports = [Port("state", (len(states),)), Port("parameters", (len(model.values),), PARAMETER)]
     results = [Port("results", (len(outputs),))]
     program = absorb_signs(linearize(model.label.quantity, ports, results, [names[name] for name in outputs]))
@@ -246,7 +245,7 @@ def _short(model: SymbolicModel) -> SymbolicModel:
     )
 
 
-FUNCTIONS = {"sin": sin, "cos": cos, "sqrt": sqrt, "sign": sign}
+_NAMED = {name: FUNCTIONS[Op(op)] for op, name in NAMES.items()}
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -10,7 +10,8 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from ..errors import UnsupportedError
-from ..program.graph import ADD, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB, Graph, Node
+from ..program import Op
+from ..program.graph import ADD, COS, DIV, INPUT, MUL, NEG, SIN, SUB, Graph, Node
 from ..symbols.names import Names
 from .angles import signed_terms
 from .expressions import (
@@ -30,7 +31,10 @@ from .expressions import (
 
 TOO_LONG = 2000
 LONGEST = 12  # leaves of an expression; what would be longer is cut in two
-FUNCTIONS = {SIN: "sin", COS: "cos", SQRT: "sqrt"}
+NAMES: dict[int, str] = {  # of functions, as NumPy has them
+    Op.SIN: "sin", Op.COS: "cos", Op.SQRT: "sqrt", Op.SIGN: "sign", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
+    Op.ATAN2: "arctan2", Op.ABS: "abs", Op.MIN: "minimum", Op.MAX: "maximum",
+}  # fmt: skip
 
 
 class Given(NamedTuple):
@@ -202,8 +206,8 @@ def _expression(node: Node, of: Callable[[Any], Expression], on_line: bool) -> E
         return Quotient(of(node.a), of(node.b))
     if node.op in (SIN, COS):
         terms = sorted(signed_terms(node.a), key=lambda term: term[1].number if isinstance(term[1], Node) else -1)
-        return Call(FUNCTIONS[node.op], reduce(lambda total, term: add(term[0], total, of(term[1])), terms, Sum(())))
-    return Call(FUNCTIONS.get(node.op, "sign"), of(node.a))
+        return Call(NAMES[node.op], reduce(lambda total, term: add(term[0], total, of(term[1])), terms, Sum(())))
+    return Call(NAMES[node.op], *(of(x) for x in (node.a, node.b) if x is not None))
 
 
 def _angle_name(node: Node, inputs: Sequence[str]) -> str:

@@ -44,10 +44,15 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Call:
-    """``function``: sin, cos, sqrt or sign."""
+    """``function``: by NumPy's name. Those of arctan2, minimum and maximum are two."""
 
     function: str
     argument: Expression
+    second: Expression = None
+
+    @property
+    def arguments(self) -> tuple[Expression, ...]:
+        return (self.argument,) if self.second is None else (self.argument, self.second)
 
 
 @dataclass(frozen=True)
@@ -126,8 +131,8 @@ def parts(expression: Expression) -> Iterator[Expression]:
             inner = [factor for factor, _ in factors]
         case Quotient(numerator, denominator):
             inner = [numerator, denominator]
-        case Call(_, argument):
-            inner = [argument]
+        case Call():
+            inner = expression.arguments
         case _:
             inner = []
     for part in inner:
@@ -159,7 +164,7 @@ def evaluate(expression: Expression, names: Mapping[str, Any], functions: Mappin
                 return prod((of(factor) ** power for factor, power in factors), start=number(1.0))
             case Quotient(numerator, denominator):
                 return of(numerator) / of(denominator)
-        return functions[e.function](of(e.argument))
+        return functions[e.function](*map(of, e.arguments))
 
     return of(expression)
 
@@ -181,8 +186,8 @@ class Printer:
     def quotient(self, expression: Quotient) -> tuple[str, int]:
         return f"{self.write(expression.numerator, PRODUCT)}/{self.write(expression.denominator, ATOM)}", PRODUCT
 
-    def call(self, function: str, argument: Expression) -> str:
-        return f"{function}({self.write(argument)})"
+    def call(self, call: Call) -> str:
+        return f"{call.function}({', '.join(map(self.write, call.arguments))})"
 
     def brackets(self, text: str) -> str:
         return f"({text})"
@@ -210,4 +215,4 @@ class Printer:
                 return text, PRODUCT
             case Quotient():
                 return self.quotient(e)
-        return self.call(e.function, e.argument), ATOM
+        return self.call(e), ATOM

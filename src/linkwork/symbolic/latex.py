@@ -12,7 +12,12 @@ STEMS = GREEK | {
     "qd": r"\dot{q}", "qdd": r"\ddot{q}", "w": r"\omega", "wd": r"\dot{\omega}", "wi": r"\bar{\omega}",
     "Vd": r"\dot{V}", "vd": r"\dot{v}",
 }  # fmt: skip
+AROUND = {"sqrt": r"\sqrt{{{}}}", "abs": r"\left|{}\right|"}  # what stands on both sides of the argument
+FUNCTIONS = {
+    "sign": r"\operatorname{sign}", "arctan2": r"\operatorname{atan2}", "minimum": r"\min", "maximum": r"\max",
+}  # fmt: skip
 NAME = re.compile(r"([A-Za-z]+?)(\d[\w]*)?$")
+WORDS = re.compile(r"(\w*[A-Za-z]_[A-Za-z]\w*?)(\d[\d_]*)?$")  # such as dtau_dq12
 
 
 def latex(model: SymbolicModel) -> str:
@@ -26,9 +31,9 @@ class LatexPrinter(Printer):
 
     def symbol(self, name: str) -> str:
         """Letters, then digits and what follows as an index: \\dot{\\omega}_{2x} of wd2x."""
-        found = NAME.match(name)
+        found = WORDS.match(name) or NAME.match(name)
         stem, index = found.groups() if found else (name, None)
-        shown = STEMS.get(stem) or (stem if len(stem) == 1 else rf"\mathit{{{stem}}}")
+        shown = STEMS.get(stem) or (stem if len(stem) == 1 else r"\mathit{" + stem.replace("_", r"\_") + "}")
         if index is None:
             return shown
         return f"{shown}_{{{index.replace('_', ',')}}}"
@@ -44,21 +49,22 @@ class LatexPrinter(Printer):
     def quotient(self, expression: Quotient) -> tuple[str, int]:
         return rf"\frac{{{self.write(expression.numerator)}}}{{{self.write(expression.denominator)}}}", ATOM
 
-    def call(self, function: str, argument: Expression) -> str:
-        if function == "sqrt":
-            return rf"\sqrt{{{self.write(argument)}}}"
-        return self._function(function) + self.brackets(self.write(argument))
+    def call(self, call: Call) -> str:
+        arguments = ", ".join(map(self.write, call.arguments))
+        if call.function in AROUND:
+            return AROUND[call.function].format(arguments)
+        return self._function(call.function) + self.brackets(arguments)
 
     def whole(self, expression: Expression) -> str:
         """A right-hand side: where nothing follows it, the argument of a function needs no brackets."""
-        if isinstance(expression, Call) and expression.function != "sqrt":
-            text = self.write(expression.argument)
+        if isinstance(expression, Call) and expression.function not in AROUND:
+            text = ", ".join(map(self.write, expression.arguments))
             if " " not in text:
                 return f"{self._function(expression.function)} {text}"
         return self.write(expression)
 
     def _function(self, name: str) -> str:
-        return r"\operatorname{sign}" if name == "sign" else rf"\{name}"
+        return FUNCTIONS.get(name, rf"\{name}")
 
     def brackets(self, text: str) -> str:
         return rf"\left({text}\right)"

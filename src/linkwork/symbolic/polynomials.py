@@ -127,8 +127,8 @@ def _put_in(expression: Expression, values: Mapping[str, Expression]) -> Express
             return result
         case Quotient(numerator, denominator):
             return Quotient(_put_in(numerator, values), _put_in(denominator, values))
-        case Call(function, argument):
-            return Call(function, _put_in(argument, values))
+        case Call(function):
+            return Call(function, *(_put_in(argument, values) for argument in expression.arguments))
     return expression
 
 
@@ -240,7 +240,7 @@ class _Ring:
             case Quotient(numerator, denominator):
                 inverse = Quotient(Number(1.0), self._best(denominator))
                 return self.times(self.polynomial(numerator), {((self._generator(inverse), 1),): Fraction(1)})
-        return {((self._generator(Call(e.function, self._best(e.argument))), 1),): Fraction(1)}
+        return {((self._generator(Call(e.function, *map(self._best, e.arguments))), 1),): Fraction(1)}
 
     # -- back to expressions ---------------------------------------------------------------------------------------
 

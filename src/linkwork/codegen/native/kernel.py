@@ -1,9 +1,9 @@
 """Program -> IR that computes one block: as many states as a vector has lanes.
 
-Scalar number k of the inputs is vector number k of the input block. Sines and cosines have functions of their own,
-before what needs them: a call among other instructions would force everything out of the registers. The rest is cut
-into functions of bounded length, because LLVM's time grows faster than a very long function; values needed after a cut
-go through a scratch block.
+Scalar number k of the inputs is vector number k of the input block. Sines, cosines, exponentials and their like have
+functions of their own, before what needs them: a call among other instructions would force everything out of the
+registers. The rest is cut into functions of bounded length, because LLVM's time grows faster than a very long function;
+values needed after a cut go through a scratch block.
 
 Results go to the output block. Where they are few, result k is its vector number k, and all are there in the end. Where
 they are many, each of its rows is used again as soon as the tile it belongs to has been unpacked.
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...program.program import Op, Program
+from .elementary import FUNCTIONS, emit_choice, emit_function
 from .emit import Function, Module
 from .layout import Tile, columns, tile_width
 from .registers import Drop, Load, Run, Spill, Step, plan
@@ -53,13 +54,13 @@ def emit_kernel(
     scratch_rows = kept_rows
     names = tuple(f"{name}{k}" for k in range(len(segments)))
     for function, steps in zip(names, segments, strict=True):
-        sines = any(step.op == SINCOS for step in steps)
+        apart = any(step.op == SINCOS or step.op in FUNCTIONS for step in steps)
         # Without "stackrealign" what LLVM spills lies at multiples of 16 bytes, across lines of the cache.
         head = f'define internal void @{function}({BLOCKS}) noinline nounwind "stackrealign"'
-        with Function(module, head, volatile=not sines) as f:
+        with Function(module, head, volatile=not apart) as f:
             body = Body(f, program, kept, kept_rows)
-            if sines:
-                body.run_sines(steps)
+            if apart:
+                body.run_functions(steps)
             else:
                 body.run(steps)
             f.do("ret void")
@@ -78,11 +79,12 @@ def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
     for number, (op, *args) in program.numbered():
         if op in (Op.SIN, Op.COS):
             wanted.setdefault(args[0], []).append(number)
+    others = {n: Step(op, tuple(args), (n,)) for n, (op, *args) in program.numbered() if op in FUNCTIONS}
     results, done = set(program.results), set(range(program.first_instruction))
 
-    def sines(arguments: Sequence[int], before: Sequence[Step] = ()) -> list[Step]:
-        made = tuple(value for a in arguments for value in wanted.pop(a))
-        steps = [*before, Step(SINCOS, tuple(arguments), made)]
+    def functions(angles: Sequence[int], more: Sequence[int], before: Sequence[Step] = ()) -> list[Step]:
+        made = tuple(value for a in angles for value in wanted.pop(a))
+        steps = [*before, *([Step(SINCOS, tuple(angles), made)] if angles else ()), *(others.pop(n) for n in more)]
         values = [value for step in steps for value in step.makes]
         done.update(values)
         part.extend(Step(STORE, (value,)) for value in values if value in results)
@@ -91,15 +93,16 @@ def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
     part: list[Step] = []
     early, before = _without_sines(program, wanted)
     if early:
-        yield sines(early, before)
+        yield functions(early, (), before)
     for number, (op, *args) in program.numbered():
         if number in done:
             continue
-        if op in (Op.SIN, Op.COS):
+        if op in (Op.SIN, Op.COS) or op in FUNCTIONS:
             if part:
                 yield part
                 part = []
-            yield sines([a for a in wanted if a in done])
+            ready = [n for n, step in others.items() if n not in done and done.issuperset(step.args)]
+            yield functions([a for a in wanted if a in done], ready)
             continue
         part.append(Step(op, tuple(args), (number,)))
         done.add(number)
@@ -267,11 +270,14 @@ class Body:
         else:
             self.make(step.makes[0], _operate(self.f, Op(step.op), args))
 
-    def run_sines(self, steps: Sequence[Step]):
-        """The last step is of sines and cosines."""
-        *before, sines = steps
-        for step in before:
-            self.execute(step, [self.get(a) for a in step.args])
+    def run_functions(self, steps: Sequence[Step]):
+        for step in steps:
+            if step.op == SINCOS:
+                self.run_sines(step)
+            else:
+                self.execute(step, [self.get(a) for a in step.args])
+
+    def run_sines(self, sines: Step):
         parts: dict[int, list[tuple[int, bool]]] = {a: [] for a in sines.args}
         for value in sines.makes:
             op, argument = self.program.instructions[value - self.program.first_instruction]
@@ -301,6 +307,12 @@ def _operate(f: Function, op: Op, args: list[str]) -> str:
             return f.negative(*args)
         case Op.SQRT:
             return f.intrinsic("sqrt", *args)
+        case Op.ABS:
+            return f.intrinsic("fabs", *args)
+        case Op.MIN | Op.MAX:
+            return emit_choice(f, op == Op.MAX, *args)
+        case Op.EXP | Op.LOG | Op.TANH | Op.ATAN2:
+            return emit_function(f, op, args)
         case Op.FMA:
             return f.fma(*args)
         case Op.FMS:

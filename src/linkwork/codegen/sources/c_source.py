@@ -22,6 +22,7 @@ REAL = {"float64": "double", "float32": "float"}
 # pi/2 in three parts; n times the first two is exact for |x| <= LIMIT, fused or not
 PARTS = {"double": SPLIT_PARTS, "float": ("0x1.92p+0", "0x1.fb4p-12", "0x1.4442d2p-24")}
 LIMIT = {"double": 1e5, "float": 8e3}
+LIBRARY = (Op.SQRT, Op.EXP, Op.LOG, Op.TANH, Op.ATAN2, Op.ABS)  # functions of math.h, by the same names
 FUSING = (
     "A C compiler may fuse a product and a sum where it likes, so the last digits differ from those of native code of"
     " linkwork. Do not compile with -ffast-math, which spoils sine and cosine."
@@ -107,10 +108,13 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     used = {op for op, *_ in program.instructions}
     if Op.SIGN in used:
         yield _sign(real)
+    for op, name, relation in ((Op.MIN, "minimum", "<"), (Op.MAX, "maximum", ">")):
+        if op in used:
+            yield _choice(real, name, relation)
     if used & {Op.SIN, Op.COS}:
         yield _sine_cosine(real)
     names = value_names(program, lambda number: literal(number, real))
-    statements = list(_statements(program, names))
+    statements = list(_statements(program, names, real))
     ending = list(_ending(program, names))
     if len(statements) <= PART:
         yield _definition(prototype, [*statements, *ending], {}, real, program.inputs)
@@ -129,7 +133,7 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
 Statement = tuple[tuple[str, ...], str]  # the locals it makes (two: sine and cosine of an angle), and from what
 
 
-def _statements(program: Program, names: Sequence[str]) -> Iterator[Statement]:
+def _statements(program: Program, names: Sequence[str], real: str) -> Iterator[Statement]:
     """All angles first, then their sines and cosines, which so overlap, then the rest."""
     early: set[int] = set()
     for k, (op, *args) in reversed([*program.numbered()]):
@@ -138,7 +142,9 @@ def _statements(program: Program, names: Sequence[str]) -> Iterator[Statement]:
     angles = set()
     for k, (op, *args) in sorted(program.numbered(), key=lambda numbered: numbered[0] not in early):
         if op not in (Op.SIN, Op.COS):
-            yield (names[k],), expression(op, *(names[a] for a in args))
+            text = expression(op, *(names[a] for a in args))
+            of_float = real == "float" and op in LIBRARY
+            yield (names[k],), text.replace("(", "f(", 1) if of_float else text
         elif args[0] not in angles:
             angles.add(args[0])
             yield (f"sin_{names[k][4:]}", f"cos_{names[k][4:]}"), names[args[0]]
@@ -190,6 +196,14 @@ def _sign(real: str) -> str:
 static {real} sign({real} x)
 {{
     return x > 0 ? {one} : x < 0 ? -{one} : x;
+}}"""
+
+
+def _choice(real: str, name: str, relation: str) -> str:
+    return f"""/* not a number if one of them is none */
+static {real} {name}({real} a, {real} b)
+{{
+    return a {relation} b || isnan(a) ? a : b;
 }}"""
 
 

@@ -9,6 +9,11 @@ from ...errors import UnsupportedError
 from ...program import ARITHMETIC, Op, Port
 from .listing import Exported, name_of
 
+NAMES = {
+    Op.SQRT: "sqrt", Op.SIN: "sin", Op.COS: "cos", Op.SIGN: "sign", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
+    Op.ATAN2: "atan2", Op.ABS: "fabs", Op.MIN: "fmin", Op.MAX: "fmax",
+}  # fmt: skip
+
 
 def to_casadi(function: Exported, name: str | None = None) -> Any:
     """A ``casadi.Function`` with the same inputs and outputs by name; vectors are columns. CasADi differentiates it."""
@@ -18,7 +23,7 @@ def to_casadi(function: Exported, name: str | None = None) -> Any:
         raise UnsupportedError(
             "CasADi is not installed", where="to_casadi", fix="pip install 'linkwork[casadi]'"
         ) from error
-    others = {Op.SQRT: casadi.sqrt, Op.SIN: casadi.sin, Op.COS: casadi.cos, Op.SIGN: casadi.sign}
+    others = {op: getattr(casadi, name) for op, name in NAMES.items()}
     apply = ARITHMETIC | others
     program = function.program
     inputs = [casadi.SX.sym(port.name, *_shape(port)) for port in program.inputs]

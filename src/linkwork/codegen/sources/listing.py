@@ -28,6 +28,8 @@ OPERATIONS = {
     Op.ADD: "{} + {}", Op.SUB: "{} - {}", Op.MUL: "{} * {}", Op.DIV: "{} / {}", Op.NEG: "-{}",
     Op.SQRT: "sqrt({})", Op.SIN: "sin({})", Op.COS: "cos({})", Op.SIGN: "sign({})",
     Op.FMA: "{} * {} + {}", Op.FMS: "{} * {} - {}", Op.FNMA: "{2} - {0} * {1}",
+    Op.EXP: "exp({})", Op.LOG: "log({})", Op.TANH: "tanh({})", Op.ATAN2: "atan2({}, {})", Op.ABS: "fabs({})",
+    Op.MIN: "minimum({}, {})", Op.MAX: "maximum({}, {})",
 }  # fmt: skip
 WIDTH = 116
 MADE = f"Made by linkwork {__version__}"
@@ -37,6 +39,7 @@ inline int long mutable namespace new operator private protected public register
 struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
 all clean help install test
 main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL w batch
+exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum
 """  # of C and C++, of CMake, and those that the files use themselves: no names of functions
 
 

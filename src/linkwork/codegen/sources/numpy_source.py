@@ -23,6 +23,10 @@ from .listing import (
 )
 
 DTYPE = {"float64": "float", "float32": "np.float32"}
+IMPORTED = {
+    Op.ATAN2: "arctan2 as atan2", Op.COS: "cos", Op.EXP: "exp", Op.ABS: "fabs", Op.LOG: "log", Op.MAX: "maximum",
+    Op.MIN: "minimum", Op.SIGN: "sign", Op.SIN: "sin", Op.SQRT: "sqrt", Op.TANH: "tanh",
+}  # fmt: skip
 ENTRIES = '''def _entries(name, x, *shape):
     """The entries of an array (..., *shape) one after another, each with the batch axes."""
     x = np.asanyarray(x)
@@ -75,7 +79,7 @@ def {name}({inputs}):
 
 def _imports(function: Exported) -> str:
     used = {op for op, *_ in function.program.instructions}
-    names = [op.name.lower() for op in (Op.COS, Op.SIGN, Op.SIN, Op.SQRT) if op in used]
+    names = [name for op, name in IMPORTED.items() if op in used]
     return f"from numpy import {', '.join(names)}\n" if names else ""
 
 

@@ -40,6 +40,7 @@ class JointKind:
     has_spring = True  # may it have one?
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
+    successive = False  # do its freedoms turn one after another, each carried by those before it?
 
     @property
     def nq(self) -> int:
@@ -48,6 +49,11 @@ class JointKind:
     @property
     def nv(self) -> int:
         return len(self.velocity_parts)
+
+    @property
+    def changes(self) -> bool:
+        """Do its unit motions, as the body sees them, depend on the position?"""
+        return type(self).subspace_rates is not JointKind.subspace_rates
 
     def __repr__(self) -> str:
         return f"<joint kind {self.name}>"

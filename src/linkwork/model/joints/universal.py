@@ -19,6 +19,7 @@ class Universal(JointKind):
     velocity_meaning = "about the first axis, then the second"
     turning = (True, True)
     directions = 2
+    successive = True
 
     def frames(self, axis, second_axis):
         first, second = (each / np.linalg.norm(each) for each in (axis, second_axis))

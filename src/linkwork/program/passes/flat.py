@@ -6,7 +6,6 @@ those of a flat product the same with sign +1. Values that a pass makes are numb
 
 from __future__ import annotations
 
-import math
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -18,7 +17,8 @@ from typing import Any
 
 from ..counts import Operations, count
 from ..graph import Graph, Node
-from ..program import Op, Program
+from ..interpret import FUNCTIONS
+from ..program import FUSED, Op, Program
 from ..trace import linearize
 from .dead import use_counts
 
@@ -28,14 +28,16 @@ Pair = tuple[int, int, int]  # two items and their relative sign
 
 LONGEST = 40  # items of a sum in which pairs are looked for; they grow with the square
 
-SINE_AND_COSINE, DIVISION = 20, 4  # what the dear ones weigh in native code, in multiplications
+FUNCTION, DIVISION = 20, 4  # what the dear ones weigh in native code, in multiplications
 SIGNS = {int(Op.ADD): 1, int(Op.SUB): -1, int(Op.MUL): 1}  # of the second operand
-MUL, FMA = int(Op.MUL), int(Op.FMA)
+MUL = int(Op.MUL)
 
 
 def work(done: Operations) -> int:
     """What a pass must lower: the number of operations, the dear ones by their weight."""
-    return done.mul + done.add + done.neg + DIVISION * (done.div + done.sqrt) + SINE_AND_COSINE * done.sincos
+    functions = done.sincos + done.exp + done.log + done.tanh + done.atan2
+    choices = done.abs + done.min + done.max
+    return done.mul + done.add + done.neg + choices + DIVISION * (done.div + done.sqrt) + FUNCTION * functions
 
 
 @lru_cache(maxsize=1)  # most passes find nothing, and the next one starts from the same program
@@ -48,7 +50,7 @@ def if_it_helps(rewrite: Pass) -> Pass:
 
     @wraps(rewrite)
     def kept(program: Program) -> Program:
-        if any([code[0] >= FMA for code in program.instructions]):
+        if any([code[0] in FUSED for code in program.instructions]):
             return program
         made = rewrite(program)
         return made if made is not program and work(count(made)) < _work_of(program) else program
@@ -231,14 +233,10 @@ def apply(op: int, *operands: Any) -> Any:
     return APPLIED[op](*operands)
 
 
-APPLIED: dict[int, Callable[..., Any]] = {
+APPLIED: dict[int, Callable[..., Any]] = FUNCTIONS | {
     Op.ADD: operator.add,
     Op.SUB: operator.sub,
     Op.MUL: operator.mul,
     Op.DIV: operator.truediv,
     Op.NEG: operator.neg,
-    Op.SQRT: lambda x: x.sqrt() if isinstance(x, Node) else math.sqrt(x),
-    Op.SIN: lambda x: x.sin() if isinstance(x, Node) else math.sin(x),
-    Op.COS: lambda x: x.cos() if isinstance(x, Node) else math.cos(x),
-    Op.SIGN: lambda x: x.sign() if isinstance(x, Node) else (x > 0) - (x < 0),
 }

@@ -1,0 +1,149 @@
+"""Forward mode over any scalar: a number with its slopes along some directions, so that a formulation, which knows
+nothing of derivatives, gives them when it is run on such numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import Scalar, cos, is_zero, sign, sin, sqrt
+
+Slopes = Mapping[int, Scalar]  # by direction; a direction that is not there has none
+
+
+def dual(value: Scalar, slopes: Slopes) -> Scalar:
+    """``value`` with those of its slopes that are not known to be zero; the plain value if there are none."""
+    kept = {k: slope for k, slope in slopes.items() if not is_zero(slope)}
+    return Dual(value, kept) if kept else value
+
+
+def value_of(x: Scalar) -> Scalar:
+    return x.value if isinstance(x, Dual) else x
+
+
+def slope_of(x: Scalar, direction: int) -> Scalar:
+    return x.slopes.get(direction, 0) if isinstance(x, Dual) else 0
+
+
+class Dual:
+    """A value and its slopes, scalars of one kind. It is no structural zero even where its value is one.
+
+    Slopes are exact where the function has some. ``sign`` has slope 0 and with it |x| has slope 0 at rest; that of the
+    smaller or larger of two equal numbers is the first one's.
+    """
+
+    __slots__ = ("slopes", "value")
+
+    def __init__(self, value: Scalar, slopes: Slopes):
+        self.value, self.slopes = value, slopes
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
+        """An array is one scalar beside it, and so is a NumPy number."""
+        act = _NUMPY.get(ufunc.__name__)
+        return act(*operands) if act and method == "__call__" and not options else NotImplemented
+
+    def _mapped(self, value: Scalar, slope: Scalar) -> Scalar:
+        """A function of this number: its value here, and its slope."""
+        return dual(value, {k: x * slope for k, x in self.slopes.items()})
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Dual):
+            both = self.slopes.keys() & other.slopes.keys()
+            return dual(
+                self.value + other.value,
+                {**self.slopes, **other.slopes, **{k: self.slopes[k] + other.slopes[k] for k in both}},
+            )
+        return Dual(self.value + other, self.slopes) if _is_scalar(other) else NotImplemented
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return Dual(-self.value, {k: -x for k, x in self.slopes.items()})
+
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, Dual):
+            both = self.slopes.keys() & other.slopes.keys()
+            return dual(
+                self.value - other.value,
+                {
+                    **self.slopes,
+                    **{k: -x for k, x in other.slopes.items()},
+                    **{k: self.slopes[k] - other.slopes[k] for k in both},
+                },
+            )
+        return Dual(self.value - other, self.slopes) if _is_scalar(other) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        if not _is_scalar(other):
+            return NotImplemented
+        return Dual(other - self.value, {k: -x for k, x in self.slopes.items()})
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Dual):
+            value, slopes = self.value * other.value, {k: x * other.value for k, x in self.slopes.items()}
+            for k, x in other.slopes.items():
+                slopes[k] = slopes[k] + x * self.value if k in slopes else x * self.value
+            return dual(value, slopes)
+        return self._mapped(self.value * other, other) if _is_scalar(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, Dual):
+            value, inverse = self.value / other.value, 1 / other.value
+            slopes = {k: x * inverse for k, x in self.slopes.items()}
+            for k, x in other.slopes.items():
+                slopes[k] = slopes.get(k, 0) - x * (value * inverse)
+            return dual(value, slopes)
+        return self._mapped(self.value / other, 1 / other) if _is_scalar(other) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if not _is_scalar(other):
+            return NotImplemented
+        value = other / self.value
+        return self._mapped(value, -(value * (1 / self.value)))
+
+    def __pow__(self, exponent: Any) -> Any:
+        if not isinstance(exponent, (int, float)):
+            return NotImplemented
+        return self._mapped(self.value**exponent, exponent * self.value ** (exponent - 1))
+
+    def __abs__(self) -> Any:
+        return self._mapped(abs(self.value), sign(self.value))
+
+    def sin(self) -> Any:
+        return self._mapped(sin(self.value), cos(self.value))
+
+    def cos(self) -> Any:
+        return self._mapped(cos(self.value), -sin(self.value))
+
+    def sqrt(self) -> Any:
+        root = sqrt(self.value)
+        return self._mapped(root, 0.5 / root)
+
+    def sign(self) -> Any:
+        return sign(self.value)
+
+    def __repr__(self) -> str:
+        return f"Dual({self.value!r}, {self.slopes!r})"
+
+
+def _is_scalar(x: Any) -> bool:
+    """Not a vector, whose own operator takes over."""
+    return isinstance(x, (int, float, np.ndarray)) or not hasattr(x, "__iter__")
+
+
+_NUMPY: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b if isinstance(a, Dual) else b + a,
+    "subtract": lambda a, b: a - b if isinstance(a, Dual) else b.__rsub__(a),
+    "multiply": lambda a, b: a * b if isinstance(a, Dual) else b * a,
+    "divide": lambda a, b: a / b if isinstance(a, Dual) else b.__rtruediv__(a),
+    "negative": lambda a: -a,
+    "absolute": abs,
+    "sin": sin,
+    "cos": cos,
+    "sqrt": sqrt,
+    "sign": sign,
+}

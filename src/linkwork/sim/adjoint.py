@@ -1,0 +1,112 @@
+"""The time loop backwards: what a sum of records times weights owes to each state, held input and constant.
+
+A step of it is a program like any other, so that the loops of all back ends run it. Its rows:
+
+    bars: of s | of the constants | of the held inputs of one step    what it computes, from the last step to the first
+    t | dt                                                            counted backwards, so dt is negative
+    held: x, the rates before it | the held inputs | weights of x     as they were at the step
+    constants
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..codegen.optimised import optimised
+from ..codegen.schemes import OwnStep, Scheme
+from ..codegen.timeloop import TimeLoop
+from ..derive import vjp
+from ..program import Port, Program
+from ..program.replay import assembled, input_nodes, replayed, split
+from .plant import Plant
+from .transition import transition
+
+BAR = "_bar"
+
+
+@dataclass(frozen=True)
+class Adjoint:
+    """Of a plant that runs by a scheme. ``looks_back``: are the rates of earlier steps among its inputs? Where nothing
+    puts x on its manifold, they enter a step as they are, and its slopes do not depend on them."""
+
+    plant: Plant
+    scheme: Scheme
+
+    @property
+    def looks_back(self) -> bool:
+        return bool(self.scheme.history) and self.plant.finish is not None
+
+    @property
+    def s(self) -> int:
+        return self.plant.x * (1 + self.scheme.history)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Of the bars of s, constants, held inputs."""
+        sizes = [sum(port.size for port in self._ports(names)) for names in (self.plant.constants, self.plant.held)]
+        return self.s, sizes[0], sizes[1]
+
+    def _ports(self, names: Any) -> list[Port]:
+        return [port for port in self.plant.ports if port.name in names]
+
+    @cached_property
+    def forward(self) -> TimeLoop:
+        """The loop that records s: x, and where it counts the rates there."""
+        plant, own = self.plant, isinstance(self.scheme, OwnStep)
+        ports = plant.ports
+        given = split(input_nodes(ports), ports)
+        parts = {Port(port.name, port.shape): given[port.name] for port in plant.state}
+        if self.looks_back:
+            parts |= {Port(f"{name}_rate", (len(x),)): x for name, x in replayed(plant.rates, given).items()}
+        loop = plant.time_loop(self.scheme, ("q",))
+        record = optimised(assembled("states", ports, parts))
+        return TimeLoop(
+            loop.scheme, plant.step if own else plant.rates, loop.finish, record, loop.x, loop.held, loop.constants
+        )
+
+    @cached_property
+    def later(self) -> TimeLoop:
+        return self._loop(early=False)
+
+    @cached_property
+    def early(self) -> TimeLoop:
+        """Of the steps that start a scheme that looks back."""
+        return self._loop(early=True)
+
+    def _loop(self, early: bool) -> TimeLoop:
+        plant, x = self.plant, self.plant.x
+        held, constants = self._ports(plant.held), self._ports(plant.constants)
+        names = ["s", *(port.name for port in (*held, *constants))]
+        step = vjp(transition(plant, self.scheme, early), names, ["s"])
+        bars = [
+            Port(name, (size,)) for name, size in zip(("s_bar", "constants_bar", "held_bar"), self.sizes, strict=True)
+        ]
+        states = [Port("x", (x,)), *[Port(f"x{k}", (x,)) for k in range(1, 1 + self.scheme.history) if self.looks_back]]
+        weights = Port("weights", (x,))
+        ports = [*bars, Port("t", ()), Port("dt", ()), *states, *held, weights, *constants]
+        given = split(input_nodes(ports), ports)
+        s = [value for port in states for value in given[port.name]]
+        s += [0] * (self.s - len(s))
+        slopes = replayed(step, {**given, "s": s, "dt": [-given["dt"][0]]})
+        of_s = list(slopes["s_bar"])
+        of_s[:x] = [a + b for a, b in zip(of_s, given["weights"], strict=False)]
+        of_constants = [value for port in constants for value in slopes[port.name + BAR]]
+        summed = [a + b for a, b in zip(given["constants_bar"], of_constants, strict=True)]
+        of_held = [value for port in held for value in slopes[port.name + BAR]]
+        program = optimised(assembled("adjoint", ports, dict(zip(bars, (of_s, summed, of_held), strict=True))))
+        record = assembled("held_bars", ports, {bars[2]: given["held_bar"]})
+        sizes = [port.size for port in (*states, *held, weights)]
+        return TimeLoop(
+            OwnStep(), program, None, record, sum(self.sizes), tuple(sizes), sum(port.size for port in constants)
+        )
+
+    @cached_property
+    def instructions(self) -> int:
+        return self.later.instructions
+
+    def of_records(self, outputs: tuple[str, ...], record: Program) -> Program:
+        """From the inputs of a record and the weights of its outputs to the bars of x, held inputs and constants."""
+        names = [port.name for port in self.plant.ports if port.name not in ("t", "dt")]
+        return optimised(vjp(record, names, outputs))

@@ -1,0 +1,295 @@
+"""Gradients through time: from weights of what a run recorded back to all that it started from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..assembly import numbers
+from ..codegen.backend import backend
+from ..codegen.timeloop import TimeLoop, Turns
+from ..control import Point
+from ..errors import ShapeError, UnknownNameError
+from ..pipeline import compile, tangents
+from ..program import Program, interpret
+from .adjoint import BAR, Adjoint
+from .now import MEMORY, REFERENCE
+from .runner import GROUP, Runner, of_samples, shares
+from .trajectory import Trajectory
+
+SEGMENT = 64  # steps that are computed again at a time, unless less memory is asked for
+ROOM = 2**22  # numbers of a segment's states
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Of a number L(records) by all that a run was given, in the shapes it was given in; what was not given is not
+    there. ``q0``: along the tangent, one entry for each independent velocity; it and ``v0`` are of each sample."""
+
+    q0: np.ndarray
+    v0: np.ndarray
+    torque: np.ndarray | None = None
+    reference: Point | None = None
+    gains: dict[str, np.ndarray] = field(default_factory=dict)
+    memory: dict[str, np.ndarray] = field(default_factory=dict)
+    vary: dict[str, Any] = field(default_factory=dict)
+    wrenches: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+class Tape:
+    """What must be kept of a run to go back through it: its states at every so many steps, and where its records have
+    all states already, nothing else."""
+
+    def __init__(self, runner: Runner, steps: int, every: int, checkpoint_every: int, threads: int, kept: bool):
+        """``kept``: do the records stay in memory?"""
+        self.runner, self.steps, self.every, self.threads = runner, steps, every, threads
+        self.setup, self.plant = runner.setup, runner.setup.plant
+        scheme = runner.loop.scheme
+        self.adjoint: Adjoint = self.plant.adjoints.setdefault(scheme, Adjoint(self.plant, scheme))
+        state = [port.name for port in self.plant.state]
+        leading = list(self.setup.outputs[: len(state)]) == state == ["q", "v"]
+        self.recorded = checkpoint_every == 1 and every == 1 and kept and leading and not self.adjoint.looks_back
+        self.segment = steps if self.recorded else SEGMENT if checkpoint_every == 1 else checkpoint_every
+        self.records = np.zeros((0, 0, 0))
+        self.states: dict[tuple[int, int], np.ndarray] = {}  # first sample of a group, step -> state
+        runner.held = [x.copy() for x in runner.held]
+        runner.constants = runner.constants.copy()
+
+    def keep(self, first: int, step: int, state: np.ndarray) -> None:
+        if not self.recorded:
+            self.states[first, step] = state.copy()
+
+    def until(self, step: int) -> int:
+        """Steps until the next state is to be kept."""
+        return self.segment - step % self.segment
+
+    def attach(self, trajectory: Trajectory, records: Any) -> None:
+        """The run is over. Records that are needed cannot be written to any more."""
+        trajectory.tape = self
+        if self.recorded:
+            self.records = records.array
+            for name, array in trajectory.arrays.items():
+                if name != "t":
+                    array.flags.writeable = False
+
+    # -- going back ------------------------------------------------------------------------------------------------
+
+    def pullback(self, weights: Mapping[str, Any]) -> Gradient:
+        runner, samples = self.runner, self.setup.samples
+        given = self._weights(weights)
+        s, c, h = self.adjoint.sizes
+        bars_of_x = np.empty((samples, self.plant.x))
+        bars_of_constants = np.empty((samples, c))
+        bars_of_held = [np.zeros((len(x), self.steps, x.shape[2])) for x in runner.held]
+        with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
+            for first in range(0, samples, GROUP):
+                group = slice(first, min(first + GROUP, samples))
+                state = np.zeros((group.stop - first, s + c + h + 1))
+                for begin, end in self._segments():
+                    block = self._back(group, begin, end, state, given, pool)
+                    start = 0
+                    for x, total in zip(runner.held, bars_of_held, strict=True):
+                        part = block[..., start : start + x.shape[2]]
+                        start += x.shape[2]
+                        if len(x) > 1:
+                            total[group, begin:end] += part
+                        else:
+                            total[:, begin:end] += part.sum(axis=0)
+                bars_of_x[group] = state[:, : self.plant.x]
+                bars_of_constants[group] = state[:, s : s + c]
+        return self._gradient(bars_of_x, bars_of_held, bars_of_constants)
+
+    def _segments(self) -> Iterator[tuple[int, int]]:
+        """Steps, the last first; those that start a scheme are by themselves."""
+        size = max(1, min(self.segment, ROOM // (GROUP * self.plant.x))) if self.recorded else self.segment
+        cuts = {*range(0, self.steps, size), min(self.adjoint.scheme.history, self.steps), self.steps}
+        ends = sorted(cuts)
+        yield from reversed(list(pairwise(ends)))
+
+    def _back(
+        self, group: slice, begin: int, end: int, bars: np.ndarray, weights: Mapping[str, np.ndarray], pool: Any
+    ) -> np.ndarray:
+        """Bars at ``end`` become those at ``begin``; gives those of the held inputs in between."""
+        adjoint, runner, count, x = self.adjoint, self.runner, end - begin, self.plant.x
+        states = self._states(group, begin, end, pool)
+        back = adjoint.scheme.history if adjoint.looks_back else 0
+        last = end == self.steps
+        own, of_held, of_constants = self._of_records(group, begin, end + last, states[:, back:, :x], weights)
+        if last:
+            bars[:, :x] += own[:, -1]
+        bars[:, adjoint.s : adjoint.s + of_constants.shape[1]] += of_constants
+        held = [states[:, back : back + count, :x]]
+        held += [states[:, back - k : back - k + count, x:] for k in range(1, back + 1)]
+        held += [of_samples(part, group)[:, begin:end] for part in runner.held]
+        held = [part[:, ::-1] for part in (*held, own[:, :count])]
+        loop = adjoint.early if begin < adjoint.scheme.history else adjoint.later
+        run = self._compiled(loop)
+        width = adjoint.sizes[2]
+        block = np.zeros((len(states), count + 1, width))
+        bars[:, -1] = 0.0  # steps made, by which time is counted
+
+        def work(here: slice) -> None:
+            turns = Turns(0, count, 1, bool(width), count - 1)
+            constants = of_samples(runner.constants, slice(group.start + here.start, group.start + here.stop))
+            parts = [of_samples(part, here) for part in held]
+            run(turns, (end - 1) * runner.dt, -runner.dt, bars[here], parts, constants, block[here])()
+
+        list((map if pool is None else pool.map)(work, shares(len(states), self.threads)))
+        block = block[:, :0:-1]
+        if of_held.size:
+            block += of_held[:, :count]
+            block[:, -1] += of_held[:, count:].sum(axis=1)  # the last record takes what is held over the last step
+        return block
+
+    def _compiled(self, loop: TimeLoop) -> Any:
+        return backend(self.runner.backend).compile_loop(loop, self.setup.samples)
+
+    def _states(self, group: slice, begin: int, end: int, pool: Any) -> np.ndarray:
+        """States at steps from ``begin`` to ``end`` (samples, steps, x), each with its rates if they count, and then
+        with those of as many steps before as the scheme looks back on."""
+        if self.recorded:
+            return self.records[group, begin : end + 1, : self.plant.x]
+        adjoint, runner, x = self.adjoint, self.runner, self.plant.x
+        known = begin - begin % self.segment
+        state = self.states[group.start, known].copy()
+        loop = adjoint.forward
+        back = adjoint.scheme.history if adjoint.looks_back else 0
+        block = np.zeros((len(state), back + end + 1 - known, len(loop.record.results)))
+        for age in range(1, back + 1):
+            block[:, back - age, x:] = state[:, age * x : (age + 1) * x]
+        run = self._compiled(loop)
+
+        def work(here: slice) -> None:
+            samples = slice(group.start + here.start, group.start + here.stop)
+            held = [of_samples(part, samples) for part in runner.held]
+            turns = Turns(known, end - known, 1, end=True, last_held=self.steps - 1)
+            run(turns, 0.0, runner.dt, state[here], held, of_samples(runner.constants, samples), block[here, back:])()
+
+        list((map if pool is None else pool.map)(work, shares(len(state), self.threads)))
+        return block[:, begin - known :]
+
+    # -- weights of records ----------------------------------------------------------------------------------------
+
+    def _weights(self, weights: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        found, rows = {}, self.steps // self.every + 1
+        shapes = self.runner.shapes
+        for name, value in weights.items():
+            if name not in shapes:
+                raise UnknownNameError("recorded array", name, shapes, where="pullback")
+            array, shape = numbers(value, f"pullback, {name!r}"), (rows, *shapes[name])
+            whole = (self.setup.samples, *shape)
+            if not self.setup.batched:
+                array = array[None]
+            try:
+                found[name] = np.broadcast_to(array, whole)
+            except ValueError:
+                expected = whole if self.setup.batched else shape
+                raise ShapeError(
+                    "wrong shape", where=f"pullback, {name!r}", got=np.shape(value), expected=f"{expected}, as recorded"
+                ) from None
+        if not found:
+            raise ShapeError(
+                "there is nothing to pull back", where="pullback", expected=f"weights of: {', '.join(shapes)}",
+                fix="pullback(q=dL_dq, v=dL_dv), arrays as they were recorded",
+            )  # fmt: skip
+        return found
+
+    def _of_records(
+        self, group: slice, begin: int, end: int, states: np.ndarray, weights: Mapping[str, np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Bars of x at steps from ``begin`` up to ``end``, of held inputs there, and of the constants, from what is
+        recorded at these steps."""
+        count, x, every = len(states), self.plant.x, self.every
+        bars = np.zeros((count, end - begin, x))
+        rows = slice(-(-begin // every), -(-end // every))
+        at = slice(rows.start * every - begin, None, every)
+        parts = self.plant.parts(bars)
+        given = {name: array[group, rows] for name, array in weights.items()}
+        if not self.plant.model.loops and given.keys() <= {"q", "v"}:
+            for name, array in given.items():
+                parts[name][:, at] = array
+            return bars, np.zeros((count, end - begin, 0)), np.zeros((count, 0))
+        steps = np.arange(begin, end)[at]
+        runner, plant = self.runner, self.plant
+        inputs = [*plant.parts(states[:, : end - begin][:, at]).values(), runner.dt * steps, np.array(runner.dt)]
+        for name, x in zip(plant.held, runner.held, strict=True):
+            inputs.append(
+                of_samples(x, group)[:, np.minimum(steps, self.steps - 1)].reshape(-1, len(steps), *plant.held[name])
+            )
+        own = of_samples(runner.constants, group)
+        cuts = np.cumsum([math.prod(shape) for shape in plant.constants.values()])[:-1]
+        split = np.split(own, cuts, axis=1) if plant.constants else []
+        inputs += [x.reshape(len(x), 1, *shape) for x, shape in zip(split, plant.constants.values(), strict=True)]
+        program, call = self._of_outputs(tuple(given))
+        slopes = {port.name.removesuffix(BAR): np.empty((count, len(steps), *port.shape)) for port in program.outputs}
+        call(*inputs, *given.values(), out=tuple(slopes.values()))
+        for port in plant.state:
+            parts[port.name][:, at] = slopes[port.name]
+        held = np.zeros((count, end - begin, sum(x.shape[2] for x in runner.held)))
+        if plant.held:
+            held[:, at] = np.concatenate([slopes[name].reshape(count, len(steps), -1) for name in plant.held], axis=2)
+        summed = [slopes[name].reshape(count, len(steps), -1).sum(axis=1) for name in plant.constants]
+        return bars, held, np.concatenate(summed, axis=1) if summed else np.zeros((count, 0))
+
+    @cache  # noqa: B019 (as long as the tape)
+    def _of_outputs(self, outputs: tuple[str, ...]) -> tuple[Program, Any]:
+        """From the inputs of the record and weights of some outputs to the bars of state, held inputs and constants."""
+        program = self.adjoint.of_records(outputs, self.runner.loop.record)
+        return program, backend(self.runner.backend).compile(program, "float64").call
+
+    # -- what was given --------------------------------------------------------------------------------------------
+
+    def _gradient(self, of_x: np.ndarray, of_held: list[np.ndarray], of_constants: np.ndarray) -> Gradient:
+        plant, inputs = self.plant, self.setup.inputs
+        parts = plant.parts(of_x)
+        found = dict(zip(plant.held, of_held, strict=True))
+        start = 0
+        for name, shape in plant.constants.items():
+            size = math.prod(shape)
+            own = of_constants[:, start : start + size]
+            found[name] = own if len(inputs.constants[name]) > 1 else own.sum(axis=0)
+            start += size
+        found = {name: array.reshape(inputs.given[name]) for name, array in found.items()}
+        q0, v0 = self._initial(parts["q"], parts["v"])
+        memory = {name.removeprefix(MEMORY): x for name, x in parts.items() if name.startswith(MEMORY)}
+        if not self.setup.batched:
+            q0, v0, memory = q0[0], v0[0], {name: x[0] for name, x in memory.items()}
+        reference = found.pop(REFERENCE, None)
+        kinds: dict[str, dict[str, Any]] = {"gain ": {}, "wrench ": {}, "": {}}
+        torque = found.pop("tau", None)
+        for name, array in found.items():
+            kind = next(kind for kind in kinds if name.startswith(kind))
+            kinds[kind][name.removeprefix(kind)] = array
+        if "payload" in kinds[""]:
+            kinds[""]["payload"] = {plant.payload: kinds[""]["payload"]}
+        point = None if reference is None else Point(*(reference[..., k, :] for k in range(3)))
+        if point is not None and inputs.point:
+            point = Point(*map(_summed, point, inputs.point))
+        return Gradient(q0, v0, torque, point, kinds["gain "], memory, kinds[""], kinds["wrench "])
+
+    def _initial(self, of_q: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Along the tangent of q0, and by the independent velocities, which tell those of all joints."""
+        model = self.plant.model
+        x0 = self.plant.parts(self.setup.x0)
+        if (along := tangents(model).get("q")) is not None:
+            (T,) = interpret(along, [x0["q"]])
+            of_q = np.einsum("skn,sk->sn", T, of_q)
+        if not model.loops:
+            return of_q, of_v
+        back = compile(model, "joint_velocities").vjp()
+        more, of_v = back(x0["q"], x0["v"][:, list(model.mobility.independent)], of_v)
+        return of_q + more, of_v
+
+
+def _summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Over the axes along which one value served for many."""
+    array = array.sum(axis=tuple(range(array.ndim - len(shape))))
+    return array.sum(axis=tuple(k for k, n in enumerate(shape) if n != array.shape[k]), keepdims=True)
