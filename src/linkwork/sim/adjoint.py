@@ -10,7 +10,7 @@ A step of it is a program like any other, so that the loops of all back ends run
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -54,17 +54,14 @@ class Adjoint:
     @cached_property
     def forward(self) -> TimeLoop:
         """The loop that records s: x, and where it counts the rates there."""
-        plant, own = self.plant, isinstance(self.scheme, OwnStep)
-        ports = plant.ports
+        plant, ports = self.plant, self.plant.ports
         given = split(input_nodes(ports), ports)
         parts = {Port(port.name, port.shape): given[port.name] for port in plant.state}
         if self.looks_back:
             parts |= {Port(f"{name}_rate", (len(x),)): x for name, x in replayed(plant.rates, given).items()}
         loop = plant.time_loop(self.scheme, ("q",))
         record = optimised(assembled("states", ports, parts))
-        return TimeLoop(
-            loop.scheme, plant.step if own else plant.rates, loop.finish, record, loop.x, loop.held, loop.constants
-        )
+        return replace(loop, record=record)
 
     @cached_property
     def later(self) -> TimeLoop:

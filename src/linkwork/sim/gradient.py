@@ -52,7 +52,7 @@ class Tape:
         """``kept``: do the records stay in memory?"""
         self.runner, self.steps, self.every, self.threads = runner, steps, every, threads
         self.setup, self.plant = runner.setup, runner.setup.plant
-        scheme = runner.loop.scheme
+        scheme = runner.scheme
         self.adjoint: Adjoint = self.plant.adjoints.setdefault(scheme, Adjoint(self.plant, scheme))
         state = [port.name for port in self.plant.state]
         leading = list(self.setup.outputs[: len(state)]) == state == ["q", "v"]

@@ -26,7 +26,8 @@ class Runner:
     def __init__(self, setup: Setup, method: str, dt: float, compiler: str):
         plant = setup.plant
         self.setup, self.dt, self.backend = setup, dt, compiler
-        self.loop = plant.time_loop(schemes()[method], setup.outputs)
+        self.scheme = schemes()[method]
+        self.loop = plant.time_loop(self.scheme, setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
         self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
         self.held = [setup.inputs.held[name] for name in plant.held]

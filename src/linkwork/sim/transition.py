@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..codegen.schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta, Scheme
+from ..codegen.schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, Rosenbrock, RungeKutta, Scheme
 from ..program import Port, Program
 from ..program.replay import assembled, input_nodes, replayed, split
 from .plant import Plant
@@ -37,8 +37,8 @@ def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
         return run(plant.rates, x, t)
 
     match scheme:
-        case OwnStep():
-            after, now = run(plant.step, x, t), x
+        case OwnStep() | Rosenbrock():
+            after, now = run(plant.step_program(scheme), x, t), x
         case RungeKutta():
             after, now = _stages(scheme, rates, x, t, dt)
         case AdamsBashforth() if early:
