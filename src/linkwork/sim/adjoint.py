@@ -59,9 +59,7 @@ class Adjoint:
         parts = {Port(port.name, port.shape): given[port.name] for port in plant.state}
         if self.looks_back:
             parts |= {Port(f"{name}_rate", (len(x),)): x for name, x in replayed(plant.rates, given).items()}
-        loop = plant.time_loop(self.scheme, ("q",))
-        record = optimised(assembled("states", ports, parts))
-        return replace(loop, record=record)
+        return replace(plant.time_loop(self.scheme, ()), record=optimised(assembled("states", ports, parts)))
 
     @cached_property
     def later(self) -> TimeLoop:

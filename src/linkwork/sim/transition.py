@@ -38,7 +38,7 @@ def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
 
     match scheme:
         case OwnStep() | Rosenbrock():
-            after, now = run(plant.step_program(scheme), x, t), x
+            after, now = run(plant.step_program(scheme), x, t), []
         case RungeKutta():
             after, now = _stages(scheme, rates, x, t, dt)
         case AdamsBashforth() if early:
