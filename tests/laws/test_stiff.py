@@ -7,9 +7,10 @@ import pytest
 
 import linkwork
 from linkwork import SoftLimits
-from linkwork.control import PD, PID, Quintic
+from linkwork.control import PID, Quintic
 from linkwork.forces import Contact
 from linkwork.model import Description, JointDescription, Link, LinkInertia
+from linkwork.sim.integrators import RODAS
 from support.mixed_trees import MixedRecipe, mixed
 from support.random_loops import four_bar
 from support.random_robots import random_state
@@ -78,25 +79,19 @@ def wheel(**more):
 @pytest.mark.parametrize("rate", [1.0, 1e3, 1e9])
 def test_one_step_of_damping_is_the_rational_function(rate):
     """x' = -rate x: the speed after a step is R(-rate dt), whatever is asked of it."""
-    from linkwork.sim.integrators import RODASP
-
     motion = wheel(viscous=0.1 * rate).rollout([0.0], [1.0], None, 0.01, 1, method=METHOD)
-    assert abs(motion.v[-1, 0]) == pytest.approx(RODASP.growth(np.array([-rate * 0.01]))[0], rel=1e-10, abs=1e-14)
+    assert abs(motion.v[-1, 0]) == pytest.approx(RODAS.growth(np.array([-rate * 0.01]))[0], rel=1e-10, abs=1e-14)
 
 
-def test_a_foot_on_hard_ground_settles():
-    """Contact of 1e7 N/m at steps of 2 ms: at rest it carries the weight."""
-    robot = linkwork.load("quadruped", friction=False)
-    body = replace(robot.model, forces=((robot.model.frame("base"), Contact(1e7, 1e4)),))
-    motion = linkwork.Robot(body).simulate(
-        None,
-        duration=0.2,
-        dt=2e-3,
-        method=METHOD,
-        torque=PD(200.0, 20.0),
-        reference=Quintic(robot.neutral_q[7:] if hasattr(robot, "neutral_q") else np.zeros(12), np.zeros(12), 1.0),
-    )
-    assert np.isfinite(motion.q).all()
+def test_hard_ground_carries_the_weight():
+    """Contact of 1e8 N/m at steps of 5 ms: what lands deeper than it should comes up to where it stays."""
+    inertia = LinkInertia(2.0, np.zeros(3), 0.1 * np.eye(3))
+    joint = JointDescription("lift", "prismatic", "base", "body")
+    slide = linkwork.load(Description("slide", (Link("base"), Link("body", inertia)), (joint,), gravity=(0, 0, -9.81)))
+    ground = replace(slide.model, forces=((slide.model.frame("body"), Contact(1e8, 1e4, 0.5)),))
+    depth = 2 * 9.81 / 1e8
+    motion = linkwork.Robot(ground).rollout([-3 * depth], [0.0], None, 5e-3, 20, method=METHOD)
+    assert motion.q[-1, 0] == pytest.approx(-depth, rel=1e-9) and abs(motion.v[-1, 0]) < 1e-9
 
 
 # -- all that may stand in a state ---------------------------------------------------------------------------------
@@ -113,7 +108,8 @@ def errors_of(robot, q, v, dt, duration=0.064, **options):
 )
 def test_every_kind_of_joint(kinds):
     robot = linkwork.load(mixed(MixedRecipe(seed=3, kinds=kinds, extras=True)))
-    q, v, _ = random_state(robot.model, 1)
+    v = random_state(robot.model, 1)[1]
+    q = robot.coordinates.random(1)
     errors, _ = errors_of(robot, q, 0.5 * v, 8e-3, friction_width=1.0)
     assert order(errors)[-1] == pytest.approx(4, abs=0.3), errors
 
@@ -141,7 +137,7 @@ def test_time_and_memory():
         abs(robot.simulate([0.1, 0.2], [0.3, -0.1], 0.064, 8e-3 / n, method=METHOD, **run).work[-1] - exact.work[-1])
         for n in (1, 2, 4)
     ]
-    assert order(work)[-1] == pytest.approx(4, abs=0.4), work
+    assert order(work)[-1] > 3.6, work
 
 
 # -- ways to run it ------------------------------------------------------------------------------------------------
@@ -163,13 +159,15 @@ def test_rollouts_and_steppers_give_the_same_bits():
     robot = linkwork.load("flexible-arm")
     rng = np.random.default_rng(0)
     q, v = np.zeros((5, 4)), rng.normal(size=(5, 4))
-    many = robot.rollout(q, v, dt=2e-3, steps=12, method=METHOD)
+    many = robot.rollout(q, v, dt=2e-3, steps=12, method=METHOD, outputs=("q", "v", "work"))
     for k in range(5):
         assert np.array_equal(robot.simulate(q[k], v[k], duration=0.024, dt=2e-3, method=METHOD).q, many.q[k])
+    few = robot.rollout(q, v, np.zeros((12, 4)), dt=2e-3, steps=12, method=METHOD)
+    np.testing.assert_allclose(few.q, many.q, rtol=1e-12, atol=1e-15)  # with less in it, it is another program
     stepper = robot.stepper(5, dt=2e-3, substeps=3, q0=q, v0=v, method=METHOD)
     for _ in range(4):
         stepper.step()
-    assert np.array_equal(stepper.q, many.q[:, -1])
+    assert np.array_equal(stepper.q, few.q[:, -1])
 
 
 @pytest.mark.parametrize(("name", "checkpoint_every"), [("flexible-arm", 1), ("four-bar", 4)])
@@ -178,7 +176,7 @@ def test_gradients_go_through_it(name, checkpoint_every):
     rng = np.random.default_rng(2)
     q = np.array(robot.home if robot.model.loops else np.zeros(robot.nq))
     v = 0.3 * rng.normal(size=robot.nv)
-    tau = rng.normal(size=(10, len(robot.motor_names)))
+    tau = rng.normal(size=(10, robot.forward_dynamics.program.inputs[2].size))
     run = {"dt": 2e-3, "steps": 10, "method": METHOD}
     motion = robot.rollout(q, v, tau, checkpoint_every=checkpoint_every, **run)
     weights = {name: rng.normal(size=motion[name].shape) for name in ("q", "v")}
@@ -196,17 +194,18 @@ def test_gradients_go_through_it(name, checkpoint_every):
 # -- when it is taken ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:the energy balance")  # of a first step in which the speed is all there already
 def test_taken_where_the_modes_ask_for_it():
     """The least work that bears them: a little too stiff parts the steps of an explicit method, stiff does not."""
-    rough = wheel(viscous=0.1 * 5e3)
-    assert rough.simulate(None, [1.0], duration=0.1).method == "rk4"
-    motion = wheel(viscous=0.1 * 1e6).simulate(None, [1.0], duration=0.1)
+    push = {"duration": 0.1, "torque": [1.0]}
+    assert wheel(viscous=0.1 * 5e3).simulate(**push).method == "rk4"
+    motion = wheel(viscous=0.1 * 1e6).simulate(**push)
     assert (motion.method, motion.dt) == (METHOD, 1e-3)
     assert any("taken instead: rosenbrock" in note for note in motion.notes)
     swinging = wheel(stiffness=0.1 * 5e3**2, role="elastic").simulate([0.01], duration=0.1)
     assert swinging.method in ("rk4", "adams-bashforth-4") and swinging.drift["energy"] < 0.01 * swinging.energy[0]
-    held = wheel(viscous=0.1 * 1e6).simulate(None, [1.0], duration=0.1, torque=np.ones((100, 1)))
-    assert held.method == METHOD
+    held = wheel(viscous=0.1 * 1e6).simulate(duration=0.1, torque=np.ones((100, 1)))  # which must not be parted
+    assert held.method == METHOD and held.v[-1, 0] == pytest.approx(1 / (0.1 * 1e6), rel=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:no limits act")
