@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .pipeline import compile
     from .program import Operations, Program
     from .robot import Robot, load
-    from .sim import AdamsBashforth, Integrator, RungeKutta, Stepper, Trajectory, add_integrator
+    from .sim import AdamsBashforth, Integrator, Rosenbrock, RungeKutta, Stepper, Trajectory, add_integrator
     from .symbolic import SymbolicModel
 
 __version__ = "0.1.0"
@@ -51,6 +51,7 @@ __all__ = [  # every name has its place in docs/api.md
     "Operations",
     "Program",
     "Robot",
+    "Rosenbrock",
     "RungeKutta",
     "ShapeError",
     "SimulationWarning",
@@ -98,7 +99,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "report": set(),
     "robot": {"Robot", "load"},
     "scalar": set(),
-    "sim": {"AdamsBashforth", "Integrator", "RungeKutta", "Stepper", "Trajectory", "add_integrator"},
+    "sim": {"AdamsBashforth", "Integrator", "Rosenbrock", "RungeKutta", "Stepper", "Trajectory", "add_integrator"},
     "spatial": set(),
     "sweep": set(),
     "symbolic": {"SymbolicModel"},

@@ -210,10 +210,10 @@ class Robot:
         elsewhere; they are recorded by their names.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
-        "dormand-prince-5", or one of your own (``linkwork.add_integrator``); with SciPy "dormand-prince" and, for
-        stiff springs, "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said: Adams
-        and Bashforth's with 1 ms, or what bears the modes of the motion; notes say it. ``backend``: "interpreter" runs
-        in NumPy, without LLVM, slowly.
+        "dormand-prince-5", for stiff robots "rosenbrock", or one of your own (``linkwork.add_integrator``); with SciPy
+        "dormand-prince" and "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said:
+        Adams and Bashforth's with 1 ms, or what bears the modes of the motion; notes say it.
+        ``backend``: "interpreter" runs in NumPy, without LLVM, slowly.
         ``v0`` of a robot with loops may be of all joints. ``every``: record each so many steps. ``limits``:
         ``SoftLimits``, or none act. ``friction_width``: velocity below which Coulomb friction goes smoothly through
         zero. ``dynamics``: method of forward dynamics. ``checkpoint_every``: keep states for ``Trajectory.pullback``,

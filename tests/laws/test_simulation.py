@@ -22,6 +22,7 @@ STEPS = {  # the longest of each
     "adams-bashforth-4": 4e-3,
     "heun": 4e-3,
     "dormand-prince-5": 3.2e-2,
+    "rosenbrock": 8e-3,
 }
 CANCELLED = {"heun": 1}  # orders by which the drift of energy may be better than the motion
 DURATION = 0.128

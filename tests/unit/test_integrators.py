@@ -11,14 +11,17 @@ import pytest
 from scipy.integrate import RK45
 
 import linkwork
-from linkwork.codegen.schemes import AdamsBashforth, Combination, OwnStep, RungeKutta
+from linkwork.codegen.schemes import AdamsBashforth, Combination, OwnStep, Rosenbrock, RungeKutta
 from linkwork.errors import LinkworkError, UnknownNameError
 from linkwork.robot import Robot
 from linkwork.sim import INTEGRATORS, Integrator, Options, add_integrator
-from linkwork.sim.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4, Adaptive, schemes
+from linkwork.sim.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4, RODAS, Adaptive, schemes
 
 RALSTON = RungeKutta("0 | \n 1/2 | 1/2 \n 3/4 | 0 3/4 \n | 2/9 1/3 4/9")
-KINDS = {kind: [x for x in INTEGRATORS.values() if isinstance(x.scheme, kind)] for kind in (RungeKutta, AdamsBashforth)}
+KINDS = {
+    kind: [x for x in INTEGRATORS.values() if isinstance(x.scheme, kind)]
+    for kind in (RungeKutta, AdamsBashforth, Rosenbrock)
+}
 
 
 # -- orders --------------------------------------------------------------------------------------------------------
@@ -81,6 +84,41 @@ def test_polynomials_of_the_order_are_integrated_exactly(integrator):
     assert all(holds(start, tree) for n in range(1, integrator.order) for tree in trees(n))
 
 
+def textbook(scheme):
+    """alpha, beta = alpha + Gamma and b of equation IV.7.4 of Hairer and Wanner, from what a table has."""
+    inverse = np.eye(len(scheme.m)) / scheme.g - scheme.C  # of Gamma
+    alpha, gamma, b = scheme.A @ np.linalg.inv(inverse), np.linalg.inv(inverse), scheme.m @ np.linalg.inv(inverse)
+    return alpha, alpha + gamma, b
+
+
+def rosenbrock_weights(tree, alpha, beta):
+    """Where a vertex has a single branch, the slope of f is taken with the stage itself: beta in place of alpha."""
+    rows = [(beta if len(tree) == 1 else alpha) @ rosenbrock_weights(branch, alpha, beta) for branch in tree]
+    return np.prod(rows, axis=0) if rows else np.ones(len(alpha))
+
+
+@pytest.mark.parametrize("integrator", KINDS[Rosenbrock], ids=lambda x: x.name)
+def test_order_conditions_of_rosenbrock_methods(integrator):
+    """Hairer and Wanner, theorem IV.7.4: all of them up to the order, to the digits of the table."""
+    alpha, beta, b = textbook(integrator.scheme)
+    off = {
+        n: max(abs(b @ rosenbrock_weights(tree, alpha, beta) - 1 / density(tree)) for tree in trees(n))
+        for n in range(1, integrator.order + 2)
+    }
+    assert all(x < 3e-15 for n, x in off.items() if n <= integrator.order)
+    assert off[integrator.order + 1] > 1e-4
+
+
+def test_rodas_as_it_is_meant():
+    """Stiffly accurate: the last stage is the step, and the one before it a step of third order."""
+    alpha, beta, b = textbook(RODAS)
+    np.testing.assert_allclose(beta[-1], b, atol=3e-15)
+    np.testing.assert_allclose(alpha.sum(axis=1), RODAS.nodes, atol=3e-15)
+    apart = lambda tree: abs(beta[-2] @ rosenbrock_weights(tree, alpha, beta) - 1 / density(tree))  # noqa: E731
+    off = [max(map(apart, trees(n))) for n in (1, 2, 3, 4)]
+    assert max(off[:3]) < 3e-15 and off[3] > 1e-4
+
+
 def test_dormand_and_prince_as_scipy_has_it():
     for ours, theirs in zip(DORMAND_PRINCE_5.coefficients, RK45.A, strict=True):
         assert np.array_equal(np.array(ours, float), theirs[: len(ours)])
@@ -100,6 +138,16 @@ def test_growth():
         np.testing.assert_allclose(scheme.growth(z), np.abs(value), rtol=1e-14)
     roots = [np.roots([1, -1 - 55 * x, 59 * x, -37 * x, 9 * x]) for x in z / 24]
     np.testing.assert_allclose(AB4.growth(z), [np.abs(x).max() for x in roots], rtol=1e-13)
+
+
+def test_growth_of_rosenbrock_methods():
+    """The rational function 1 + z b (1 - z B)^-1 e; A-stable, and nothing is left of what is infinitely fast."""
+    _, beta, b = textbook(RODAS)
+    z = np.array([-2.7, -0.3 + 0.2j, 1j, 2.8j, 0.5 - 1j, 40j, -1e4])
+    expected = [abs(1 + x * b @ np.linalg.solve(np.eye(6) - x * beta, np.ones(6))) for x in z]
+    np.testing.assert_allclose(RODAS.growth(z), expected, rtol=1e-11)
+    assert RODAS.growth(1j * np.logspace(-3, 6, 2000)).max() <= 1 + 1e-14
+    assert RODAS.growth(np.array([-1e9, 1e9j])).max() < 1e-7
 
 
 def test_combinations_are_few_operations():
@@ -137,6 +185,30 @@ def test_combinations_are_few_operations():
 def test_bad_tables(table, told):
     with pytest.raises(LinkworkError, match=told):
         RungeKutta(table)
+
+
+GOOD = ("1/2", "0 | \n 1 | 2 \n | 3 1", "-4")
+
+
+@pytest.mark.parametrize(
+    ("place", "table", "told"),
+    [
+        (0, "x", "no row of fractions"),
+        (1, "", "0 lines"),
+        (1, "0 | \n 1 | 2 3 \n | 3 1", "stage 2: .*\n  got: 2 coefficients"),
+        (1, "0 | \n 1 | 2 \n | 1", "1 weights of 2 stages"),
+        (1, "0 | \n 3/4 | 2 \n | 3 1", "stage 2: .*\n  got: coefficients that lead to 1\n  expected: its node, 0.75"),
+        (1, "0 | \n 1 | 2 \n | 2 1", "the weights: .*\n  got: a step of 0.5"),
+        (2, "", r"the lines of c: .*\n  got: \[\] coefficients"),
+        (2, "-4 1", "the lines of c"),
+    ],
+)
+def test_bad_tables_of_rosenbrock_methods(place, table, told):
+    given = [*GOOD]
+    assert Rosenbrock(*given).passed.tolist() == [0.5, -0.5]
+    given[place] = table
+    with pytest.raises(LinkworkError, match=told):
+        Rosenbrock(*given)
 
 
 @pytest.mark.parametrize("given", ["1", "3/2 1/2", "", "3/2 x"])

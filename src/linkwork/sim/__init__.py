@@ -1,6 +1,6 @@
 """Motion: one simulated trajectory, or batches of them with the time loop compiled."""
 
-from ..codegen.schemes import AdamsBashforth, RungeKutta
+from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
 from .findings import WARNING
 from .integrators import INTEGRATORS, Integrator, add_integrator
 from .linear import LinearSystem, linearise
@@ -24,6 +24,7 @@ __all__ = [
     "Integrator",
     "LinearSystem",
     "Options",
+    "Rosenbrock",
     "RungeKutta",
     "Stepper",
     "Trajectory",

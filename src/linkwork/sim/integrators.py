@@ -57,25 +57,24 @@ DORMAND_PRINCE_5 = RungeKutta(
          | 35/384      0            500/1113    125/192  -2187/6784   11/84
     """
 )
-# Steinebach (1995), "Order-reduction of ROW-methods for DAEs and method of lines applications", in the digits
-# of Hairer and Wanner's code RODAS.
-RODASP = Rosenbrock(
+# Hairer & Wanner (1996), "Solving Ordinary Differential Equations II", section VI.4, in the digits of their code.
+RODAS = Rosenbrock(
     "1/4",
     """
-    0    |
-    0.75 |  3
-    0.21 |  1.831036793486759   0.4955183967433795
-    0.63 |  2.304376582692669  -0.05249275245743001   -1.176798761832782
-    1    | -7.170454962423024  -4.741636671481785    -16.31002631330971   -1.062004044111401
-    1    | -7.170454962423024  -4.741636671481785    -16.31002631330971   -1.062004044111401   1
-         | -7.170454962423024  -4.741636671481785    -16.31002631330971   -1.062004044111401   1   1
+    0     |
+    0.386 | 1.544
+    0.21  | 0.9466785280815826  0.2557011698983284
+    0.63  | 3.314825187068521   2.896124015972201   0.9986419139977817
+    1     | 1.221224509226641   6.019134481288629  12.53708332932087   -0.6878860361058950
+    1     | 1.221224509226641   6.019134481288629  12.53708332932087   -0.6878860361058950   1
+          | 1.221224509226641   6.019134481288629  12.53708332932087   -0.6878860361058950   1   1
     """,
     """
-    -12
-     -8.791795173947035  -2.207865586973518
-     10.81793056857153    6.780270611428266  19.53485944642410
-     34.19095006749676   15.49671153725963   54.74760875964130  14.16005392148534
-     34.62605830930532   15.30084976114473   56.99955578662667  18.40807009793095  -5.714285714285717
+    -5.6688
+    -2.430093356833875   -0.2063599157091915
+    -0.1073529058151375  -9.594562251023355  -20.47028614809616
+     7.496443313967647  -10.24680431464352   -33.99990352819905  11.70890893206160
+     8.083246795921522   -7.981132988064893  -31.52159432874371  16.31930543123136  -6.058818238834054
     """,
 )
 
@@ -90,7 +89,7 @@ INTEGRATORS = {
         Integrator("semi-implicit-euler", 1, OwnStep(), "cheap, robust, bears any friction; what MuJoCo's Euler does"),
         Integrator("heun", 2, HEUN, "between `rk4` and Euler, in cost and in error"),
         Integrator("dormand-prince-5", 5, DORMAND_PRINCE_5, "most digits at a fixed step; Dormand and Prince (1980)"),
-        Integrator("rosenbrock", 4, RODASP, "stiff springs, contact, gains: L-stable; Steinebach (1995)"),
+        Integrator("rosenbrock", 4, RODAS, "stiff springs, friction, gains; RODAS of Hairer and Wanner (1996)"),
         Integrator("dormand-prince", 8, Adaptive("DOP853"), "SciPy's DOP853, within `tolerance`"),
         Integrator("implicit", 5, Adaptive("Radau", implicit=True), "SciPy's Radau, for stiff springs"),
     )

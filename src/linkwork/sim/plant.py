@@ -101,9 +101,10 @@ class Plant:
     def rates(self) -> Program:
         """x -> dx/dt."""
 
-        return self._trace("rates", self._rates)
+        return self._trace("rates", self.flow)
 
-    def _rates(self, now: Now) -> dict[str, Any]:
+    def flow(self, now: Now) -> dict[str, Any]:
+        """dx/dt"""
         rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
         return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
@@ -118,38 +119,17 @@ class Plant:
 
         return self._trace("step", run)
 
-    def linearly_implicit(self, scheme: Rosenbrock) -> Program:
-        """x -> x after dt, by a Rosenbrock method; ``finish`` puts it on its manifold."""
-        return self._trace("rosenbrock", lambda now: rosenbrock.stepped(self, now, scheme))
-
-    def flow(self, now: Now) -> dict[str, Any]:
-        """dx/dt with accelerations at unit quaternions, wherever q is."""
-        return self._rates(self.upright(now)) | {"q": self.model.coordinates.rates(now.q, now.rates)}
-
-    def upright(self, now: Now) -> Now:
-        """With quaternions of length one."""
-        if not self.model.coordinates.quaternions:
-            return now
-        return self.now({**now.values, "q": self.model.coordinates.normalised(now.q)})
+    def step_program(self, scheme: OwnStep | Rosenbrock) -> Program:
+        """x -> x after dt; ``finish`` puts that of a Rosenbrock method on its manifold."""
+        if isinstance(scheme, OwnStep):
+            return self.step
+        if scheme not in self._steps:
+            self._steps[scheme] = self._trace("rosenbrock", lambda now: rosenbrock.stepped(self, now, scheme))
+        return self._steps[scheme]
 
     @cached_property
-    def balance(self) -> Program:
-        """What the rates ``motion`` of velocities and memory, and forces at the cuts of loops, leave of a balance of
-        forces; then the power, if there is work."""
-        nv = self.model.n_leading
-        memory = [port for port in self.state if port.name.startswith(MEMORY)]
-        n = nv + sum(port.size for port in memory)
-        motion = Port("motion", (n + len(self.model.mobility.rows) * bool(self.model.loops),))
-
-        def run(*values: Any) -> Mapping[str, Any]:
-            *given, motion = values
-            now = self.upright(self.now(dict(zip((port.name for port in self.ports), given, strict=True))))
-            forces = now.balance(motion[:nv], motion[n:])
-            told = rosenbrock.flat(memory, now.memory_rates)
-            rows = [*forces[:nv], *(x - y for x, y in zip(motion[nv:n], told, strict=True)), *forces[nv:]]
-            return {"balance": rows} | ({"power": now.power(now.tau)} if self.works else {})
-
-        return trace("balance", run, [*self.ports, motion])
+    def _steps(self) -> dict[Rosenbrock, Program]:
+        return {}
 
     @cached_property
     def finish(self) -> Program | None:
@@ -185,13 +165,12 @@ class Plant:
 
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         if (scheme, outputs) not in self._loops:
-            stepping = isinstance(scheme, OwnStep)
-            implicit = isinstance(scheme, Rosenbrock)
+            stepping, beside = isinstance(scheme, OwnStep | Rosenbrock), isinstance(scheme, OwnStep)
             self._loops[scheme, outputs] = TimeLoop(
-                OwnStep() if implicit else scheme,
-                self.step if stepping else self.linearly_implicit(scheme) if implicit else self.rates,
-                None if stepping else self.finish,
-                self.record(outputs, finish=stepping and bool(self.model.loops)),
+                OwnStep() if stepping else scheme,
+                self.step_program(scheme) if stepping else self.rates,
+                None if beside else self.finish,
+                self.record(outputs, finish=beside and bool(self.model.loops)),
                 self.x,
                 tuple(math.prod(shape) for shape in self.held.values()),
                 sum(math.prod(shape) for shape in self.constants.values()),

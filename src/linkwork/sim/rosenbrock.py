@@ -26,12 +26,12 @@ import numpy as np
 
 from ..codegen.schemes import Rosenbrock
 from ..derive.modes import forward, reverse
-from ..program import Port, trace
+from ..program import Port, Program, trace
 from ..program.replay import replay, split
 from ..scalar import Scalar
 from ..scalar.elimination import Elimination
 from ..scalar.orthogonal import dot
-from .now import Now
+from .now import MEMORY, Now
 
 if TYPE_CHECKING:
     from .plant import Plant
@@ -42,7 +42,7 @@ Matrix = list[list[Scalar]]
 
 def stepped(plant: Plant, now: Now, scheme: Rosenbrock) -> dict[str, Any]:
     """The state after dt, beside its manifold."""
-    dt, start = now.dt, flat(plant.state, now.values)
+    dt, once, start = now.dt, 1 / now.dt, _flat(plant.state, now.values)
     beginning = Beginning(plant, now, scheme.g * dt)
     us: list[list[Scalar]] = []
 
@@ -53,10 +53,10 @@ def stepped(plant: Plant, now: Now, scheme: Rosenbrock) -> dict[str, Any]:
         rates = beginning.rates
         if k:
             x = sums(start, scheme.A[k, :k].tolist())
-            there = plant.now({**now.values, **nested(plant.state, x), "t": now.t + node * dt})
-            rates = sums(flat(plant.state, plant.flow(there)), [c / dt for c in scheme.C[k, :k].tolist()])
+            there = plant.now({**now.values, **_nested(plant.state, x), "t": now.t + node * dt})
+            rates = sums(_flat(plant.state, _flow(plant, there)), [c * once for c in scheme.C[k, :k].tolist()])
         us.append(beginning.solve(rates, float(scheme.passed[k]) * dt))
-    return nested(plant.state, sums(start, scheme.m.tolist()))
+    return _nested(plant.state, sums(start, scheme.m.tolist()))
 
 
 class Beginning:
@@ -70,11 +70,11 @@ class Beginning:
 
     @cached_property
     def rates(self) -> list[Scalar]:
-        return flat(self.plant.state, self.plant.flow(self.now))
+        return _flat(self.plant.state, _flow(self.plant, self.now))
 
     @cached_property
     def y(self) -> list[Scalar]:
-        return [*self.rates[self.nq : self.moving], *self.plant.upright(self.now).held]
+        return [*self.rates[self.nq : self.moving], *_upright(self.plant, self.now).held]
 
     @cached_property
     def turning(self) -> tuple[Elimination, Matrix]:
@@ -91,8 +91,8 @@ class Beginning:
     @cached_property
     def slopes(self) -> tuple[Matrix, Matrix, list[Scalar], list[Scalar]]:
         """Of the balance by q, w and t; of the power by all three."""
-        program = self.plant.balance
-        values = replay(program, [*flat(self.plant.ports, self.now.values), *self.y])
+        program = _balance(self.plant)
+        values = replay(program, [*_flat(self.plant.ports, self.now.values), *self.y])
         numbers = [*range(self.moving), self.plant.x]  # of the inputs; the clock stands behind the state
         rows = forward(program, values, {number: {column: 1} for column, number in enumerate(numbers)})
         own = [[row.get(column, 0) for column in range(len(numbers))] for row in rows[: len(self.y)]]
@@ -105,8 +105,7 @@ class Beginning:
         """M + s D + s^2 K."""
         by_q, by_w, _, _ = self.slopes
         columns = list(zip(*self.turning[1], strict=True))
-        S = self.plant.upright(self.now).by_motion
-        S = _with_identity(S, self.nv, self.n)
+        S = _with_identity(_upright(self.plant, self.now).by_motion, self.nv, self.n)
         for i, row in enumerate(S):
             for k in range(self.n):
                 slope = by_w[i][k] + (dot(by_q[i], columns[k]) if k < self.nv else 0)
@@ -129,11 +128,40 @@ class Beginning:
         return [*q, *w, *work, *[0] * (len(b) - self.moving - len(work))]
 
 
-def flat(ports: Sequence[Port], values: Mapping[str, Any]) -> list[Scalar]:
+def _upright(plant: Plant, now: Now) -> Now:
+    """With quaternions of length one."""
+    coordinates = plant.model.coordinates
+    return plant.now({**now.values, "q": coordinates.normalised(now.q)}) if coordinates.quaternions else now
+
+
+def _flow(plant: Plant, now: Now) -> dict[str, Any]:
+    """dx/dt with accelerations at unit quaternions, wherever q is."""
+    return plant.flow(_upright(plant, now)) | {"q": plant.model.coordinates.rates(now.q, now.rates)}
+
+
+def _balance(plant: Plant) -> Program:
+    """r of the state and y, and then the power, if there is work."""
+    memory, held = [port for port in plant.state if port.name.startswith(MEMORY)], []
+    if plant.model.loops:
+        held = [Port("held", (len(plant.model.mobility.rows),))]
+    rates = [Port("a", (plant.model.n_leading,)), *(Port(f"rate of {port.name}", port.shape) for port in memory), *held]
+
+    def run(*values: Any) -> dict[str, Any]:
+        given = dict(zip((port.name for port in (*plant.ports, *rates)), values, strict=True))
+        now = _upright(plant, plant.now({port.name: given[port.name] for port in plant.ports}))
+        forces = now.balance(given["a"], given.get("held", ()))
+        told = zip(_flat(rates[1 : len(memory) + 1], given), _flat(memory, now.memory_rates), strict=True)
+        rows = [*forces[: len(given["a"])], *(x - y for x, y in told), *forces[len(given["a"]) :]]
+        return {"balance": rows} | ({"power": now.power(now.tau)} if plant.works else {})
+
+    return trace("balance", run, [*plant.ports, *rates])
+
+
+def _flat(ports: Sequence[Port], values: Mapping[str, Any]) -> list[Scalar]:
     return [x for port in ports for x in np.array(values[port.name], dtype=object).ravel().tolist()]
 
 
-def nested(ports: Sequence[Port], values: Scalars) -> dict[str, Any]:
+def _nested(ports: Sequence[Port], values: Scalars) -> dict[str, Any]:
     parts = split(values, ports)
     return {p.name: np.array(parts[p.name], dtype=object).reshape(p.shape).tolist() for p in ports}
 

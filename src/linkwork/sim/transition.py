@@ -37,10 +37,8 @@ def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
         return run(plant.rates, x, t)
 
     match scheme:
-        case OwnStep():
-            after, now = run(plant.step, x, t), []
-        case Rosenbrock():
-            after, now = run(plant.linearly_implicit(scheme), x, t), []
+        case OwnStep() | Rosenbrock():
+            after, now = run(plant.step_program(scheme), x, t), []
         case RungeKutta():
             after, now = _stages(scheme, rates, x, t, dt)
         case AdamsBashforth() if early:

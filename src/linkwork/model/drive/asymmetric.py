@@ -28,11 +28,6 @@ class Asymmetric(FrictionLaw, name="asymmetric", elements=ELEMENTS, formula=FORM
         ahead, swift = forward * sense, forward * v
         return {"FSP": ahead, "FSN": sense - ahead, "FVP": swift, "FVN": v - swift}
 
-    def slope(self, sliding: Sliding) -> Scalar:
-        there = sliding.slope_of_sense(self.coulomb_forward) + self.viscous_forward
-        back = sliding.slope_of_sense(self.coulomb_backward) + self.viscous_backward
-        return back + _forward(sliding) * (there - back)
-
 
 def _forward(sliding: Sliding) -> Scalar:
     """One where v > 0, else zero."""

@@ -15,6 +15,3 @@ class Coulomb(FrictionLaw, name="coulomb", elements={"FS": "coulomb"}, formula="
 
     def columns(self, sliding: Sliding) -> dict[str, Scalar]:
         return {"FS": sliding.sense}
-
-    def slope(self, sliding: Sliding) -> Scalar:
-        return sliding.slope_of_sense(self.coulomb)

@@ -55,7 +55,7 @@ class Drive:
         return self._sum(v, width, lambda law, sliding: law.force(sliding))
 
     def friction_damping(self, v: Scalar, width: float = 0.0) -> Scalar:
-        """The part of its slope that is never negative."""
+        """Its slope, of each law where it is not negative."""
         return self._sum(v, width, lambda law, sliding: law.damping(sliding))
 
     def _sum(self, v: Scalar, width: float, part: Callable[[FrictionLaw, Sliding], Scalar]) -> Scalar:

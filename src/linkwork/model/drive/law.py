@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ...errors import ModelError, UnknownNameError
 from ...scalar import Scalar, is_zero, sign, sqrt
+from ...scalar.dual import dual, slope_of
 
 
 class Sliding:
@@ -22,14 +23,6 @@ class Sliding:
     def sense(self) -> Scalar:
         return self.v / sqrt(self.v * self.v + self.width * self.width) if self.width else sign(self.v)
 
-    def slope_of_sense(self, force: Scalar) -> Scalar:
-        """By how much ``force * sense`` grows with velocity where ``force`` does not, beside the jump if there is no
-        width."""
-        if not self.width:
-            return 0
-        square = self.v * self.v + self.width**2
-        return force * self.width**2 / (square * sqrt(square))
-
 
 class FrictionLaw:
     """A term of the friction of a joint or a motor: a frozen dataclass whose fields are its numbers.
@@ -37,8 +30,8 @@ class FrictionLaw:
     ``name``: in files. ``elements``: the parameters it is linear in, as the regressor names them -> their fields; other
     fields must be known beforehand. ``formula``: in words. ``jumps``: does it, at rest, if there is no width?
 
-    What a law takes from the force of its joint is the sum of its parameters, each times its column; so ``columns`` and
-    ``slope`` tell it all, over any scalar.
+    What a law takes from the force of its joint is the sum of its parameters, each times its column; so ``columns``
+    tell it all, over any scalar.
     """
 
     name: ClassVar[str]
@@ -56,11 +49,11 @@ class FrictionLaw:
         raise NotImplementedError
 
     def slope(self, sliding: Sliding) -> Scalar:
-        """By how much the force grows with velocity."""
-        raise NotImplementedError
+        """By how much the force grows with velocity, beside the jump if there is no width."""
+        return slope_of(self.force(Sliding(dual(sliding.v, {0: 1}), sliding.width)), 0)
 
     def damping(self, sliding: Sliding) -> Scalar:
-        """The part of the slope that is never negative, which a semi-implicit step takes at its end."""
+        """The slope where it is not negative, which a semi-implicit step takes at its end."""
         return self.slope(sliding)
 
     def force(self, sliding: Sliding) -> Scalar:

@@ -17,6 +17,3 @@ class Offset(FrictionLaw, name="offset", elements={"F0": "offset"}, formula="off
 
     def columns(self, sliding: Sliding) -> dict[str, Scalar]:
         return {"F0": 1}
-
-    def slope(self, sliding: Sliding) -> Scalar:
-        return 0

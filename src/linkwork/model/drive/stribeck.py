@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ModelError
-from ...scalar import Scalar
+from ...scalar import Scalar, positive_part
 from .law import FrictionLaw, Sliding
 
 FORMULA = "Stribeck, Fst sign(v) / (1 + (v / vs)^2)"
@@ -37,13 +37,8 @@ class Stribeck(FrictionLaw, name="stribeck", elements={"FST": "excess"}, formula
     def columns(self, sliding: Sliding) -> dict[str, Scalar]:
         return {"FST": sliding.sense * self._share(sliding)}
 
-    def slope(self, sliding: Sliding) -> Scalar:
-        share = self._share(sliding)
-        falling = sliding.sense * sliding.v * share * share * (2 / self.velocity**2)
-        return self.damping(sliding) - self.excess * falling
-
     def damping(self, sliding: Sliding) -> Scalar:
-        return sliding.slope_of_sense(self.excess) * self._share(sliding)
+        return positive_part(self.slope(sliding))
 
     def _share(self, sliding: Sliding) -> Scalar:
         ratio = sliding.v * (1 / self.velocity)

@@ -15,6 +15,3 @@ class Viscous(FrictionLaw, name="viscous", elements={"FV": "viscous"}, formula="
 
     def columns(self, sliding: Sliding) -> dict[str, Scalar]:
         return {"FV": sliding.v}
-
-    def slope(self, sliding: Sliding) -> Scalar:
-        return self.viscous
