@@ -52,8 +52,8 @@ def counts(asked: str) -> str:
 
 
 def derivatives(asked: str) -> str:
-    """Instructions of quantities and their derivatives, and of the published form that takes the fewest."""
-    lines = ["| robot | quantity | itself | `derivative` | by a published form | `vjp` | `jvp` | `hvp` |"]
+    """Instructions of quantities and their derivatives, and of QUANTITY_derivatives by the method with the fewest."""
+    lines = ["| robot | quantity | itself | `derivative` | as a quantity | `vjp` | `jvp` | `hvp` |"]
     lines.append("|---|---|" + "---:|" * 6)
     for name in ("planar2r", "puma560", "panda", "quadruped", "four-bar", "gough-stewart"):
         robot = linkwork.load(name)
