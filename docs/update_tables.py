@@ -2,6 +2,7 @@
 
 ``<!-- tables: REFERENCE -->`` to ``<!-- end of tables -->``: the complexity tables of a paper.
 ``<!-- counts: QUANTITY: METHOD METHOD ... -->`` to ``<!-- end of counts -->``: compiled operations of bundled robots.
+``<!-- derivatives: QUANTITY QUANTITY ... -->`` to ``<!-- end of derivatives -->``: instructions of derivatives.
 The second marker may be missing the first time. ``make docs-tables`` runs this; a test checks that the pages are up to
 date.
 """
@@ -14,7 +15,7 @@ import linkwork
 from linkwork.about.complexity import as_markdown, tables
 
 PAGES = Path(__file__).parent
-MARKED = re.compile(r"<!-- (tables|counts): ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of \1 -->\n)?", re.S)
+MARKED = re.compile(r"<!-- (tables|counts|derivatives): ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of \1 -->\n)?", re.S)
 
 
 def with_tables(text: str) -> str:
@@ -22,7 +23,7 @@ def with_tables(text: str) -> str:
 
     def replaced(match: re.Match) -> str:
         kind, asked = match[1], match[2]
-        made = complexity(asked) if kind == "tables" else counts(asked)
+        made = {"tables": complexity, "counts": counts, "derivatives": derivatives}[kind](asked)
         return f"<!-- {kind}: {asked} -->\n\n{made}\n\n<!-- end of {kind} -->\n"
 
     return MARKED.sub(replaced, text)
@@ -47,6 +48,20 @@ def counts(asked: str) -> str:
             continue
         base = " (floating)" if robot.model.moving_base else ""
         lines.append(f"| {robot.name}{base} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def derivatives(asked: str) -> str:
+    """Instructions of quantities and their derivatives, and of QUANTITY_derivatives by the method with the fewest."""
+    lines = ["| robot | quantity | itself | `derivative` | as a quantity | `vjp` | `jvp` | `hvp` |"]
+    lines.append("|---|---|" + "---:|" * 6)
+    for name in ("planar2r", "puma560", "panda", "quadruped", "four-bar", "gough-stewart"):
+        robot = linkwork.load(name)
+        for quantity in asked.split():
+            f, form = robot.compile(quantity), robot.compile(f"{quantity}_derivatives")
+            made = f, f.derivative(), form, f.vjp(), f.jvp(), f.hvp()
+            counts = " | ".join(str(each.operations.instructions) for each in made)
+            lines.append(f"| {name} | {quantity.replace('_', ' ')} | {counts} |")
     return "\n".join(lines)
 
 

@@ -49,7 +49,7 @@ def test_snippets(page, tmp_path, monkeypatch):
                     assert result.exit_code == 0, f"{line}\n{result.output}"
 
 
-TABLED = [page for page in PAGES if re.search("<!-- (tables|counts):", page.read_text())]
+TABLED = [page for page in PAGES if re.search("<!-- (tables|counts|derivatives):", page.read_text())]
 
 
 @pytest.mark.parametrize("page", TABLED, ids=lambda page: page.name)

@@ -549,6 +549,7 @@ ABOUT = {
     "inspect": (("four-bar",), about.inspect),
     "count": (("planar2r",), about.count),
     "count --passes": (("planar2r",), about.passes),
+    "count --derivatives": (("planar2r",), about.derivatives),
     "params": (("four-bar",), about.params),
     "check": (("panda",), about.check),
     "tables": ((), about.tables),

@@ -98,6 +98,7 @@ PRINTED = {
     "inspect loops": ["inspect", "four-bar"],
     "count": ["count", "puma560"],
     "passes": ["count", "planar2r", "--passes", "--quantity", "inverse_dynamics"],
+    "derivatives": ["count", "panda", "--derivatives", "--quantity", "forward_dynamics"],
     "robots": ["robots"],
     "mdh": ["mdh", "ur5e"],
     "params": ["params", "scara"],

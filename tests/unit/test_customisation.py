@@ -165,7 +165,7 @@ def test_tables_of_a_method_and_of_other_parameters():
     assert few["mul"] < all_of_them["mul"] and few["add"] < all_of_them["add"]
 
 
-@pytest.mark.parametrize("passes", [["--passes"], []])
+@pytest.mark.parametrize("passes", [["--passes"], ["--derivatives"], []])
 @pytest.mark.parametrize(
     "words, told",
     [

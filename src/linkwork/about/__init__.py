@@ -5,7 +5,7 @@ name returns, and the tables of the command line are made of it.
 from .agreement import checks
 from .comparison import cite, compare
 from .complexity import tables
-from .counts import count, passes
+from .counts import count, derivatives, passes
 from .facts import inspect, robots
 from .files import check, convert
 from .frames import mdh
@@ -21,6 +21,7 @@ __all__ = [
     "compare",
     "convert",
     "count",
+    "derivatives",
     "inspect",
     "mdh",
     "params",

@@ -1,4 +1,4 @@
-"""Operations of compiled programs, method by method and pass by pass."""
+"""Operations of compiled programs, method by method and pass by pass, and of their derivatives."""
 
 from __future__ import annotations
 
@@ -61,6 +61,36 @@ def passes(
         taken, program = pipeline.traced(robot, name, method=chosen, parameters=parameters, **_of_frame(name, frame))
         tables.append({"quantity": name, "method": taken, "passes": pass_by_pass(program)})
     return {"robot": robot.name, "convention": CONVENTION, "passes": tables}
+
+
+def derivatives(
+    robot: Robot,
+    quantity: str | None = None,
+    method: str | None = None,
+    *,
+    frame: str | None = None,
+    parameters: str = "minimal",
+) -> dict[str, Any]:
+    """Operations of derivatives as the compiler makes them: by each input, by all of the state, vjp, jvp and hvp; and
+    those of QUANTITY_derivatives by each method, where there is such a quantity. Of the dynamics by the methods with
+    the fewest operations, or of what is named."""
+    frame = _checked(robot, quantity, frame, parameters)
+    dynamics = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
+    tables = []
+    for name, chosen in _asked(robot, quantity, method) if method else dynamics:
+        function = robot.compile(name, method=chosen, parameters=parameters, **_of_frame(name, frame))
+        inputs = [port.name for port in function.program.inputs]
+        made = [("itself", function)]
+        made += [("derivative", function.derivative(each)) for each in inputs if len(inputs) > 1]
+        made += [(how, getattr(function, how)()) for how in ("derivative", "vjp", "jvp", "hvp")]
+        if (form := f"{name}_derivatives") in QUANTITIES:
+            made += [(each, robot.compile(form, method=each, parameters=parameters)) for each in _names(robot, form)]
+        rows = [
+            {"how": how, "gives": [port.name for port in each.program.outputs], "on_line": asdict(each.operations)}
+            for how, each in made
+        ]
+        tables.append({"quantity": name, "method": function.label.method, "derivatives": rows})
+    return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "tables": tables}
 
 
 def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import about
+from ..errors import LinkworkError
 from ..formulations import QUANTITIES
 from ..program import Operations
 from .common import Json, Source, method_option, print_json, progress, quantity_option, say, show, takes_robot
@@ -38,6 +39,9 @@ def count(
     passes: Annotated[
         bool, typer.Option("--passes", help="What each pass saves, alone and in turn; default: of the dynamics.")
     ] = False,
+    derivatives: Annotated[
+        bool, typer.Option("--derivatives", help="Of derivatives, beside published forms; default: of the dynamics.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Count the operations that each quantity takes for this very robot, by each method.
@@ -45,15 +49,21 @@ def count(
     \b
     linkwork count panda
     linkwork count rx90 --passes
+    linkwork count panda --quantity forward_dynamics --derivatives
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
     """
+    if passes and derivatives:
+        raise LinkworkError("one table at a time", got="--passes and --derivatives", fix="leave one of them out")
     robot, how = source.load(), {"frame": frame, "parameters": parameters}
+    counted = about.passes if passes else about.derivatives if derivatives else about.count
     with progress("tracing"):
-        found = (about.passes if passes else about.count)(robot, quantity, method, **how)
+        found = counted(robot, quantity, method, **how)
     if json:
         print_json(found)
     elif passes:
         _show_passes(robot.name, found["passes"])
+    elif derivatives:
+        _show_derivatives(robot.name, found)
     else:
         _show_counts(robot.name, found)
 
@@ -85,6 +95,25 @@ def _show_passes(robot: str, tables: Sequence[Mapping[str, Any]]) -> None:
             rows.append([row["pass"], *alone, *after, row["saved"]])
         show(f"{robot}: {table['quantity']} by {table['method']}", headers, rows)
     say("mul and add saved in all, of those that the formulation takes as it is traced.", "dim")
+
+
+def _show_derivatives(robot: str, found: Mapping[str, Any]) -> None:
+    names = ("mul", "add", "div", "sincos", "instructions")
+    for table in found["tables"]:
+        own = table["derivatives"][0]["on_line"]["instructions"]
+        rows = []
+        for row in table["derivatives"]:
+            counts = [row["on_line"][name] for name in names]
+            times = f"{counts[-1] / own:.2f}" if own else None
+            rows.append([row["how"], ", ".join(row["gives"]), *counts, times])
+        of = f" of {found['frame']}" if QUANTITIES[table["quantity"]].of_frame else ""
+        by = f" by {table['method']}" if table["method"] else ""
+        headers = ["", "gives", "mul", "add", "div", "sin\ncos", "instr.", "times"]
+        show(f"{robot}: {table['quantity']}{of}{by} and its derivatives, per state", headers, rows)
+        if (form := f"{table['quantity']}_derivatives") in QUANTITIES:
+            say(f"Rows named after a method: {form}, a quantity of its own.", "dim")
+    say("Times: instructions over those of the quantity itself.", "dim")
+    say(found["convention"], "dim")
 
 
 def _change(number: int) -> str:
