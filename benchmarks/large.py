@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import thread_time
 from typing import Any
 
@@ -63,6 +64,18 @@ CASES: tuple[tuple[Callable[[int], Description], int, str], ...] = (
 )
 
 
+@contextmanager
+def no_cache() -> Iterator[None]:
+    before, os.environ["LINKWORK_CACHE"] = os.environ.get("LINKWORK_CACHE"), "off"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["LINKWORK_CACHE"]
+        else:
+            os.environ["LINKWORK_CACHE"] = before
+
+
 def cold(description: Description, quantity: str) -> dict[str, Any]:
     """Seconds of every stage until the first result is there. IR is written twice: once to time it."""
     marks = [thread_time()]
@@ -90,17 +103,11 @@ def cold(description: Description, quantity: str) -> dict[str, Any]:
 
 def large(lengths: Sequence[int] = LENGTHS) -> dict[str, Any]:
     """The cases, and how time grows with the length of chains: p of seconds ~ joints^p by least squares."""
-    before, os.environ["LINKWORK_CACHE"] = os.environ.get("LINKWORK_CACHE"), "off"
-    try:
+    with no_cache():
         cold(chain(5), "inverse_dynamics")  # imports, and wakes LLVM
         cases = [cold(make(size), quantity) for make, size, quantity in CASES]
         quantities = "inverse_dynamics", "forward_dynamics"
         growth = {quantity: [cold(chain(length), quantity) for length in lengths] for quantity in quantities}
-    finally:
-        if before is None:
-            del os.environ["LINKWORK_CACHE"]
-        else:
-            os.environ["LINKWORK_CACHE"] = before
     exponents = {
         quantity: float(np.polyfit(np.log(lengths), np.log([row["total"] for row in rows]), 1)[0])
         for quantity, rows in growth.items()

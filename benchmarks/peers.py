@@ -19,8 +19,9 @@ TOLERANCE = 1e-10  # relative, per joint
 CHECKED = 256  # states compared for peers that take one state per call
 
 
-def agree(who: str, expected: np.ndarray, got: np.ndarray) -> dict[str, float]:
+def agree(who: str, expected: np.ndarray, got: np.ndarray, rows: bool = False) -> dict[str, float]:
     """The largest error of each result entry (joint) against its largest magnitude in the batch; stop if too large.
+    ``rows``: of each row of matrices that have entries of zero.
 
     Not gated, but told: the largest error within one state against that state's largest entry. It can be greater,
     because linkwork reads an angle written 1.57079632679 as exactly pi/2 (5e-12 from what the file says, and from what
@@ -28,7 +29,9 @@ def agree(who: str, expected: np.ndarray, got: np.ndarray) -> dict[str, float]:
     """
     error = np.abs(got - expected)
     axes = tuple(range(1, expected.ndim))
-    joint = float(np.max(np.max(error, 0) / np.maximum(np.max(np.abs(expected), 0), np.finfo(float).tiny)))
+    of_joint = (0, *axes[1:]) if rows else 0
+    largest = np.maximum(np.max(np.abs(expected), of_joint), np.finfo(float).tiny)
+    joint = float(np.max(np.max(error, of_joint) / largest))
     state = float(np.max(np.max(error, axes) / np.max(np.abs(expected), axes)))
     if not joint <= TOLERANCE:
         raise SystemExit(f"{who}: results differ by {joint:.1e} relative, more than {TOLERANCE:g}; nothing was timed")
@@ -96,11 +99,11 @@ def casadi_contenders(case: Case, quantity: str, function: Function, expected: n
         buffer.set_res(0, memoryview(out))
         run()
         agree(f"{case.source.name}, {quantity}, {name}", expected[:states], out)
-        contenders.append(Contender(name, _Kept(run, buffer, arrays, out), (), states))
+        contenders.append(Contender(name, Kept(run, buffer, arrays, out), (), states))
     return contenders
 
 
-class _Kept:
+class Kept:
     """A call with what must live as long."""
 
     def __init__(self, call: Any, *kept: Any):

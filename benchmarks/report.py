@@ -57,6 +57,12 @@ def _ratios(run: Results) -> dict[tuple[str, str], str]:
     for r in run["rollouts"]["robots"]:
         shown[f"{r['robot']}, rollouts", "mujoco.rollout"] = f"**{r['speedup']:.1f}×**"
         shown[f"{r['robot']}, one trajectory", "mujoco.rollout"] = f"{r['speedup_alone']:.1f}×"
+    for r in run.get("derivatives", ()):
+        for states, speedup in r["speedup"].items():
+            what = f"{r['robot']}, {words(r['quantity'])}, {r['form']}, batches of {states}"
+            shown[what, "Pinocchio, loop of calls"] = f"**{speedup:.1f}×**"
+    for r in run.get("gradients", ()):
+        shown[f"{r['robot']}, gradient of a rollout, in rollouts", "linkwork"] = f"{1 / r['speedup']:.2f}"
     for r in run["peak"]:
         shown[f"{r['robot']}, {words(r['quantity'])}", "FMA peak of a core"] = f"{r['share']:.0%}"
     return shown

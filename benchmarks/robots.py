@@ -71,7 +71,7 @@ class Case:
 
     def inputs(self, quantity: str) -> tuple[np.ndarray, ...]:
         last = {"inverse_dynamics": (self.v, self.a), "forward_dynamics": (self.v, self.tau), "inertia_matrix": ()}
-        return (self.q, *last[quantity])
+        return (self.q, *last[quantity.removesuffix("_derivatives")])
 
     @cached_property
     def pinocchio(self) -> pin.Model:
@@ -98,3 +98,7 @@ class Case:
     def for_pinocchio(self, array: np.ndarray) -> np.ndarray:
         """States in Pinocchio's joint order as it wants them: ``(n, STATES)``, column-major."""
         return np.asfortranarray(array[:, self.order_q if array is self.q else self.order].T)
+
+    def rows(self, quantity: str, states: int) -> list[tuple[np.ndarray, ...]]:
+        """The same, state by state."""
+        return list(zip(*(np.ascontiguousarray(self.for_pinocchio(x).T)[:states] for x in self.inputs(quantity))))

@@ -23,7 +23,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the peers are imported
 
 from counts import operations
 from customised import customised
+from derivatives import QUANTITIES as DERIVATIVES
+from derivatives import cold, derivatives, instructions
 from export import exported
+from gradients import gradients, step_back
 from growth import exponents, growth
 from kinds import keep, kept
 from large import LENGTHS, large
@@ -138,6 +141,19 @@ def measure(quick: bool) -> dict[str, Any]:
     for row in customised(cases, rounds, budget):
         tell(f"{row['robot']}, {row['quantity']}, parameters and passes")
         results["customised"].append(row)
+    results["derivatives"] = rows = []
+    for name, case in cases.items():
+        for quantity in DERIVATIVES:
+            tell(f"{name}, {quantity}")
+            rows.append(derivatives(case, quantity, rounds, budget, compiled=not quick or name != "talos"))
+    results["gradients"] = []
+    for name in ("panda", "anymal"):
+        tell(f"{name}, gradients of rollouts")
+        results["gradients"].append(gradients(cases[name], rounds, budget))
+    tell("derivatives, instructions and compilation")
+    results["derivative_programs"] = instructions(cases)
+    results["steps_back"] = [step_back(case) for case in cases.values()]
+    results["derivative_compilation"] = cold(SOURCES)
     tell("exported C")
     results["export"] = exported(cases["panda"], rounds, budget)
     tell("processors not at hand")

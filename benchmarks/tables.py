@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from customised import AUTO, BOTH, MINIMAL, PASSES, PLAIN
+from derivative_tables import dynamics_table, forms_table, gradients_table, programs_table
 from export import CASADI, FROM_PYTHON, C
 from growth import ABA, BLOCK, LONG, RECURSION, polynomial
 from kinds import Results
@@ -38,6 +39,9 @@ def tables(results: Results) -> list[Table]:
         "growth": [_growth],
         "rollouts": [_rollouts, _long_runs],
         "stepping": [_stepping],
+        "derivatives": [dynamics_table, forms_table],
+        "derivative_programs": [programs_table],
+        "gradients": [gradients_table],
         "operations": [_operations],
         "customised": [_customised],
         "export": [_export],

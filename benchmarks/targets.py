@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from derivatives import QUANTITIES
 from growth import RECURSION
 from large import LIMIT as LARGE_SECONDS
 from measure import ONE_STATE
@@ -35,6 +36,16 @@ CONTROLLED_ROLLOUT = 15  # with computed torque inside, than MuJoCo without cont
 ASSEMBLY = 5.0  # microseconds, one state
 STEP = {1024: 60.0, 1: 2.5}  # microseconds for a step of so many Pandas
 NOT_SLOWER = 0.97  # what the clock can tell of "never slower"
+DERIVATIVES = {  # by states of a batch, with any number of lanes: times faster than Pinocchio's calls; dID, dFD
+    "256": {"panda": (28, 22), "ur5": (45, 40), "anymal": (18, 12), "talos": (13, 7)},
+    "4096": {"panda": (20, 16), "ur5": (32, 30), "anymal": (12, 9), "talos": (11, 7)},
+}
+DERIVATIVE_INSTRUCTIONS = {
+    "panda": (2000, 3010), "puma560": (840, 1400), "anymal": (3720, 10200), "talos": (16300, None),
+}  # fmt: skip
+STEP_BACK = 2.7  # times the instructions of a step
+GRADIENT = 4  # rollouts, the one that it goes back through among them
+DERIVATIVE_SECONDS = {("panda", QUANTITIES): 1.5, ("talos", QUANTITIES[1:]): 25.0}  # together
 SECONDS = {
     "panda, load to first inverse dynamics, cold": 1.0,
     "panda, load to first inverse dynamics, cached": 0.4,
@@ -54,7 +65,8 @@ def structure_target(peer: str) -> int | None:
 
 def judge(results: dict[str, Any]) -> list[dict[str, Any]]:
     """One row per target: what, target, measured, met."""
-    parts = (_batches, _one_state, _structures, _rollouts, _stepping, _threads, _programs, _seconds, _peak)
+    parts = (_batches, _one_state, _structures, _rollouts, _stepping, _derivatives, _gradients)
+    parts += (_threads, _programs, _seconds, _peak)
     names = "what", "target", "measured", "met"
     return [dict(zip(names, row, strict=True)) for part in parts for row in part(results)]
 
@@ -119,6 +131,36 @@ def _stepping(results: dict[str, Any]) -> Iterator[Row]:
     for r in results["stepping"]:
         what = f"{r['robot']}, a step of {r['samples']} with robot.stepper"
         yield _at_most(what, STEP[r["samples"]], r["times"][STEPPER]["ns"] / 1e3)
+
+
+def _derivatives(results: dict[str, Any]) -> Iterator[Row]:
+    for r in results.get("derivatives", ()):
+        what, place = f"{r['robot']}, {words(r['quantity'])}", QUANTITIES.index(r["quantity"])
+        for states, targets in DERIVATIVES.items():
+            told = f"{what}, {r['form']}, batches of {states} against Pinocchio's calls"
+            yield _at_least(told, targets[r["robot"]][place], r["speedup"][states])
+        yield _at_least(f"{what}, one state per call", 1, r["speedup_one_state"], digits=2)
+    for r in results.get("derivative_programs", ()):
+        limits = DERIVATIVE_INSTRUCTIONS.get(r["robot"], (None, None))
+        if (limit := limits[QUANTITIES.index(r["quantity"])]) is not None:
+            what, number = f"instructions of {r['robot']}, {words(r['quantity'])}", r["instructions"]
+            yield what, f"≤ {limit}", str(number), number <= limit
+    if rows := results.get("derivative_compilation"):
+        seconds = {(r["robot"], r["quantity"]): r["seconds"] for r in rows}
+        for (robot, quantities), limit in DERIVATIVE_SECONDS.items():
+            what = f"{robot}, load to first {' and '.join(map(words, quantities))}, cold"
+            total = sum(seconds[robot, quantity] for quantity in quantities)
+            yield what, f"< {limit:g} s", f"{total:.2f} s", total < limit
+
+
+def _gradients(results: dict[str, Any]) -> Iterator[Row]:
+    for r in results.get("steps_back", ()):
+        what = f"instructions of {r['robot']}, a step back against a step"
+        yield what, f"≤ {STEP_BACK:g}×", f"{r['factor']:.2f}×", r["factor"] <= STEP_BACK
+    for r in results.get("gradients", ()):
+        for number, speedup in ((f"{r['samples']} samples", "speedup"), ("one trajectory", "speedup_alone")):
+            what, rollouts = f"{r['robot']}, gradient of a rollout of {number}", 1 / r[speedup]
+            yield what, f"≤ {GRADIENT} rollouts", f"{rollouts:.2f} rollouts", rollouts <= GRADIENT
 
 
 def _threads(results: dict[str, Any]) -> Iterator[Row]:
