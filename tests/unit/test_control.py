@@ -144,6 +144,26 @@ def test_functions_of_traced_numbers():
     assert_close(plain, np.broadcast_to([np.exp(0.5), np.log(2), np.tanh(1), np.arctan2(-1, -2)], (50, 4)))
 
 
+@pytest.mark.parametrize("method", ["rk4", "adams-bashforth-4", "semi-implicit-euler"])
+def test_functions_in_the_time_loop(method):
+    """Native code against the interpreter, step by step."""
+    robot = linkwork.load("planar2r")
+
+    def controller(t, q, v, reference, *, kp):
+        way = atan2(np.sin(reference.q - q), np.cos(reference.q - q))
+        strength = minimum(kp, exp(-t) + log(1 + absolute(v))) + maximum(np.array([v[0], 0]), 0.1)
+        return strength * tanh(3 * way) - np.tanh(v) * np.abs(v)
+
+    q, v = np.random.default_rng(0).normal(size=(2, 11, 2))
+    how = {"reference": Quintic([0.0, 0.0], [1.0, -1.0], 0.2), "gains": {"kp": np.linspace(0.5, 3, 11)[:, None]}}
+    native, slowly = (
+        robot.rollout(q, v, controller, dt=1e-3, steps=300, method=method, backend=by, outputs=("q", "v", "tau"), **how)
+        for by in ("native", "interpreter")
+    )
+    for name in ("q", "v", "tau"):
+        assert_close(native[name], slowly[name])
+
+
 # -- equations in a controller ----------------------------------------------------------------------------------------
 
 

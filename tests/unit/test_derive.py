@@ -17,12 +17,12 @@ from linkwork.program.program import ARITY
 from support.evaluate import assert_close
 
 STEP = 1e-30
-ROOT = (Op.SQRT, Op.DIV)  # defined for some arguments alone
+ROOT = (Op.SQRT, Op.DIV, Op.LOG)  # defined for some arguments alone
 
 
 def tame(seed: int, length: int = 60, inputs=((3,), (2, 2), ()), outputs=((2,), (2, 3), ())) -> Program:
-    """Random instructions of every kind on values of about one; what is divided by and what roots are taken of is
-    positive, made by 1.5 + sin."""
+    """Random instructions of every kind on values of about one; what is divided by and what roots and logarithms
+    are taken of is positive, made by 1.5 + sin."""
     choose = random.Random(seed)
     ports = tuple(Port(f"x{k}", shape) for k, shape in enumerate(inputs))
     targets = tuple(Port(f"y{k}", shape) for k, shape in enumerate(outputs))
@@ -175,6 +175,8 @@ EXACT: dict[Op, Callable] = {
     Op.ADD: lambda a, b: a + b, Op.SUB: lambda a, b: a - b, Op.MUL: lambda a, b: a * b, Op.DIV: lambda a, b: a / b,
     Op.NEG: lambda a: -a, Op.SQRT: mpmath.sqrt, Op.SIN: mpmath.sin, Op.COS: mpmath.cos, Op.SIGN: mpmath.sign,
     Op.FMA: lambda a, b, c: a * b + c, Op.FMS: lambda a, b, c: a * b - c, Op.FNMA: lambda a, b, c: c - a * b,
+    Op.EXP: mpmath.exp, Op.LOG: mpmath.log, Op.TANH: mpmath.tanh, Op.ATAN2: mpmath.atan2, Op.ABS: abs,
+    Op.MIN: min, Op.MAX: max,
 }  # fmt: skip
 
 
@@ -199,6 +201,11 @@ def test_slopes_by_many_digits(op: Op):
                     twice = tuple(x + int(j == m) for j, x in enumerate(order))
                     expected = float(mpmath.diff(EXACT[op], tuple(exact), twice))
                     assert_close(H[f"d2y_d{a}_d{b}"], expected, scale=1e-3)
+
+
+def test_slopes_where_there_are_none():
+    assert SLOPES[Op.ABS](0.0, 0.0) == SLOPES[Op.SIGN](0.0, 0.0) == (0,)
+    assert SLOPES[Op.MIN](1.0, 1.0, 1.0) == SLOPES[Op.MAX](1.0, 1.0, 1.0) == (0.5, 0.5)
 
 
 # -- structure ---------------------------------------------------------------------------------------------------------

@@ -130,6 +130,8 @@ def test_a_traced_number_has_no_value():
     for power in (lambda: x**1.5, lambda: 2**x, lambda: x**x):
         with pytest.raises(TypeError, match="unsupported operand"):
             power()
+    with pytest.raises(TypeError, match="a function of a traced number and complex"):
+        scalar.minimum(x, 1j)
     with pytest.raises(TypeError, match="cannot decide a branch"):
         trace("f", lambda x: {"y": 1} if x else {}, [Port("x", ())])
     with pytest.raises(TypeError, match="not known while tracing"):

@@ -22,6 +22,7 @@ from linkwork.scalar import (
     sqrt,
     tanh,
 )
+from linkwork.scalar.dual import Dual, slope_of, value_of
 
 FUNCTIONS = {
     "sin": (sin, np.sin), "cos": (cos, np.cos), "sqrt": (sqrt, np.sqrt), "sign": (sign, np.sign), "exp": (exp, np.exp),
@@ -78,6 +79,25 @@ def test_complex_steps(name: str):
     assert np.allclose(made.real, function(x), rtol=1e-15, atol=0)
     assert np.allclose(made.imag / 1e-30, derivative(x), rtol=1e-14, atol=0)
     assert function(0.7 + 1e-30j) == made[1] and np.isnan(function(complex(np.nan, 0)))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_duals(name: str):
+    function, derivative = STEPS[name]
+    for x in (0.1, 0.7, 1.3, 2.9, np.array([0.1, 2.9])):
+        made = function(Dual(x, {3: 2.0}))
+        np.testing.assert_allclose(value_of(made), function(x), rtol=1e-15)
+        np.testing.assert_allclose(slope_of(made, 3), 2 * derivative(x), rtol=1e-14, atol=1e-15)
+
+
+def test_duals_of_two_numbers():
+    a, b = Dual(0.7, {0: 1.0, 1: 3.0}), Dual(-1.3, {1: 2.0, 2: 1.0})
+    size = 0.7**2 + 1.3**2
+    by_a, by_b = -1.3 / size, -0.7 / size
+    assert atan2(a, b).slopes == pytest.approx({0: by_a, 1: 3 * by_a + 2 * by_b, 2: by_b})
+    assert minimum(a, b).slopes == b.slopes and maximum(b, a).slopes == a.slopes
+    assert value_of(minimum(a, -0.7)) == -0.7 and slope_of(minimum(a, -0.7), 0) == 0
+    assert maximum(1.0, Dual(1.0, {0: 1.0})).slopes == {0: 0.5}  # half of each where they are equal
 
 
 def test_functions_of_complex_numbers():

@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 import linkwork
 from linkwork.errors import UnknownNameError, UnsupportedError
 from linkwork.formulations import QUANTITIES, letters
+from linkwork.function import Label
 from linkwork.model import build
+from linkwork.program import Port, interpret, trace
 from linkwork.program.graph import Graph, Node
+from linkwork.scalar import absolute, atan2, exp, log, maximum, minimum, tanh
 from linkwork.symbolic import from_program, symbolic
 from linkwork.symbolic.angles import AngleGraph
 from linkwork.symbolic.expressions import Call, Number, Printer, Product, Quotient, Sum, Symbol, evaluate
@@ -436,6 +439,33 @@ class TestAngles:
             return x.cos() * y.cos() - x.sin() * y.sin()
 
         assert cos_sum(cos_sum_angle(a, b), c) is cos_sum(a, cos_sum_angle(c, b))
+
+
+def test_every_function_is_shown():
+    """As text, LaTeX, Python and sympy."""
+
+    def function(x):
+        a, b, c = x
+        return {"y": [exp(a), log(b), tanh(a + b), atan2(a, -b), absolute(c), minimum(a, b * c), maximum(c, 2.0)]}
+
+    program = trace("toy", function, [Port("x", (3,))])
+    model = from_program(program, Label("toy", "functions", ""))
+    text = {e.name: Printer().write(e.expression) for e in model.equations}
+    assert [*text.values()] == [
+        "exp(x1)", "log(x2)", "tanh(x1 + x2)", "arctan2(x1, -x2)", "abs(x3)", "minimum(x1, x2*x3)", "maximum(x3, 2)",
+    ]  # fmt: skip
+    shown = model.latex()
+    for part in (r"\exp x_{1}", r"\log x_{2}", r"\tanh\left(x_{1} + x_{2}\right)", r"\left|x_{3}\right|",
+                 r"\operatorname{atan2}\left(x_{1}, -x_{2}\right)", r"\min\left(x_{1}, x_{2}\,x_{3}\right)",
+                 r"\max\left(x_{3}, 2\right)"):  # fmt: skip
+        assert part in shown
+    x = np.array([0.7, 1.3, -0.4])
+    (expected,) = interpret(program, [x])
+    exec(model.python(), names := {})
+    np.testing.assert_allclose(names["functions"](x), expected, rtol=1e-15)
+    values = dict(zip(["x1", "x2", "x3"], x.tolist(), strict=True))
+    by_sympy = [float(value.subs(values)) for value in model.sympy().values()]
+    np.testing.assert_allclose(by_sympy, expected, rtol=1e-14)
 
 
 def cos_sum_angle(x: Node, y: Node) -> Node:

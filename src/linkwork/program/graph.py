@@ -150,23 +150,20 @@ def _div(a: Any, b: Any) -> Any:
     return a.graph.make(DIV, a, b)
 
 
-def _atan2(y: Any, x: Any) -> Any:
-    if not (isinstance(y, Operand) and isinstance(x, Operand)):
-        return NotImplemented
-    if not isinstance(y, Node):
-        return -_atan2(-y, x) if y < 0 else x.graph.make(ATAN2, y + 0.0, x)  # a constant zero has no sign
-    if y.op == NEG:
-        return -_atan2(y.a, x)
-    return y.graph.make(ATAN2, y, x if isinstance(x, Node) else x + 0.0)
+def _operand(x: Any) -> Any:
+    """Of a function: a node or a number, zero without a sign."""
+    if isinstance(x, Node):
+        return x
+    if not isinstance(x, (int, float, np.integer, np.floating)):
+        raise TypeError(f"a function of a traced number and {type(x).__name__}")
+    return float(x) + 0.0
 
 
 def _choose(op: int, a: Node, b: Any) -> Any:
     """The smaller or the larger of two."""
-    if not isinstance(b, Operand):
-        return NotImplemented
+    b, other = _operand(b), MAX if op == MIN else MIN
     if a is b:
         return a
-    other = MAX if op == MIN else MIN
     if not isinstance(b, Node):
         if a.op == NEG:
             return -_choose(other, a.a, -b)
@@ -174,7 +171,7 @@ def _choose(op: int, a: Node, b: Any) -> Any:
             return a
         if a.op == op and not isinstance(a.b, Node):
             return _choose(op, a.a, min(a.b, b) if op == MIN else max(a.b, b))
-        return a.graph.make(op, a, b + 0.0)
+        return a.graph.make(op, a, b)
     if a.op == b.op == NEG:
         return -_choose(other, a.a, b.a)
     if a.number > b.number:
@@ -256,11 +253,12 @@ class Node:
 
     def arctan2(self, other):
         """The angle of the point (other, self)."""
-        return _atan2(self, other)
+        return -self.a.arctan2(other) if self.op == NEG else self.graph.make(ATAN2, self, _operand(other))
 
     def rarctan2(self, other):
-        """The angle of the point (self, other)."""
-        return _atan2(other, self)
+        """The angle of the point (self, other), of a number."""
+        other = _operand(other)
+        return -self.rarctan2(-other) if other < 0 else self.graph.make(ATAN2, other, self)
 
     def _compare(self, other):
         raise TypeError("the value of a traced number is not known while tracing, so it cannot be compared")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..scalar import cos, sign, sin, sqrt
 from .graph import Graph
-from .interpret import ARITHMETIC
+from .interpret import ARITHMETIC, FUNCTIONS
 from .program import Op, Port, Program
 from .trace import linearize
 
-APPLY = ARITHMETIC | {Op.SQRT: sqrt, Op.SIN: sin, Op.COS: cos, Op.SIGN: sign}  # to any scalar
+APPLY = ARITHMETIC | FUNCTIONS  # to any scalar
 
 
 def input_nodes(ports: Sequence[Port]) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Scalar, cos, is_zero, sign, sin, sqrt
+from . import Scalar, atan2, cos, exp, is_zero, log, maximum, minimum, sign, sin, sqrt, tanh
 
 Slopes = Mapping[int, Scalar]  # by direction; a direction that is not there has none
 
@@ -31,7 +31,7 @@ class Dual:
     """A value and its slopes, scalars of one kind. It is no structural zero even where its value is one.
 
     Slopes are exact where the function has some. ``sign`` has slope 0 and with it |x| has slope 0 at rest; that of the
-    smaller or larger of two equal numbers is the first one's.
+    smaller or larger of two equal numbers is half of each one's.
     """
 
     __slots__ = ("slopes", "value")
@@ -126,8 +126,49 @@ class Dual:
     def sign(self) -> Any:
         return sign(self.value)
 
+    def exp(self) -> Any:
+        value = exp(self.value)
+        return self._mapped(value, value)
+
+    def log(self) -> Any:
+        return self._mapped(log(self.value), 1 / self.value)
+
+    def tanh(self) -> Any:
+        value = tanh(self.value)
+        return self._mapped(value, 1 - value * value)
+
+    def arctan2(self, other: Any) -> Any:
+        return _angle(self, other)
+
+    def rarctan2(self, other: Any) -> Any:
+        return _angle(other, self)
+
+    def minimum(self, other: Any) -> Any:
+        half = 0.5 * sign(value_of(other) - self.value)
+        return _of_two(minimum(self.value, value_of(other)), (self, 0.5 + half), (other, 0.5 - half))
+
+    def maximum(self, other: Any) -> Any:
+        half = 0.5 * sign(self.value - value_of(other))
+        return _of_two(maximum(self.value, value_of(other)), (self, 0.5 + half), (other, 0.5 - half))
+
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.slopes!r})"
+
+
+def _angle(y: Scalar, x: Scalar) -> Scalar:
+    a, b = value_of(y), value_of(x)
+    once = 1 / (a * a + b * b)
+    return _of_two(atan2(a, b), (y, b * once), (x, -(a * once)))
+
+
+def _of_two(value: Scalar, *arguments: tuple[Scalar, Scalar]) -> Scalar:
+    """A function of numbers: its value, and its slope by each of them."""
+    slopes: dict[int, Scalar] = {}
+    for x, slope in arguments:
+        if isinstance(x, Dual):
+            for k, own in x.slopes.items():
+                slopes[k] = own * slope + slopes[k] if k in slopes else own * slope
+    return dual(value, slopes)
 
 
 def _is_scalar(x: Any) -> bool:
@@ -146,4 +187,10 @@ _NUMPY: dict[str, Callable[..., Any]] = {
     "cos": cos,
     "sqrt": sqrt,
     "sign": sign,
+    "exp": exp,
+    "log": log,
+    "tanh": tanh,
+    "arctan2": atan2,
+    "minimum": minimum,
+    "maximum": maximum,
 }

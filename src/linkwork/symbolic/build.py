@@ -15,9 +15,10 @@ from ..formulations.regressor import ELEMENTS
 from ..function import Label
 from ..model import Layout, Model, grouped
 from ..pipeline import CHOOSING, LARGE, compile
-from ..program import ARITHMETIC, FUNCTIONS, PARAMETER, Op, Port, Program, count
+from ..program import FUNCTIONS, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
+from ..program.replay import replay
 from ..program.trace import linearize
 from ..symbols.names import WRENCH, Names, entries, vector
 from ..symbols.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
@@ -129,17 +130,12 @@ def from_program(program: Program, label: Label) -> SymbolicModel:
         return vector(variable, layout, number) if layout.size else entries(variable, port.shape)
 
     tracing = _Tracing(Names(), {port.name: named(port) for port in program.inputs})
-    values = [node for nodes in tracing.arguments.values() for node in nodes.flat] + list(program.constants)
-    for op, *args in program.instructions:
-        values.append(_APPLY[Op(op)](*(values[a] for a in args)))
+    values = replay(program, [node for nodes in tracing.arguments.values() for node in nodes.flat])
     start = 0
     for port in program.outputs:
         tracing.output(port.name, named(port), [values[k] for k in program.results[start : start + port.size]])
         start += port.size
     return tracing.finish(label)
-
-
-_APPLY = ARITHMETIC | FUNCTIONS
 
 
 class _OfNumbers:

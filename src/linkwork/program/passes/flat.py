@@ -233,7 +233,8 @@ def apply(op: int, *operands: Any) -> Any:
     return APPLIED[op](*operands)
 
 
-APPLIED: dict[int, Callable[..., Any]] = FUNCTIONS | {
+APPLIED: dict[int, Callable[..., Any]] = {
+    **FUNCTIONS,
     Op.ADD: operator.add,
     Op.SUB: operator.sub,
     Op.MUL: operator.mul,
