@@ -47,12 +47,16 @@ def columns(m: Module, size: int) -> list[int]:
 HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block, ptr %table, i64 %count) noinline nounwind"
 
 
-def call_mover(f: Function, output: bool, size: int, arguments: str):
-    """Call the function that packs or unpacks tiles of a port of ``size`` scalars in every way."""
+def call_mover(f: Function, output: bool, size: int, arguments: str, far: int = 0):
+    """Call the function that packs or unpacks tiles of a port of ``size`` scalars in every way. ``far``: bytes from a
+    tile to the same one of the next block, if that is to be fetched meanwhile."""
     m, width = f.module, tile_width(f.module, size)
-    name = f"{'unpack' if output else 'pack'}{width}"
+    name = f"{'unpack' if output else 'pack'}{width}{f'_{far}' if far else ''}"
     if m.once(name):
-        (_emit_unpack if output else _emit_pack)(m, name, width)
+        if output:
+            _emit_unpack(m, name, width, far)
+        else:
+            _emit_pack(m, name, width)
     f.do(f"call void @{name}({arguments})")
 
 
@@ -94,7 +98,7 @@ def _emit_pack(m: Module, name: str, width: int):
         f.do("ret void")
 
 
-def _emit_unpack(m: Module, name: str, width: int):
+def _emit_unpack(m: Module, name: str, width: int, far: int):
     with Function(m, f"define internal void @{name}{HEAD}") as f:
         _choose(f, width, f"and i1 {_full(f)}, true")
         if width > 1:
@@ -102,6 +106,8 @@ def _emit_unpack(m: Module, name: str, width: int):
                 rows = [f.at("%base", f.let(f"mul i64 {column}, {m.item}"))]
                 for _ in range(1, m.lanes):
                     rows.append(f.at(rows[-1], "%step"))
+                if far:
+                    fetch(f, rows, str(far))
                 store_tile(f, [f.load_row(block, k) for k in range(width)], rows)
         with _each(f, "vectors", width) as (column, block):
             for k, offset in enumerate(_offsets(f, column, width)):
@@ -118,6 +124,14 @@ def _emit_unpack(m: Module, name: str, width: int):
                 target = f.at(target, "%step")
         f.label("end")
         f.do("ret void")
+
+
+def fetch(f: Function, rows: Sequence[str], far: str):
+    """Have the second-level cache fetch what lies ``far`` beyond these places."""
+    if f.module.once("fetch"):
+        f.module.functions.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    for row in rows:
+        f.do(f"call void @llvm.prefetch.p0(ptr {f.at(row, far)}, i32 0, i32 2, i32 1)")
 
 
 def _full(f: Function) -> str:

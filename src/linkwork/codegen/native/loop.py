@@ -15,7 +15,7 @@ from math import prod
 from ...program.program import Port, Program
 from .blocks import emit_blocks, emit_free
 from .emit import Function, Module
-from .kernel import Kernel
+from .kernel import FEW, Kernel
 from .layout import (
     ELEMENTS,
     NOT_AGAIN,
@@ -24,6 +24,7 @@ from .layout import (
     Tile,
     call_mover,
     columns,
+    fetch,
     flat_offsets,
     load_tile,
     store_tile,
@@ -64,6 +65,7 @@ class _Writer:
 
     def __init__(self, f: Function, program: Program, kernel: Kernel):
         self.f, self.m, self.kernel = f, f.module, kernel
+        self.many = len(program.results) > FEW  # then what is written does not stay in the first-level cache
         sides = ((program.inputs, False), (program.outputs, True))
         self.ports = [(port, k, output) for ports, output in sides for k, port in enumerate(ports) if port.size]
 
@@ -206,14 +208,18 @@ class _Writer:
         block = self._place("out" if a.output else "in", number)
         width, bytes_ = tile_width(m, size), size * m.item
         base = f.at(f.at(a.base, f.let(f"mul i64 {first}, {bytes_}")), number * m.lanes * bytes_)
+        far = self.kernel.together * m.lanes * bytes_
         if width == 1 or len(tiles) > INLINE:
             way = TILES if width > 1 else VECTORS if size == 1 else ELEMENTS
             where = f"ptr {base}, i64 {bytes_}, i64 {m.lanes - 1}, ptr @flat, i64 {way}, ptr {block}"
-            call_mover(f, a.output, size, f"{where}, ptr {tile_table(m, tiles)}, i64 {len(tiles)}")
+            table = f"ptr {tile_table(m, tiles)}, i64 {len(tiles)}"
+            call_mover(f, a.output, size, f"{where}, {table}", far if a.output and self.many else 0)
             return
         for tile in tiles:
             rows = [f.at(base, lane * bytes_ + tile.column * m.item) for lane in range(m.lanes)]
             if a.output:
+                if self.many:
+                    fetch(f, rows, str(far))
                 store_tile(f, [f.load_row(block, tile.row + k) for k in range(width)], rows)
             else:
                 for k, value in enumerate(load_tile(f, width, rows)):
