@@ -278,12 +278,18 @@ class Robot:
 
         return rollout(self, q0, v0, dt, steps, Options.among(locals()))
 
-    def linearise(self, q: Any, v: Any, tau: Any) -> LinearSystem:
+    def linearise(
+        self, q: Any, v: Any, tau: Any, dt: float | None = None, method: str = "semi-implicit-euler"
+    ) -> LinearSystem:
         """A (..., 2 nv, 2 nv) and B (..., 2 nv, len(tau)) of x' = A x + B u near states under forces tau, where x is
-        (dq, dv), positions along the tangent of their coordinates, and u the change of tau."""
+        (dq, dv), positions along the tangent of their coordinates, and u the change of tau.
+
+        With ``dt``: of x after a step = A x + B u, where the step is that of ``rollout`` by this ``method``, friction
+        smooth as it is there. Along a motion, with all that acts in it, ``Trajectory.linearised`` has them.
+        """
         from .sim import linearise
 
-        return linearise(self, q, v, tau)
+        return linearise(self, q, v, tau, dt, method)
 
     def stepper(
         self,

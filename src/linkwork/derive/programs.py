@@ -168,13 +168,13 @@ def jacobian(
     shown = Derivation(program, wrt, of, tangents)
     rows = sum(port.size for port in shown.of)
     length = len(program.instructions)
-    modes = {"by_columns": length * shown.columns, "by_rows": length * rows}
+    modes = {Derivation.by_columns: length * shown.columns, Derivation.by_rows: length * rows}
     if max(modes.values()) > BOTH:
         modes = dict([min(modes.items(), key=lambda each: each[1])])
     made = []
     for mode in modes:
         own = Derivation(program, wrt, of, tangents)  # on a graph of its own: nodes of the other mode are not shared
-        made.append(own.made("derivative", own.parted(getattr(own, mode)()), value))
+        made.append(own.made("derivative", own.parted(mode(own)), value))
     return min(made, key=_instructions)
 
 

@@ -1,6 +1,7 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
+from .derivatives.dynamics import seeded
 from .drives import drives_of, friction_laws, with_rotor_forces, with_rotors
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
@@ -39,6 +40,7 @@ __all__ = [
     "momentum",
     "passive_forces",
     "references",
+    "seeded",
     "sizes",
     "velocity_map",
     "with_friction_ahead",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .graph import Graph
 from .interpret import ARITHMETIC, FUNCTIONS
 from .program import Op, Port, Program
@@ -40,6 +42,19 @@ def split(flat: Sequence[Any], ports: Sequence[Port]) -> dict[str, list[Any]]:
         parts[port.name] = list(flat[start : start + port.size])
         start += port.size
     return parts
+
+
+def flattened(values: Mapping[str, Any], ports: Sequence[Port]) -> list[Any]:
+    """Scalars of several ports, one port after the other, from nested lists by name; there may be others among them."""
+    return [x for port in ports for x in np.array(values[port.name], dtype=object).ravel().tolist()]
+
+
+def nested(flat: Sequence[Any], ports: Sequence[Port]) -> dict[str, Any]:
+    """The same back: by name, in the shapes of the ports."""
+    return {
+        port.name: np.array(part, dtype=object).reshape(port.shape).tolist()
+        for port, part in zip(ports, split(flat, ports).values(), strict=True)
+    }
 
 
 def assembled(name: str, inputs: Sequence[Port], outputs: Mapping[Port, Sequence[Any]]) -> Program:

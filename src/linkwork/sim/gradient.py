@@ -18,11 +18,14 @@ from ..codegen.backend import backend
 from ..codegen.timeloop import TimeLoop, Turns
 from ..control import Point
 from ..errors import ShapeError, UnknownNameError
+from ..formulations import sizes
 from ..pipeline import compile, tangents
 from ..program import Program, interpret
 from .adjoint import BAR, Adjoint
+from .linear import LinearSystem
 from .now import MEMORY, REFERENCE
 from .runner import GROUP, Runner, of_samples, shares
+from .sensitivity import linear_step
 from .trajectory import Trajectory
 
 SEGMENT = 64  # steps that are computed again at a time, unless less memory is asked for
@@ -106,6 +109,25 @@ class Tape:
                 bars_of_x[group] = state[:, : self.plant.x]
                 bars_of_constants[group] = state[:, s : s + c]
         return self._gradient(bars_of_x, bars_of_held, bars_of_constants)
+
+    def linearised(self) -> LinearSystem:
+        runner, samples = self.runner, self.setup.samples
+        function = linear_step(self.plant, runner.scheme, runner.method)
+        names = [port.name for port in function.program.inputs]
+        A, B = (np.empty((samples, self.steps, *port.shape)) for port in function.program.outputs)
+        with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
+            for first in range(0, samples, GROUP):
+                group = slice(first, min(first + GROUP, samples))
+                for begin, end in self._segments():
+                    states = self._states(group, begin, end, pool)[:, : end - begin, : self.plant.x]
+                    given = {
+                        "tau": np.zeros(sizes(self.plant.model)["tau"]),
+                        **self._inputs(group, np.arange(begin, end), states),
+                    }
+                    given["v"] = given["v"][..., list(self.plant.model.mobility.independent)]
+                    out = A[group, begin:end], B[group, begin:end]
+                    function(*(given[name] for name in names), out=out, threads=self.threads)
+        return LinearSystem(A, B) if self.setup.batched else LinearSystem(A[0], B[0])
 
     def _segments(self) -> Iterator[tuple[int, int]]:
         """Steps, the last first; those that start a scheme are by themselves."""
@@ -217,20 +239,11 @@ class Tape:
             for name, array in given.items():
                 parts[name][:, at] = array
             return bars, np.zeros((count, end - begin, 0)), np.zeros((count, 0))
-        steps = np.arange(begin, end)[at]
-        runner, plant = self.runner, self.plant
-        inputs = [*plant.parts(states[:, : end - begin][:, at]).values(), runner.dt * steps, np.array(runner.dt)]
-        for name, x in zip(plant.held, runner.held, strict=True):
-            inputs.append(
-                of_samples(x, group)[:, np.minimum(steps, self.steps - 1)].reshape(-1, len(steps), *plant.held[name])
-            )
-        own = of_samples(runner.constants, group)
-        cuts = np.cumsum([math.prod(shape) for shape in plant.constants.values()])[:-1]
-        split = np.split(own, cuts, axis=1) if plant.constants else []
-        inputs += [x.reshape(len(x), 1, *shape) for x, shape in zip(split, plant.constants.values(), strict=True)]
+        steps, plant, runner = np.arange(begin, end)[at], self.plant, self.runner
+        inputs = self._inputs(group, steps, states[:, : end - begin][:, at])
         program, call = self._of_outputs(tuple(given))
         slopes = {port.name.removesuffix(BAR): np.empty((count, len(steps), *port.shape)) for port in program.outputs}
-        call(*inputs, *given.values(), out=tuple(slopes.values()))
+        call(*inputs.values(), *given.values(), out=tuple(slopes.values()))
         for port in plant.state:
             parts[port.name][:, at] = slopes[port.name]
         held = np.zeros((count, end - begin, sum(x.shape[2] for x in runner.held)))
@@ -238,6 +251,20 @@ class Tape:
             held[:, at] = np.concatenate([slopes[name].reshape(count, len(steps), -1) for name in plant.held], axis=2)
         summed = [slopes[name].reshape(count, len(steps), -1).sum(axis=1) for name in plant.constants]
         return bars, held, np.concatenate(summed, axis=1) if summed else np.zeros((count, 0))
+
+    def _inputs(self, group: slice, steps: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
+        """Of the plant's programs at some steps, (samples, steps, ...), by name."""
+        runner, plant = self.runner, self.plant
+        inputs = {**plant.parts(states), "t": runner.dt * steps, "dt": np.array(runner.dt)}
+        for name, x in zip(plant.held, runner.held, strict=True):
+            rows = of_samples(x, group)[:, np.minimum(steps, self.steps - 1)]
+            inputs[name] = rows.reshape(-1, len(steps), *plant.held[name])
+        start, own = 0, of_samples(runner.constants, group)
+        for name, shape in plant.constants.items():
+            end = start + math.prod(shape)
+            inputs[name] = own[:, start:end].reshape(-1, 1, *shape)
+            start = end
+        return inputs
 
     @cache  # noqa: B019 (as long as the tape)
     def _of_outputs(self, outputs: tuple[str, ...]) -> tuple[Program, Any]:

@@ -1,4 +1,4 @@
-"""The robot near a state, as a linear system."""
+"""The robot near a state, as a linear system, in continuous time or from step to step."""
 
 from __future__ import annotations
 
@@ -6,18 +6,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..formulations import sizes
 from ..model import Joint, Model
+from .inputs import one_of_names, positive
+from .integrators import schemes
+from .options import Options
+from .sensitivity import linear_step
+from .setup import prepare
 
 
 class LinearSystem(NamedTuple):
-    """x' = A x + B u near a state: u is the change of tau, x = (dq, dv), nv of each: the step along the tangent from
-    the undisturbed positions (``coordinates.difference``), and the change of the velocities."""
+    """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, x = (dq, dv), nv of each:
+    the step along the tangent from the undisturbed positions (``coordinates.difference``), and the change of the
+    velocities; then that of the memory of a controller, if it has one."""
 
     A: np.ndarray
     B: np.ndarray
 
 
-def linearise(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
+def linearise(
+    robot: Any, q: Any, v: Any, tau: Any, dt: float | None = None, method: str = "semi-implicit-euler"
+) -> LinearSystem:
+    """At states (..., n); with ``dt`` from step to step of the method."""
+    one_of_names("method with steps of its own", method, schemes())
+    if dt is None:
+        return _continuous(robot, q, v, tau)
+    dt = positive(dt, "dt")
+    still = Options(torque=np.zeros(sizes(robot.model)["tau"]))
+    plant = prepare(robot, None, None, 1, dt, still, ("q", "v")).plant
+    return LinearSystem(*linear_step(plant, schemes()[method], method)(q, v, 0.0, dt, tau))
+
+
+def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
     """Of the motion at states (..., n), from the slopes of forward dynamics.
 
     The step dq from q along the tangent leads to another motion, and changes as both go on, with v and v + dv:

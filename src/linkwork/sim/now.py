@@ -95,12 +95,13 @@ class Now:
     @cached_property
     def _acting(self) -> tuple[list[Scalar], dict[str, Any]]:
         """tau, and the rates of the controller's memory by name."""
-        law = self.plant.law
+        law, tau = self.plant.law, self.values.get("tau", [0] * sizes(self.model)["tau"])
         if law is None:
-            return self.values.get("tau", [0] * sizes(self.model)["tau"]), {}
+            return tau, {}
         gains = {name.removeprefix("gain "): x for name, x in self.values.items() if name.startswith("gain ")}
         memory = {name: self.values[MEMORY + name] for name in law.memory}
-        return law.evaluate(self.t, self.q, self.v, self.point, gains, memory)
+        own, rates = law.evaluate(self.t, self.q, self.v, self.point, gains, memory)
+        return [x + y for x, y in zip(own, tau, strict=True)], rates
 
     @property
     def memory_rates(self) -> dict[str, Any]:

@@ -187,6 +187,11 @@ class Plant:
         return {}
 
     @cached_property
+    def linear_steps(self) -> dict[Scheme, Any]:
+        """Functions that give the slopes of a step, see ``sensitivity``."""
+        return {}
+
+    @cached_property
     def entries(self) -> dict[str, tuple[str, ...]]:
         return entries(self.model, self.memory)
 

@@ -18,16 +18,14 @@ Accelerations are taken at unit quaternions, so that slopes across them are zero
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..codegen.schemes import Rosenbrock
 from ..derive.modes import forward, reverse
 from ..program import Port, Program, trace
-from ..program.replay import replay, split
+from ..program.replay import flattened, nested, replay
 from ..scalar import Scalar
 from ..scalar.elimination import Elimination
 from ..scalar.orthogonal import dot
@@ -42,7 +40,7 @@ Matrix = list[list[Scalar]]
 
 def stepped(plant: Plant, now: Now, scheme: Rosenbrock) -> dict[str, Any]:
     """The state after dt, beside its manifold."""
-    dt, once, start = now.dt, 1 / now.dt, _flat(plant.state, now.values)
+    dt, once, start = now.dt, 1 / now.dt, flattened(now.values, plant.state)
     beginning = Beginning(plant, now, scheme.g * dt)
     us: list[list[Scalar]] = []
 
@@ -53,10 +51,10 @@ def stepped(plant: Plant, now: Now, scheme: Rosenbrock) -> dict[str, Any]:
         rates = beginning.rates
         if k:
             x = sums(start, scheme.A[k, :k].tolist())
-            there = plant.now({**now.values, **_nested(plant.state, x), "t": now.t + node * dt})
-            rates = sums(_flat(plant.state, _flow(plant, there)), [c * once for c in scheme.C[k, :k].tolist()])
+            there = plant.now({**now.values, **nested(x, plant.state), "t": now.t + node * dt})
+            rates = sums(flattened(_flow(plant, there), plant.state), [c * once for c in scheme.C[k, :k].tolist()])
         us.append(beginning.solve(rates, float(scheme.passed[k]) * dt))
-    return _nested(plant.state, sums(start, scheme.m.tolist()))
+    return nested(sums(start, scheme.m.tolist()), plant.state)
 
 
 class Beginning:
@@ -70,7 +68,7 @@ class Beginning:
 
     @cached_property
     def rates(self) -> list[Scalar]:
-        return _flat(self.plant.state, _flow(self.plant, self.now))
+        return flattened(_flow(self.plant, self.now), self.plant.state)
 
     @cached_property
     def y(self) -> list[Scalar]:
@@ -92,7 +90,7 @@ class Beginning:
     def slopes(self) -> tuple[Matrix, Matrix, list[Scalar], list[Scalar]]:
         """Of the balance by q, w and t; of the power by all three."""
         program = _balance(self.plant)
-        values = replay(program, [*_flat(self.plant.ports, self.now.values), *self.y])
+        values = replay(program, [*flattened(self.now.values, self.plant.ports), *self.y])
         numbers = [*range(self.moving), self.plant.x]  # of the inputs; the clock stands behind the state
         rows = forward(program, values, {number: {column: 1} for column, number in enumerate(numbers)})
         own = [[row.get(column, 0) for column in range(len(numbers))] for row in rows[: len(self.y)]]
@@ -150,20 +148,11 @@ def _balance(plant: Plant) -> Program:
         given = dict(zip((port.name for port in (*plant.ports, *rates)), values, strict=True))
         now = _upright(plant, plant.now({port.name: given[port.name] for port in plant.ports}))
         forces = now.balance(given["a"], given.get("held", ()))
-        told = zip(_flat(rates[1 : len(memory) + 1], given), _flat(memory, now.memory_rates), strict=True)
+        told = zip(flattened(given, rates[1 : len(memory) + 1]), flattened(now.memory_rates, memory), strict=True)
         rows = [*forces[: len(given["a"])], *(x - y for x, y in told), *forces[len(given["a"]) :]]
         return {"balance": rows} | ({"power": now.power(now.tau)} if plant.works else {})
 
     return trace("balance", run, [*plant.ports, *rates])
-
-
-def _flat(ports: Sequence[Port], values: Mapping[str, Any]) -> list[Scalar]:
-    return [x for port in ports for x in np.array(values[port.name], dtype=object).ravel().tolist()]
-
-
-def _nested(ports: Sequence[Port], values: Scalars) -> dict[str, Any]:
-    parts = split(values, ports)
-    return {p.name: np.array(parts[p.name], dtype=object).reshape(p.shape).tolist() for p in ports}
 
 
 def _with_identity(S: Matrix, first: int, end: int) -> Matrix:

@@ -25,7 +25,7 @@ class Runner:
 
     def __init__(self, setup: Setup, method: str, dt: float, compiler: str):
         plant = setup.plant
-        self.setup, self.dt, self.backend = setup, dt, compiler
+        self.setup, self.method, self.dt, self.backend = setup, method, dt, compiler
         self.scheme = schemes()[method]
         self.loop = plant.time_loop(self.scheme, setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-    from .gradient import Gradient
+    from .gradient import Gradient, Tape
+    from .linear import LinearSystem
 
 _XYZ = ("x", "y", "z")
 ENTRIES = {  # of arrays that are the same for every robot
@@ -190,13 +191,26 @@ class Trajectory:
 
         The run must have kept states: ``rollout(..., checkpoint_every=1)``.
         """
+        return self._tape("pullback").pullback(weights)
+
+    def linearised(self) -> LinearSystem:
+        """How each step depends on the state before it: A (..., steps, n, n) and B (..., steps, n, len(tau)), where
+        (dq, dv) after a step = A (dq, dv) + B u, and u is a change of tau during the step. dq is along the tangent, as
+        ``coordinates.difference`` has it. The memory of a controller stands behind dv. A has what the controller does
+        about it, and u acts beside its tau.
+
+        The run must have kept states: ``rollout(..., checkpoint_every=1)``.
+        """
+        return self._tape("linearised").linearised()
+
+    def _tape(self, where: str) -> Tape:
         if self.tape is None:
             raise UnsupportedError(
-                "this trajectory does not know how it came about", where="pullback",
+                "this trajectory does not know how it came about", where=where,
                 got="no states kept, or a part of a run, or one read from a file",
-                fix="rollout(..., checkpoint_every=1), and pull back from what it gives",
+                fix=f"rollout(..., checkpoint_every=1), and {where}() of what it gives",
             )  # fmt: skip
-        return self.tape.pullback(weights)
+        return self.tape
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "tape": None}  # it holds machine code

@@ -40,26 +40,26 @@ def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
         case OwnStep() | Rosenbrock():
             after, now = run(plant.step_program(scheme), x, t), []
         case RungeKutta():
-            after, now = _stages(scheme, rates, x, t, dt)
+            after, now = stages(scheme, rates, x, t, dt)
         case AdamsBashforth() if early:
-            after, now = _stages(scheme.start, rates, x, t, dt)
+            after, now = stages(scheme.start, rates, x, t, dt)
         case AdamsBashforth():
             now = rates(x, t)
-            after = _combined(scheme.step, x, [now, *before], dt)
+            after = combined(scheme.step, x, [now, *before], dt)
     if plant.finish is not None and not isinstance(scheme, OwnStep):
         after = run(plant.finish, after, t)
     youngest = [value for part in [now, *before][:history] for value in part]
     return assembled("transition", ports, {ports[0]: [*after, *youngest]})
 
 
-def _stages(scheme: RungeKutta, rates: Rates, x: Flat, t: Any, dt: Any) -> tuple[Flat, Flat]:
+def stages(scheme: RungeKutta, rates: Rates, x: Flat, t: Any, dt: Any) -> tuple[Flat, Flat]:
     """x after a step, and the rates at its beginning."""
     slopes = [rates(x, t)]
     for node, place in scheme.stages:
-        slopes.append(rates(_combined(place, x, slopes, dt), t + node * dt))
-    return _combined(scheme.step, x, slopes, dt), slopes[0]
+        slopes.append(rates(combined(place, x, slopes, dt), t + node * dt))
+    return combined(scheme.step, x, slopes, dt), slopes[0]
 
 
-def _combined(combination: Combination, x: Flat, slopes: list[Flat], dt: Any) -> Flat:
+def combined(combination: Combination, x: Flat, slopes: list[Flat], dt: Any) -> Flat:
     share = float(combination.share) * dt
     return [combination(value, lambda n, k=k: slopes[n][k], share, NUMBERS) for k, value in enumerate(x)]

@@ -1,0 +1,177 @@
+"""A step of a plant with its slopes: how the state after it changes with the state before it and with tau.
+
+A part of a step (the rates of a stage, the closing of loops) is run on dual numbers with slopes of one along its own
+arguments, and its slopes are multiplied with those that arrive there: carrying all directions through every part would
+take many more products. The accelerations of a tree have their slopes by a published form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from functools import cached_property
+from typing import Any
+
+from ..codegen.optimised import optimised
+from ..codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
+from ..errors import UnsupportedError
+from ..formulations import Method, Problem, layouts, seeded, sizes, with_rotor_forces
+from ..function import Function
+from ..label import Label
+from ..model import Model, changed_drives
+from ..pipeline import choose
+from ..program import Port, Program, trace
+from ..program.replay import flattened, nested, replayed
+from ..scalar import Scalar
+from ..scalar.dual import change_of, dual, slope_of, value_of
+from ..scalar.orthogonal import dot
+from . import rosenbrock
+from .closed import ClosedNow
+from .now import MEMORY, Now
+from .plant import CORRECTIONS, Plant
+from .transition import Flat, stages
+
+OneStep = OwnStep | RungeKutta | Rosenbrock  # schemes that do not look back
+
+
+def linear_step(plant: Plant, scheme: Scheme, method: str) -> Function:
+    """A and B of a step, as in ``LinearSystem``. Inputs: q, v of the independent joints, memory, then t, dt and those
+    of the plant, with tau among them: it acts beside a controller, if there is one."""
+    if isinstance(scheme, AdamsBashforth):
+        raise UnsupportedError(
+            "a step of this method depends on the steps before it, not on the state alone", where=f"method {method!r}",
+            fix="a method of single steps, such as 'rk4' or 'semi-implicit-euler'",
+        )  # fmt: skip
+    if scheme not in plant.linear_steps:
+        own, joint_vectors = plant.model, layouts(plant.model)
+        label = Label(
+            own.name, "linear_step", method, layouts={name: joint_vectors[name] for name in ("q", "v", "tau")}
+        )
+        plant.linear_steps[scheme] = Function(_program(plant, scheme), label)
+    return plant.linear_steps[scheme]
+
+
+def _program(plant: Plant, scheme: OneStep) -> Program:
+    own = OnDuals.of(plant)
+    model, state = own.model, own.state
+    memory = [port for port in state if port.name.startswith(MEMORY)]
+    ports = [state[0], Port("v", (model.nv,)), *memory, *own.ports[len(state) :]]
+    n = 2 * model.nv + sum(port.size for port in memory)
+
+    def run(*values: Any) -> Mapping[str, Any]:
+        given = dict(zip((port.name for port in ports), values, strict=True))
+        q, v = seeded(model, given["q"], given["v"])
+        if model.loops:
+            (v,) = Problem(model, "joint_velocities").evaluate(q, v).values()
+        more = [dual(x, {2 * model.nv + k: 1}) for k, x in enumerate(flattened(given, memory))]
+        tau = [dual(x, {n + k: 1}) for k, x in enumerate(given["tau"])]
+        x = [*q, *v, *more]
+        after = _stepped(own, scheme, given, [*x, *[0] * (own.x - len(x))], tau)
+        q, v, more = after[: len(q)], after[len(q) : len(q) + len(v)], after[len(q) + len(v) : len(x)]
+        moved = model.coordinates.velocities_of([value_of(x) for x in q], [change_of(x) for x in q])
+        independent = [part[k] for part in (moved, v) for k in model.mobility.independent]
+        rows = [[slope_of(x, k) for k in range(n + len(tau))] for x in (*independent, *more)]
+        return {"A": [row[:n] for row in rows], "B": [row[n:] for row in rows]}
+
+    return optimised(trace("linear_step", run, ports))
+
+
+def _stepped(plant: OnDuals, scheme: OneStep, given: Mapping[str, Any], x: Flat, tau: Flat) -> Flat:
+    """x after a step, as dual numbers."""
+
+    def part(run: Callable[[Now], Mapping[str, Any]], x: Flat, t: Scalar) -> Flat:
+        def act(arguments: Flat) -> Flat:
+            x, tau = arguments[: plant.x], arguments[plant.x :]
+            now = plant.now({**given, **nested(x, plant.state), "tau": tau, "t": t})
+            return flattened(run(now), plant.state)
+
+        return chained(act, [*x, *tau])
+
+    t, corrections = given["t"], int(plant.finish is not None)
+    match scheme:
+        case OwnStep():  # beside the manifold of its loops, as it is recorded then
+            x = part(lambda now: {**now.values, **now.stepped, **now.memory_ahead}, x, t)
+            corrections = CORRECTIONS if plant.model.loops else 0
+        case Rosenbrock():
+            x = part(lambda now: rosenbrock.stepped(plant, now, scheme), x, t)
+        case RungeKutta():
+            x, _ = stages(scheme, lambda x, t: part(plant.flow, x, t), x, t, given["dt"])
+    for _ in range(corrections):
+        x = part(lambda now: {**now.values, **now.finished}, x, t)
+    return x
+
+
+def chained(run: Callable[[Flat], Flat], x: Flat) -> Flat:
+    """run(x) by the chain rule, with slopes of ``run`` along each of its arguments."""
+    results = run([dual(value_of(each), {k: 1}) for k, each in enumerate(x)])
+    changes = [change_of(each) for each in x]
+    return [value_of(y) + dot([slope_of(y, k) for k in range(len(x))], changes) for y in results]
+
+
+class OnDuals(Plant):
+    """A plant that is looked at on dual numbers."""
+
+    @classmethod
+    def of(cls, plant: Plant) -> OnDuals:
+        """Without its work; with tau among its inputs."""
+        own = {field.name: getattr(plant, field.name) for field in fields(plant)} | {"works": False}
+        if "tau" not in {**plant.held, **plant.constants}:
+            own["constants"] = {**plant.constants, "tau": (sizes(plant.model)["tau"],)}
+        return cls(**own)
+
+    @cached_property
+    def method_of_slopes(self) -> Method:
+        varied = any(name in {**self.held, **self.constants} for name in ("mass", "parameters", "payload"))
+        wrenches = tuple(self.wrenches)
+        return choose(self.model, "forward_dynamics_derivatives", wrenches=wrenches, varied=varied)
+
+    @cached_property
+    def acting(self) -> Program:
+        """tau and the rates of the memory, since controllers take traced numbers alone."""
+
+        def run(*values: Any) -> Mapping[str, Any]:
+            now = Now(self, dict(zip((port.name for port in self.ports), values, strict=True)))
+            return {"tau": now.tau, **now.memory_rates}
+
+        return trace("acting", run, self.ports)
+
+    def now(self, values: Mapping[str, Any]) -> Now:
+        return ClosedDuals(self, values) if self.model.loops else TreeDuals(self, values)
+
+
+class Duals(Now):
+    plant: OnDuals
+
+    @cached_property
+    def _acting(self) -> tuple[list[Scalar], dict[str, Any]]:
+        program = self.plant.acting
+        given = {port.name: flattened(self.values, [port]) for port in program.inputs}
+        results = replayed(program, given)
+        rates = nested([x for part in results.values() for x in part], program.outputs)
+        return rates.pop("tau"), {name.removeprefix(MEMORY): rate for name, rate in rates.items()}
+
+
+class ClosedDuals(Duals, ClosedNow):
+    pass
+
+
+class TreeDuals(Duals):
+    def _accelerated(self, model: Model) -> list[Scalar]:
+        """Slopes are those of a published form. Where inertia depends on velocities, as friction ahead has it, its
+        change takes force."""
+        wrenches = tuple(self.plant.wrenches)
+        constant = changed_drives(model, lambda drive: replace(drive, rotor_inertia=value_of(drive.rotor_inertia)))
+        problem = Problem(constant, "forward_dynamics_derivatives", self.plant.method_of_slopes, wrenches=wrenches)
+        q, v, tau = ([value_of(x) for x in vector] for vector in (self.q, self.v, self.tau))
+        a, *slopes = problem.evaluate(q, v, tau, *[self.rows] * bool(wrenches)).values()
+        tree = model.expand_rates(a)
+        taken: list[Scalar] = [0] * model.n_tree
+        for i, _ in model.outward():
+            for k in model.freedoms(i):
+                taken[k] = model.joint(i).rotor_inertia * tree[k]
+        taken = model.collect(with_rotor_forces(model, taken, tree))
+        forces = [x - y for x, y in zip(self.tau, taken, strict=True)]
+        unit = model.coordinates.normalised(self.q)  # that of a stage is not
+        moved = model.coordinates.velocities_of([value_of(x) for x in unit], [change_of(x) for x in unit])
+        changes = [*moved, *(change_of(x) for x in (*self.v, *forces))]
+        return [x + dot([y for row in rows for y in row], changes) for x, *rows in zip(a, *slopes, strict=True)]
