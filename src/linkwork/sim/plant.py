@@ -165,10 +165,11 @@ class Plant:
 
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         if (scheme, outputs) not in self._loops:
-            stepping, beside = isinstance(scheme, OwnStep | Rosenbrock), isinstance(scheme, OwnStep)
+            step = self.step_program(scheme) if isinstance(scheme, OwnStep | Rosenbrock) else None
+            beside = isinstance(scheme, OwnStep)
             self._loops[scheme, outputs] = TimeLoop(
-                OwnStep() if stepping else scheme,
-                self.step_program(scheme) if stepping else self.rates,
+                scheme if step is None else OwnStep(),
+                self.rates if step is None else step,
                 None if beside else self.finish,
                 self.record(outputs, finish=beside and bool(self.model.loops)),
                 self.x,
