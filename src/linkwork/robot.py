@@ -217,7 +217,7 @@ class Robot:
         ``v0`` of a robot with loops may be of all joints. ``every``: record each so many steps. ``limits``:
         ``SoftLimits``, or none act. ``friction_width``: velocity below which Coulomb friction goes smoothly through
         zero. ``dynamics``: method of forward dynamics. ``checkpoint_every``: keep states for ``Trajectory.pullback``,
-        as in ``rollout``.
+        as in ``rollout``; by methods with a fixed step, and of the steps as they are made.
 
         The result has t, q, v, a, tau, kinetic_energy, potential_energy, work (done on the robot by all but weight and
         springs), momentum, and loop_residual where loops are closed; ``drift`` sums up what should not have changed.

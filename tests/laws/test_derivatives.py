@@ -21,6 +21,7 @@ from support.mixed_loops import closed_chain
 from support.mixed_trees import MixedRecipe, Places, joint_order, mixed
 from support.random_loops import LoopRecipe, mechanism
 from support.random_robots import Recipe, describe, half_driven, random_vectors
+from support.through_time import independent
 
 TREES: dict[str, Description] = {
     "floating, helical, planar": mixed(MixedRecipe(3, ("floating", "helical", "planar"), rotors=True)),
@@ -69,14 +70,6 @@ def state(name: str, at: str = "anywhere") -> dict[str, np.ndarray]:
         vectors |= {key: np.zeros_like(vectors[key]) for key in STILL}
         vectors["q"] = np.array(own.home) if own.model.loops else own.coordinates.neutral()
     return vectors
-
-
-def independent(own: linkwork.Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Positions of the independent joints after a step of their velocities."""
-    whole = np.zeros((*step.shape[:-1], own.model.n_leading))
-    whole[..., list(own.model.mobility.independent)] = step
-    joints = own.coordinates.of_freedoms(own.model.mobility.independent).joints
-    return own.coordinates.integrate(q, whole)[..., own.coordinates.places(joints)]
 
 
 def tangent(name: str, q: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 steps, and along motions with controllers, memories and loads, also against gradients, which go the other way."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -94,7 +95,7 @@ def test_continuous_system_is_the_limit_of_short_steps(name: str):
         stepped = own.linearise(q, v, tau, dt, "rk4")
         rows.append(np.hstack([(stepped.A - np.eye(2 * own.nv)) / dt, stepped.B / dt]))
     for order in range(1, len(rows)):
-        rows = [(2**order * fine - coarse) / (2**order - 1) for coarse, fine in zip(rows, rows[1:])]
+        rows = [(2**order * fine - coarse) / (2**order - 1) for coarse, fine in pairwise(rows)]
     assert_close(np.hstack([A, B]), rows[0], scale=np.abs(A).max(), tolerance=1e-8)
 
 

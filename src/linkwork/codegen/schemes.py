@@ -300,7 +300,8 @@ def _triangle(rows: Sequence[Row]) -> np.ndarray:
     return np.array([[float(x) for x in (*row, *[0] * n)][:n] for row in rows])
 
 
-Scheme = RungeKutta | AdamsBashforth | OwnStep | Rosenbrock
+LoopScheme = RungeKutta | AdamsBashforth | OwnStep  # what a time loop is written around
+Scheme = LoopScheme | Rosenbrock
 
 
 def fractions(text: str) -> Row:

@@ -22,14 +22,14 @@ from typing import Protocol
 import numpy as np
 
 from ..program.program import Program
-from .schemes import Scheme
+from .schemes import LoopScheme
 
 
 @dataclass(frozen=True)
 class TimeLoop:
     """What runs in the loop. ``held`` are sizes of the held ports."""
 
-    scheme: Scheme
+    scheme: LoopScheme
     advance: Program  # x -> rates, or x -> x of a scheme that has no table
     finish: Program | None  # x -> x
     record: Program

@@ -101,7 +101,15 @@ class Adjoint:
     def instructions(self) -> int:
         return self.later.instructions
 
-    def of_records(self, outputs: tuple[str, ...], record: Program) -> Program:
-        """From the inputs of a record and the weights of its outputs to the bars of x, held inputs and constants."""
-        names = [port.name for port in self.plant.ports if port.name not in ("t", "dt")]
-        return optimised(vjp(record, names, outputs))
+    def of_records(self, recorded: tuple[str, ...], outputs: tuple[str, ...]) -> Program:
+        """From the inputs of a record and the weights of some of its outputs to the bars of x, held inputs and
+        constants."""
+        if (recorded, outputs) not in self._of_records:
+            names = [port.name for port in self.plant.ports if port.name not in ("t", "dt")]
+            record = self.plant.time_loop(self.scheme, recorded).record
+            self._of_records[recorded, outputs] = optimised(vjp(record, names, outputs))
+        return self._of_records[recorded, outputs]
+
+    @cached_property
+    def _of_records(self) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Program]:
+        return {}

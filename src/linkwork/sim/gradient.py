@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,8 +19,9 @@ from ..control import Point
 from ..errors import ShapeError, UnknownNameError
 from ..formulations import sizes
 from ..pipeline import compile, tangents
-from ..program import Program, interpret
+from ..program import interpret
 from .adjoint import BAR, Adjoint
+from .inputs import of_motors
 from .linear import LinearSystem
 from .now import MEMORY, REFERENCE
 from .runner import GROUP, Runner, of_samples, shares
@@ -35,7 +35,8 @@ ROOM = 2**22  # numbers of a segment's states
 @dataclass(frozen=True)
 class Gradient:
     """Of a number L(records) by all that a run was given, in the shapes it was given in; what was not given is not
-    there. ``q0``: along the tangent, one entry for each independent velocity; it and ``v0`` are of each sample."""
+    there. Where a run begins is of each sample, given or not: ``q0`` along the tangent, ``v0``, both with one entry for
+    each independent velocity, and the controller's ``memory``."""
 
     q0: np.ndarray
     v0: np.ndarray
@@ -52,7 +53,7 @@ class Tape:
     all states already, nothing else."""
 
     def __init__(self, runner: Runner, steps: int, every: int, checkpoint_every: int, threads: int, kept: bool):
-        """``kept``: do the records stay in memory?"""
+        """``kept``: do the records stay in memory that nobody else writes to?"""
         self.runner, self.steps, self.every, self.threads = runner, steps, every, threads
         self.setup, self.plant = runner.setup, runner.setup.plant
         scheme = runner.scheme
@@ -64,7 +65,6 @@ class Tape:
         self.records = np.zeros((0, 0, 0))
         self.states: dict[tuple[int, int], np.ndarray] = {}  # first sample of a group, step -> state
         runner.held = [x.copy() for x in runner.held]
-        runner.constants = runner.constants.copy()
 
     def keep(self, first: int, step: int, state: np.ndarray) -> None:
         if not self.recorded:
@@ -79,6 +79,7 @@ class Tape:
         trajectory.tape = self
         if self.recorded:
             self.records = records.array
+            self.records.flags.writeable = False
             for name, array in trajectory.arrays.items():
                 if name != "t":
                     array.flags.writeable = False
@@ -115,15 +116,13 @@ class Tape:
         function = linear_step(self.plant, runner.scheme, runner.method)
         names = [port.name for port in function.program.inputs]
         A, B = (np.empty((samples, self.steps, *port.shape)) for port in function.program.outputs)
+        beside = {"tau": np.zeros(sizes(self.plant.model)["tau"])}  # of a controller
         with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
             for first in range(0, samples, GROUP):
                 group = slice(first, min(first + GROUP, samples))
                 for begin, end in self._segments():
                     states = self._states(group, begin, end, pool)[:, : end - begin, : self.plant.x]
-                    given = {
-                        "tau": np.zeros(sizes(self.plant.model)["tau"]),
-                        **self._inputs(group, np.arange(begin, end), states),
-                    }
+                    given = beside | self._inputs(group, np.arange(begin, end), states)
                     given["v"] = given["v"][..., list(self.plant.model.mobility.independent)]
                     out = A[group, begin:end], B[group, begin:end]
                     function(*(given[name] for name in names), out=out, threads=self.threads)
@@ -201,28 +200,26 @@ class Tape:
     # -- weights of records ----------------------------------------------------------------------------------------
 
     def _weights(self, weights: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        found, rows = {}, self.steps // self.every + 1
-        shapes = self.runner.shapes
+        """(samples, rows, ...) of each, in the order of the records."""
+        found, shapes, rows = {}, self.runner.shapes, self.steps // self.every + 1
+        lead = (self.setup.samples, rows) if self.setup.batched else (rows,)
         for name, value in weights.items():
             if name not in shapes:
                 raise UnknownNameError("recorded array", name, shapes, where="pullback")
-            array, shape = numbers(value, f"pullback, {name!r}"), (rows, *shapes[name])
-            whole = (self.setup.samples, *shape)
-            if not self.setup.batched:
-                array = array[None]
-            try:
-                found[name] = np.broadcast_to(array, whole)
-            except ValueError:
-                expected = whole if self.setup.batched else shape
+            where = f"pullback, {name!r}"
+            array, shape = numbers(value, where), (*lead, *shapes[name])
+            if array.shape != shape:
                 raise ShapeError(
-                    "wrong shape", where=f"pullback, {name!r}", got=np.shape(value), expected=f"{expected}, as recorded"
-                ) from None
+                    "wrong shape", where=where, got=array.shape, expected=f"{shape}, as recorded",
+                    fix=f"w = np.zeros_like(run.{name}), and then weights where they count, such as the last time",
+                )  # fmt: skip
+            found[name] = array if self.setup.batched else array[None]
         if not found:
             raise ShapeError(
                 "there is nothing to pull back", where="pullback", expected=f"weights of: {', '.join(shapes)}",
                 fix="pullback(q=dL_dq, v=dL_dv), arrays as they were recorded",
             )  # fmt: skip
-        return found
+        return {name: found[name] for name in shapes if name in found}
 
     def _of_records(
         self, group: slice, begin: int, end: int, states: np.ndarray, weights: Mapping[str, np.ndarray]
@@ -234,16 +231,16 @@ class Tape:
         rows = slice(-(-begin // every), -(-end // every))
         at = slice(rows.start * every - begin, None, every)
         parts = self.plant.parts(bars)
-        given = {name: array[group, rows] for name, array in weights.items()}
-        if not self.plant.model.loops and given.keys() <= {"q", "v"}:
+        given = {name: array[group, rows] for name, array in weights.items()} if rows.start < rows.stop else {}
+        if not given or (not self.plant.model.loops and given.keys() <= {"q", "v"}):
             for name, array in given.items():
                 parts[name][:, at] = array
             return bars, np.zeros((count, end - begin, 0)), np.zeros((count, 0))
         steps, plant, runner = np.arange(begin, end)[at], self.plant, self.runner
-        inputs = self._inputs(group, steps, states[:, : end - begin][:, at])
-        program, call = self._of_outputs(tuple(given))
+        inputs = self._inputs(group, steps, states[:, : end - begin][:, at]).values()
+        program = self.adjoint.of_records(self.setup.outputs, tuple(given))
         slopes = {port.name.removesuffix(BAR): np.empty((count, len(steps), *port.shape)) for port in program.outputs}
-        call(*inputs.values(), *given.values(), out=tuple(slopes.values()))
+        backend(runner.backend).compile(program, "float64").call(*inputs, *given.values(), out=tuple(slopes.values()))
         for port in plant.state:
             parts[port.name][:, at] = slopes[port.name]
         held = np.zeros((count, end - begin, sum(x.shape[2] for x in runner.held)))
@@ -266,12 +263,6 @@ class Tape:
             start = end
         return inputs
 
-    @cache  # noqa: B019 (as long as the tape)
-    def _of_outputs(self, outputs: tuple[str, ...]) -> tuple[Program, Any]:
-        """From the inputs of the record and weights of some outputs to the bars of state, held inputs and constants."""
-        program = self.adjoint.of_records(outputs, self.runner.loop.record)
-        return program, backend(self.runner.backend).compile(program, "float64").call
-
     # -- what was given --------------------------------------------------------------------------------------------
 
     def _gradient(self, of_x: np.ndarray, of_held: list[np.ndarray], of_constants: np.ndarray) -> Gradient:
@@ -292,14 +283,16 @@ class Tape:
         reference = found.pop(REFERENCE, None)
         kinds: dict[str, dict[str, Any]] = {"gain ": {}, "wrench ": {}, "": {}}
         torque = found.pop("tau", None)
+        if torque is not None and inputs.of_motors:
+            torque = torque[..., of_motors(plant.model)]
         for name, array in found.items():
             kind = next(kind for kind in kinds if name.startswith(kind))
             kinds[kind][name.removeprefix(kind)] = array
         if "payload" in kinds[""]:
             kinds[""]["payload"] = {plant.payload: kinds[""]["payload"]}
-        point = None if reference is None else Point(*(reference[..., k, :] for k in range(3)))
-        if point is not None and inputs.point:
-            point = Point(*map(_summed, point, inputs.point))
+        point = None
+        if reference is not None and inputs.point:  # else it was a function, of which these are samples
+            point = Point(*(_summed(reference[..., k, :], shape) for k, shape in enumerate(inputs.point)))
         return Gradient(q0, v0, torque, point, kinds["gain "], memory, kinds[""], kinds["wrench "])
 
     def _initial(self, of_q: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -34,6 +34,7 @@ class Inputs:
     shapes: dict[str, Shape] = field(default_factory=dict)
     given: dict[str, Shape] = field(default_factory=dict)  # with the leading axes, as they were given
     point: tuple[Shape, ...] = ()  # of the parts of a reference, if it was given as one
+    of_motors: bool = False  # is tau given of the motors alone?
 
     def __post_init__(self):
         if self.steps is not None:
@@ -101,8 +102,13 @@ def torques(model: Model, value: Any, where: str) -> np.ndarray:
     if array.ndim == 0 or array.shape[-1] != len(mobility.motors) or array.shape[-1] == size:
         return array
     full = np.zeros((*array.shape[:-1], size))
-    full[..., [mobility.forced.index(k) for k in mobility.motors]] = array
+    full[..., of_motors(model)] = array
     return full
+
+
+def of_motors(model: Model) -> list[int]:
+    """Where they stand in tau."""
+    return [model.mobility.forced.index(k) for k in model.mobility.motors]
 
 
 def is_law(value: Any) -> bool:

@@ -165,10 +165,14 @@ class Plant:
 
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         if (scheme, outputs) not in self._loops:
-            stepping, beside = isinstance(scheme, OwnStep | Rosenbrock), isinstance(scheme, OwnStep)
+            beside = isinstance(scheme, OwnStep)
+            if isinstance(scheme, OwnStep | Rosenbrock):
+                written, advance = OwnStep(), self.step_program(scheme)
+            else:
+                written, advance = scheme, self.rates
             self._loops[scheme, outputs] = TimeLoop(
-                OwnStep() if stepping else scheme,
-                self.step_program(scheme) if stepping else self.rates,
+                written,
+                advance,
                 None if beside else self.finish,
                 self.record(outputs, finish=beside and bool(self.model.loops)),
                 self.x,

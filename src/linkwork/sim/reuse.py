@@ -42,8 +42,8 @@ def lent(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[s
         raise LinkworkError(
             "the memory of this trajectory cannot be written",
             where="out",
-            got="arrays that lie elsewhere, such as those of a file or of chosen samples",
-            fix="give a trajectory as an earlier rollout gave it, without to=",
+            got="arrays that lie elsewhere, such as those of a file or of chosen samples, or that its gradients need",
+            fix="give a trajectory as an earlier rollout gave it, without to= and checkpoint_every=1",
         )
     return block
 

@@ -62,7 +62,8 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options) -> T
     samples, rows = setup.samples, steps // every + 1
     tape = None
     if options.checkpoint_every is not None:
-        tape = Tape(runner, steps, every, options.checkpoint_every, threads, kept=to is None)
+        own = to is None and options.out is None  # of lent memory there may be other views
+        tape = Tape(runner, steps, every, options.checkpoint_every, threads, kept=own)
     shown = Progress(options.progress, samples * steps)
     lent = None
     if options.out is not None:

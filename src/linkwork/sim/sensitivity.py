@@ -114,7 +114,7 @@ class OnDuals(Plant):
     @classmethod
     def of(cls, plant: Plant) -> OnDuals:
         """Without its work; with tau among its inputs."""
-        own = {field.name: getattr(plant, field.name) for field in fields(plant)} | {"works": False}
+        own: dict[str, Any] = {field.name: getattr(plant, field.name) for field in fields(plant)} | {"works": False}
         if "tau" not in {**plant.held, **plant.constants}:
             own["constants"] = {**plant.constants, "tau": (sizes(plant.model)["tau"],)}
         return cls(**own)

@@ -59,7 +59,9 @@ def prepare(
         seen, _ = _surroundings(model, None, options.friction_width, "coulomb" in vary)
         law = Law(torque, replace(seen, soft_limits=None))
     elif torque is not None:
-        inputs.add("tau", torques(model, torque, "torque"), (layouts(model)["tau"].size,), "torque", over_time=True)
+        tau = torques(model, torque, "torque")
+        inputs.add("tau", tau, (layouts(model)["tau"].size,), "torque", over_time=True)
+        inputs.of_motors = not isinstance(torque, Mapping) and np.shape(torque) != tau.shape
     memory = law.memory if law else {}
     outputs = checked_outputs(model, memory, outputs)
     started = {**memory, **given_memory(memory, options.memory or {}, () if batch is None else (batch,))}
@@ -242,7 +244,8 @@ def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt
                 forms = " or ".join(str(shape) for shape in dict.fromkeys(((motors,), (*lead, motors))))
                 raise ShapeError("wrong shape", where=f"reference.{name}", got=np.shape(part), expected=forms)
         parts = [np.broadcast_to(numbers(part, "reference"), (*lead, motors)) for part in reference]
-        inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=True)
+        changing = inputs.steps is None  # by whoever steps; else it is one for all steps
+        inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=changing)
         inputs.point = tuple(np.shape(part) for part in reference)
         return None
     if not callable(reference):

@@ -54,6 +54,12 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     method, parts, note = _chosen(setup, options.method, asked, dt)
     setup = replace(setup, notes=(*setup.notes, *note))
     if method not in schemes():
+        if options.checkpoint_every is not None:
+            raise UnsupportedError(
+                f"{method} chooses its own steps, and has no gradients",
+                where="checkpoint_every",
+                fix=f"a method with a fixed step: {', '.join(schemes())}",
+            )
         return _adaptive(setup, method, dt, steps, options)
     return run(setup, method, dt / parts, steps * parts, replace(options, every=options.every * parts))
 

@@ -207,7 +207,7 @@ class Trajectory:
         if self.tape is None:
             raise UnsupportedError(
                 "this trajectory does not know how it came about", where=where,
-                got="no states kept, or a part of a run, or one read from a file",
+                got="no states kept, a run cut short, a part of one, or one read from a file",
                 fix=f"rollout(..., checkpoint_every=1), and {where}() of what it gives",
             )  # fmt: skip
         return self.tape

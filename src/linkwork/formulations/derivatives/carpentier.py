@@ -74,4 +74,5 @@ def carpentier_mansard(
             f[p] = f[p] + X[i].force_outward(f[i])
             for u, x in df[i].items():
                 df[p][u] = df[p].get(u, Force()) + X[i].force_outward(x)
-    return tau, *([row[k * n : (k + 1) * n] for row in slopes] for k in range(3))
+    dq, dv, M = ([row[k * n : (k + 1) * n] for row in slopes] for k in range(3))
+    return tau, dq, dv, M
