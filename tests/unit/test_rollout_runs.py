@@ -17,6 +17,7 @@ import linkwork
 from linkwork import DivergedError, LinkworkError, SoftLimits
 from linkwork.control import PD, Quintic, Sampled
 from linkwork.model import Description, JointDescription, Link, LinkInertia
+from linkwork.sim import stability
 from linkwork.sim.integrators import schemes
 from support.random_robots import Recipe, describe
 
@@ -491,3 +492,13 @@ def test_out_that_is_a_part_of_a_run(arm):
     with pytest.raises(LinkworkError, match="cannot be written"):
         arm.rollout(*states, dt=1e-3, steps=4, out=run)
     assert np.array_equal(run.q, before)
+
+
+def test_a_start_at_rest_is_looked_at_once(monkeypatch):
+    """Whether the step bears the motion is asked at the start and at rest there, which may be the same."""
+    robot, looked, jacobian = linkwork.load("planar2r"), [], stability._jacobian
+    monkeypatch.setattr(stability, "_jacobian", lambda *given: looked.append(given) or jacobian(*given))
+    for v0, dt, times in (([0, 0], 1e-3, 1), ([0, 1], 2e-3, 2), ([0, 0], 1e-3, 0)):  # the last is remembered
+        looked.clear()
+        robot.rollout([0.1, 0.2], v0, dt=dt, steps=1, method="rk4")
+        assert len(looked) == times

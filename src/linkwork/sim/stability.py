@@ -47,7 +47,7 @@ def _states(setup: Setup) -> tuple[np.ndarray, ...]:
     x, model = setup.x0[0], setup.plant.model
     still = x.copy()
     still[model.nq : model.nq + model.n_leading] = 0.0
-    return (x, still) if len(x) else ()
+    return () if not len(x) else (x,) if np.array_equal(x, still) else (x, still)
 
 
 def bearable(setup: Setup, methods: Sequence[str], dt: float, parted: bool) -> tuple[str, int] | None:
