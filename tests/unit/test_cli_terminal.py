@@ -70,7 +70,7 @@ def test_help_names_all_formats(run, verb):
         ("eval panda gra", ["gravity"]),
         ("count panda --quantity iner", ["inertia_matrix"]),
         ("count panda --method lin-19", ["lin-1991", "lin-1988"]),
-        ("export panda --method aut", ["auto"]),
+        ("export panda --method aut", ["auto", "automatic"]),
         ("export panda --lang", ["--language"]),
         ("export panda --language ca", ["casadi"]),
         ("compare panda --quantity grav", []),  # has no methods

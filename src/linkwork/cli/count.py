@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Annotated, Any
 
 import typer
@@ -75,9 +76,15 @@ def _show_counts(robot: str, found: Mapping[str, Any]) -> None:
         of_stage = [row for row in rows if stage in row]
         names = [key for key in asdict(Operations()) if key not in RARE or any(row[stage][key] for row in of_stage)]
         if of_stage:
-            headers = ["quantity", "method", *(short.get(name, name) for name in names)]
-            counts = [[row[stage][name] or (None if name in RARE else 0) for name in names] for row in of_stage]
-            shown = [[row["quantity"], row["method"], *some] for row, some in zip(of_stage, counts, strict=True)]
+            headers = ["quantity\n  method", *(short.get(name, name) for name in names)]
+            shown = []
+            for quantity, some in groupby(of_stage, key=lambda row: row["quantity"]):
+                own = list(some)
+                if own[0]["method"]:
+                    shown.append([quantity, *[None] * len(names)])
+                for row in own:
+                    counts = [row[stage][name] or (None if name in RARE else 0) for name in names]
+                    shown.append([f"  {row['method']}" if row["method"] else quantity, *counts])
             show(f"{robot}: operations {when}", headers, shown)
     say(found["convention"], "dim")
     if any(QUANTITIES[row["quantity"]].of_frame for row in rows):

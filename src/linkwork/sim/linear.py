@@ -14,6 +14,8 @@ from .options import Options
 from .sensitivity import linear_step
 from .setup import prepare
 
+NOW, STEP = np.array(0.0), 1e-3  # on which nothing depends
+
 
 class LinearSystem(NamedTuple):
     """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, x = (dq, dv), nv of each:
@@ -28,13 +30,14 @@ def linearise(
     robot: Any, q: Any, v: Any, tau: Any, dt: float | None = None, method: str = "semi-implicit-euler"
 ) -> LinearSystem:
     """At states (..., n); with ``dt`` from step to step of the method."""
-    one_of_names("method with steps of its own", method, schemes())
     if dt is None:
         return _continuous(robot, q, v, tau)
-    dt = positive(dt, "dt")
-    still = Options(torque=np.zeros(sizes(robot.model)["tau"]))
-    plant = prepare(robot, None, None, 1, dt, still, ("q", "v")).plant
-    return LinearSystem(*linear_step(plant, schemes()[method], method)(q, v, 0.0, dt, tau))
+    one_of_names("method with steps of its own", method, schemes())
+    if method not in robot.linear_steps:
+        still = Options(torque=np.zeros(sizes(robot.model)["tau"]))
+        plant = prepare(robot, None, None, 1, STEP, still, ("q", "v")).plant
+        robot.linear_steps[method] = linear_step(plant, schemes()[method], method)
+    return LinearSystem(*robot.linear_steps[method](q, v, NOW, np.array(positive(dt, "dt")), tau))
 
 
 def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:

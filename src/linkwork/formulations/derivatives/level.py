@@ -25,12 +25,12 @@ class Level(NamedTuple):
     angle: Scalar = 0
 
     def constants(self, M: Scalar, MS: Vector, E: Symmetric) -> Constants:
-        """Those of the link in its working frame."""
+        """Those of the link in its working frame. What only turns keeps no mass, nor a moment along its axis: these
+        count as the link's before it (``second_moments``)."""
         if self.own is None:
             return M, MS, E
         t, h, E = self.own.t, self.own.outward(MS), turn_symmetric("z", self.own.c, self.own.s, E)
-        shifted = Symmetric(E.xx, E.xy, E.xz + t * h.x, E.yy, E.yz + t * h.y, E.zz + 2 * t * h.z + M * t * t)
-        return M, h + Vector(0, 0, M * t), shifted
+        return M, h, Symmetric(E.xx, E.xy, E.xz + t * h.x, E.yy, E.yz + t * h.y, E.zz)
 
     def from_link(self, f: Force) -> Force:
         """One given in the link's own frame."""
