@@ -1,8 +1,9 @@
 """Slopes of the dynamics against Pinocchio's, against complex steps of the dynamics themselves, and against differences
 along loops that are put together anew."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from linkwork.formulations import METHODS, methods, sizes
 from linkwork.library import eel
 from linkwork.model import Model, SoftLimits, build
 from linkwork.program import count
+from linkwork.scalar import sqrt
+from linkwork.spatial import Force, Vector
 from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import derivative, deviation, evaluate
 from support.mixed_trees import MixedRecipe, mixed, shuffled
@@ -163,6 +166,18 @@ def test_slopes_of_what_no_form_knows(name: str, quantity: str):
     model = SUPERPOSED[name]()
     for seed in range(2):
         assert "singh-russell-wensing" in agrees(model, quantity, state(model, seed))
+
+
+@BOTH
+@pytest.mark.parametrize("size", (lambda v: sqrt(v.dot(v)), lambda v: v.dot(v) ** 0.5), ids=("sqrt", "power"))
+def test_a_law_of_ones_own_at_rest(size: Callable[[Vector], Any], quantity: str):
+    """v |v| has a slope there, though |v| has none."""
+    robot = linkwork.load("planar2r", friction=False)
+    robot = robot.with_forces({"tip": lambda pose, velocity: Force(velocity.linear * -size(velocity.linear))})
+    for method in able(robot.model, quantity):
+        function = linkwork.compile(robot, quantity, method=method, backend="interpreter")
+        found = function(np.full(2, 0.5), np.zeros(2), np.ones(2))
+        assert not found[2].any(), method
 
 
 def test_the_surroundings_act_in_these_states():

@@ -173,6 +173,19 @@ def test_the_head_tells_axes_and_payload():
     assert f"Made by linkwork {linkwork.__version__}; needs NumPy alone." in rows and "Gravity: 0 0 -9.81" in rows
 
 
+def test_the_head_tells_where_packed_entries_are():
+    """Without it nobody could put them into their places who has the file alone."""
+    function = linkwork.load("ur5e").compile("inverse_dynamics_derivatives", backend="interpreter")
+    exported = load_source(write_numpy(function.packed()))
+    text, states = " ".join(exported.__doc__.split()), np.random.default_rng(0).normal(size=(3, 6))
+    for name, entries, expected in zip(function(*states)._fields, exported(*states), function(*states), strict=True):
+        shape = " x ".join(map(str, expected.shape))
+        told = re.search(f"Packed {name}, of {shape}; row by row the number[^:]*:((?: =?[-0-9.e]+)*)", text)
+        found = [float(k[1:]) if k.startswith("=") else entries[int(k)] for k in told[1].split()]
+        np.testing.assert_allclose(np.reshape(found, expected.shape), expected, rtol=1e-12)
+    assert "=0.0" in text and re.search(r"M \(\d+\): inertia matrix, SI", text)
+
+
 def test_numpy_file_runs_without_linkwork(tmp_path):
     function = linkwork.load("planar2r").gravity
     file = tmp_path / "new" / "holding.py"

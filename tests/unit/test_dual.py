@@ -46,7 +46,8 @@ def test_functions_of_two(name: str, swapped: bool):
 
 def test_where_there_is_no_slope():
     zero = dual(0.0, {0: 1.0})
-    assert scalar.sign(zero) == 0 and slope_of(abs(zero), 0) == 0
+    assert scalar.sign(zero) == 0 and slope_of(abs(zero), 0) == slope_of(scalar.sqrt(zero), 0) == 0
+    assert slope_of(zero**0.5, 0) == 0 and not slope_of(scalar.sqrt(dual(np.zeros(2), {0: 1.0})), 0).any()
     for choose in (scalar.minimum, scalar.maximum):
         assert slope_of(choose(zero, dual(0.0, {1: 1.0})), 0) == slope_of(choose(0.0, zero), 0) == 0.5
 
@@ -79,13 +80,18 @@ def test_arrays_are_one_scalar():
         (np.float64(0.5) * x, 0.5),
         (np.sin(x), np.cos(X)),
         (np.abs(x), 1.0),
+        (np.square(x), 2 * X),
+        (np.power(x, 3), 3 * X**2),
+        (x ** np.int64(3), 3 * X**2),
+        (np.reciprocal(x), -1 / X**2),
         (np.arctan2(x, batch), batch / (X**2 + batch**2)),
         (scalar.cos(dual(batch, {0: 2.0})), -2 * np.sin(batch)),
     ):
         assert isinstance(found, Dual)
         np.testing.assert_allclose(slope_of(found, 0), slope, rtol=1e-15)
-    with pytest.raises(TypeError):
-        np.hypot(x, x)
+    for refused in (lambda: np.hypot(x, x), lambda: np.power(2.0, x), lambda: np.float64(2.0) ** x):
+        with pytest.raises(TypeError):
+            refused()
 
 
 def test_vectors_of_them():

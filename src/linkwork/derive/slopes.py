@@ -6,18 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..program import Op
-from ..scalar import cos, sign, sin
+from ..scalar import cos, sign, sin, slope_of_root
 
 
 def _of_quotient(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     once = 1 / b  # shared by both, and by all columns
     return once, -y * once
-
-
-def _of_root(a: Any, y: Any) -> tuple[Any]:
-    """0 at a = 0, where there is none: so that of v |v|, which has one, is right at rest."""
-    there = sign(y)
-    return (0.5 * there / (y + (1 - there)),)
 
 
 def _of_angle(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
@@ -38,7 +32,7 @@ SLOPES: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.MUL: lambda a, b, y: (b, a),
     Op.DIV: _of_quotient,
     Op.NEG: lambda a, y: (-1,),
-    Op.SQRT: _of_root,
+    Op.SQRT: lambda a, y: (slope_of_root(y),),
     Op.SIN: lambda a, y: (cos(a),),
     Op.COS: lambda a, y: (-sin(a),),
     Op.SIGN: lambda a, y: (0,),  # also at the jump

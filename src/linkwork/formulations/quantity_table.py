@@ -10,7 +10,7 @@ from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 A, TAU, V_JOINTS, A_JOINTS, CUT_FORCES = (VARIABLES[name] for name in ("a", "tau", "v_joints", "a_joints", "forces"))
-M = Variable("M", ("v", "v"), "SI")
+M = Variable("M", ("v", "v"), "SI", "inertia matrix")
 
 
 def slope(of: str, by: str, shape: tuple[str, str]) -> Variable:

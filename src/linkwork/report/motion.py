@@ -72,11 +72,10 @@ def _settled(robot: Robot, q: np.ndarray) -> np.ndarray:
     if not places:
         return q
     rows = [model.mobility.forced.index(k) for k in places]
-    still, small, along = np.zeros(model.nv), 1e-6, np.eye(model.nv)[places]
+    still, along, slope = np.zeros(model.nv), np.eye(model.nv)[places], robot.inverse_dynamics.jvp("q")
     for _ in range(6):
         force = robot.inverse_dynamics(q, still, still)[rows]
-        ahead = coordinates.integrate(q, small * along)
-        stiffness = (robot.inverse_dynamics(ahead, still, still)[:, rows] - force).T / small
+        stiffness = slope(q, still, still, along)[:, rows].T
         q = coordinates.integrate(q, -np.linalg.solve(stiffness, force) @ along)
     return q
 

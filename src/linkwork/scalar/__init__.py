@@ -141,6 +141,12 @@ def positive_part(x: Scalar) -> Scalar:
     return 0.5 * (x + x * sign(x))
 
 
+def slope_of_root(root: Scalar) -> Scalar:
+    """Of sqrt(x), from its value: 0 at 0, where there is none: so that of v |v|, which has one, is right at rest."""
+    there = sign(root)
+    return 0.5 * (there / (root + (1 - there)))
+
+
 def is_one(x: Scalar) -> bool:
     """Is ``x`` a number known to be one before anything is evaluated?"""
     return isinstance(x, (int, float)) and x == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Scalar, absolute, atan2, cos, exp, is_zero, log, maximum, minimum, sign, sin, sqrt, tanh
+from . import Scalar, absolute, atan2, cos, exp, is_zero, log, maximum, minimum, sign, sin, slope_of_root, sqrt, tanh
 
 Slopes = Mapping[int, Scalar]  # by direction; a direction that is not there has none
 
@@ -30,8 +30,8 @@ def slope_of(x: Scalar, direction: int) -> Scalar:
 class Dual:
     """A value and its slopes, scalars of one kind. It is no structural zero even where its value is one.
 
-    Where a function has no slope it is as ``derive`` has it: 0 of ``sign`` everywhere and of |x| at zero, and of the
-    smaller or larger of two equal numbers the mean of theirs.
+    Where a function has no slope it is as ``derive`` has it: 0 of ``sign`` everywhere, of |x| and of the root at zero,
+    and of the smaller or larger of two equal numbers the mean of theirs.
     """
 
     __slots__ = ("slopes", "value")
@@ -111,8 +111,10 @@ class Dual:
         return self._mapped(value, -(value * (1 / self.value)))
 
     def __pow__(self, exponent: Any) -> Any:
-        if not isinstance(exponent, (int, float)):
+        if not isinstance(exponent, (int, float, np.integer)):
             return NotImplemented
+        if exponent == 0.5:
+            return self.sqrt()
         return self._mapped(self.value**exponent, exponent * self.value ** (exponent - 1))
 
     def __abs__(self) -> Any:
@@ -126,7 +128,7 @@ class Dual:
 
     def sqrt(self) -> Any:
         root = sqrt(self.value)
-        return self._mapped(root, 0.5 / root)
+        return self._mapped(root, slope_of_root(root))
 
     def sign(self) -> Any:
         return sign(self.value)
@@ -180,6 +182,9 @@ _NUMPY: dict[str, Callable[..., Any]] = {
     "multiply": lambda a, b: a * b if isinstance(a, Dual) else b * a,
     "divide": lambda a, b: a / b if isinstance(a, Dual) else b.__rtruediv__(a),
     "negative": lambda a: -a,
+    "square": lambda a: a * a,
+    "power": lambda a, b: a.__pow__(b) if isinstance(a, Dual) else NotImplemented,
+    "reciprocal": lambda a: 1 / a,
     "absolute": abs,
     "sin": sin,
     "cos": cos,

@@ -116,6 +116,7 @@ def description(function: Exported) -> Iterator[str]:
         for port in ports:
             shape = " x ".join(map(str, port.shape)) or "1"
             yield f"  {port.name} ({shape}): {label.meanings.get(port.name, label.quantity.replace('_', ' '))}"
+    yield from _packed(function)
     for names, entries in _entries(function).items():
         yield f"Entries of {names}: " + ", ".join(f"{k}\xa0{entry}" for k, entry in enumerate(entries))
     for (joint, meaning), ports in _meanings(function).items():
@@ -130,6 +131,14 @@ def description(function: Exported) -> Iterator[str]:
     yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
     if any(port.stage == PARAMETER for port in program.inputs):
         yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
+
+
+def _packed(function: Exported) -> Iterator[str]:
+    """What stands where in the arrays that packed outputs are of."""
+    for name, pattern in function.label.patterns.items():
+        known = [*map(str, range(pattern.size)), *(f"={x!r}" for x in pattern.constants)]
+        shape, places = " x ".join(map(str, pattern.shape)) or "1", " ".join(known[k] for k in pattern.places)
+        yield f"Packed {name}, of {shape}; row by row the number of the entry, or = and a constant: {places}"
 
 
 def _layouts(function: Exported) -> Iterator[tuple[str, Any]]:
