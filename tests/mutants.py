@@ -69,7 +69,14 @@ LEG = (
     "vd = X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear) + change.linear",
 )
 LED = "X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear)"
+NUMPY = "../scalar/dual.py"
+SUM = '"add": lambda a, b: a + b if isinstance(a, Dual) else b + a,'
+DIFFERENCE = '"subtract": lambda a, b: a - b if isinstance(a, Dual) else b.__rsub__(a),'
 EQUIVALENT = {
+    (NUMPY, SUM, "a + b", "a - b"): "a dual number on the left has operators of its own, and formulations no np.add",
+    (NUMPY, SUM, "a + b", "a"): "likewise",
+    (NUMPY, DIFFERENCE, "a - b", "a + b"): "likewise",
+    (NUMPY, DIFFERENCE, "a - b", "a"): "likewise",
     (*WALK, WALKED, WALKED.replace("+", "-")): "no kind of joint has a subspace whose shifts change",
     (*WALK, WALKED, "acceleration"): "likewise",
     (*WALK, "step.at.outward(change.linear)", "step.at.inward(change.linear)"): "likewise",
@@ -263,7 +270,7 @@ def cases() -> list[Case]:
     kinds = [MixedRecipe(1, shuffled(1), reach=2, coordinate=True), MixedRecipe(2, shuffled(2), reach=3, floating=True)]
     arms = (upright(), sliding(), shoulder(), "scara", "stanford", beside_an_arm())
     loop = closed_chain(("revolute", "universal", "cylindrical"), "universal", back=True)
-    others = (*map(mixed, kinds), *arms, *map(mechanism, loops), *parallel, loop)
+    others = (on_springs(mixed(kinds[0])), mixed(kinds[1]), *arms, *map(mechanism, loops), *parallel, loop)
     others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
@@ -364,6 +371,12 @@ def on_swivels() -> Description:
     home = {f"leg{leg}{k}": angle for leg in range(3) for k, angle in enumerate(angles)}
     own = tuple(joint.name for joint in joints[:3])
     return Description("swivels", tuple(links), tuple(joints), loops=tuple(loops), home=home, independent=own)
+
+
+def on_springs(robot: Description) -> Description:
+    """With a spring in every joint that may have one, balls among them."""
+    joints = (joint if joint.kind in ("floating", "planar") else replace(joint, stiffness=3.0) for joint in robot.joints)
+    return replace(robot, joints=tuple(joints))
 
 
 def shifted(by) -> Placement:
