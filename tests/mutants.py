@@ -375,7 +375,9 @@ def on_swivels() -> Description:
 
 def on_springs(robot: Description) -> Description:
     """With a spring in every joint that may have one, balls among them."""
-    joints = (joint if joint.kind in ("floating", "planar") else replace(joint, stiffness=3.0) for joint in robot.joints)
+    joints = (
+        joint if joint.kind in ("floating", "planar") else replace(joint, stiffness=3.0) for joint in robot.joints
+    )
     return replace(robot, joints=tuple(joints))
 
 

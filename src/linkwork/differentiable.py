@@ -73,11 +73,13 @@ class Differentiable:
         shown = self._chosen(of, outputs, outputs, "output", "of")
         if coordinates not in COORDINATES:
             raise UnknownNameError("choice of coordinates", coordinates, COORDINATES, where=self.__name__)
+        if not isinstance(value := options.get("value", False), bool):
+            raise LinkworkError("value is True or False", where=self.__name__, got=repr(value))
         tangents = {} if coordinates == "ambient" else {k: x for k, x in self.tangents.items() if k in along}
 
         def make() -> tuple[Program, Label]:
             made = optimised(how(program, along, shown, tangents, **options))
-            return made, _label(self.label, program, made)
+            return made, _label(self.label, program, made, _meanings(along, shown, tangents))
 
         key = how.__name__, along, shown, coordinates, *options.values()
         return self._derived(key, make, lambda other: other._made(how, along, shown, coordinates, **options))
@@ -141,12 +143,23 @@ class Differentiable:
     _result: Any
 
 
-def _label(label: Label, program: Program, made: Program) -> Label:
+def _label(label: Label, program: Program, made: Program, meanings: Mapping[str, str]) -> Label:
     """Of a derivative."""
     known: set[Port] = {*program.inputs, *program.outputs}
     ports = (*made.inputs, *made.outputs)
     kept = {port.name for port in ports if port in known}
     told = {name: text for name, text in label.meanings.items() if name in kept}
-    told |= {port.name: f"derivative: {port.name}" for port in ports if port.name not in told}
+    told |= {port.name: meanings[port.name] for port in ports if port.name not in kept}
     layouts = {name: layout for name, layout in label.layouts.items() if name in kept}
     return replace(label, quantity=made.name, layouts=layouts, meanings=told, patterns={})
+
+
+def _meanings(wrt: Sequence[str], of: Sequence[str], tangents: Mapping[str, Program]) -> dict[str, str]:
+    """What the names of derivatives stand for."""
+    along = {name: f"{name}, along the independent velocities" if name in tangents else name for name in wrt}
+    told = {f"d{y}": f"change of {y}" for y in of} | {f"d{x}": f"direction of {text}" for x, text in along.items()}
+    told |= {f"{y}_bar": f"weights of {y}" for y in of}
+    told |= {f"{x}_bar": f"slope of the weighted sum by {text}" for x, text in along.items()}
+    told |= {f"d{y}_d{x}": f"slope of {y} by {text}" for y in of for x, text in along.items()}
+    pairs = [(x, z) for x in wrt for z in wrt]
+    return told | {f"d2{y}_d{x}_d{z}": f"second derivative of {y} by {x} and {along[z]}" for y in of for x, z in pairs}

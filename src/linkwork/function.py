@@ -292,7 +292,7 @@ class Function(Differentiable):
 
     def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int | str) -> Any:
         if self._with_wrenches is None:
-            fix = 'compile it with wrenches=["frame", ...], before it is saved or pickled'
+            fix = 'compile it with wrenches=["frame", ...], before it is packed, saved or pickled'
             raise ShapeError(f"this {self.__name__} takes no wrenches", expected=self.signature, fix=fix)
         if not isinstance(wrenches, Mapping):
             raise ShapeError(

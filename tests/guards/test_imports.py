@@ -37,7 +37,7 @@ ALLOWED = {
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "scalar", "spatial"},
+    | {"derive", "drawing", "files", "label", "scalar", "spatial"},
     "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},

@@ -15,12 +15,13 @@ from ..codegen.sources.c_project import write_c
 from ..codegen.sources.casadi_source import to_casadi
 from ..codegen.sources.listing import name_of, refuse_existing
 from ..codegen.sources.numpy_source import write_numpy
-from ..errors import UnknownNameError
+from ..errors import LinkworkError, UnknownNameError
 from ..files import write_bytes, write_text
 from ..function import Function
 from ..robot import Robot
 from .common import Json, Source, among, method_option, print_json, progress, quantity_option, say, takes_robot
 
+DERIVATIVES = ("derivative", "vjp", "jvp", "hessian", "hvp")
 CANDIDATES = 50  # states for the test of the C code, of which it takes a few
 
 
@@ -118,6 +119,20 @@ def export(
         list[str] | None,
         typer.Option(metavar="FRAME", help="Adds an input: forces and moments on this frame; may be repeated."),
     ] = None,
+    derivative: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help=f"Its derivative instead: {', '.join(DERIVATIVES)}.",
+            autocompletion=among(DERIVATIVES),
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Inputs of the derivative, e.g. q,v; default: the state.")
+    ] = None,
+    packed: Annotated[
+        bool, typer.Option("--packed", help="Of each result the distinct entries that are no constants.")
+    ] = False,
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Of the function.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
@@ -133,15 +148,25 @@ def export(
     linkwork export quadruped --quantity forward_dynamics --language numpy --output quadruped.py
     linkwork export ur5e --quantity pose --frame tool0 --dtype float32 --output ur5e_pose
     linkwork export ur5e --payload tool0 --wrenches tool0 --parameters input
+    linkwork export panda --quantity forward_dynamics --derivative vjp --by q,v
+    linkwork export quadruped --quantity forward_dynamics_derivatives --packed
     """
     if language not in LANGUAGES:
         raise UnknownNameError("language", language, LANGUAGES, where="--language")
+    if derivative is not None and derivative not in DERIVATIVES:
+        raise UnknownNameError("derivative", derivative, DERIVATIVES, where="--derivative")
+    if by is not None and derivative is None:
+        raise LinkworkError("only a derivative is by something", got=f"--by {by}", fix="say which, --derivative vjp")
     robot = source.load()
     with progress("tracing and writing"):
         function = robot.compile(
             quantity, method=method, frame=frame, axes=axes, parameters=parameters, payload=payload,
             wrenches=wrenches or (), dtype=dtype,
         )  # fmt: skip
+        if derivative is not None:
+            function = getattr(function, derivative)(by and tuple(by.split(",")))
+        if packed:
+            function = function.packed()
         name = name_of(function, name)
         files = LANGUAGES[language].write(Request(robot, function, name, output, force))
     if json:

@@ -74,17 +74,11 @@ class RungeKutta:
     history = 0
 
     def __post_init__(self):
-        *stages, (last, weights) = self._lines
-        for k, (node, row) in enumerate(stages):
-            if node is None or len(row) != k:
-                self._refuse(f"stage {k + 1}", f"{len(row)} coefficients", f"a node, and {k} of the stages before it")
+        for k, (node, row) in enumerate(zip(self.nodes, self.coefficients, strict=True)):
             if abs(sum(row) - node) > ROUNDING:
                 self._refuse(f"stage {k + 1}", f"coefficients that add up to {sum(row)}", f"their node, {node}")
-        if last is not None or not stages or len(weights) != len(stages):
-            got = f"{len(weights)} weights of {len(stages)} stages"
-            self._refuse("the last line", got, "no node, and one weight for each stage")
-        if abs(sum(weights) - 1) > ROUNDING:
-            self._refuse("the weights", f"a sum of {sum(weights)}", "1")
+        if abs(sum(self.weights) - 1) > ROUNDING:
+            self._refuse("the weights", f"a sum of {sum(self.weights)}", "1")
 
     @cached_property
     def _lines(self) -> list[tuple[Fraction | None, Row]]:
@@ -212,14 +206,7 @@ class Rosenbrock:
     history = 0
 
     def __post_init__(self):
-        *stages, (last, weights) = self._lines
-        for k, (node, row) in enumerate(stages):
-            if node is None or len(row) != k:
-                self._refuse(f"stage {k + 1}", f"{len(row)} coefficients", f"a node, and {k} of the stages before it")
-        if last is not None or not stages or len(weights) != len(stages):
-            got = f"{len(weights)} weights of {len(stages)} stages"
-            self._refuse("the last line", got, "no node, and one weight for each stage")
-        if [len(row) for row in self._further] != list(range(1, len(stages))):
+        if [len(row) for row in self._further] != list(range(1, len(self.nodes))):
             got = f"{[len(row) for row in self._further]} coefficients c"
             self._refuse("the lines of c", got, "one for the second stage, two for the third, and so on")
         for k, (node, passed) in enumerate(zip(self.nodes, self.A @ self.passed, strict=True)):
@@ -292,6 +279,13 @@ def _lines(table: str, refuse: Callable[[str, str, str], NoReturn]) -> list[tupl
         lines.append((next(iter(fractions(node)), None), fractions(row)))
     if len(lines) < 2:
         refuse("the table", f"{len(lines)} lines", "a line for each stage, then that of the weights")
+    *stages, (last, weights) = lines
+    for k, (node, row) in enumerate(stages):
+        if node is None or len(row) != k:
+            refuse(f"stage {k + 1}", f"{len(row)} coefficients", f"a node, and {k} of the stages before it")
+    if last is not None or len(weights) != len(stages):
+        got = f"{len(weights)} weights of {len(stages)} stages"
+        refuse("the last line", got, "no node, and one weight for each stage")
     return lines
 
 

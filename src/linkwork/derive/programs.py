@@ -154,7 +154,7 @@ def _require_distinct(ports: Sequence[Port], what: str) -> None:
         raise LinkworkError(
             f"two {what} would be called {twice[0]!r}",
             expected="names that tell them apart",
-            fix="leave out value=True before it is differentiated again, or use hessian or hvp",
+            fix="take hessian or hvp for second derivatives, or leave out value=True before it is differentiated again",
         )
 
 

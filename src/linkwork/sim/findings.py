@@ -52,7 +52,7 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
         k = int(np.nanargmax(np.where(bad, share, 0.0)))
         yield (
             f"the energy balance is off by {off[k]:.2g} J, {share[k]:.0%} of the {exchanged[k]:.2g} J exchanged"
-            f"{_of_samples(bad, k)}: the motion is not to be trusted; take a smaller dt, or method='rk4'"
+            f"{_of_samples(bad, k)}: the motion is not to be trusted; take a smaller dt, or another method"
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..program import Program, interpret
 from .integrators import schemes
-from .setup import Setup
+from .setup import REMEMBERED, Setup
 
 GROWTH = 1e-3  # per step, beyond that of the motion itself, of what should die out
 SHARES = (1, 2, 5, 10, 20, 50, 100)  # of a step, that are tried where it is too long
@@ -69,6 +69,8 @@ def warning(setup: Setup, method: str, dt: float) -> str:
     """What is wrong with ``dt`` for this method; empty if nothing is seen. The plant remembers it."""
     checked, case = setup.plant.checked, (method, dt, setup.stiffness)
     if case not in checked:
+        if len(checked) >= REMEMBERED:
+            del checked[next(iter(checked))]  # the oldest
         rate = too_fast(setup, method, dt)
         checked[case] = f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else ""
     return checked[case]
