@@ -85,10 +85,11 @@ def test_threads_share_the_samples(arm, checkpoint_every):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Groups of five samples, a few steps of which are gone through at a time."""
+    """Groups of five samples, of which two go back side by side, three steps at a time."""
     for module in ("gradient", "rollout"):
         monkeypatch.setattr(importlib.import_module(f"linkwork.sim.{module}"), "GROUP", 5)
-    monkeypatch.setattr(gradient, "ROOM", 60)
+    monkeypatch.setattr(gradient, "PIECE", 2)
+    monkeypatch.setattr(gradient, "SEGMENT", 3)
 
 
 def test_groups_of_samples(arm, request):

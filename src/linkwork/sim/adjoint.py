@@ -4,12 +4,13 @@ A step of it is a program like any other, so that the loops of all back ends run
 
     bars: of s | of the constants | of the held inputs of one step    what it computes, from the last step to the first
     t | dt                                                            counted backwards, so dt is negative
-    held: x, the rates before it | the held inputs | weights of x     as they were at the step
+    held: x, the rates before it | the held inputs | weights of each part of x     as they were at the step
     constants
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,8 @@ from ..codegen.optimised import optimised
 from ..codegen.schemes import OwnStep, Scheme
 from ..codegen.timeloop import TimeLoop
 from ..derive import vjp
+from ..function import Function
+from ..pipeline import compile, tangents
 from ..program import Port, Program
 from ..program.replay import assembled, input_nodes, replayed, split
 from .plant import Plant
@@ -79,23 +82,33 @@ class Adjoint:
             Port(name, (size,)) for name, size in zip(("s_bar", "constants_bar", "held_bar"), self.sizes, strict=True)
         ]
         states = [Port("x", (x,)), *[Port(f"x{k}", (x,)) for k in range(1, 1 + self.scheme.history) if self.looks_back]]
-        weights = Port("weights", (x,))
-        ports = [*bars, Port("t", ()), Port("dt", ()), *states, *held, weights, *constants]
+        weights = [replace(port, name=f"weights of {port.name}") for port in plant.state]
+        ports = [*bars, Port("t", ()), Port("dt", ()), *states, *held, *weights, *constants]
         given = split(input_nodes(ports), ports)
         s = [value for port in states for value in given[port.name]]
         s += [0] * (self.s - len(s))
         slopes = replayed(step, {**given, "s": s, "dt": [-given["dt"][0]]})
         of_s = list(slopes["s_bar"])
-        of_s[:x] = [a + b for a, b in zip(of_s, given["weights"], strict=False)]
+        own = [value for port in weights for value in given[port.name]]
+        of_s[:x] = [a + b for a, b in zip(of_s, own, strict=False)]
         of_constants = [value for port in constants for value in slopes[port.name + BAR]]
         summed = [a + b for a, b in zip(given["constants_bar"], of_constants, strict=True)]
         of_held = [value for port in held for value in slopes[port.name + BAR]]
         program = optimised(assembled("adjoint", ports, dict(zip(bars, (of_s, summed, of_held), strict=True))))
         record = assembled("held_bars", ports, {bars[2]: given["held_bar"]})
-        sizes = [port.size for port in (*states, *held, weights)]
+        sizes = [port.size for port in (*states, *held, *weights)]
         return TimeLoop(
             OwnStep(), program, None, record, sum(self.sizes), tuple(sizes), sum(port.size for port in constants)
         )
+
+    @cached_property
+    def tangents(self) -> Mapping[str, Program]:
+        return tangents(self.plant.model)
+
+    @cached_property
+    def of_velocities(self) -> Function:
+        """Back from the velocities of all joints to positions and those of the independent ones."""
+        return compile(self.plant.model, "joint_velocities").vjp()
 
     @cached_property
     def instructions(self) -> int:

@@ -18,8 +18,6 @@ from ..codegen.timeloop import TimeLoop, Turns
 from ..control import Point
 from ..errors import ShapeError, UnknownNameError
 from ..formulations import sizes
-from ..pipeline import compile, tangents
-from ..program import interpret
 from .adjoint import BAR, Adjoint
 from .inputs import of_motors
 from .linear import LinearSystem
@@ -29,7 +27,7 @@ from .sensitivity import linear_step
 from .trajectory import Trajectory
 
 SEGMENT = 64  # steps that are computed again at a time, unless less memory is asked for
-ROOM = 2**22  # numbers of a segment's states
+PIECE = 256  # samples that go back side by side: arrays of a segment stay in the cache
 
 
 @dataclass(frozen=True)
@@ -94,9 +92,8 @@ class Tape:
         bars_of_constants = np.empty((samples, c))
         bars_of_held = [np.zeros((len(x), self.steps, x.shape[2])) for x in runner.held]
         with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
-            for first in range(0, samples, GROUP):
-                group = slice(first, min(first + GROUP, samples))
-                state = np.zeros((group.stop - first, s + c + h + 1))
+            for group in self._pieces():
+                state = np.zeros((group.stop - group.start, s + c + h + 1))
                 for begin, end in self._segments():
                     block = self._back(group, begin, end, state, given, pool)
                     start = 0
@@ -104,7 +101,7 @@ class Tape:
                         part = block[..., start : start + x.shape[2]]
                         start += x.shape[2]
                         if len(x) > 1:
-                            total[group, begin:end] += part
+                            total[group, begin:end] = part
                         else:
                             total[:, begin:end] += part.sum(axis=0)
                 bars_of_x[group] = state[:, : self.plant.x]
@@ -118,8 +115,7 @@ class Tape:
         A, B = (np.empty((samples, self.steps, *port.shape)) for port in function.program.outputs)
         beside = {"tau": np.zeros(sizes(self.plant.model)["tau"])}  # of a controller
         with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
-            for first in range(0, samples, GROUP):
-                group = slice(first, min(first + GROUP, samples))
+            for group in self._pieces():
                 for begin, end in self._segments():
                     states = self._states(group, begin, end, pool)[:, : end - begin, : self.plant.x]
                     given = beside | self._inputs(group, np.arange(begin, end), states)
@@ -128,9 +124,17 @@ class Tape:
                     function(*(given[name] for name in names), out=out, threads=self.threads)
         return LinearSystem(A, B) if self.setup.batched else LinearSystem(A[0], B[0])
 
+    def _pieces(self) -> Iterator[slice]:
+        """Samples that go side by side."""
+        size, samples = min(PIECE * self.threads, GROUP), self.setup.samples
+        for first in range(0, samples, GROUP):
+            for start in range(first, min(first + GROUP, samples), size):
+                yield slice(start, min(start + size, first + GROUP, samples))
+
     def _segments(self) -> Iterator[tuple[int, int]]:
         """Steps, the last first; those that start a scheme are by themselves."""
-        size = max(1, min(self.segment, ROOM // (GROUP * self.plant.x))) if self.recorded else self.segment
+        few = max(1, PIECE // self.setup.samples)
+        size = min(self.segment, few * SEGMENT) if self.recorded else self.segment
         cuts = {*range(0, self.steps, size), min(self.adjoint.scheme.history, self.steps), self.steps}
         ends = sorted(cuts)
         yield from reversed(list(pairwise(ends)))
@@ -145,12 +149,13 @@ class Tape:
         last = end == self.steps
         own, of_held, of_constants = self._of_records(group, begin, end + last, states[:, back:, :x], weights)
         if last:
-            bars[:, :x] += own[:, -1]
+            for part, bar in zip(own, self.plant.parts(bars[:, :x]).values(), strict=True):
+                bar += part[:, -1].reshape(-1, *bar.shape[1:])
         bars[:, adjoint.s : adjoint.s + of_constants.shape[1]] += of_constants
         held = [states[:, back : back + count, :x]]
         held += [states[:, back - k : back - k + count, x:] for k in range(1, back + 1)]
         held += [of_samples(part, group)[:, begin:end] for part in runner.held]
-        held = [part[:, ::-1] for part in (*held, own[:, :count])]
+        held = [part[:, ::-1] for part in (*held, *(part[:, :count] for part in own))]
         loop = adjoint.early if begin < adjoint.scheme.history else adjoint.later
         run = self._compiled(loop)
         width = adjoint.sizes[2]
@@ -180,7 +185,8 @@ class Tape:
             return self.records[group, begin : end + 1, : self.plant.x]
         adjoint, runner, x = self.adjoint, self.runner, self.plant.x
         known = begin - begin % self.segment
-        state = self.states[group.start, known].copy()
+        first = group.start - group.start % GROUP
+        state = self.states[first, known][group.start - first : group.stop - first].copy()
         loop = adjoint.forward
         back = adjoint.scheme.history if adjoint.looks_back else 0
         block = np.zeros((len(state), back + end + 1 - known, len(loop.record.results)))
@@ -213,6 +219,8 @@ class Tape:
                     "wrong shape", where=where, got=array.shape, expected=f"{shape}, as recorded",
                     fix=f"w = np.zeros_like(run.{name}), and then weights where they count, such as the last time",
                 )  # fmt: skip
+            if array.ndim and array.strides[-1] != array.itemsize:
+                array = np.ascontiguousarray(array)
             found[name] = array if self.setup.batched else array[None]
         if not found:
             raise ShapeError(
@@ -223,27 +231,36 @@ class Tape:
 
     def _of_records(
         self, group: slice, begin: int, end: int, states: np.ndarray, weights: Mapping[str, np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Bars of x at steps from ``begin`` up to ``end``, of held inputs there, and of the constants, from what is
-        recorded at these steps."""
-        count, x, every = len(states), self.plant.x, self.every
-        bars = np.zeros((count, end - begin, x))
+    ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+        """Bars of each part of x at steps from ``begin`` up to ``end``, of held inputs there, and of the constants,
+        from what is recorded at these steps."""
+        count, length, every = len(states), end - begin, self.every
         rows = slice(-(-begin // every), -(-end // every))
         at = slice(rows.start * every - begin, None, every)
-        parts = self.plant.parts(bars)
         given = {name: array[group, rows] for name, array in weights.items()} if rows.start < rows.stop else {}
-        if not given or (not self.plant.model.loops and given.keys() <= {"q", "v"}):
-            for name, array in given.items():
-                parts[name][:, at] = array
-            return bars, np.zeros((count, end - begin, 0)), np.zeros((count, 0))
-        steps, plant, runner = np.arange(begin, end)[at], self.plant, self.runner
-        inputs = self._inputs(group, steps, states[:, : end - begin][:, at]).values()
+
+        def spread(array: np.ndarray | None, size: int) -> np.ndarray:
+            """Over all steps; one row serves all samples where there is nothing."""
+            if array is None:
+                return np.zeros((1, length, size))
+            array = array.reshape(count, -1, size)
+            if every == 1:
+                return array
+            whole = np.zeros((count, length, size))
+            whole[:, at] = array
+            return whole
+
+        plant, runner = self.plant, self.runner
+        if not given or (not plant.model.loops and given.keys() <= {"q", "v"}):
+            bars = [spread(given.get(port.name), port.size) for port in plant.state]
+            return bars, np.zeros((count, length, 0)), np.zeros((count, 0))
+        steps = np.arange(begin, end)[at]
+        inputs = self._inputs(group, steps, states[:, :length][:, at]).values()
         program = self.adjoint.of_records(self.setup.outputs, tuple(given))
         slopes = {port.name.removesuffix(BAR): np.empty((count, len(steps), *port.shape)) for port in program.outputs}
         backend(runner.backend).compile(program, "float64").call(*inputs, *given.values(), out=tuple(slopes.values()))
-        for port in plant.state:
-            parts[port.name][:, at] = slopes[port.name]
-        held = np.zeros((count, end - begin, sum(x.shape[2] for x in runner.held)))
+        bars = [spread(slopes[port.name], port.size) for port in plant.state]
+        held = np.zeros((count, length, sum(x.shape[2] for x in runner.held)))
         if plant.held:
             held[:, at] = np.concatenate([slopes[name].reshape(count, len(steps), -1) for name in plant.held], axis=2)
         summed = [slopes[name].reshape(count, len(steps), -1).sum(axis=1) for name in plant.constants]
@@ -299,13 +316,12 @@ class Tape:
         """Along the tangent of q0, and by the independent velocities, which tell those of all joints."""
         model = self.plant.model
         x0 = self.plant.parts(self.setup.x0)
-        if (along := tangents(model).get("q")) is not None:
-            (T,) = interpret(along, [x0["q"]])
+        if (along := self.adjoint.tangents.get("q")) is not None:
+            T = backend(self.runner.backend).compile(along, "float64").call(x0["q"])
             of_q = np.einsum("skn,sk->sn", T, of_q)
         if not model.loops:
             return of_q, of_v
-        back = compile(model, "joint_velocities").vjp()
-        more, of_v = back(x0["q"], x0["v"][:, list(model.mobility.independent)], of_v)
+        more, of_v = self.adjoint.of_velocities(x0["q"], x0["v"][:, list(model.mobility.independent)], of_v)
         return of_q + more, of_v
 
 
