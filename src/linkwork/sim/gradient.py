@@ -317,7 +317,8 @@ class Tape:
         model = self.plant.model
         x0 = self.plant.parts(self.setup.x0)
         if (along := self.adjoint.tangents.get("q")) is not None:
-            T = backend(self.runner.backend).compile(along, "float64").call(x0["q"])
+            T = np.empty((len(of_q), *along.outputs[0].shape))
+            backend(self.runner.backend).compile(along, "float64").call(x0["q"], out=(T,))
             of_q = np.einsum("skn,sk->sn", T, of_q)
         if not model.loops:
             return of_q, of_v
