@@ -348,7 +348,7 @@ def test_more_mistakes_get_words():
         INVERSE({names[0]: np.zeros(2), names[1]: np.zeros(3), names[2]: 0.0}, V[0], A[0])
     with pytest.raises(ShapeError, match="not an array of real numbers"):
         INVERSE(dict.fromkeys(names, "x"), V[0], A[0])
-    with pytest.raises(ShapeError, match="before it is saved or pickled"):
+    with pytest.raises(ShapeError, match="before it is packed, saved or pickled"):
         pickle.loads(pickle.dumps(INVERSE))(Q, V, A, wrenches={"tool": np.zeros(6)})
 
 
