@@ -14,7 +14,12 @@ from linkwork.robot import Robot
 
 TAG = r"\(([A-Z]?\.?\d+[\w.']*)\)"  # (12), (3.11), (A5), (14')
 ROOT = Path(linkwork.__file__).parents[2]
-RETURNED = {"packed.Pattern", "parameters.BaseParameters", "sim.gradient.Gradient"}  # by methods of public classes
+RETURNED = {
+    "packed.Pattern",
+    "parameters.BaseParameters",
+    "sim.gradient.Gradient",
+    "sim.linear.LinearSystem",
+}  # by methods of public classes
 
 
 PUBLIC = set(linkwork.__all__)
