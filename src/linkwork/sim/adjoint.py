@@ -2,9 +2,9 @@
 
 A step of it is a program like any other, so that the loops of all back ends run it. Its rows:
 
-    bars: of s | of the constants | of the held inputs of one step    what it computes, from the last step to the first
-    t | dt                                                            counted backwards, so dt is negative
-    held: x, the rates before it | the held inputs | weights of each part of x     as they were at the step
+    bars: of s | of the constants | of the held inputs of one step       computed, from the last step to the first
+    t | dt                                                               counted backwards, so dt is negative
+    held: x, rates before it | the held inputs | weights of parts of x   as they were at the step
     constants
 """
 
@@ -109,10 +109,6 @@ class Adjoint:
     def of_velocities(self) -> Function:
         """Back from the velocities of all joints to positions and those of the independent ones."""
         return compile(self.plant.model, "joint_velocities").vjp()
-
-    @cached_property
-    def instructions(self) -> int:
-        return self.later.instructions
 
     def of_records(self, recorded: tuple[str, ...], outputs: tuple[str, ...]) -> Program:
         """From the inputs of a record and the weights of some of its outputs to the bars of x, held inputs and

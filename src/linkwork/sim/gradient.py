@@ -133,8 +133,9 @@ class Tape:
 
     def _segments(self) -> Iterator[tuple[int, int]]:
         """Steps, the last first; those that start a scheme are by themselves."""
-        few = max(1, PIECE // self.setup.samples)
-        size = min(self.segment, few * SEGMENT) if self.recorded else self.segment
+        size = self.segment
+        if self.recorded:  # of few samples more steps, which take no more room
+            size = min(size, SEGMENT * max(1, PIECE // self.setup.samples))
         cuts = {*range(0, self.steps, size), min(self.adjoint.scheme.history, self.steps), self.steps}
         ends = sorted(cuts)
         yield from reversed(list(pairwise(ends)))
@@ -219,7 +220,7 @@ class Tape:
                     "wrong shape", where=where, got=array.shape, expected=f"{shape}, as recorded",
                     fix=f"w = np.zeros_like(run.{name}), and then weights where they count, such as the last time",
                 )  # fmt: skip
-            if array.ndim and array.strides[-1] != array.itemsize:
+            if array.strides[-1] != array.itemsize:  # rows that time loops read have no gaps
                 array = np.ascontiguousarray(array)
             found[name] = array if self.setup.batched else array[None]
         if not found:

@@ -32,7 +32,8 @@ from ..spatial import Force, Inertia, Vector
 if TYPE_CHECKING:
     from .plant import Plant
 
-VARIED = ("mass", "parameters", "payload", "viscous", "coulomb", "gravity")
+INERTIAL = ("mass", "parameters", "payload")
+VARIED = (*INERTIAL, "viscous", "coulomb", "gravity")
 REFERENCE = "reference"  # samples of the reference: a Point in rows
 MEMORY = "memory_"  # how the parts of the state begin that are the controller's own
 

@@ -21,13 +21,13 @@ from ..label import Label
 from ..model import Model, changed_drives
 from ..pipeline import choose
 from ..program import Port, Program, trace
-from ..program.replay import flattened, nested, replayed
+from ..program.replay import flattened, nested, replayed, split
 from ..scalar import Scalar
 from ..scalar.dual import change_of, dual, slope_of, value_of
 from ..scalar.orthogonal import dot
 from . import rosenbrock
 from .closed import ClosedNow
-from .now import MEMORY, Now
+from .now import INERTIAL, MEMORY, Now
 from .plant import CORRECTIONS, Plant
 from .transition import Flat, stages
 
@@ -66,10 +66,10 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
         more = [dual(x, {2 * model.nv + k: 1}) for k, x in enumerate(flattened(given, memory))]
         tau = [dual(x, {n + k: 1}) for k, x in enumerate(given["tau"])]
         x = [*q, *v, *more]
-        after = _stepped(own, scheme, given, [*x, *[0] * (own.x - len(x))], tau)
-        q, v, more = after[: len(q)], after[len(q) : len(q) + len(v)], after[len(q) + len(v) : len(x)]
-        moved = model.coordinates.velocities_of([value_of(x) for x in q], [change_of(x) for x in q])
-        independent = [part[k] for part in (moved, v) for k in model.mobility.independent]
+        after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x))], tau), state)
+        moving = _shift(model, after["q"]), after["v"]
+        independent = [part[k] for part in moving for k in model.mobility.independent]
+        more = [x for port in memory for x in after[port.name]]
         rows = [[slope_of(x, k) for k in range(n + len(tau))] for x in (*independent, *more)]
         return {"A": [row[:n] for row in rows], "B": [row[n:] for row in rows]}
 
@@ -108,6 +108,11 @@ def chained(run: Callable[[Flat], Flat], x: Flat) -> Flat:
     return [value_of(y) + dot([slope_of(y, k) for k in range(len(x))], changes) for y in results]
 
 
+def _shift(model: Model, q: Flat) -> Flat:
+    """The slopes of unit positions along their tangent, of value zero."""
+    return model.coordinates.velocities_of([value_of(x) for x in q], [change_of(x) for x in q])
+
+
 class OnDuals(Plant):
     """A plant that is looked at on dual numbers."""
 
@@ -121,7 +126,7 @@ class OnDuals(Plant):
 
     @cached_property
     def method_of_slopes(self) -> Method:
-        varied = any(name in {**self.held, **self.constants} for name in ("mass", "parameters", "payload"))
+        varied = any(name in {**self.held, **self.constants} for name in INERTIAL)
         wrenches = tuple(self.wrenches)
         return choose(self.model, "forward_dynamics_derivatives", wrenches=wrenches, varied=varied)
 
@@ -165,13 +170,9 @@ class TreeDuals(Duals):
         q, v, tau = ([value_of(x) for x in vector] for vector in (self.q, self.v, self.tau))
         a, *slopes = problem.evaluate(q, v, tau, *[self.rows] * bool(wrenches)).values()
         tree = model.expand_rates(a)
-        taken: list[Scalar] = [0] * model.n_tree
-        for i, _ in model.outward():
-            for k in model.freedoms(i):
-                taken[k] = model.joint(i).rotor_inertia * tree[k]
-        taken = model.collect(with_rotor_forces(model, taken, tree))
+        rotors = {k: model.joint(i).rotor_inertia for i, _ in model.outward() for k in model.freedoms(i)}
+        taken = model.collect(with_rotor_forces(model, [rotors[k] * x for k, x in enumerate(tree)], tree))
         forces = [x - y for x, y in zip(self.tau, taken, strict=True)]
         unit = model.coordinates.normalised(self.q)  # that of a stage is not
-        moved = model.coordinates.velocities_of([value_of(x) for x in unit], [change_of(x) for x in unit])
-        changes = [*moved, *(change_of(x) for x in (*self.v, *forces))]
+        changes = [*_shift(model, unit), *(change_of(x) for x in (*self.v, *forces))]
         return [x + dot([y for row in rows for y in row], changes) for x, *rows in zip(a, *slopes, strict=True)]

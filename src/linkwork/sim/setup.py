@@ -16,11 +16,11 @@ from ..model import Model, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
 from .names import checked_outputs
-from .now import REFERENCE, VARIED
+from .now import INERTIAL, REFERENCE, VARIED
 from .options import Options
 from .plant import Plant
 
-REMEMBERED = 64  # setups traced before
+REMEMBERED = 64  # of what was traced or found out for a setup
 PLAIN = {bool, int, float, str}
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
 
@@ -95,16 +95,21 @@ def prepare(
     found = robot.plants.get(key)
     if found is None:
         seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
-        varied = any(name in inputs.shapes for name in ("mass", "parameters", "payload"))
+        varied = any(name in inputs.shapes for name in INERTIAL)
         quantity = "constrained_dynamics" if seen.loops else "forward_dynamics"
         method = choose(seen, quantity, options.dynamics, wrenches=tuple(laws), varied=varied)
         found = Plant(seen, method, held, constants, law, traced, laws, payload, works), tuple(notes)
         if key is not None:
-            if len(robot.plants) >= REMEMBERED:
-                del robot.plants[next(iter(robot.plants))]  # the oldest
-            robot.plants[key] = found
+            remember(robot.plants, key, found)
     plant, notes = found
     return Setup(plant, inputs, plant.start(q, v, started), batch is not None, outputs, notes)
+
+
+def remember(known: dict[Any, Any], key: Any, value: Any) -> None:
+    """Keep it, and forget the oldest if there are many."""
+    if len(known) >= REMEMBERED:
+        del known[next(iter(known))]
+    known[key] = value
 
 
 def given_memory(

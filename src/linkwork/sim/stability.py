@@ -9,7 +9,7 @@ import numpy as np
 from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..program import Program, interpret
 from .integrators import schemes
-from .setup import REMEMBERED, Setup
+from .setup import Setup, remember
 
 GROWTH = 1e-3  # per step, beyond that of the motion itself, of what should die out
 SHARES = (1, 2, 5, 10, 20, 50, 100)  # of a step, that are tried where it is too long
@@ -47,7 +47,9 @@ def _states(setup: Setup) -> tuple[np.ndarray, ...]:
     x, model = setup.x0[0], setup.plant.model
     still = x.copy()
     still[model.nq : model.nq + model.n_leading] = 0.0
-    return () if not len(x) else (x,) if np.array_equal(x, still) else (x, still)
+    if not len(x):
+        return ()
+    return (x,) if np.array_equal(x, still) else (x, still)
 
 
 def bearable(setup: Setup, methods: Sequence[str], dt: float, parted: bool) -> tuple[str, int] | None:
@@ -69,10 +71,8 @@ def warning(setup: Setup, method: str, dt: float) -> str:
     """What is wrong with ``dt`` for this method; empty if nothing is seen. The plant remembers it."""
     checked, case = setup.plant.checked, (method, dt, setup.stiffness)
     if case not in checked:
-        if len(checked) >= REMEMBERED:
-            del checked[next(iter(checked))]  # the oldest
         rate = too_fast(setup, method, dt)
-        checked[case] = f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else ""
+        remember(checked, case, f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else "")
     return checked[case]
 
 
