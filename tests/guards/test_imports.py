@@ -15,6 +15,7 @@ ALLOWED = {
     "files": set(),
     "timing": set(),
     "drawing": set(),
+    "page": set(),
     "scalar": set(),
     "spatial": {"scalar"},
     "forces": {"scalar", "spatial"},
@@ -43,8 +44,8 @@ ALLOWED = {
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
-    "report": {"about", "constraints", "control", "files", "formulations", "linkwork", "model", "parameters", "robot"}
-    | {"spatial", "view"},  # and the version
+    "report": {"about", "constraints", "control", "files", "formulations", "linkwork", "model", "page", "parameters"}
+    | {"robot", "spatial", "view"},  # and the version
     "view": {"constraints", "formulations", "function", "io", "model", "robot", "spatial", "timing"},
     "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},

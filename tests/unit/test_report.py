@@ -16,9 +16,8 @@ from linkwork.about.states import neutral
 from linkwork.cli import report as verb
 from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
+from linkwork.page import Safe, Series, chart, table
 from linkwork.report import picture, sample_motion, sections, torque_parts
-from linkwork.report.charts import Series, chart
-from linkwork.report.page import Safe, table
 from support.playground import playground
 
 app = typer.Typer()

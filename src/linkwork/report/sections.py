@@ -16,12 +16,11 @@ from ..control import ComputedTorque, Equations, Point, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES, layouts
 from ..model import Model
+from ..page import Safe, Series, chart, heading, html, legend, paragraph, table
 from ..parameters import base_parameters
 from ..robot import Robot
 from . import skeleton
-from .charts import Series, chart, legend
 from .motion import Motion
-from .page import Safe, heading, html, paragraph, table
 from .parts import torque_parts
 
 STYLES = {"inertia": 1, "Coriolis and centrifugal": 2, "gravity": 3, "friction": 4, "springs": 5, "surroundings": 6}

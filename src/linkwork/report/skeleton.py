@@ -11,10 +11,10 @@ import numpy as np
 from ..constraints.equations import in_loops
 from ..formulations.kinematics import body_poses, center_of_mass
 from ..model import Model
+from ..page import Safe, html
 from ..spatial import Pose, Transform
 from ..view.meshes import z_toward
 from ..view.shapes import freedoms, principal_axes
-from .page import Safe, html
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
 PARALLEL = 1e-6

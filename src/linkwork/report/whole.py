@@ -15,10 +15,10 @@ from ..about.speed import describe_host
 from ..errors import LinkworkError
 from ..files import write_text
 from ..model import Model
+from ..page import Safe, page
 from ..robot import Robot
 from . import sections
 from .motion import sample_motion
-from .page import Safe, page
 
 TITLES = (
     "Picture", "Frames", "Parameters", "Methods compared", "Torques of a sample motion", "Simulation",

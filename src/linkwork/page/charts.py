@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .page import Safe, html
+from .document import Safe, html
 
 WIDTH, HEIGHT = 360, 210
 LEFT, RIGHT, TOP, BOTTOM = 50, 8, 24, 34

@@ -1,0 +1,1 @@
+"""From measurements to a physical model: recordings, motions that excite, fits."""
