@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     DivergedError,
+    IdentificationWarning,
     LettersWarning,
     LinkworkError,
     ModelError,
@@ -21,7 +22,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from . import about, control, drawing, forces, io, library, model, report, scalar, spatial, sweep, view
+    from . import about, control, drawing, forces, identify, io, library, model, report, scalar, spatial, sweep, view
     from .assembly import Assembly
     from .coefficient_tables import Tables, tabulate
     from .formulations import Method, methods
@@ -42,6 +43,7 @@ __all__ = [  # every name has its place in docs/api.md
     "DivergedError",
     "ElasticDrive",
     "Function",
+    "IdentificationWarning",
     "Integrator",
     "LettersWarning",
     "LinkworkError",
@@ -69,6 +71,7 @@ __all__ = [  # every name has its place in docs/api.md
     "control",
     "drawing",
     "forces",
+    "identify",
     "io",
     "library",
     "load",
@@ -91,6 +94,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "forces": set(),
     "formulations": {"Method", "methods"},
     "function": {"Function"},
+    "identify": set(),
     "io": {"bundled_robots"},
     "library": set(),
     "model": {"ElasticDrive", "Model", "SoftLimits"},

@@ -62,6 +62,10 @@ class SimulationWarning(UserWarning):
     """A motion that is not to be trusted as it is; its trajectory's notes say the same."""
 
 
+class IdentificationWarning(UserWarning):
+    """A fit, or its data, that is not to be trusted as it is; the fit's notes say the same."""
+
+
 class UnknownNameError(LinkworkError, KeyError):
     """A name (joint, frame, method, robot, ...) that does not exist; offers the nearest one of ``known``."""
 

@@ -34,6 +34,7 @@ from .pipeline import compile
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
+    from .identify import Fit, Log
     from .sim import LinearSystem, Stepper, Trajectory
 
 
@@ -482,7 +483,8 @@ class Robot:
 
         ``drives``: which parameters of joints and motors have columns. None: those that are not zero (rotor inertia IA,
         Coulomb and viscous friction FS and FV, those of further friction laws, stiffness K). True: also where they are
-        zero, but for K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor."""
+        zero, but for K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor;
+        "elbow.FV" is that of one."""
         key = parameters, drives if isinstance(drives, (bool, str, type(None))) else tuple(drives)
         if key not in self._regressors:
             self._regressors[key] = compile(self, "regressor", parameters=parameters, drives=drives)
@@ -502,6 +504,42 @@ class Robot:
         """The fewest parameters that tell all joint forces, as combinations of the standard ones: those of Gautier and
         Khalil, or "lin": the minimal linear combinations of Lin. ``drives``: as in ``regressor``."""
         return base_parameters(self.model, kind, drives)
+
+    def identify(
+        self,
+        logs: Log | Sequence[Log],
+        method: str = "consistent",
+        *,
+        friction: Any = ("coulomb", "viscous", "offset"),
+        inertias: bool = True,
+        rotors: bool = True,
+        springs: bool = False,
+        width: float | None = None,
+        payload: str | None = None,
+        prior: Robot | None = None,
+        gamma: float | None = None,
+        held_out: Log | Sequence[Log] = (),
+        controller: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        progress: Any = None,
+    ) -> Fit:
+        """Dynamic parameters from recordings, ``linkwork.identify.Log``; the result's ``robot`` has them.
+
+        ``method``: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
+        "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded motion, or
+        from what ``controller`` with ``gains`` makes of it), "simulation" (output error). ``friction``: laws that are
+        found, by name or as objects, for all driven joints and motors or as {joint: laws}, in place of those of the
+        file; ``width``: velocities within which they go smoothly through zero, chosen on held-out data if not said.
+        ``inertias``, ``rotors``, ``springs``: are these to be found? What is not is known, with the robot's values.
+        ``payload``: a frame; only a body fixed there is to be found. ``prior``: a variant of the robot that is thought
+        to be near, this one if not said; ``gamma``: its weight, chosen on held-out data if not said: ``held_out``, or
+        spans of the recordings in turn.
+        """
+        from .identify import identify
+
+        options = {"friction": friction, "inertias": inertias, "rotors": rotors, "springs": springs, "width": width}
+        options |= {"payload": payload, "prior": prior, "gamma": gamma, "held_out": held_out, "progress": progress}
+        return identify(self, logs, method, controller=controller, gains=gains, **options)
 
     # -- functions of a named frame ----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..model import Drive, Model, Motor
+from ..model import Joint, Model, Motor
 from ..scalar import Scalar
 
 Shares = list[tuple[int, float]]  # tree velocity indices of a motor's joints, and its entries of T
@@ -27,7 +27,7 @@ def motors(model: Model) -> Iterator[tuple[Motor, Shares]]:
             yield motor, [(at[name], ratio) for name, ratio in zip(transmission.joints, row, strict=True) if ratio]
 
 
-def drives_of(model: Model) -> list[Drive]:
+def drives_of(model: Model) -> list[Joint | Motor]:
     """Those of joints, and the motors of transmissions."""
     return [*(body.joint for body in model.bodies), *(motor for motor, _ in motors(model))]
 

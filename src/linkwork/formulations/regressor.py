@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from ..constraints import ClosedLoops
 from ..errors import UnknownNameError
-from ..model import Drive, Joint, Model
+from ..model import Joint, Model, Motor
 from ..scalar import Scalar, is_zero
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
-from .drives import add_force, motor_rate, motors, stretches
+from .drives import add_force, drives_of, motor_rate, motors, stretches
 from .rnea import acceleration_matrix, rate_of_spin
 
 ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters
@@ -50,24 +50,31 @@ Drives = bool | Sequence[str] | None  # which parameters of drives are asked for
 def standard_parameters(model: Model, drives: Drives = None) -> tuple[Parameter, ...]:
     """Ten of each body in the order of ``Robot.parameters``, then those of the drives: rotor inertia, friction and
     stiffness of joints and motors, if they are not zero. With ``drives`` True: also where they are zero, but for
-    stiffness; False: none; names such as ("IA", "FS", "FV", "F0"): these of every joint and motor, and no others."""
+    stiffness; False: none; names such as ("IA", "FS", "FV", "F0"): these of every joint and motor, and no others; one
+    such as "elbow.FV" is of that joint or motor alone."""
     bodies = tuple(Parameter(i, element) for i, _ in model.outward() for element in ELEMENTS)
     if isinstance(drives, str):
         raise UnknownNameError("choice of drives", drives, ("True", "False", f"({drives!r},)"))
 
-    def asked(drive: Drive) -> list[str]:
+    def asked(drive: Joint | Motor) -> list[str]:
         own = {element for element, value in drive.parameters.items() if not is_zero(value)}
         if drives is None or (isinstance(drive, Joint) and drive.kind.free):  # nothing holds or drives a free body
             return [element for element in drive.parameters if element in own and drives is not False]
         if isinstance(drives, bool):
             return [element for element in drive.parameters if drives and (element in own or element != "K")]
-        for element in drives:
+        named = [element for owner, element in owned if owner in ("", drive.name)]
+        for element in named:
             if element != "K":
                 drive.column(element, 0.0, 0.0)  # there is such a parameter
         springs = isinstance(drive, Joint) and drive.kind.has_spring
-        return [element for element in drives if element != "K" or springs]
+        return [element for element in named if element != "K" or springs]
 
     joints = [(i, model.joint(i)) for i, _ in model.outward()]
+    owned = [each.rpartition(".")[::2] for each in drives] if not isinstance(drives, (bool, type(None))) else []
+    known = {drive.name for drive in drives_of(model)}
+    for owner, _ in owned:
+        if owner and owner not in known:
+            raise UnknownNameError("joint or motor", owner, known, where=f"robot {model.name!r}, drives")
     own = tuple(Parameter(i, element) for i, joint in joints for element in asked(joint))
     coupled = tuple(Parameter(0, element, motor.name) for motor, _ in motors(model) for element in asked(motor))
     return bodies + own + coupled

@@ -1,0 +1,225 @@
+"""Fits whose every body is physical: a convex problem in the standard parameters, by damped Newton's steps.
+
+  minimise  |R K theta - z|^2 / 2 + gamma sum_i [tr(P0_i^-1 P_i) - log det P_i]
+                                  + gamma sum_k [theta_k / theta0_k - log theta_k]
+
+with P the 4 x 4 pseudo-inertia of a body (Wensing, Kim and Slotine 2018), P0 the prior's, and k those that are positive
+beside the bodies: rotor inertia and friction. The entropic term is the divergence of densities (Lee, Wensing and Park
+2020); it is finite where a body is positive and grows without bound at the border, so that Newton's steps stay inside.
+Equations are in deviations of the forces' noise, so gamma has no unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .unknowns import TEN, Unknowns
+
+SMALLEST = 1e-3  # of a typical body: what a prior's body has at least
+GAMMAS = tuple(10.0**k for k in range(4, -5, -1))  # weights that are tried on held-out data
+TIGHT = 1e-12  # decrement that ends Newton's steps, relative to the cost
+NEAR = 1e-6  # the same where weights are compared
+MOST = 200  # of these steps
+LOOSE = 1e-2  # the same on the way there
+FALL = 10.0  # of the pull, from one weight to the next on the way
+ENOUGH = 1e-4  # of the gain that a step promises
+SHORTEST = 1e-12  # of a step
+
+
+def _units() -> np.ndarray:
+    """P of each of the ten parameters: mass, first moments, J = tr(S) 1 - S with S the second moments."""
+    E = np.zeros((TEN, 4, 4))
+    E[0, 3, 3] = 1.0
+    for k in range(3):
+        E[1 + k, k, 3] = E[1 + k, 3, k] = 1.0
+    diagonal = {4: 0, 7: 1, 9: 2}  # xx, yy, zz: S = tr(J) / 2 1 - J
+    for place, axis in diagonal.items():
+        E[place, :3, :3] = 0.5 * np.eye(3)
+        E[place, axis, axis] -= 1.0
+    for place, (i, j) in {5: (0, 1), 6: (0, 2), 8: (1, 2)}.items():
+        E[place, i, j] = E[place, j, i] = -1.0
+    return E
+
+
+UNITS = _units()
+
+
+def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
+    """4 x 4 of the ten parameters of bodies (..., 10); the body is physical if it is positive."""
+    return np.tensordot(ten, UNITS, axes=1)
+
+
+def ten_of(P: np.ndarray) -> np.ndarray:
+    """The ten parameters of pseudo-inertias (..., 4, 4)."""
+    S = P[..., :3, :3]
+    J = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
+    rows = [P[..., 3, 3], *(P[..., k, 3] for k in range(3))]
+    rows += [J[..., i, j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
+    return np.stack(rows, axis=-1)
+
+
+def made_positive(rows: np.ndarray, size: float) -> np.ndarray:
+    """Pseudo-inertias of a prior's bodies (n, 10), those that are not physical moved inside: eigenvalues, with lengths
+    in units of ``size``, are at least a share of those of a typical body."""
+    P = pseudo_inertia(rows)
+    units = np.diag([1 / size, 1 / size, 1 / size, 1.0])
+    values, vectors = np.linalg.eigh(units @ P @ units)
+    masses = np.maximum(rows[:, 0], 0.0)
+    least = SMALLEST * (masses[masses > 0].mean() if (masses > 0).any() else 1.0)
+    raised = np.maximum(values, least)
+    back = np.linalg.inv(units)
+    moved = back @ (vectors * raised[:, None, :]) @ vectors.transpose(0, 2, 1) @ back
+    return np.where((values < least).any(axis=1)[:, None, None], moved, P)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """``P0_inverse`` (bodies, 4, 4); ``scales`` of the positive drive parameters. ``start``: all standard parameters,
+    strictly inside."""
+
+    unknowns: Unknowns
+    P0_inverse: np.ndarray
+    scales: np.ndarray
+    start: np.ndarray
+
+    @staticmethod
+    def of(unknowns: Unknowns, typical: np.ndarray) -> Prior:
+        """``typical``: sizes of the drives' parameters, where the prior has none."""
+        start = unknowns.prior.copy()
+        bodies = [slice(at, at + TEN) for _, at in unknowns.bodies]
+        inverse = np.zeros((0, 4, 4))
+        if bodies:
+            P = made_positive(np.array([start[each] for each in bodies]), _size(unknowns))
+            inverse = np.linalg.inv(P)
+            for each, own in zip(bodies, ten_of(P), strict=True):
+                start[each] = own
+        places = list(unknowns.positive)
+        scales = np.where(start[places] > 0, start[places], typical[places])
+        start[places] = scales
+        return Prior(unknowns, inverse, scales, start)
+
+    def value(self, theta: np.ndarray) -> float:
+        """The entropic term; infinite outside."""
+        P, others = self._parts(theta)
+        try:
+            logs = 2 * np.log(np.diagonal(np.linalg.cholesky(P), axis1=1, axis2=2)).sum() if len(P) else 0.0
+        except np.linalg.LinAlgError:
+            return np.inf
+        if (others <= 0).any():
+            return np.inf
+        traces = np.einsum("bij,bji->", self.P0_inverse, P)
+        return float(traces - logs + (others / self.scales - np.log(others)).sum())
+
+    def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient, and a root of the Hessian, rows J with J^T J: of a body, with P = L L^T, they are the entries of
+        L^-1 E_k L^-T for the k-th parameter."""
+        P, others = self._parts(theta)
+        bodies, places = self.unknowns.bodies, list(self.unknowns.positive)
+        g, J = np.zeros(len(theta)), np.zeros((16 * len(bodies) + len(places), len(theta)))
+        for k, ((_, at), own, prior) in enumerate(zip(bodies, P, self.P0_inverse, strict=True)):
+            part = slice(at, at + TEN)
+            L = np.linalg.inv(np.linalg.cholesky(own))
+            g[part] = np.einsum("kij,ji->k", UNITS, prior - L.T @ L)
+            J[16 * k : 16 * (k + 1), part] = (L @ UNITS @ L.T).reshape(TEN, 16).T
+        g[places] = 1 / self.scales - 1 / others
+        J[16 * len(bodies) + np.arange(len(places)), places] = 1 / others
+        return g, J
+
+    def _parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.array([theta[at : at + TEN] for _, at in self.unknowns.bodies]).reshape(-1, TEN)
+        return pseudo_inertia(rows), theta[list(self.unknowns.positive)]
+
+
+@dataclass(frozen=True, eq=False)
+class Consistent:
+    """``theta``: all standard parameters. ``cost`` with the entropic term; ``root``: triangle R with R^T R its
+    Hessian."""
+
+    theta: np.ndarray
+    cost: float
+    root: np.ndarray
+    iterations: int
+
+    @property
+    def covariance(self) -> np.ndarray:
+        inverse = _inverse(self.root)
+        return inverse @ inverse.T
+
+
+def consistent(T: np.ndarray, prior: Prior, gamma: float, start: np.ndarray | None = None) -> Consistent:
+    """``T``: triangle [R z] of the base parameters, in deviations. From a pull as strong as the data down to the weight
+    that is asked for, so that no step begins near the border against which the data press."""
+    A, b = T[:, :-1] @ prior.unknowns.matrix, T[:, -1]
+    theta = prior.start if start is None else start
+    first = 0.5 * float((A @ theta - b) @ (A @ theta - b)) / len(theta)
+    steps = max(0, math.ceil(math.log(max(first / gamma, 1.0)) / math.log(FALL))) if start is None else 0
+    iterations = 0
+    for k in range(steps, 0, -1):
+        found = _newton(A, b, prior, gamma * FALL**k, theta, LOOSE)
+        theta, iterations = found.theta, iterations + found.iterations
+    found = _newton(A, b, prior, gamma, theta, TIGHT)
+    return replace(found, iterations=found.iterations + iterations)
+
+
+def _newton(A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, theta: np.ndarray, tight: float) -> Consistent:
+    """Newton's steps, each as long as keeps inside and lessens the cost enough."""
+    free = _free(prior)
+
+    def cost(theta: np.ndarray, left: np.ndarray) -> float:
+        return 0.5 * float(left @ left) + gamma * prior.value(theta) + 0.5 * float(free @ (theta - prior.start) ** 2)
+
+    left = A @ theta - b
+    now = cost(theta, left)
+    for iteration in range(1, MOST):
+        g, J = prior.slopes(theta)
+        g = A.T @ left + gamma * g + free * (theta - prior.start)
+        root = np.linalg.qr(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(free))]), mode="r")
+        inverse = _inverse(root)  # data may be 10^12 times as sure as the prior: squares would not tell
+        step = -inverse @ (inverse.T @ g)
+        gain = -float(g @ step)
+        if gain < tight * max(abs(now), gamma):
+            break
+        length, along = 1.0, A @ step
+        while (ahead := cost(theta + length * step, left + length * along)) > now - ENOUGH * length * gain:
+            length *= 0.5
+            if length < SHORTEST:
+                return Consistent(theta, now, root, iteration)
+        theta, now = theta + length * step, ahead
+        left = A @ theta - b
+    return Consistent(theta, now, root, iteration)
+
+
+def _inverse(R: np.ndarray) -> np.ndarray:
+    scale = np.linalg.norm(R, axis=0)
+    return np.linalg.inv(R / scale) / scale[:, None]
+
+
+def _free(prior: Prior) -> np.ndarray:
+    """A weak pull on those that have neither body nor sign, offsets say, so that none is left undetermined."""
+    bound = np.zeros(len(prior.start), bool)
+    for _, at in prior.unknowns.bodies:
+        bound[at : at + TEN] = True
+    bound[list(prior.unknowns.positive)] = True
+    return np.where(bound, 0.0, 1e-9)
+
+
+def path(T: np.ndarray, prior: Prior) -> Iterator[Consistent]:
+    """For each of the weights that are tried, from strong pull to weak, each from where the last one ended."""
+    A, b = T[:, :-1] @ prior.unknowns.matrix, T[:, -1]
+    theta = consistent(T, prior, GAMMAS[0]).theta
+    for gamma in GAMMAS:
+        found = _newton(A, b, prior, gamma, theta, NEAR)
+        theta = found.theta
+        yield found
+
+
+def _size(unknowns: Unknowns) -> float:
+    """A length of the robot: radius of gyration of its bodies, as far as they have any."""
+    rows = np.array([unknowns.prior[at : at + TEN] for _, at in unknowns.bodies])
+    mass = rows[:, 0].clip(min=0).sum()
+    spread = 0.5 * rows[:, [4, 7, 9]].clip(min=0).sum()
+    return float(np.sqrt(spread / mass)) if mass > 0 and spread > 0 else 0.1

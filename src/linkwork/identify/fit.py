@@ -1,0 +1,145 @@
+"""Fit: what was found of a robot, how surely, and how well it tells what was measured."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import IdentificationWarning
+from .equations import blocks
+from .log import Log
+from .unknowns import Unknowns
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+
+BEYOND = 1.05  # of the measured velocities: a prediction is flagged beyond
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Numbers with names: ``values``, their standard ``deviations``, what was thought before (``prior``), and in a word
+    how the data tell each: "alone", "grouped" (with others only) or "untold"."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    deviations: np.ndarray
+    prior: np.ndarray
+    told: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.values[self.names.index(name)])
+
+    @property
+    def as_dict(self) -> dict[str, float]:
+        return dict(zip(self.names, self.values.tolist(), strict=True))
+
+    @property
+    def relative(self) -> np.ndarray:
+        """Deviations over sizes of the values."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.deviations > 0, self.deviations / np.abs(self.values), 0.0)
+
+    def _repr_html_(self) -> str:
+        rows = zip(self.names, self.values, self.deviations, self.prior, self.told, strict=True)
+        body = "".join(
+            f"<tr><th>{escape(name)}</th><td>{x:.5g}</td><td>{d:.2g}</td><td>{p:.5g}</td><td>{told}</td></tr>"
+            for name, x, d, p, told in rows
+        )
+        head = "<tr><th>parameter</th><th>value (SI)</th><th>deviation</th><th>before</th><th>told</th></tr>"
+        return f"<table>{head}{body}</table>"
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """``robot`` has the new values. ``base``: the parameters that act each by itself; ``standard``: those of links,
+    joints and motors. ``errors``: of the forces, |measured - predicted| / |measured|, by joint, on the data that were
+    fitted and on data held out (each fifth of a recording predicted from the others, or recordings given for it);
+    ``sigma``: deviations of the residuals, N m or N. ``condition``: of the weighted equations with columns of length
+    one. ``unseen``: what the data do not tell, in words. ``physical``: body -> what is wrong with it, empty if nothing.
+    ``gamma``: weight of the prior, and ``pull``: body -> how far the data have moved it from the prior (a divergence,
+    zero where nothing was learnt). ``notes``: what was done.
+    """
+
+    robot: Robot
+    method: str
+    base: Values
+    standard: Values
+    forces: tuple[str, ...]
+    errors: Mapping[str, np.ndarray]
+    sigma: np.ndarray
+    covariance: np.ndarray
+    condition: float
+    unseen: tuple[str, ...]
+    physical: Mapping[str, str]
+    fastest: np.ndarray  # largest measured velocities
+    unknowns: Unknowns
+    logs: tuple[Log, ...]
+    gamma: float | None = None
+    pull: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """Standard parameters by name, for ``Robot.with_parameters``."""
+        return self.standard.as_dict
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """Of the base parameters' errors."""
+        scale = np.where(self.base.deviations > 0, self.base.deviations, 1.0)
+        return self.covariance / scale / scale[:, None]
+
+    @property
+    def is_physical(self) -> bool:
+        return not any(self.physical.values())
+
+    def torque(self, q: Any, v: Any, a: Any) -> np.ndarray:
+        """Predicted joint forces, friction and offsets included."""
+        self._flag(np.asarray(v, float))
+        return self.robot.inverse_dynamics(q, v, a)
+
+    def error(self, log: Log) -> np.ndarray:
+        """|measured - predicted| / |measured| of each force of another recording, in its band."""
+        left, size = np.zeros(len(self.forces)), np.zeros(len(self.forces))
+        for _, measured, predicted in self.predictions(log):
+            left += ((measured - predicted) ** 2).sum(axis=0)
+            size += (measured**2).sum(axis=0)
+        return np.sqrt(left / np.maximum(size, np.finfo(float).tiny))
+
+    def predictions(self, log: Log) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Times, measured and predicted forces of a recording, in its band, block by block."""
+        log = log.for_robot(self.robot)
+        self._flag(np.asarray(log.v))
+        for block in blocks(self.unknowns, [log]):
+            yield block.t, block.tau, block.tau - block.z + block.Y @ self.base.values
+
+    def _flag(self, v: np.ndarray) -> None:
+        fastest = np.abs(v).max(axis=tuple(range(v.ndim - 1)), initial=0.0)
+        beyond = fastest > BEYOND * self.fastest
+        if beyond.any():
+            names = self.unknowns.robot.coordinates.of_freedoms(self.robot.model.mobility.independent).names
+            told = [f"{names[k]}: {fastest[k]:.3g}, fitted up to {self.fastest[k]:.3g}" for k in np.flatnonzero(beyond)]
+            message = (
+                f"these velocities are outside the range of the data, where friction may differ: {'; '.join(told)}"
+            )
+            warnings.warn(message, IdentificationWarning, stacklevel=3)
+
+    def __repr__(self) -> str:
+        worst = int(np.argmax(self.errors["fitted"]))
+        return (
+            f"<linkwork Fit of {self.robot.name} by {self.method}: {len(self.base)} base parameters, largest relative "
+            f"error {self.errors['fitted'][worst]:.3g} ({self.forces[worst]}), "
+            f"{'physical' if self.is_physical else 'not physical'}>"
+        )
