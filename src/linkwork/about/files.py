@@ -27,8 +27,8 @@ AGREEMENT = 1e-9  # largest relative deviation of dynamics and poses that a conv
 def check(
     file: str | Path, structure: str | Path | None = None, *, parameters: Any = None, outside: bool = False
 ) -> dict[str, Any]:
-    """What is wrong or suspicious in a robot file, a finding each. ``structure``, ``parameters`` (links are told with all
-    that is fixed to them, then), ``outside``: as of ``load``."""
+    """What is wrong or suspicious in a robot file, a finding each. ``structure``, ``parameters`` (then links are told
+    with all that is fixed to them), ``outside``: as of ``load``."""
     try:
         description = io.read(file, structure, outside=outside)
         findings = find(description)

@@ -91,7 +91,7 @@ def impossible(mass: float, moments: np.ndarray, rounding: float, noise: float =
         return f"its inertia is indefinite: principal moments {listed} about the centre of mass, where none is negative"
     excess = float(moments[2] - moments[0] - moments[1])
     if excess > rounding * moments[2] + noise:
-        more = f"the largest exceeds the others' sum by {excess:.3g} kg m^2 ({excess / moments[2]:.2g} of it)"
+        more = f"the largest exceeds the others' sum by {excess:.3g} kg m^2 ({100 * excess / moments[2]:.2g} % of it)"
         return f"its inertia is impossible: principal moments {listed}, {more}"
     return ""
 
