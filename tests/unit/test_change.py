@@ -164,6 +164,7 @@ def test_friction_of_a_fit_and_of_a_file(arm: Robot, tmp_path):
     (tmp_path / "laws.json").write_text(json.dumps({"elbow": {"offset": 0.2}, "shoulder": {"viscous": 3}}))
     joints = [body.joint for body in rough.with_friction(tmp_path / "laws.json").model.bodies]
     assert [(joint.viscous, joint.friction) for joint in joints] == [(3.0, ()), (0.0, (Offset(0.2),))]
+    assert rough.with_friction({"forearm": {"mass": 2}, "elbow.F0": 1.5}).model.joint(2).friction == (Offset(1.5),)
     (tmp_path / "all.yaml").write_text(
         "links: {forearm: {mass: 2}}\njoints: {elbow: {Fv: 2, Ia: 7}, shoulder: {Ia: 8}}"
     )

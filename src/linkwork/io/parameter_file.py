@@ -80,7 +80,10 @@ def with_friction(model: Model, values: Any) -> Model:
         else:
             rows: Row = {name: node for name, node in top.items() if not isinstance(node, yaml.ScalarNode)}
             reader.read_flat({name: node for name, node in top.items() if name not in rows})
-            objects |= reader.frictions(rows) | reader.frictions_of_elements()
+            of_drives = {
+                name: node for name, node in rows.items() if name in reader.drives or name not in reader.bodies
+            }
+            objects |= reader.frictions(of_drives) | reader.frictions_of_elements()
     return changed(model, drives=objects)
 
 
