@@ -15,14 +15,17 @@ from . import io
 from .assembly import Assembler, Assembly
 from .constraints import closed
 from .function import Function
+from .io import parameter_file
 from .model import (
     Coordinates,
     Description,
+    Drive,
     ElasticDrive,
     Model,
     SoftLimits,
     build,
     chain,
+    changed_drives,
     describe,
     with_drives,
     with_elastic_drives,
@@ -154,6 +157,27 @@ class Robot:
         """The same robot with other drives: joint, or motor of a transmission -> values of its fields, such as
         {"elbow": {"coulomb": 0.3, "friction": (Stribeck(0.2, velocity=0.05),)}} (laws are in ``linkwork.model``)."""
         return Robot(with_drives(self.model, values))
+
+    def with_parameters(self, values: Any) -> Robot:
+        """The same robot with other numbers: {link: {"mass": 2, "center": (3,), "inertia": (3, 3) or 6, about it}}, or
+        a part of it, or ten as in ``parameters``; {"link2.MX": 0.1, "joint2.IA": 0.3} as ``parameter_names`` has them;
+        the path of a YAML or JSON file of these; or a fit. A link stands for all that is fixed to it. A centre that is
+        not given stays; the inertia about it, if not given, grows with the mass."""
+        return Robot(parameter_file.with_parameters(self.model, values))
+
+    def with_friction(self, values: Any) -> Robot:
+        """The same robot with other friction: {joint or motor: {"coulomb": 0.3, "viscous": 0.1, "offset": 0.2,
+        "stribeck": {"excess": 1, "velocity": 0.1}}}, or laws of ``linkwork.model``, which are all the friction it has
+        then; or a file or a fit, of which friction alone is taken."""
+        return Robot(parameter_file.with_friction(self.model, values))
+
+    def with_payload(
+        self, frame: Any, mass: float | None = None, center: Any = (0, 0, 0), inertia: Any = (0, 0, 0)
+    ) -> Robot:
+        """The same robot with a body fixed to a frame, beside what is there: mass, centre of mass and inertia about it,
+        as of ``with_parameters``, in the frame's axes; or {frame: {"mass": 2, ...}}, a file or a fit of these."""
+        body = {"mass": mass, "center": center, "inertia": inertia}
+        return Robot(parameter_file.with_payload(self.model, frame if mass is None else {frame: body}))
 
     def assemble(
         self,
@@ -578,6 +602,7 @@ def load(
     lock: Mapping[str, float] | None = None,
     elastic: Mapping[str, ElasticDrive] | None = None,
     structure: str | Path | None = None,
+    parameters: Any = None,
     outside: bool = False,
 ) -> Robot:
     """A robot from a URDF, MJCF or YAML file, a bundled robot by name, or a Description.
@@ -586,7 +611,8 @@ def load(
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
     mimic joints as joints of their own. ``lock``: joint name -> position at which it is fixed. ``elastic``: joint name
     -> ElasticDrive that moves it through a spring. ``structure``: a YAML file with the loops and roles that a URDF
-    cannot tell. ``outside=True``: an MJCF file may include files and take meshes from outside its folder.
+    cannot tell. ``parameters``: other numbers of the robot as it is with all this, as of ``with_parameters``.
+    ``outside=True``: an MJCF file may include files and take meshes from outside its folder.
     """
     if not isinstance(robot, Description):
         description = io.read(robot, structure, outside=outside)
@@ -596,6 +622,10 @@ def load(
         description = with_elastic_drives(description, elastic)
     cut = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
     model = closed(cut, description)
+    if parameters is not None:
+        model = parameter_file.with_parameters(model, parameters)
+        model = model if friction else changed_drives(model, Drive.without_friction)
+        model = model if rotors else changed_drives(model, Drive.without_rotor)
     for finding in model.findings:
         warnings.warn(str(finding).removeprefix("warning: "), stacklevel=2)
     return Robot(model)

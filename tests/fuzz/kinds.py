@@ -85,6 +85,18 @@ vary:
 outputs: [final.q, peak.tau, rms.error]
 chunk: 4
 """
+PARAMETERS = b"""
+robot: planar2r
+links:
+  upper_arm: {mass: 40, center: [0.5, 0, 0.01], inertia: [[0.2, 0, 0], [0, 10, 0.1], [0, 0.1, 10]]}
+  forearm: [4, 2, 0, 0.1, 0.1, 0, 0, 1.2, 0, 1.2]
+joints:
+  shoulder: {Ia: 90, Fs: 0.4, Fv: 0.1, width: 1e-3, K: 10, rest: 90 deg}
+  elbow: {friction: {stribeck: {excess: 0.2, velocity: 0.05}, offset: {offset: 0.01}}}
+payload: {tip: {mass: 2, center: [0.1, 0, 0], inertia: [0.1, 0.1, 0.1]}}
+"""
+BY_NAME = b"forearm: {mass: 3}\nupper_arm.MX: 20\nupper_arm.YY: pi\nelbow.FV: 0.3\nelbow.F0: -0.1\n"
+LAWS = b'{"elbow": {"coulomb": 0.3, "asymmetric": {"viscous_forward": 1}, "width": 0.1}, "shoulder.FS": 2}'
 
 
 class Kind(NamedTuple):
@@ -199,6 +211,12 @@ def yaml_robot(folder: Path) -> Any:
     return linkwork.load(folder / "robot.yaml")
 
 
+def parameters(folder: Path) -> None:
+    robot = linkwork.load("planar2r")
+    robot.with_parameters(folder / "parameters.yaml")
+    robot.with_friction(folder / "friction.json")
+
+
 KINDS = {
     "urdf": Kind(urdf, lambda folder: linkwork.load(folder / "robot.urdf")),
     "structure": Kind(
@@ -216,6 +234,9 @@ KINDS = {
     "study": Kind(
         lambda _: [{"study.yaml": STUDY, "arm.yaml": (BUNDLED / "planar2r.yaml").read_bytes()}],
         lambda folder: read_study(folder / "study.yaml"),
+    ),
+    "parameters": Kind(
+        lambda _: [{"parameters.yaml": text, "friction.json": LAWS} for text in (PARAMETERS, BY_NAME)], parameters
     ),
     "function": Kind(function, open_function),
     "npz": Kind(trajectory(".npz"), opened_trajectory(".npz")),

@@ -19,7 +19,7 @@ CASES = 150  # of each kind
 GROUPS = {
     "robots": ("urdf", "mjcf", "tree", "kinds of joints", "standard"),
     "loops": ("structure", "loops", "parallel"),
-    "others": ("study", "function"),
+    "others": ("study", "parameters", "function"),
     "trajectories": ("npz", "csv", "parquet", "npy folder", *(["zarr"] if sys.version_info >= (3, 11) else [])),
 }
 

@@ -13,6 +13,7 @@ from .. import io
 from ..constraints import closed
 from ..errors import LinkworkError, ModelError
 from ..files import write_text
+from ..io.parameter_file import with_parameters
 from ..model import Description, Finding, build, describe
 from ..model import check as find
 from ..robot import Robot, load
@@ -23,13 +24,20 @@ from .states import random_states
 AGREEMENT = 1e-9  # largest relative deviation of dynamics and poses that a conversion may cause
 
 
-def check(file: str | Path, structure: str | Path | None = None, *, outside: bool = False) -> dict[str, Any]:
-    """What is wrong or suspicious in a robot file, a finding each. ``structure``, ``outside``: as of ``load``."""
+def check(
+    file: str | Path, structure: str | Path | None = None, *, parameters: Any = None, outside: bool = False
+) -> dict[str, Any]:
+    """What is wrong or suspicious in a robot file, a finding each. ``structure``, ``parameters`` (then links are told
+    with all that is fixed to them), ``outside``: as of ``load``."""
     try:
         description = io.read(file, structure, outside=outside)
         findings = find(description)
-        if description.loops and not any(finding.level == "error" for finding in findings):
-            findings += closed(build(description), description).findings  # whether loops close is a matter of numbers
+        sound = not any(finding.level == "error" for finding in findings)
+        if sound and (description.loops or parameters is not None):
+            model = closed(build(description), description)
+            if parameters is not None:
+                findings = (*description.findings, *find(describe(with_parameters(model, parameters))))
+            findings += model.findings  # whether loops close is a matter of numbers
     except ModelError as error:
         findings = error.findings or (Finding.of(error),)
     errors = sum(finding.level == "error" for finding in findings)

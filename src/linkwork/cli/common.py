@@ -91,6 +91,14 @@ def _source(
     structure: Annotated[
         str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints.", rich_help_panel=LOADING)
     ] = None,
+    values: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="YAML or JSON with other masses, inertias, friction or payload of it.",
+            rich_help_panel=LOADING,
+        ),
+    ] = None,
     outside: Annotated[
         bool,
         typer.Option("--outside", help="Let MJCF take files from outside its folder.", rich_help_panel=LOADING),
@@ -104,6 +112,7 @@ def _source(
         "mimic": not no_mimic,
         "lock": dict(_locked(text) for text in lock or ()),
         "structure": structure,
+        "parameters": values,
         "outside": outside,
     }
     return Source(robot, options)

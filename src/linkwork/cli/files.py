@@ -18,6 +18,9 @@ def check(
     structure: Annotated[
         str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints beside it.")
     ] = None,
+    values: Annotated[
+        str | None, typer.Option(metavar="FILE", help="YAML or JSON with other numbers of the robot.")
+    ] = None,
     outside: Annotated[bool, typer.Option("--outside", help="Let MJCF take files from outside its folder.")] = False,
     json: Json = False,
 ) -> None:
@@ -25,8 +28,9 @@ def check(
 
     \b
     linkwork check my_robot.urdf
+    linkwork check my_robot.urdf --values identified.yaml
     """
-    found = about.check(file, structure, outside=outside)
+    found = about.check(file, structure, parameters=values, outside=outside)
     errors, warnings, findings = found["errors"], found["warnings"], found["findings"]
     if json:
         print_json(found)

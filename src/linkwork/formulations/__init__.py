@@ -9,7 +9,7 @@ from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers
 from .passive import body_wrenches, passive_forces, with_friction_ahead
-from .problem import OFF_LINE, PARAMETERS, Problem, carrying
+from .problem import OFF_LINE, PARAMETERS, Problem
 from .quantities import joint_forces, velocity_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES
@@ -28,7 +28,6 @@ __all__ = [
     "body_velocities",
     "body_wrenches",
     "by_inertia_and_bias",
-    "carrying",
     "drives_of",
     "executed",
     "find",

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import LinkworkError, UnknownNameError, UnsupportedError, one_of
-from ..model import Layout, Model, grouped
-from ..spatial import Inertia, Symmetric, Vector
+from ..errors import LinkworkError, UnknownNameError, one_of
+from ..model import Layout, Model, carrying, grouped
 from .drives import drives_of, friction_laws
 from .layout import joint_vectors, sizes
 from .method import Method
@@ -60,9 +59,6 @@ class Problem:
         for frame in (self.frame, *self.wrenches, self.payload):
             if frame is not None:
                 self.model.frame(frame)  # or it says which there are
-        if self.payload is not None and not self.model.frame(self.payload).body:
-            got = f"frame {self.payload!r}"
-            raise UnsupportedError("a payload is carried by a moving link", where=where, got=got)
 
     @cached_property
     def asked(self) -> Quantity:
@@ -155,15 +151,6 @@ class Problem:
     def _groups(self) -> bool:
         allowed = self.asked.of_joints and (self.method is None or self.method.grouped)
         return allowed and self.parameters != "standard"
-
-
-def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
-    """The robot with a body fixed to a frame: mass, centre of mass, inertia about it."""
-    carrier = model.frame(frame)
-    body = carrier.pose.inertia_outward(Inertia.central_of(payload[0], Vector(*payload[1:4]), Symmetric(*payload[4:])))
-    return model.with_inertias(
-        [own.inertia + body if i == carrier.body else own.inertia for i, own in enumerate(model.bodies, 1)]
-    )
 
 
 # -- what is built in ------------------------------------------------------------------------------------------------

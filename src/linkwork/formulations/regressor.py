@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 from ..constraints import ClosedLoops
 from ..errors import UnknownNameError
-from ..model import Joint, Model, Motor
+from ..model import ELEMENTS, Joint, Model, Motor
 from ..scalar import Scalar, is_zero
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
 from .drives import add_force, drives_of, motor_rate, motors, stretches
 from .rnea import acceleration_matrix, rate_of_spin
 
-ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters
 UNITS = tuple(Symmetric(*(int(k == j) for j in range(6))) for k in range(6))
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..model import pseudo_inertia
+from .equations import triangle
 from .unknowns import TEN, Unknowns
 
 SMALLEST = 1e-3  # of a typical body: what a prior's body has at least
@@ -30,27 +32,12 @@ ENOUGH = 1e-4  # of the gain that a step promises
 SHORTEST = 1e-12  # of a step
 
 
-def _units() -> np.ndarray:
-    """P of each of the ten parameters: mass, first moments, J = tr(S) 1 - S with S the second moments."""
-    E = np.zeros((TEN, 4, 4))
-    E[0, 3, 3] = 1.0
-    for k in range(3):
-        E[1 + k, k, 3] = E[1 + k, 3, k] = 1.0
-    diagonal = {4: 0, 7: 1, 9: 2}  # xx, yy, zz: S = tr(J) / 2 1 - J
-    for place, axis in diagonal.items():
-        E[place, :3, :3] = 0.5 * np.eye(3)
-        E[place, axis, axis] -= 1.0
-    for place, (i, j) in {5: (0, 1), 6: (0, 2), 8: (1, 2)}.items():
-        E[place, i, j] = E[place, j, i] = -1.0
-    return E
+UNITS = np.array([pseudo_inertia(unit) for unit in np.eye(TEN)])
 
 
-UNITS = _units()
-
-
-def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
-    """4 x 4 of the ten parameters of bodies (..., 10); the body is physical if it is positive."""
-    return np.tensordot(ten, UNITS, axes=1)
+def pseudo_inertias(rows: np.ndarray) -> np.ndarray:
+    """Of bodies (n, 10)."""
+    return np.tensordot(rows, UNITS, axes=1)
 
 
 def ten_of(P: np.ndarray) -> np.ndarray:
@@ -65,7 +52,7 @@ def ten_of(P: np.ndarray) -> np.ndarray:
 def made_positive(rows: np.ndarray, size: float) -> np.ndarray:
     """Pseudo-inertias of a prior's bodies (n, 10), those that are not physical moved inside: eigenvalues, with lengths
     in units of ``size``, are at least a share of those of a typical body."""
-    P = pseudo_inertia(rows)
+    P = pseudo_inertias(rows)
     units = np.diag([1 / size, 1 / size, 1 / size, 1.0])
     values, vectors = np.linalg.eigh(units @ P @ units)
     masses = np.maximum(rows[:, 0], 0.0)
@@ -73,7 +60,7 @@ def made_positive(rows: np.ndarray, size: float) -> np.ndarray:
     raised = np.maximum(values, least)
     back = np.linalg.inv(units)
     moved = back @ (vectors * raised[:, None, :]) @ vectors.transpose(0, 2, 1) @ back
-    return np.where((values < least).any(axis=1)[:, None, None], moved, P)
+    return np.where(np.any(values < least, axis=1)[:, None, None], moved, P)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +118,7 @@ class Prior:
 
     def _parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = np.array([theta[at : at + TEN] for _, at in self.unknowns.bodies]).reshape(-1, TEN)
-        return pseudo_inertia(rows), theta[list(self.unknowns.positive)]
+        return pseudo_inertias(rows), theta[list(self.unknowns.positive)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +164,7 @@ def _newton(A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, theta: np.
     for iteration in range(1, MOST):
         g, J = prior.slopes(theta)
         g = A.T @ left + gamma * g + free * (theta - prior.start)
-        root = np.linalg.qr(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(free))]), mode="r")
+        root = triangle(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(free))]))
         inverse = _inverse(root)  # data may be 10^12 times as sure as the prior: squares would not tell
         step = -inverse @ (inverse.T @ g)
         gain = -float(g @ step)

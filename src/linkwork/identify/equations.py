@@ -130,7 +130,7 @@ class Information:
 
 def triangle(A: np.ndarray) -> np.ndarray:
     """R of A = Q R, square."""
-    R = np.linalg.qr(A, mode="r")
+    R: Any = np.linalg.qr(A, mode="r")
     missing = A.shape[-1] - R.shape[-2]
     return np.concatenate([R, np.zeros((*R.shape[:-2], missing, R.shape[-1]))], axis=-2) if missing > 0 else R
 

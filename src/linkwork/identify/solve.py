@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
-from .consistent import GAMMAS, Prior, consistent, path, pseudo_inertia
+from ..model import pseudo_inertia, unphysical
+from .consistent import GAMMAS, Prior, consistent, path
 from .equations import HELD, Information, Progress, collect
 from .excited import unseen_in_words
 from .fit import Fit, Values
@@ -166,7 +167,9 @@ def _chosen(data: _Data, prior: Prior, weights: np.ndarray) -> tuple[float, str]
     paths = zip(*(path(fitted.triangle(weights), prior) for fitted, _ in pairs), strict=True)
     squares: list[list[float]] = []
     for found in paths:
-        squares.append([held.squares(K @ x.theta) @ weights**2 for x, (_, held) in zip(found, pairs, strict=True)])
+        squares.append(
+            [float(held.squares(K @ x.theta) @ weights**2) for x, (_, held) in zip(found, pairs, strict=True)]
+        )
         mean = np.mean(squares, axis=1)
         if len(mean) > mean.argmin() + 2:
             break
@@ -263,9 +266,4 @@ def _divergence(ten: np.ndarray, inverse: np.ndarray) -> float:
 
 
 def _physical(unknowns: Unknowns, theta: np.ndarray) -> dict[str, str]:
-    found = {}
-    for name, at in unknowns.bodies:
-        least = np.linalg.eigvalsh(pseudo_inertia(theta[at : at + TEN]))[0]
-        mass = theta[at]
-        found[name] = "" if least > 0 else f"mass {mass:.3g} kg" if mass <= 0 else "no positive density has its moments"
-    return found
+    return {name: unphysical(theta[at : at + TEN]) for name, at in unknowns.bodies}

@@ -11,9 +11,8 @@ import numpy as np
 from ..errors import LinkworkError, UnknownNameError
 from ..formulations import drives_of
 from ..formulations.drives import motors
-from ..formulations.regressor import ELEMENTS
 from ..function import Function
-from ..model import FrictionLaw, Model, changed_drives
+from ..model import ELEMENTS, FrictionLaw, Model, changed_drives
 from ..model.drive import Coulomb, Viscous, law_with
 from ..parameters import base_parameters, parameter_vector
 from ..pipeline import compile

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..errors import ModelError, UnknownNameError
 from ..files import read_bytes, read_text, write_text
@@ -18,10 +17,10 @@ from .structure_file import Structure, apply, read_structure, write_structure
 from .urdf import read_urdf
 from .urdf_writer import write_urdf
 from .xml import parse_xml
+from .yaml_nodes import LIMITS
 
 READERS = {".urdf": read_urdf, ".xml": read_urdf, ".yaml": read_mdh, ".yml": read_mdh}
 WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
-LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of the files that are read
 BUNDLED = Path(__file__).parent.parent / "robots"
 
 __all__ = ["read", "write"]

@@ -16,6 +16,8 @@ from ..errors import ModelError, one_of, perhaps, short
 from ..model.checks import raise_errors
 from ..model.description import Finding
 
+LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of files of any kind that are read
+
 _TOKEN = re.compile(r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z]+|.))")
 _DEEPEST = 10  # levels; hostile files nest until the stack is gone
 _MOST = 500_000  # values of a file

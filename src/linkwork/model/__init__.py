@@ -2,6 +2,7 @@
 
 from .build import build
 from .chain import chain
+from .changes import carrying, changed
 from .checks import check, raise_errors
 from .coordinates import Coordinates, Layout, Segment
 from .cut_joints import CUT_JOINTS, CutJoint
@@ -29,11 +30,12 @@ from .drive import (
     Transmission,
     Viscous,
 )
-from .drive_values import changed_drives, with_drives
+from .drive_values import changed_drives, with_drives, with_elements
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
+from .physical import ELEMENTS
 
 __all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
     "CUT_JOINTS",

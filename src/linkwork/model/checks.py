@@ -21,6 +21,7 @@ from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDe
 from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
 from .loop_checks import HUGE, check_drives, check_structure, place
 from .model import Joint
+from .physical import impossible, told
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 SQUARE = 1e-9  # cosine: axes this close to right angles are
@@ -28,6 +29,7 @@ POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
 MOST_LOOPS, MOST_OF_LOOPS = 100, 1000  # loops, and joints of a robot that has any: how they move takes long to find
 LONGEST_CHAIN = 100  # joints, each following the next
 LONGEST_LIST = 1400  # characters that tell errors in one message
+IDENTIFY = '`robot.identify(log, method="consistent")`'
 DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
 
 
@@ -252,29 +254,30 @@ def _inertias(description: Description) -> Iterator[Finding]:
         if inertia is None or not _has_numbers(inertia):
             continue
         mass, moments = inertia.mass, np.linalg.eigvalsh(inertia.central)
-        listed = ", ".join(f"{moment:.6g}" for moment in moments) + " kg m^2"
         largest = float(np.abs(moments).max())
-        if mass < 0:
-            yield Finding("error", where, f"its mass is negative: {mass:g} kg", "write the mass, which is positive")
-        elif mass == 0 and largest > 0:
-            message = f"it has inertia but no mass: principal moments {listed}"
-            yield Finding("warning", where, message, "give the mass, or remove the inertia")
-        elif largest > POINT**2 * mass:
-            if moments[0] < -1e-9 * largest:
-                message = f"its inertia is indefinite: principal moments {listed} about the centre of mass"
-                yield Finding("warning", where, message, "check signs of ixy, ixz, iyz, and the point of reference")
-            elif moments[2] - moments[0] - moments[1] > ROUNDING * moments[2]:
-                message = f"its inertia is impossible: principal moments {listed}, the largest exceeds the others' sum"
-                yield Finding("warning", where, message, "check the values, and that they are about the centre of mass")
-            if largest > 100 * mass:
-                size = math.sqrt(largest) / math.sqrt(mass)
-                message = f"its inertia fits a body of {size:.0f} m radius: {mass:g} kg, principal moments {listed}"
-                yield Finding("warning", where, message, "write kg m^2: kg cm^2 times 1e-4, g mm^2 times 1e-9")
+        if (largest > POINT**2 * mass or mass < 0) and (wrong := impossible(mass, moments, ROUNDING)):
+            yield Finding("error" if mass < 0 else "warning", where, wrong, _remedy(mass, moments))
+        if mass > 0 and largest > 100 * mass:
+            size = math.sqrt(largest) / math.sqrt(mass)
+            message = f"its inertia fits a body of {size:.0f} m radius: {mass:g} kg, principal moments {told(moments)}"
+            yield Finding("warning", where, message, "write kg m^2: kg cm^2 times 1e-4, g mm^2 times 1e-9")
         # In a robot of point masses only, or for a small part of the mass, no extent is a fair idealisation.
         radius = (3 * abs(mass) / (4 * math.pi * DENSEST)) ** (1 / 3)
         if has_extent and mass > 0.01 * total and moments.sum() < 3 * 0.4 * mass * radius**2:
-            message = f"it weighs {mass:g} kg but has less inertia than a ball of osmium: principal moments {listed}"
+            message = (
+                f"it weighs {mass:g} kg but has less inertia than a ball of osmium: principal moments {told(moments)}"
+            )
             yield Finding("warning", where, message, "write mass in kg and inertia in kg m^2; add the missing inertia")
+
+
+def _remedy(mass: float, moments: np.ndarray) -> str:
+    """For a body that cannot be."""
+    if mass < 0:
+        return "write the mass, which is positive"
+    if mass == 0:
+        return "give the mass, or remove the inertia"
+    first = "signs of ixy, ixz, iyz, and the point of reference" if moments[0] < 0 else "that it is about the centre"
+    return f"check {first}; or take values by `robot.with_parameters`, or of measurements: {IDENTIFY}"
 
 
 def _units(description: Description) -> Iterator[Finding]:

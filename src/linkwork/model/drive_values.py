@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ModelError, UnknownNameError
 from .checks import raise_errors
-from .drive import Drive, JointValues
+from .drive import Drive, JointValues, law_with
 from .drive_checks import check_numbers, check_spring, check_values
 from .model import Joint, Model
 
@@ -46,3 +46,14 @@ def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
         return changed
 
     return changed_drives(model, change)
+
+
+def with_elements(drive: Drive, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a joint or motor when these parameters change, as the regressor names them: "IA", "FV", "F0". A law of
+    friction that it has not is added."""
+    laws = list(drive.friction)
+    for element in values:
+        if element not in drive.fields and not any(element in law.elements for law in laws):
+            laws.append(law_with(element))
+    changed = replace(drive, friction=tuple(laws)).with_parameters(values)
+    return {field: getattr(changed, field) for field in (*drive.fields.values(), "friction")}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..formulations.regressor import ELEMENTS, Parameter
-from ..model import Model
+from ..formulations.regressor import Parameter
+from ..model import ELEMENTS, Model
 from ..model.joints import JointKind
 from ..scalar import Scalar
 from ..spatial import Inertia, Screw, Symmetric, Transform, Vector, Z

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..formulations.regressor import ELEMENTS, Parameter
-from ..model import Model
+from ..formulations.regressor import Parameter
+from ..model import ELEMENTS, Model
 from ..scalar import Scalar
 from ..spatial import Inertia
 

@@ -16,7 +16,6 @@ from ..formulations import (
     Problem,
     body_velocities,
     body_wrenches,
-    carrying,
     find,
     joint_forces,
     passive_forces,
@@ -25,7 +24,7 @@ from ..formulations import (
     with_rotor_forces,
     with_rotors,
 )
-from ..model import Model
+from ..model import Model, carrying
 from ..scalar import Scalar, is_zero
 from ..spatial import Force, Inertia, Vector
 

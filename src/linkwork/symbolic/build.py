@@ -11,9 +11,8 @@ import numpy as np
 
 from ..errors import UnknownNameError, UnsupportedError
 from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find, layouts, methods
-from ..formulations.regressor import ELEMENTS
 from ..function import Label
-from ..model import Layout, Model, grouped
+from ..model import ELEMENTS, Layout, Model, grouped
 from ..pipeline import CHOOSING, LARGE, compile
 from ..program import FUNCTIONS, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import LettersWarning
 from ..formulations.letters import GROUPED, LETTERS, TAG, is_read
-from ..formulations.regressor import ELEMENTS
+from ..model import ELEMENTS
 from ..program.graph import Node
 from ..spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Pose, Symmetric, Vector
 from ..symbols.robots import Visit

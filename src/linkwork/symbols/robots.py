@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from ..formulations.regressor import ELEMENTS
-from ..model import Frame, Joint, Model
+from ..model import ELEMENTS, Frame, Joint, Model
 from ..model.model import FixedScrew
 from ..model.rotations import cos_sin, rotation
 from ..program.graph import Graph
