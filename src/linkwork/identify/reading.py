@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import pi
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..control import Point
 from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from .sampling import require_increasing
 from .tables import Table
+from .treatment import Band
 
 FORMAT = "linkwork log 1"
 TIMES = ("t", "time", "timestamp", "seconds")
@@ -30,6 +33,7 @@ UNITS = {
     "a": {f"{x}/s{two}": LENGTHS[x] for x in LENGTHS for two in ("^2", "2", "²", "/s")},
     "tau": {"N": 1.0, "kN": 1e3, "mN": 1e-3, "Nm": 1.0, "kNm": 1e3, "mNm": 1e-3, "Ncm": 1e-2, "Nmm": 1e-3},
 }
+HIGHEST = 1e9  # Hz
 CURRENTS = {"A": 1.0, "mA": 1e-3}
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -69,7 +73,9 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
             raise ShapeError("the joints do not fit", where="joints", got=f"{len(joints)} names", expected=expected)
         names = {kind: joints if len(joints) == array.shape[1] else () for kind, array in values.items()}
     gains = _gains(options["gains"], values["tau"].shape[1], names["tau"] or names["q"])
-    notes = [*map(str, about.get("notes", ()))] or [f"read from {main.where.replace(chr(92), '/').rsplit('/', 1)[-1]}"]
+    before = about.get("notes")
+    notes = [*map(str, before)] if isinstance(before, list) else []
+    notes = notes or ["read from " + ", ".join(Path(table.where).name for table in tables.values())]
     if gains is not None:
         values["tau"] *= gains
         notes.append(f"tau is the column times {', '.join(f'{gain:g}' for gain in gains)}")
@@ -91,7 +97,7 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         "reference": Point(*(told.get(f"reference.{kind}") for kind in "qva")) if told else None,
         "wrenches": pushes,
         "keep": None if keep is None else main.take([keep])[:, 0] != 0,
-        "band": about.get("band"),
+        "band": _band(about.get("band"), main.where),
         "notes": (*notes, *note),
     }
 
@@ -102,6 +108,15 @@ def _require_one_motion(table: Table) -> None:
             "a log is of one motion, and this is a batch", where=table.where, got=f"batch {table.about['batch']}",
             fix="Log.from_trajectory(linkwork.Trajectory.load(path)[i])",
         )  # fmt: skip
+
+
+def _band(told: Any, where: str) -> Band | None:
+    if told is None:
+        return None
+    whole = isinstance(told, list) and len(told) == 3 and all(type(x) is int and x > 0 for x in told[1:])
+    if not whole or not (isinstance(told[0], (int, float)) and 0 < told[0] < HIGHEST):
+        raise LinkworkError("this is no band", where=where, got=told, expected="cutoff, order, decimation")
+    return Band(*told)
 
 
 def _listed(table: Table) -> str:
@@ -270,7 +285,7 @@ def _times(
     tables: Mapping[str, Table], options: Mapping[str, Any], units: Mapping[str, Any], count: int
 ) -> tuple[np.ndarray, list[str]]:
     if (rate := options["rate"]) is not None:
-        if not (np.isscalar(rate) and np.isfinite(rate) and rate > 0):
+        if not (isinstance(rate, (int, float, np.number)) and 0 < float(rate) < np.inf):
             raise ShapeError("this is no sampling rate", where="rate", got=rate, expected="samples per second")
         return np.arange(count) / rate, [f"times are those of {rate:g} samples per second"]
     table = tables.get("t") or tables.get("") or next(iter(tables.values()))
@@ -282,4 +297,6 @@ def _times(
             f"there is no column {what!r} of times", where=table.where, got=_listed(table),
             fix="say which it is, by name or number from 0, such as t=0; or how fast was sampled: rate=1000",
         )  # fmt: skip
-    return _values(_columns(table, what, "t"), "t", units)[:, 0], []
+    times = _values(_columns(table, what, "t"), "t", units)[:, 0]
+    require_increasing(times, table.row, table.where)
+    return times, []

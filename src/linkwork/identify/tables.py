@@ -170,7 +170,11 @@ def _content(line: str) -> bool:
 def _fields(line: str, delimiter: str | None) -> tuple[str, ...]:
     if delimiter is None:
         return tuple(line.split())
-    return tuple(field.strip() for field in next(csv.reader([line], delimiter=delimiter), []))
+    try:
+        fields = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # too long, for one
+        fields = line.split(delimiter)
+    return tuple(field.strip() for field in fields)
 
 
 def _is_number(text: str) -> bool:
@@ -210,11 +214,11 @@ def _numbers(
             for column in columns:
                 try:
                     float(fields[column])
-                except ValueError:
+                except (ValueError, IndexError):
                     name = f" {names[column]!r}" if names else ""
                     raise LinkworkError(
                         "this is not a number", where=f"{where}, line {rows[k] + 1}, column {column}{name}",
-                        got=repr(fields[column]) if fields[column] else "nothing",
+                        got=repr(fields[column]) if "".join(fields[column : column + 1]) else "nothing",
                         fix="remove the rows without a value, or choose other columns",
                     ) from error  # fmt: skip
         raise LinkworkError("the numbers cannot be read", where=where, got=error) from error
