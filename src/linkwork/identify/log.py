@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..control import Point
-from ..errors import LinkworkError, ShapeError
+from ..errors import LinkworkError, ShapeError, UnknownNameError
 from . import placing, reading, treatment, writing
 from .sampling import ROUNDED, require_increasing, spacing
 from .signals import blocks, settling
@@ -133,6 +133,9 @@ class Log:
         """
         options = {name: value for name, value in locals().items() if name not in ("cls", "path")}
         paths = path if isinstance(path, Mapping) else {"": path}
+        for kind in paths:
+            if kind not in ("", "t", "q", "v", "a", "tau"):
+                raise UnknownNameError("kind of column", str(kind), ("t", "q", "v", "a", "tau"), where="path")
         return cls._of_tables({kind: read_table(each) for kind, each in paths.items()}, options)
 
     @classmethod

@@ -17,6 +17,7 @@ from .tables import Table
 from .treatment import Band
 
 FORMAT = "linkwork log 1"
+KINDS = ("q", "v", "a", "tau")
 TIMES = ("t", "time", "timestamp", "seconds")
 NAMES = {  # that columns begin with, where nobody says which they are
     "q": ("q", "pos", "position"),
@@ -50,7 +51,9 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
     """Those of a Log. ``tables``: "" -> the one for everything, or one for each of t, q, v, a, tau."""
     main = tables.get("") or next(iter(tables.values()))
     _require_one_motion(main)
-    chosen = {kind: _choose(tables, kind, options[kind]) for kind in ("q", "v", "a", "tau")}
+    said = [_columns(main, options[kind], kind) for kind in KINDS if options[kind] is not None and kind not in tables]
+    taken = [column for each in said for column in each.columns]
+    chosen = {kind: _choose(tables, kind, options[kind], taken) for kind in KINDS}
     for kind in ("q", "tau"):
         if chosen[kind] is None:
             raise LinkworkError(
@@ -126,7 +129,8 @@ def _listed(table: Table) -> str:
 # -- which columns -----------------------------------------------------------------------------------------------------
 
 
-def _choose(tables: Mapping[str, Table], kind: str, what: Any) -> Choice | None:
+def _choose(tables: Mapping[str, Table], kind: str, what: Any, taken: Sequence[int]) -> Choice | None:
+    """What the caller said, or what names tell."""
     table = tables.get(kind) or tables.get("")
     if table is None:
         return None
@@ -138,7 +142,7 @@ def _choose(tables: Mapping[str, Table], kind: str, what: Any) -> Choice | None:
         return Choice(table, others, names if all(names) else ())
     if (entries := _told(table, kind)) is not None:
         return entries
-    return next((found for name in NAMES[kind] if (found := _group(table, name))), None)
+    return next((found for name in NAMES[kind] if (found := _group(table, name, taken))), None)
 
 
 def _told(table: Table, kind: str) -> Choice | None:
@@ -158,12 +162,14 @@ def _named(names: Sequence[str]) -> tuple[str, ...]:
     return () if all(str(name).isdigit() for name in names) else tuple(map(str, names))
 
 
-def _group(table: Table, prefix: str) -> Choice | None:
-    """Columns such as q1, q_1, q[1], q.elbow, q_elbow; or one that is called so."""
-    pattern = re.compile(rf"{re.escape(prefix)}(?:[ _]?(\d+)|\[(.+)\]|\((.+)\)|[._ :/](.+))", re.I | re.S)
-    found = [(k, match) for k, name in enumerate(table.names) if (match := pattern.fullmatch(name.strip()))]
+def _group(table: Table, prefix: str, taken: Sequence[int] = ()) -> Choice | None:
+    """Columns such as q1, q_1, q[1], q.elbow, q_elbow; or one that is called so. Not those ``taken`` already."""
+    flags = re.S if len(prefix) == 1 else re.S | re.I  # A1 may be amperes
+    pattern = re.compile(rf"{re.escape(prefix)}(?:[ _]?(\d+)|\[(.+)\]|\((.+)\)|[._ :/](.+))", flags)
+    names = [(k, name.strip()) for k, name in enumerate(table.names) if k not in taken]
+    found = [(k, match) for k, name in names if (match := pattern.fullmatch(name))]
     if not found:
-        exact = [k for k, name in enumerate(table.names) if name.strip().lower() == prefix.lower()]
+        exact = [k for k, name in names if name == prefix]
         return Choice(table, exact) if len(exact) == 1 else None
     parts = [next(part for part in match.groups() if part is not None) for _, match in found]
     return Choice(table, [k for k, _ in found], _named(parts))

@@ -128,8 +128,8 @@ def _fits(width: int, degree: int, number: int) -> np.ndarray:
 
 
 def _half_width(rate: float, cutoff: float) -> int:
-    """Of the window whose cubics lose 3 dB at the cutoff, by Schafer's rule (IEEE Signal Processing Magazine 2011)."""
-    return max(2, round((4 * rate / (2 * cutoff) + 4.6) / 3.2))
+    """Of the window over which the first derivative of cubics loses 3 dB at the cutoff: 1.25 / (2 cutoff) seconds."""
+    return max(2, round(1.25 * rate / (2 * cutoff) - 0.5))
 
 
 # -- what is motion, and what is noise -----------------------------------------------------------------------------

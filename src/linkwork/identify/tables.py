@@ -116,7 +116,8 @@ def _from_text(data: bytes, where: str) -> Table:
     about, comment, first = _beginning(lines, where)
     if first == len(lines):
         raise LinkworkError("the file has no samples", where=where, got=f"{len(lines)} lines, all of them comments")
-    delimiter = next((each for each in DELIMITERS if each in lines[first].strip()), None)
+    known = (",",) if about else DELIMITERS
+    delimiter = next((each for each in known if each in lines[first].strip()), None)
     names: tuple[str, ...] = ()
     if not all(map(_is_number, fields := _fields(lines[first], delimiter))):
         names, first = fields, first + 1
@@ -124,9 +125,8 @@ def _from_text(data: bytes, where: str) -> Table:
             first += 1
         if first == len(lines):
             raise LinkworkError("the file has a header and no samples", where=where, got=f"{len(names)} columns")
-        delimiter = next((each for each in DELIMITERS if each in lines[first].strip()), None)
-        if len(_fields(lines[first], delimiter)) != len(names):
-            delimiter = next((each for each in DELIMITERS if each in lines[first - 1]), None)
+        if len(_fields(lines[first], delimiter)) != len(names):  # a delimiter of the names, not of the columns
+            delimiter = next((each for each in known if each in lines[first].strip()), None)
     width = len(_fields(lines[first], delimiter))
     if not names and len(told := _fields(comment, delimiter)) == width and not any(map(_is_number, told)):
         names = told  # a header as numpy.savetxt writes it
