@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..control import Point
-from ..errors import LinkworkError, ShapeError
+from ..errors import LinkworkError, ShapeError, UnknownNameError
 from . import placing, reading, treatment, writing
-from .sampling import ROUNDED, spacing
-from .signals import blocks
+from .sampling import ROUNDED, require_increasing, spacing
+from .signals import blocks, settling
 from .tables import from_frame, read_table
 from .treatment import Band
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..sim import Trajectory
 
 FEWEST = 2
+HUGE = 1e100  # nobody measured so much
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class Log:
         count = len(times)
         if count < FEWEST:
             raise ShapeError("too few samples", where="log", got=count, expected=f"at least {FEWEST}")
-        _require_increasing(times)
+        require_increasing(times, lambda k: f"sample {k}")
         set_ = object.__setattr__
         set_(self, "t", times)
         for kind in ("q", "tau", "v", "a"):
@@ -80,6 +81,8 @@ class Log:
                 got = f"{keep.dtype} {keep.shape}"
                 raise ShapeError("wrong mask", where="keep", got=got, expected=f"bool ({count},)")
             set_(self, "keep", keep)
+        if self.band is not None:
+            settling(self.rate, self.band.cutoff, self.band.order)  # says what cannot be
         set_(self, "notes", tuple(map(str, self.notes)))
 
     def _set_names(self) -> None:
@@ -87,10 +90,12 @@ class Log:
         rates = self.v if self.v is not None else self.a
         if self.v is not None and self.a is not None and self.v.shape != self.a.shape:
             raise ShapeError("v and a differ", where="a", got=self.a.shape, expected=str(self.v.shape))
-        widths["rates"] = widths["joints"] if rates is None else rates.shape[1]
-        for kind, width in widths.items():
+        if rates is not None:
+            widths["rates"] = rates.shape[1]
+        for kind in ("joints", "rates", "forces"):
             given = getattr(self, kind)
             names = (given,) if isinstance(given, str) else tuple(map(str, given))
+            width = widths.get(kind, len(names))
             if not names and kind != "joints" and len(self.joints) == width:
                 names = tuple(self.joints)
             if names and (len(names) != width or len({*names}) != width):
@@ -128,6 +133,9 @@ class Log:
         """
         options = {name: value for name, value in locals().items() if name not in ("cls", "path")}
         paths = path if isinstance(path, Mapping) else {"": path}
+        for kind in paths:
+            if kind not in ("", "t", "q", "v", "a", "tau"):
+                raise UnknownNameError("kind of column", str(kind), ("t", "q", "v", "a", "tau"), where="path")
         return cls._of_tables({kind: read_table(each) for kind, each in paths.items()}, options)
 
     @classmethod
@@ -142,9 +150,8 @@ class Log:
     @classmethod
     def _of_tables(cls, tables: Mapping[str, Any], options: Mapping[str, Any]) -> Log:
         found = reading.arguments(tables, options)
-        band = found.pop("band")
         try:
-            return cls(**found, band=None if band is None else Band(*band))
+            return cls(**found)
         except LinkworkError as error:
             where = next(iter(tables.values())).where
             told = {"got": error.got, "expected": error.expected, "fix": error.fix}
@@ -190,9 +197,7 @@ class Log:
 
     def __repr__(self) -> str:
         rows = self._rows()
-        head = (
-            f"<Log of {rows['samples']} samples, {rows['rate']}, {rows['duration']}; {rows['has']}; {rows['joints']}>"
-        )
+        head = f"<Log of {rows['samples']}, {rows['rate']}, {rows['duration']}; {rows['has']}; {rows['joints']}>"
         return "\n".join([head, *(f"  note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
@@ -202,10 +207,10 @@ class Log:
         return f"<table><caption><b>Log</b></caption><tbody>{cells}</tbody></table>"
 
     def _rows(self) -> dict[str, str]:
-        counted = "" if self.keep is None else f", {int(np.sum(self.keep))} of them count"
+        counted = "" if self.keep is None else f", of which {int(np.sum(self.keep))} count"
         even = spacing(self.t).jitter <= ROUNDED
         return {
-            "samples": f"{len(self)}{counted}",
+            "samples": f"{len(self)} samples{counted}",
             "rate": f"{self.rate:.6g} Hz" + ("" if even else ", uneven"),
             "duration": f"{self.duration:.6g} s",
             "joints": ", ".join(self.joints) or f"{self.q.shape[1]} joints in the robot's order",
@@ -214,9 +219,9 @@ class Log:
 
     # -- parts of it -------------------------------------------------------------------------------------------------
 
-    def changed(self, note: str, **changes: Any) -> Log:
-        """With other values of its fields, and a note of it."""
-        return replace(self, **changes, notes=(*self.notes, note) if note else self.notes)
+    def changed(self, *notes: str, **changes: Any) -> Log:
+        """With other values of its fields, and notes of it."""
+        return replace(self, **changes, notes=(*self.notes, *notes))
 
     def mapped(self, change: Any, note: str, **changes: Any) -> Log:
         """The same ``change`` of all arrays of samples, and other values of other fields."""
@@ -249,7 +254,7 @@ class Log:
         if not 0 < share < 1:
             raise ShapeError("this is no share", where="share", got=share, expected="between 0 and 1")
         counting = np.arange(len(self)) if self.keep is None else np.flatnonzero(self.keep)
-        at = int(round(share * len(counting)))
+        at = round(share * len(counting))
         if not FEWEST <= at <= len(counting) - FEWEST:
             raise LinkworkError("too few samples to split", where="log", got=f"{len(counting)} that count")
         return self[: int(counting[at])], self[int(counting[at]) :]
@@ -324,26 +329,12 @@ def _numbers(value: Any, where: str, axes: int, count: int | None = None) -> np.
         raise ShapeError("wrong shape", where=where, got=array.shape, expected=expected)
     array = array if array.dtype == np.float64 else array.astype(float)
     for begin, end in blocks(len(array), array.shape[1] if axes == 2 else 1):
-        if not (finite := np.isfinite(array[begin:end])).all():
-            row, *column = (int(k) for k in np.argwhere(~finite)[0])
+        part = array[begin:end]
+        if part.size and not (part.min() > -HUGE and part.max() < HUGE):  # NaN is neither
+            row, *column = (int(k) for k in np.argwhere(~(np.abs(part) < HUGE))[0])
             at = f"sample {begin + row}" + "".join(f", column {k}" for k in column)
             raise LinkworkError(
                 "a value is not finite", where=f"{where}, {at}", got=array[(begin + row, *column)],
                 fix="cut such samples at the ends of the recording; inside of it, take the part without them",
             )  # fmt: skip
     return array
-
-
-def _require_increasing(t: np.ndarray) -> None:
-    for begin, end in blocks(len(t) - 1, 1):
-        steps = np.diff(t[begin : end + 1])
-        if (steps <= 0).any():
-            k = begin + int(np.argmax(steps <= 0))
-            same = t[k + 1] == t[k]
-            raise LinkworkError(
-                "two samples have the same time" if same else "the times are not in order",
-                where=f"t, samples {k} and {k + 1}",
-                got=f"{t[k]!s} and {t[k + 1]!s}",
-                expected="times that increase",
-                fix="remove one of them" if same else "sort the rows by time, or take one recording at a time",
-            )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .log import Log
 
 CLOSED = 1e-9  # metres and radians: loops that are open by less are taken as they are
+SINGULAR = 0.01  # of the conditioning: nearer than that a motion may have passed a singular position between samples
 PASSES = 50  # over positions that are not assembled yet, each from its neighbour
 
 
@@ -41,10 +42,8 @@ def for_robot(log: Log, robot: Robot) -> Log:
         followed, _ = _positions(robot, told.q, positions)
         reference = Point(followed, *_rates(robot, followed, told.v, told.a, rates))
     notes = [f"columns are those of {robot.name}"] if any(names[k] != getattr(log, k) for k in names) else []
-    for note in (*notes, *how, *unforced):
-        log = log.changed(note)
     arrays: dict[str, Any] = {"q": q, "v": v, "a": a, "tau": tau, "reference": reference}
-    return _differentiated(log.changed("", **arrays, **names), robot)
+    return _differentiated(log.changed(*notes, *how, *unforced, **arrays, **names), robot)
 
 
 # -- names ---------------------------------------------------------------------------------------------------------
@@ -118,23 +117,26 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         if _closed(robot, q):
             return q, []
         known = coordinates.whole(mobility.independent)
-        found = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
-        return found, [f"loops closed anew from {known.positions}, as the measured positions leave them open"]
+        found, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
+        return found, [f"loops closed anew from {known.positions}, as the measured positions leave them open", *near]
     if not robot.model.loops:
         missing = [name for name in coordinates.names if name not in names]
         raise LinkworkError(
             f"the log has no positions of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
             got=", ".join(names), fix="measure them, or load the robot with these joints locked: load(..., lock={...})",
         )  # fmt: skip
-    candidates = [(coordinates.whole(mobility.independent), None), (coordinates.whole(mobility.motors), "motors")]
-    for known, kind in candidates:
+    for known, kind in (
+        (coordinates.whole(mobility.independent), None),
+        (coordinates.whole(mobility.motors), "motors"),
+    ):
         if known.names and {*known.names} <= {*names}:
             joints = None if kind is None else known.positions.joints
-            found = _assembled(robot, _chosen(q, names, known.names), joints, None)
-            return found, [f"positions of the other joints found from {known.positions} by closing the loops"]
-    given = Coordinates(tuple(j for j in coordinates.joints if j.name in names))
-    found = _assembled(robot, _chosen(q, names, given.names), given.positions.joints, None)
-    return found, [f"positions of the other joints found from {given.positions} by closing the loops"]
+            break
+    else:
+        known = Coordinates(tuple(joint for joint in coordinates.joints if joint.name in names))
+        joints = known.positions.joints
+    found, near = _assembled(robot, _chosen(q, names, known.names), joints, None)
+    return found, [f"positions of the other joints found from {known.positions} by closing the loops", *near]
 
 
 def _closed(robot: Robot, q: np.ndarray) -> bool:
@@ -144,10 +146,13 @@ def _closed(robot: Robot, q: np.ndarray) -> bool:
     return all(np.abs(robot.loop_residual(np.asarray(q[begin:end]))).max() <= CLOSED for begin, end in rows)
 
 
-def _assembled(robot: Robot, known: np.ndarray, joints: Sequence[str] | None, guess: np.ndarray | None) -> np.ndarray:
-    """Positions of all joints; from the neighbour in time where the way from home is too far."""
+def _assembled(
+    robot: Robot, known: np.ndarray, joints: Sequence[str] | None, guess: np.ndarray | None
+) -> tuple[np.ndarray, list[str]]:
+    """Positions of all joints; from the neighbour in time where the way from home is too far. A note if there is need
+    of one."""
     found = robot.assemble(known, guess, known=joints)
-    q, solved = np.array(found.q), np.array(found.solved)
+    q, solved, conditioning = np.array(found.q), np.array(found.solved), np.array(found.conditioning)
     for _ in range(PASSES):
         if solved.all() or not solved.any():
             break
@@ -157,11 +162,13 @@ def _assembled(robot: Robot, known: np.ndarray, joints: Sequence[str] | None, gu
         nearest = np.where((before < 0) | ((behind < len(q)) & (behind - rows < rows - before)), behind, before)
         open_ = np.flatnonzero(~solved)
         again = robot.assemble(known[open_], q[nearest[open_]], known=joints)
-        q[open_], solved[open_] = again.q, again.solved
+        q[open_], solved[open_], conditioning[open_] = again.q, again.solved, again.conditioning
         if not again.solved.any():
             break
     if solved.all():
-        return q
+        worst = int(np.argmin(conditioning))
+        near = f"loops come close to a singular position at sample {worst}: behind it, joints that were not measured"
+        return q, [f"{near} may be elsewhere"] if conditioning[worst] < SINGULAR else []
     first = int(np.argmin(solved))
     raise LinkworkError(
         f"{int((~solved).sum())} of {len(q)} positions of the log cannot be assembled",
@@ -178,7 +185,7 @@ def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) ->
     """Of the independent joints, from those that were measured; None where nothing was."""
     own = layouts(robot.model)["v"].names
     if {*own} <= {*names}:
-        return tuple(None if x is None else _chosen(x, names, own) for x in (v, a))
+        return None if v is None else _chosen(v, names, own), None if a is None else _chosen(a, names, own)
     if v is None:
         return None, None
     known = robot.coordinates.velocity_names
@@ -290,7 +297,7 @@ def from_drives(log: Log, robot: Robot) -> Log:
 
     moved = rows(log.joints, log.q.shape[1], "q")
     held = np.flatnonzero(np.any(T[moved] != 0, axis=0))
-    way = T[np.ix_(moved, held)]
+    way = T[moved][:, held]
     if np.linalg.matrix_rank(way) < len(held):
         got = ", ".join(drives[k] for k in moved)
         raise LinkworkError("these drives do not tell the positions of their joints", where=where, got=got)
@@ -308,7 +315,7 @@ def from_drives(log: Log, robot: Robot) -> Log:
 
     return log.changed(
         f"motors to joints by the transmissions of {robot.name}",
-        q=turned(log.q), v=turned(log.v), a=turned(log.a), tau=log.tau @ T[np.ix_(pushed, felt)],
+        q=turned(log.q), v=turned(log.v), a=turned(log.a), tau=log.tau @ T[pushed][:, felt],
         reference=None if log.reference is None else Point(*map(turned, log.reference)),
         joints=names, rates=names, forces=tuple(joints[k] for k in felt),
     )  # fmt: skip

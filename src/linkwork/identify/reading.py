@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import pi
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..control import Point
 from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from .sampling import require_increasing
 from .tables import Table
+from .treatment import Band
 
 FORMAT = "linkwork log 1"
+KINDS = ("q", "v", "a", "tau")
 TIMES = ("t", "time", "timestamp", "seconds")
 NAMES = {  # that columns begin with, where nobody says which they are
     "q": ("q", "pos", "position"),
@@ -30,6 +34,7 @@ UNITS = {
     "a": {f"{x}/s{two}": LENGTHS[x] for x in LENGTHS for two in ("^2", "2", "²", "/s")},
     "tau": {"N": 1.0, "kN": 1e3, "mN": 1e-3, "Nm": 1.0, "kNm": 1e3, "mNm": 1e-3, "Ncm": 1e-2, "Nmm": 1e-3},
 }
+HIGHEST = 1e9  # Hz
 CURRENTS = {"A": 1.0, "mA": 1e-3}
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -46,7 +51,9 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
     """Those of a Log. ``tables``: "" -> the one for everything, or one for each of t, q, v, a, tau."""
     main = tables.get("") or next(iter(tables.values()))
     _require_one_motion(main)
-    chosen = {kind: _choose(tables, kind, options[kind]) for kind in ("q", "v", "a", "tau")}
+    said = [_columns(main, options[kind], kind) for kind in KINDS if options[kind] is not None and kind not in tables]
+    taken = [column for each in said for column in each.columns]
+    chosen = {kind: _choose(tables, kind, options[kind], taken) for kind in KINDS}
     for kind in ("q", "tau"):
         if chosen[kind] is None:
             raise LinkworkError(
@@ -69,7 +76,9 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
             raise ShapeError("the joints do not fit", where="joints", got=f"{len(joints)} names", expected=expected)
         names = {kind: joints if len(joints) == array.shape[1] else () for kind, array in values.items()}
     gains = _gains(options["gains"], values["tau"].shape[1], names["tau"] or names["q"])
-    notes = [*map(str, about.get("notes", ()))] or [f"read from {main.where.replace(chr(92), '/').rsplit('/', 1)[-1]}"]
+    before = about.get("notes")
+    notes = [*map(str, before)] if isinstance(before, list) else []
+    notes = notes or ["read from " + ", ".join(Path(table.where).name for table in tables.values())]
     if gains is not None:
         values["tau"] *= gains
         notes.append(f"tau is the column times {', '.join(f'{gain:g}' for gain in gains)}")
@@ -91,7 +100,7 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         "reference": Point(*(told.get(f"reference.{kind}") for kind in "qva")) if told else None,
         "wrenches": pushes,
         "keep": None if keep is None else main.take([keep])[:, 0] != 0,
-        "band": about.get("band"),
+        "band": _band(about.get("band"), main.where),
         "notes": (*notes, *note),
     }
 
@@ -104,6 +113,15 @@ def _require_one_motion(table: Table) -> None:
         )  # fmt: skip
 
 
+def _band(told: Any, where: str) -> Band | None:
+    if told is None:
+        return None
+    whole = isinstance(told, list) and len(told) == 3 and all(type(x) is int and x > 0 for x in told[1:])
+    if not whole or not (isinstance(told[0], (int, float)) and 0 < told[0] < HIGHEST):
+        raise LinkworkError("this is no band", where=where, got=told, expected="cutoff, order, decimation")
+    return Band(*told)
+
+
 def _listed(table: Table) -> str:
     return ", ".join(table.names) if table.named else f"{len(table.names)} columns without names"
 
@@ -111,7 +129,8 @@ def _listed(table: Table) -> str:
 # -- which columns -----------------------------------------------------------------------------------------------------
 
 
-def _choose(tables: Mapping[str, Table], kind: str, what: Any) -> Choice | None:
+def _choose(tables: Mapping[str, Table], kind: str, what: Any, taken: Sequence[int]) -> Choice | None:
+    """What the caller said, or what names tell."""
     table = tables.get(kind) or tables.get("")
     if table is None:
         return None
@@ -123,7 +142,7 @@ def _choose(tables: Mapping[str, Table], kind: str, what: Any) -> Choice | None:
         return Choice(table, others, names if all(names) else ())
     if (entries := _told(table, kind)) is not None:
         return entries
-    return next((found for name in NAMES[kind] if (found := _group(table, name))), None)
+    return next((found for name in NAMES[kind] if (found := _group(table, name, taken))), None)
 
 
 def _told(table: Table, kind: str) -> Choice | None:
@@ -143,12 +162,14 @@ def _named(names: Sequence[str]) -> tuple[str, ...]:
     return () if all(str(name).isdigit() for name in names) else tuple(map(str, names))
 
 
-def _group(table: Table, prefix: str) -> Choice | None:
-    """Columns such as q1, q_1, q[1], q.elbow, q_elbow; or one that is called so."""
-    pattern = re.compile(rf"{re.escape(prefix)}(?:[ _]?(\d+)|\[(.+)\]|\((.+)\)|[._ :/](.+))", re.I | re.S)
-    found = [(k, match) for k, name in enumerate(table.names) if (match := pattern.fullmatch(name.strip()))]
+def _group(table: Table, prefix: str, taken: Sequence[int] = ()) -> Choice | None:
+    """Columns such as q1, q_1, q[1], q.elbow, q_elbow; or one that is called so. Not those ``taken`` already."""
+    flags = re.S if len(prefix) == 1 else re.S | re.I  # A1 may be amperes
+    pattern = re.compile(rf"{re.escape(prefix)}(?:[ _]?(\d+)|\[(.+)\]|\((.+)\)|[._ :/](.+))", flags)
+    names = [(k, name.strip()) for k, name in enumerate(table.names) if k not in taken]
+    found = [(k, match) for k, name in names if (match := pattern.fullmatch(name))]
     if not found:
-        exact = [k for k, name in enumerate(table.names) if name.strip().lower() == prefix.lower()]
+        exact = [k for k, name in names if name == prefix]
         return Choice(table, exact) if len(exact) == 1 else None
     parts = [next(part for part in match.groups() if part is not None) for _, match in found]
     return Choice(table, [k for k, _ in found], _named(parts))
@@ -270,7 +291,7 @@ def _times(
     tables: Mapping[str, Table], options: Mapping[str, Any], units: Mapping[str, Any], count: int
 ) -> tuple[np.ndarray, list[str]]:
     if (rate := options["rate"]) is not None:
-        if not (np.isscalar(rate) and np.isfinite(rate) and rate > 0):
+        if not (isinstance(rate, (int, float, np.number)) and 0 < float(rate) < np.inf):
             raise ShapeError("this is no sampling rate", where="rate", got=rate, expected="samples per second")
         return np.arange(count) / rate, [f"times are those of {rate:g} samples per second"]
     table = tables.get("t") or tables.get("") or next(iter(tables.values()))
@@ -282,4 +303,6 @@ def _times(
             f"there is no column {what!r} of times", where=table.where, got=_listed(table),
             fix="say which it is, by name or number from 0, such as t=0; or how fast was sampled: rate=1000",
         )  # fmt: skip
-    return _values(_columns(table, what, "t"), "t", units)[:, 0], []
+    times = _values(_columns(table, what, "t"), "t", units)[:, 0]
+    require_increasing(times, table.row, table.where)
+    return times, []

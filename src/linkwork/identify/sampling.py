@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,22 @@ class Spacing(NamedTuple):
     @property
     def even(self) -> bool:
         return self.jitter <= TINY
+
+
+def require_increasing(t: np.ndarray, row: Callable[[int], str], where: str = "t") -> None:
+    """``row`` tells where a sample is."""
+    for begin, end in blocks(len(t) - 1, 1):
+        steps = np.diff(t[begin : end + 1])
+        if (steps <= 0).any():
+            k = begin + int(np.argmax(steps <= 0))
+            same = t[k + 1] == t[k]
+            raise LinkworkError(
+                "two samples have the same time" if same else "the times are not in order",
+                where=f"{where}, {row(k)} and {row(k + 1)}",
+                got=f"{t[k]!s} and {t[k + 1]!s} ({int((steps <= 0).sum())} such steps)",
+                expected="times that increase",
+                fix="remove one of them" if same else "sort the rows by time, or take one recording at a time",
+            )
 
 
 def spacing(t: np.ndarray) -> Spacing:

@@ -12,10 +12,11 @@ from ..errors import LinkworkError, ShapeError
 
 BLOCK = 2**20  # numbers that are worked on at once
 QUIET = 1e-13  # of a response, where it counts as over
+LOWEST = 1e-5  # of the rate: a cutoff below it asks for millions of samples
 HIGHEST = 0.4  # of the rate: the highest cutoff that is chosen without being asked for
-SEGMENT = 2**13  # samples that a spectrum is taken of
+SEGMENTS, SHORTEST, LONGEST = 8, 2**8, 2**14  # that spectra are the mean of, and samples of each
 ABOVE = 10.0  # times the noise, in power: motion
-BEYOND = 2.0  # times the band of the motion: the cutoff
+ENOUGH, WIDER = 0.999, 4.0
 CENTRAL = (2, 4)  # differences over five points: samples on each side, degree
 
 
@@ -43,10 +44,10 @@ def settling(rate: float, cutoff: float, order: int) -> int:
     """Samples that ``zero_phase`` reaches to each side."""
     if not (isinstance(order, (int, np.integer)) and 1 <= order <= 12):
         raise ShapeError("this order of a filter is not offered", where="order", got=order, expected="1 to 12")
-    if not 0 < cutoff < rate / 2:
+    if not LOWEST * rate <= cutoff < rate / 2:
         raise LinkworkError(
             "the cutoff does not fit the sampling", where="cutoff", got=f"{cutoff:g} Hz at {rate:g} samples per second",
-            expected=f"above 0 and below {rate / 2:g} Hz, half the rate",
+            expected=f"{LOWEST * rate:g} Hz or more, and below half the rate, {rate / 2:g} Hz",
         )  # fmt: skip
     angles = np.pi * (2 * np.arange(order) + order + 1) / (2 * order)
     poles = np.tan(np.pi * cutoff / rate) * np.exp(1j * angles)
@@ -127,38 +128,37 @@ def _fits(width: int, degree: int, number: int) -> np.ndarray:
 
 
 def _half_width(rate: float, cutoff: float) -> int:
-    """Of the window whose cubics lose 3 dB at the cutoff, by Schafer's rule (IEEE Signal Processing Magazine 2011)."""
-    return max(2, round((4 * rate / (2 * cutoff) + 4.6) / 3.2))
+    """Of the window over which the first derivative of cubics loses 3 dB at the cutoff: 1.25 / (2 cutoff) seconds."""
+    return max(2, round(1.25 * rate / (2 * cutoff) - 0.5))
 
 
 # -- what is motion, and what is noise -----------------------------------------------------------------------------
 
 
 def motion_cutoff(q: np.ndarray, rate: float) -> float:
-    """A cutoff in Hz that keeps the motion and little of the noise, from the spectra of the positions (N, n): twice
-    the frequency at which the fastest joint's motion sinks into the noise, whose level is that of the upper half of
-    the frequencies. Not above 0.4 of the rate."""
+    """A cutoff in Hz that keeps the motion and little of the noise, from the spectra of the positions (N, n).
+
+    The noise of a joint is the level of the upper half of the frequencies; its motion ends where its power first sinks
+    below ten times that. The cutoff is where half of the joints that move end, but not below four times the frequency
+    that holds all but a thousandth of any joint's kinetic energy, and not above 0.4 of the rate.
+    """
     power, frequencies = _spectrum(q, rate)
-    if len(frequencies) < 16:
+    noise = np.median(power[len(power) // 2 :], axis=0)
+    peaks, rows = np.argmax(power, axis=0), np.arange(len(power))[:, None]
+    moving = power.max(axis=0) > ABOVE**2 * noise
+    if not moving.any():
         return HIGHEST * rate
-    found = 0.0
-    for column in power.T:
-        noise = np.median(column[len(column) // 2 :])
-        over = np.convolve(column, np.ones(3) / 3, "same") > ABOVE * noise
-        peak = int(np.argmax(column))
-        quiet = np.flatnonzero(~over[peak:]) + peak
-        for first in quiet:  # below the noise, and still half an octave on: not just between two harmonics
-            if not over[first : first + max(8, first // 2)].any():
-                found = max(found, float(frequencies[first]))
-                break
-        else:
-            found = HIGHEST * rate
-    return float(np.clip(BEYOND * found, BEYOND * frequencies[1], HIGHEST * rate))
+    quiet = (power <= ABOVE * noise) & (rows >= peaks)
+    ends = frequencies[np.where(quiet.any(axis=0), np.argmax(quiet, axis=0), len(power) - 1)]
+    energy = np.cumsum(np.maximum(power - ABOVE * noise, 0) * frequencies[:, None] ** 2, axis=0)
+    holding = frequencies[np.argmax(energy >= ENOUGH * energy[-1], axis=0)]
+    least = WIDER * float(holding[moving].max())
+    return float(np.clip(np.median(ends[moving]), max(least, frequencies[1]), HIGHEST * rate))
 
 
 def _spectrum(x: np.ndarray, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """Power of each column, as the mean over half overlapping windows; frequencies."""
-    size = min(len(x), SEGMENT)
+    size = min(len(x), max(SHORTEST, min(len(x) // SEGMENTS, LONGEST)))
     window = np.hanning(size + 2)[1:-1, None]
     line = np.linspace(-1.0, 1.0, size)[:, None]
     starts = np.unique(np.linspace(0, len(x) - size, max(1, 2 * len(x) // size - 1)).astype(int))

@@ -116,7 +116,8 @@ def _from_text(data: bytes, where: str) -> Table:
     about, comment, first = _beginning(lines, where)
     if first == len(lines):
         raise LinkworkError("the file has no samples", where=where, got=f"{len(lines)} lines, all of them comments")
-    delimiter = next((each for each in DELIMITERS if each in lines[first].strip()), None)
+    known = (",",) if about else DELIMITERS
+    delimiter = next((each for each in known if each in lines[first].strip()), None)
     names: tuple[str, ...] = ()
     if not all(map(_is_number, fields := _fields(lines[first], delimiter))):
         names, first = fields, first + 1
@@ -124,9 +125,8 @@ def _from_text(data: bytes, where: str) -> Table:
             first += 1
         if first == len(lines):
             raise LinkworkError("the file has a header and no samples", where=where, got=f"{len(names)} columns")
-        delimiter = next((each for each in DELIMITERS if each in lines[first].strip()), None)
-        if len(_fields(lines[first], delimiter)) != len(names):
-            delimiter = next((each for each in DELIMITERS if each in lines[first - 1]), None)
+        if len(_fields(lines[first], delimiter)) != len(names):  # a delimiter of the names, not of the columns
+            delimiter = next((each for each in known if each in lines[first].strip()), None)
     width = len(_fields(lines[first], delimiter))
     if not names and len(told := _fields(comment, delimiter)) == width and not any(map(_is_number, told)):
         names = told  # a header as numpy.savetxt writes it
@@ -170,7 +170,11 @@ def _content(line: str) -> bool:
 def _fields(line: str, delimiter: str | None) -> tuple[str, ...]:
     if delimiter is None:
         return tuple(line.split())
-    return tuple(field.strip() for field in next(csv.reader([line], delimiter=delimiter), []))
+    try:
+        fields = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # too long, for one
+        fields = line.split(delimiter)
+    return tuple(field.strip() for field in fields)
 
 
 def _is_number(text: str) -> bool:
@@ -210,11 +214,11 @@ def _numbers(
             for column in columns:
                 try:
                     float(fields[column])
-                except ValueError:
+                except (ValueError, IndexError):
                     name = f" {names[column]!r}" if names else ""
                     raise LinkworkError(
                         "this is not a number", where=f"{where}, line {rows[k] + 1}, column {column}{name}",
-                        got=repr(fields[column]) if fields[column] else "nothing",
+                        got=repr(fields[column]) if "".join(fields[column : column + 1]) else "nothing",
                         fix="remove the rows without a value, or choose other columns",
                     ) from error  # fmt: skip
         raise LinkworkError("the numbers cannot be read", where=where, got=error) from error

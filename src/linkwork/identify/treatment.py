@@ -61,7 +61,8 @@ def resampled(log: Log, rate: float | None) -> Log:
     nearest = after - (grid - log.t[after - 1] < log.t[after] - grid)
     gaps = in_gaps(log.t, grid, step)
     keep = None if log.keep is None and not gaps.any() else ~gaps & (True if log.keep is None else log.keep[nearest])
-    note = f"resampled by cubic splines at {1 / new:.6g} Hz: times left an even grid by up to {jitter:.2g} of a step"
+    note = f"resampled by cubic splines at {1 / new:.6g} Hz"
+    note += f": times left an even grid by up to {jitter:.2g} of a step" if jitter > ROUNDED else ""
     note += f"; {dropped} samples left out, that follow others at once" if dropped else ""
     note += f"; {int(gaps.sum())} samples in gaps do not count" if gaps.any() else ""
     whole = continuous(log)
@@ -95,8 +96,8 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     log = continuous(even(log))
     rate, (cutoff, chosen) = log.rate, _cutoff(log, cutoff)
     window = cutoff if derivatives == "cubic" else None
-    raw = {kind: getattr(log, kind) for kind in ("q", "v", "a")}
-    found = {kind: None if x is None else zero_phase(x, rate, cutoff, order) for kind, x in raw.items()}
+    raw: dict[str, Any] = {kind: getattr(log, kind) for kind in ("q", "v", "a")}
+    found: dict[str, Any] = {kind: None if x is None else zero_phase(x, rate, cutoff, order) for kind, x in raw.items()}
     there = ", ".join(kind for kind, x in raw.items() if x is not None)
     notes = [_filtered_note(there, cutoff, order) + chosen]
     if found["a"] is None and (found["v"] is not None or not quaternions(log.joints)):
@@ -110,9 +111,7 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     elif found["v"] is None and not quaternions(log.joints):
         found["v"] = derivative((raw if window else found)["q"], rate, 1, window)
         notes.append("v is differentiated from q")
-    for note in notes:
-        log = log.changed(note)
-    return unit(log.changed("", **found))
+    return unit(log.changed(*notes, **found))
 
 
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
@@ -139,7 +138,7 @@ def _filtered_note(what: str, cutoff: float, order: int) -> str:
 
 
 def _positive(value: Any, where: str) -> float:
-    if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and value > 0):
+    if not (isinstance(value, (int, float, np.number)) and 0 < float(value) < np.inf):
         raise ShapeError("this is no frequency", where=where, got=value, expected="a positive number, in Hz")
     return float(value)
 
@@ -162,7 +161,7 @@ def continuous(log: Log) -> Log:
         if (flips < 0).any():
             q = q.copy() if q is log.q else q
             q[:, first : first + 4] = part * np.cumprod(flips)[:, None]
-    return log if q is log.q else log.changed("", q=q)
+    return log if q is log.q else log.changed(q=q)
 
 
 def unit(log: Log) -> Log:
@@ -173,7 +172,7 @@ def unit(log: Log) -> Log:
     q = log.q.copy()
     for first in places:
         q[:, first : first + 4] /= np.linalg.norm(q[:, first : first + 4], axis=1, keepdims=True)
-    return log.changed("", q=q)
+    return log.changed(q=q)
 
 
 # -- which samples count, and noise ------------------------------------------------------------------------------------
@@ -199,7 +198,7 @@ def without_standstill(log: Log, share: float, duration: float) -> Log:
 
 
 def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> Log:
-    changes: dict[str, Any] = {}
+    notes, changes = [], {}
     for kind, deviation in deviations.items():
         size = np.asarray(deviation, float)
         if not size.any():
@@ -211,5 +210,5 @@ def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> 
             raise ShapeError("no standard deviation", where=f"noisy, {kind}", got=deviation, expected=expected)
         changes[kind] = values + size * rng.standard_normal(values.shape)
         told = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
-        log = log.changed(f"normal noise added to {kind}, standard deviation {told}")
-    return unit(log.changed("", **changes))
+        notes.append(f"normal noise added to {kind}, standard deviation {told}")
+    return unit(log.changed(*notes, **changes))
