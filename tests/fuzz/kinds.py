@@ -86,7 +86,6 @@ vary:
 outputs: [final.q, peak.tau, rms.error]
 chunk: 4
 """
-<<<<<<< HEAD
 PARAMETERS = b"""
 robot: planar2r
 links:
@@ -99,7 +98,6 @@ payload: {tip: {mass: 2, center: [0.1, 0, 0], inertia: [0.1, 0.1, 0.1]}}
 """
 BY_NAME = b"forearm: {mass: 3}\nupper_arm.MX: 20\nupper_arm.YY: pi\nelbow.FV: 0.3\nelbow.F0: -0.1\n"
 LAWS = b'{"elbow": {"coulomb": 0.3, "asymmetric": {"viscous_forward": 1}, "width": 0.1}, "shoulder.FS": 2}'
-=======
 PLAIN_LOG = b"""time; q1; q2; tau1; tau2
 0,0; 0,5; 1e-3; 7; 8
 # a pause
@@ -107,7 +105,6 @@ PLAIN_LOG = b"""time; q1; q2; tau1; tau2
 0,2; 0,7;"3"; 7; 8
 0,3; 0,9; 4e-3; 8; 8
 """
->>>>>>> h-a
 
 
 class Kind(NamedTuple):

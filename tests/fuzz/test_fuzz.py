@@ -19,12 +19,8 @@ CASES = 150  # of each kind
 GROUPS = {
     "robots": ("urdf", "mjcf", "tree", "kinds of joints", "standard"),
     "loops": ("structure", "loops", "parallel"),
-<<<<<<< HEAD
     "others": ("study", "parameters", "function"),
-=======
-    "others": ("study", "function"),
     "logs": ("log npz", "log csv", "log parquet", "log txt"),
->>>>>>> h-a
     "trajectories": ("npz", "csv", "parquet", "npy folder", *(["zarr"] if sys.version_info >= (3, 11) else [])),
 }
 

@@ -26,6 +26,7 @@ from .width import width_of
 if TYPE_CHECKING:
     from ..robot import Robot
 
+EXACT = 1e-6  # of the size of a force: no measurement is better, and the prior's term would drown in rounding
 NEARLY = 1e-3  # of the least error of held-out data: a stronger pull may cost as much
 METHODS = ("consistent", "wls", "ols", "irls", "iv", "simulation")
 
@@ -133,7 +134,8 @@ def _consistent(data: _Data, first: Solution, prior: Prior, gamma: float | None)
     """Forces in deviations of plain least squares; the pull is the strongest one that predicts held-out data as well as
     the best does, within the spread of the folds."""
     unknowns, information = data.unknowns, data.information
-    weights = np.sqrt(information.thin) / first.sigma
+    size = np.sqrt(information.power.sum(axis=0) / np.maximum(information.count.sum(axis=0), 1))
+    weights = np.sqrt(information.thin) / np.maximum(first.sigma, EXACT * size)
     K = unknowns.matrix
     notes: tuple[str, ...] = ()
     if gamma is None:
