@@ -47,7 +47,7 @@ class Unknowns:
     bodies: tuple[tuple[str, int], ...]
     positive: tuple[int, ...]
     regressor: Callable[..., np.ndarray]
-    known: Function | None
+    known: Callable[..., np.ndarray] | None
     changed: Callable[[Mapping[str, float]], Robot]  # the robot with values by standard names
 
     def __len__(self) -> int:
