@@ -100,11 +100,11 @@ def test_nothing_else_is_written(tmp_path):
 # -- text of others ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "  ", ", "])
-@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize(
+    "delimiter, decimal",
+    [*((each, ".") for each in (",", ";", "\t", "  ", ", ")), *((each, ",") for each in (";", "\t", " "))],
+)
 def test_delimiters_are_found_out(tmp_path, delimiter, decimal):
-    if decimal == "," and "," in delimiter:
-        pytest.skip("nobody could read that")
     log = Log.read(written(tmp_path, text_of(delimiter, decimal=decimal)))
     same(log, Log(T, Q, TAU, V))
 
@@ -237,7 +237,8 @@ def test_arrays_of_others(tmp_path, save):
     save(tmp_path / "log.npz", time=T, pos=Q.astype(np.float32), torque=TAU, label="a text", empty=np.zeros((0, 3)))
     log = Log.read(tmp_path / "log.npz")
     np.testing.assert_array_equal(log.q, Q.astype(np.float32))
-    same(Log.read(tmp_path / "log.npz", q="torque", joints=("a", "b")), Log(T, TAU, TAU, joints=("a", "b")))
+    twice = Log.read(tmp_path / "log.npz", q="torque", tau="torque", joints=("a", "b"))
+    same(twice, Log(T, TAU, TAU, joints=("a", "b")))
 
 
 def test_tables_of_others(tmp_path):
