@@ -136,6 +136,8 @@ def test_banded():
     assert "every 20-th sample" in found.notes[-1]
     chosen = log.banded()
     assert 1 < chosen.band.cutoff < 40 and chosen.band.decimate == int(0.8 * log.rate / 2 / chosen.band.cutoff)
+    smooth = log.smoothed(7)
+    assert smooth.passed == 7 and smooth.banded().band.cutoff == 7 and "as q before" in smooth.banded().notes[-1]
     for options in ({"cutoff": 101}, {"cutoff": 4, "order": 0}, {"cutoff": 4, "decimate": 0}, {"decimate": 1001}):
         with pytest.raises(LinkworkError):
             log.banded(**options)

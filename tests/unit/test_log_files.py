@@ -3,6 +3,7 @@
 import gzip
 import io
 import time
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -61,11 +62,11 @@ def test_all_is_given_back(tmp_path, suffix):
     keep, odd = T < 0.2, ("odd, 'name'", 'a "b"; c')
     reference = Point(Q + 1, None, V + 2)
     log = Log(T, Q, TAU, V, joints=odd, reference=reference, wrenches={"tool": RNG.normal(size=(20, 6))}, keep=keep)
-    log = log.banded(5, 3, 2)
+    log = replace(log.banded(5, 3, 2), passed=7.0)
     log.save(tmp_path / f"log{suffix}")
     back = Log.read(tmp_path / f"log{suffix}")
     same(back, log)
-    assert back.band == log.band and back.notes == log.notes and len(back.notes) == 1
+    assert back.band == log.band and back.passed == 7 and back.notes == log.notes and len(back.notes) == 1
     np.testing.assert_array_equal(back.keep, keep)
     np.testing.assert_array_equal(back.wrenches["tool"], log.wrenches["tool"])
     np.testing.assert_array_equal(back.reference.q, Q + 1)

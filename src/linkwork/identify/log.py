@@ -36,7 +36,8 @@ class Log:
     ``joints``: names of the columns of q; ``rates``: of v and a, and ``forces``: of tau, where they are not the same.
     Without names the columns are in the robot's order. ``reference``: what was commanded, a Point of arrays (N, n).
     ``wrenches``: frame -> (N, 6), force and moment that act on it, in its axes. ``keep``: which samples count, all if
-    not said; the others are there for the filters. ``band``: see ``banded``. ``notes``: what was done.
+    not said; the others are there for the filters. ``band``: see ``banded``. ``passed``: the cutoff in Hz of the low
+    pass that ``smoothed`` has put q through. ``notes``: what was done.
     """
 
     t: Any
@@ -51,6 +52,7 @@ class Log:
     wrenches: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     keep: Any = field(default=None, kw_only=True)
     band: Band | None = field(default=None, kw_only=True)
+    passed: float | None = field(default=None, kw_only=True)
     notes: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self):
@@ -270,14 +272,15 @@ class Log:
         """q, v and a through a low pass without delay (Butterworth, forwards and backwards), and derivatives for what
         was not measured: "central" differences of what is filtered, or those of a "cubic" fitted around each sample.
 
-        ``cutoff``: in Hz; if not said, from where the spectrum of q sinks into its noise. Uneven times are resampled.
+        ``cutoff``: in Hz; if not said, where the spectrum of q sinks into its noise. Uneven times are resampled.
         tau and the reference stay: see ``banded``.
         """
         return treatment.smoothed(self, cutoff, order, derivatives)
 
     def banded(self, cutoff: float | None = None, order: int = 4, decimate: int | None = None) -> Log:
         """Regressor and joint forces shall both go through this low pass, when equations are made of the log, and every
-        ``decimate``-th sample of them is taken: as the cutoff allows, if not said. The log's arrays stay."""
+        ``decimate``-th sample of them is taken: as the cutoff allows, if not said. The log's arrays stay. ``cutoff``:
+        in Hz; that of ``smoothed``, if not said, or chosen as it does."""
         return treatment.banded(self, cutoff, order, decimate)
 
     def decimated(self, count: int) -> Log:

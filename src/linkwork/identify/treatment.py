@@ -111,7 +111,7 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     elif found["v"] is None and not quaternions(log.joints):
         found["v"] = derivative((raw if window else found)["q"], rate, 1, window)
         notes.append("v is differentiated from q")
-    return unit(log.changed(*notes, **found))
+    return unit(log.changed(*notes, **found, passed=min(cutoff, log.passed or cutoff)))
 
 
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
@@ -130,6 +130,8 @@ def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> 
 def _cutoff(log: Log, cutoff: float | None) -> tuple[float, str]:
     if cutoff is not None:
         return _positive(cutoff, "cutoff"), ""
+    if log.passed is not None:  # nothing of the noise is left to tell it
+        return log.passed, ", as q before"
     return motion_cutoff(log.q, log.rate), " (chosen from the spectrum of q)"
 
 

@@ -44,7 +44,7 @@ def _arrays(log: Log) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
 def _about(log: Log) -> str:
     entries = {name: own for name, (own, _) in _arrays(log).items()}
     band = None if log.band is None else astuple(log.band)
-    return json.dumps({"format": FORMAT, "entries": entries, "band": band, "notes": log.notes})
+    return json.dumps({"format": FORMAT, "entries": entries, "band": band, "passed": log.passed, "notes": log.notes})
 
 
 def _columns(log: Log) -> dict[str, np.ndarray]:
