@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -221,18 +221,6 @@ class Log:
 
     # -- parts of it -------------------------------------------------------------------------------------------------
 
-    def changed(self, *notes: str, **changes: Any) -> Log:
-        """With other values of its fields, and notes of it."""
-        return replace(self, **changes, notes=(*self.notes, *notes))
-
-    def mapped(self, change: Any, note: str, **changes: Any) -> Log:
-        """The same ``change`` of all arrays of samples, and other values of other fields."""
-        arrays = {kind: change(x) for kind in ("q", "v", "a", "tau") if (x := getattr(self, kind)) is not None}
-        if self.reference is not None:
-            arrays["reference"] = Point(*(None if x is None else change(x) for x in self.reference))
-        arrays["wrenches"] = {frame: change(x) for frame, x in self.wrenches.items()}
-        return self.changed(note, **{**arrays, **changes})
-
     def __getitem__(self, rows: slice) -> Log:
         """Samples in a row: ``log[100:2000]``."""
         if not isinstance(rows, slice) or rows.step not in (None, 1):
@@ -240,7 +228,7 @@ class Log:
         begin, end, _ = rows.indices(len(self))
         note = f"samples {begin} to {end - 1} of {len(self)} taken"
         keep = None if self.keep is None else self.keep[rows]
-        return self.mapped(lambda x: x[rows], note, t=self.t[rows], keep=keep)
+        return treatment.mapped(self, lambda x: x[rows], note, t=self.t[rows], keep=keep)
 
     def between(self, start: float | None = None, end: float | None = None) -> Log:
         """Samples from a time to another one, both as in ``t``; from the first or to the last if not said."""

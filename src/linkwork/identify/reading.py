@@ -36,7 +36,6 @@ UNITS = {
 }
 HIGHEST = 1e9  # Hz
 CURRENTS = {"A": 1.0, "mA": 1e-3}
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 class Choice(NamedTuple):

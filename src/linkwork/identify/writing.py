@@ -14,10 +14,12 @@ import numpy as np
 from ..errors import LinkworkError
 from ..files import write_bytes
 from ..sim.storage import KEY, load_pyarrow
-from .reading import FORMAT, WRENCH
+from .reading import FORMAT
 
 if TYPE_CHECKING:
     from .log import Log
+
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 def save(log: Log, path: Path) -> None:
