@@ -29,7 +29,7 @@ ALLOWED = {
     "program": {"files", "scalar"},
     "derive": {"program", "scalar"},
     "packed": {"program"},
-    "differentiable": {"codegen", "derive", "function", "label", "packed", "program"},
+    "differentiable": {"codegen", "derive", "label", "packed", "program"},
     "codegen": {"files", "program", "linkwork"},  # the version
     "label": {"codegen", "model", "packed", "program"},
     "function": {"differentiable", "program", "codegen", "files", "label", "model", "notebook", "symbolic"},
@@ -39,7 +39,8 @@ ALLOWED = {
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"derive", "drawing", "files", "label", "scalar", "spatial"},
-    "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
+    "identify": {"control", "files", "formulations", "model", "parameters", "pipeline", "sim", "spatial"},
+    "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
@@ -57,11 +58,20 @@ ALLOWED = {
 }
 
 
+def for_types_alone(tree: ast.AST) -> set[ast.AST]:
+    """What stands under ``if TYPE_CHECKING``, and never runs."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    return {inner for node in found for each in node.body for inner in ast.walk(each)}
+
+
 def imported_parts(path: Path) -> set[str]:
-    """Top-level parts of linkwork that a module imports ("linkwork" for the package itself)."""
+    """Top-level parts of linkwork that a module imports when it runs ("linkwork" for the package itself)."""
     package = ("linkwork", *path.relative_to(ROOT).with_suffix("").parts)
-    parts = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    parts, tree = set(), ast.parse(path.read_text())
+    unseen = for_types_alone(tree)
+    for node in ast.walk(tree):
+        if node in unseen:
+            continue
         if isinstance(node, ast.ImportFrom):
             base = list(package[: len(package) - node.level]) if node.level else []
             names = [*base, *(node.module or "").split(".")] if node.module else base
@@ -112,6 +122,7 @@ def test_rule_catches_a_forbidden_import(tmp_path, monkeypatch):
         ("from ..io.urdf import read_urdf", {"io"}),
         ("from . import graph", {"program"}),
         ("import numpy.linalg", set()),
+        ("if TYPE_CHECKING:\n    from ..robot import Robot\nfrom ..io import read", {"io"}),
     ],
 )
 def test_what_counts_as_an_import(monkeypatch, line, parts):

@@ -3,6 +3,7 @@
 import gzip
 import io
 import time
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -61,11 +62,11 @@ def test_all_is_given_back(tmp_path, suffix):
     keep, odd = T < 0.2, ("odd, 'name'", 'a "b"; c')
     reference = Point(Q + 1, None, V + 2)
     log = Log(T, Q, TAU, V, joints=odd, reference=reference, wrenches={"tool": RNG.normal(size=(20, 6))}, keep=keep)
-    log = log.banded(5, 3, 2)
+    log = replace(log.banded(5, 3, 2), passed=7.0)
     log.save(tmp_path / f"log{suffix}")
     back = Log.read(tmp_path / f"log{suffix}")
     same(back, log)
-    assert back.band == log.band and back.notes == log.notes and len(back.notes) == 1
+    assert back.band == log.band and back.passed == 7 and back.notes == log.notes and len(back.notes) == 1
     np.testing.assert_array_equal(back.keep, keep)
     np.testing.assert_array_equal(back.wrenches["tool"], log.wrenches["tool"])
     np.testing.assert_array_equal(back.reference.q, Q + 1)
@@ -100,11 +101,11 @@ def test_nothing_else_is_written(tmp_path):
 # -- text of others ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "  ", ", "])
-@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize(
+    "delimiter, decimal",
+    [*((each, ".") for each in (",", ";", "\t", "  ", ", ")), *((each, ",") for each in (";", "\t", " "))],
+)
 def test_delimiters_are_found_out(tmp_path, delimiter, decimal):
-    if decimal == "," and "," in delimiter:
-        pytest.skip("nobody could read that")
     log = Log.read(written(tmp_path, text_of(delimiter, decimal=decimal)))
     same(log, Log(T, Q, TAU, V))
 
@@ -237,7 +238,8 @@ def test_arrays_of_others(tmp_path, save):
     save(tmp_path / "log.npz", time=T, pos=Q.astype(np.float32), torque=TAU, label="a text", empty=np.zeros((0, 3)))
     log = Log.read(tmp_path / "log.npz")
     np.testing.assert_array_equal(log.q, Q.astype(np.float32))
-    same(Log.read(tmp_path / "log.npz", q="torque", joints=("a", "b")), Log(T, TAU, TAU, joints=("a", "b")))
+    twice = Log.read(tmp_path / "log.npz", q="torque", tau="torque", joints=("a", "b"))
+    same(twice, Log(T, TAU, TAU, joints=("a", "b")))
 
 
 def test_tables_of_others(tmp_path):

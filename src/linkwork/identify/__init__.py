@@ -1,10 +1,11 @@
 """From measurements to a physical model: recordings, motions that excite, fits."""
 
 from .fit import Fit, Values
+from .gains import Gains, drive_gains
 from .log import Log
 from .solve import identify
 
-__all__ = ["Fit", "Log", "Values", "identify"]
+__all__ = ["Fit", "Gains", "Log", "Values", "drive_gains", "identify"]
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,8 @@ class Log:
     ``joints``: names of the columns of q; ``rates``: of v and a, and ``forces``: of tau, where they are not the same.
     Without names the columns are in the robot's order. ``reference``: what was commanded, a Point of arrays (N, n).
     ``wrenches``: frame -> (N, 6), force and moment that act on it, in its axes. ``keep``: which samples count, all if
-    not said; the others are there for the filters. ``band``: see ``banded``. ``notes``: what was done.
+    not said; the others are there for the filters. ``band``: see ``banded``. ``passed``: the cutoff in Hz of the low
+    pass that ``smoothed`` has put q through. ``notes``: what was done.
     """
 
     t: Any
@@ -51,6 +52,7 @@ class Log:
     wrenches: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     keep: Any = field(default=None, kw_only=True)
     band: Band | None = field(default=None, kw_only=True)
+    passed: float | None = field(default=None, kw_only=True)
     notes: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self):
@@ -219,18 +221,6 @@ class Log:
 
     # -- parts of it -------------------------------------------------------------------------------------------------
 
-    def changed(self, *notes: str, **changes: Any) -> Log:
-        """With other values of its fields, and notes of it."""
-        return replace(self, **changes, notes=(*self.notes, *notes))
-
-    def mapped(self, change: Any, note: str, **changes: Any) -> Log:
-        """The same ``change`` of all arrays of samples, and other values of other fields."""
-        arrays = {kind: change(x) for kind in ("q", "v", "a", "tau") if (x := getattr(self, kind)) is not None}
-        if self.reference is not None:
-            arrays["reference"] = Point(*(None if x is None else change(x) for x in self.reference))
-        arrays["wrenches"] = {frame: change(x) for frame, x in self.wrenches.items()}
-        return self.changed(note, **{**arrays, **changes})
-
     def __getitem__(self, rows: slice) -> Log:
         """Samples in a row: ``log[100:2000]``."""
         if not isinstance(rows, slice) or rows.step not in (None, 1):
@@ -238,7 +228,7 @@ class Log:
         begin, end, _ = rows.indices(len(self))
         note = f"samples {begin} to {end - 1} of {len(self)} taken"
         keep = None if self.keep is None else self.keep[rows]
-        return self.mapped(lambda x: x[rows], note, t=self.t[rows], keep=keep)
+        return treatment.mapped(self, lambda x: x[rows], note, t=self.t[rows], keep=keep)
 
     def between(self, start: float | None = None, end: float | None = None) -> Log:
         """Samples from a time to another one, both as in ``t``; from the first or to the last if not said."""
@@ -270,14 +260,15 @@ class Log:
         """q, v and a through a low pass without delay (Butterworth, forwards and backwards), and derivatives for what
         was not measured: "central" differences of what is filtered, or those of a "cubic" fitted around each sample.
 
-        ``cutoff``: in Hz; if not said, from where the spectrum of q sinks into its noise. Uneven times are resampled.
+        ``cutoff``: in Hz; if not said, where the spectrum of q sinks into its noise. Uneven times are resampled.
         tau and the reference stay: see ``banded``.
         """
         return treatment.smoothed(self, cutoff, order, derivatives)
 
     def banded(self, cutoff: float | None = None, order: int = 4, decimate: int | None = None) -> Log:
         """Regressor and joint forces shall both go through this low pass, when equations are made of the log, and every
-        ``decimate``-th sample of them is taken: as the cutoff allows, if not said. The log's arrays stay."""
+        ``decimate``-th sample of them is taken: as the cutoff allows, if not said. The log's arrays stay. ``cutoff``:
+        in Hz; that of ``smoothed``, if not said, or chosen as it does."""
         return treatment.banded(self, cutoff, order, decimate)
 
     def decimated(self, count: int) -> Log:

@@ -12,7 +12,7 @@ from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..formulations import layouts
 from ..model.coordinates import Coordinates
 from .signals import blocks, derivative
-from .treatment import continuous, even
+from .treatment import changed, continuous, even
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -43,7 +43,7 @@ def for_robot(log: Log, robot: Robot) -> Log:
         reference = Point(followed, *_rates(robot, followed, told.v, told.a, rates))
     notes = [f"columns are those of {robot.name}"] if any(names[k] != getattr(log, k) for k in names) else []
     arrays: dict[str, Any] = {"q": q, "v": v, "a": a, "tau": tau, "reference": reference}
-    return _differentiated(log.changed(*notes, *how, *unforced, **arrays, **names), robot)
+    return _differentiated(changed(log, *notes, *how, *unforced, **arrays, **names), robot)
 
 
 # -- names ---------------------------------------------------------------------------------------------------------
@@ -250,12 +250,12 @@ def _differentiated(log: Log, robot: Robot) -> Log:
         note = "v is differentiated from q by central differences"
         if a is None:
             a, note = derivative(log.q[:, held], rate, 2), note.replace("v is", "v and a are")
-        return log.changed(note, v=v, a=a)
+        return changed(log, note, v=v, a=a)
     note = "a is differentiated from v by central differences"
     if v is None:
         v = _along(coordinates, np.asarray(log.q), rate)[:, independent]
         note = "v is differentiated from q by central differences along its coordinates" + ("; " + note) * (a is None)
-    return log.changed(note, v=v, a=derivative(v, rate) if a is None else a)
+    return changed(log, note, v=v, a=derivative(v, rate) if a is None else a)
 
 
 def _along(coordinates: Coordinates, q: np.ndarray, rate: float) -> np.ndarray:
@@ -313,7 +313,7 @@ def from_drives(log: Log, robot: Robot) -> Log:
             raise ShapeError("columns of v, a and q must be of the same drives", where=where, got=x.shape)
         return x @ back
 
-    return log.changed(
+    return changed(log, 
         f"motors to joints by the transmissions of {robot.name}",
         q=turned(log.q), v=turned(log.v), a=turned(log.a), tau=log.tau @ T[pushed][:, felt],
         reference=None if log.reference is None else Point(*map(turned, log.reference)),

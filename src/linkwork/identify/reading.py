@@ -36,7 +36,6 @@ UNITS = {
 }
 HIGHEST = 1e9  # Hz
 CURRENTS = {"A": 1.0, "mA": 1e-3}
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 class Choice(NamedTuple):
@@ -101,6 +100,7 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         "wrenches": pushes,
         "keep": None if keep is None else main.take([keep])[:, 0] != 0,
         "band": _band(about.get("band"), main.where),
+        "passed": passed if _is_frequency(passed := about.get("passed")) else None,
         "notes": (*notes, *note),
     }
 
@@ -117,9 +117,13 @@ def _band(told: Any, where: str) -> Band | None:
     if told is None:
         return None
     whole = isinstance(told, list) and len(told) == 3 and all(type(x) is int and x > 0 for x in told[1:])
-    if not whole or not (isinstance(told[0], (int, float)) and 0 < told[0] < HIGHEST):
+    if not whole or not _is_frequency(told[0]):
         raise LinkworkError("this is no band", where=where, got=told, expected="cutoff, order, decimation")
     return Band(*told)
+
+
+def _is_frequency(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 < value < HIGHEST
 
 
 def _listed(table: Table) -> str:

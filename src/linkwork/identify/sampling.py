@@ -75,7 +75,8 @@ def even_grid(t: np.ndarray, step: float) -> np.ndarray:
 def in_gaps(t: np.ndarray, times: np.ndarray, step: float) -> np.ndarray:
     """Which of ``times`` are between samples that are far apart."""
     after = np.clip(np.searchsorted(t, times, "right"), 1, len(t) - 1)
-    return (t[after] - t[after - 1] > GAP * step) & (times > t[after - 1]) & (times < t[after])
+    inside = np.minimum(times - t[after - 1], t[after] - times) > ROUNDED * step
+    return inside & (t[after] - t[after - 1] > GAP * step)
 
 
 def settled(t: np.ndarray, step: float) -> np.ndarray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..control import Point
 from ..errors import LinkworkError, ShapeError
 from .sampling import ROUNDED, even_grid, in_gaps, interpolated, settled, spacing
 from .signals import derivative, motion_cutoff, settling, zero_phase
@@ -30,6 +31,22 @@ class Band:
     decimate: int = 1
 
 
+def changed(log: Log, *notes: str, **changes: Any) -> Log:
+    """With other values of its fields, and notes of it."""
+    return replace(log, **changes, notes=(*log.notes, *notes))
+
+
+def mapped(log: Log, change: Callable[[np.ndarray], np.ndarray], note: str, **changes: Any) -> Log:
+    """The same ``change`` of all arrays of samples, and other values of other fields."""
+    arrays: dict[str, Any] = {
+        kind: change(x) for kind in ("q", "v", "a", "tau") if (x := getattr(log, kind)) is not None
+    }
+    if log.reference is not None:
+        arrays["reference"] = Point(*(None if x is None else change(x) for x in log.reference))
+    arrays["wrenches"] = {frame: change(x) for frame, x in log.wrenches.items()}
+    return changed(log, note, **arrays, **changes)
+
+
 # -- times ---------------------------------------------------------------------------------------------------------
 
 
@@ -41,7 +58,7 @@ def even(log: Log) -> Log:
     if not found.even:
         return resampled(log, None)
     note = f"times leave an even grid by up to {found.jitter:.2g} of a step, and are taken as even"
-    return log.changed(note, t=np.linspace(log.t[0], log.t[-1], len(log)))
+    return changed(log, note, t=np.linspace(log.t[0], log.t[-1], len(log)))
 
 
 def resampled(log: Log, rate: float | None) -> Log:
@@ -52,7 +69,7 @@ def resampled(log: Log, rate: float | None) -> Log:
     if new > 1.001 * step:  # less than there is: without what would fold into it
         log = even(log)
         cutoff = SHARE / (2 * new)
-        log = log.mapped(lambda x: zero_phase(x, 1 / step, cutoff, SHARP), _filtered_note("all", cutoff, SHARP))
+        log = mapped(log, lambda x: zero_phase(x, 1 / step, cutoff, SHARP), _filtered_note("all", cutoff, SHARP))
     grid = even_grid(log.t, new)
     nodes = settled(log.t, step)
     dropped = len(nodes) - int(nodes.sum())
@@ -66,7 +83,7 @@ def resampled(log: Log, rate: float | None) -> Log:
     note += f"; {dropped} samples left out, that follow others at once" if dropped else ""
     note += f"; {int(gaps.sum())} samples in gaps do not count" if gaps.any() else ""
     whole = continuous(log)
-    return unit(whole.mapped(lambda x: interpolated(t, x if not dropped else x[nodes], grid), note, t=grid, keep=keep))
+    return unit(mapped(whole, lambda x: interpolated(t, x if not dropped else x[nodes], grid), note, t=grid, keep=keep))
 
 
 def decimated(log: Log, count: int) -> Log:
@@ -83,7 +100,7 @@ def decimated(log: Log, count: int) -> Log:
     note = f"every {count}-th sample taken, after a low pass at {cutoff:.4g} Hz"
     keep = None if log.keep is None else log.keep[::count]
     return unit(
-        log.mapped(lambda x: zero_phase(x, log.rate, cutoff, SHARP)[::count], note, t=log.t[::count], keep=keep)
+        mapped(log, lambda x: zero_phase(x, log.rate, cutoff, SHARP)[::count], note, t=log.t[::count], keep=keep)
     )
 
 
@@ -111,7 +128,7 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     elif found["v"] is None and not quaternions(log.joints):
         found["v"] = derivative((raw if window else found)["q"], rate, 1, window)
         notes.append("v is differentiated from q")
-    return unit(log.changed(*notes, **found))
+    return unit(changed(log, *notes, **found, passed=min(cutoff, log.passed or cutoff)))
 
 
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
@@ -124,12 +141,14 @@ def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> 
         raise ShapeError("no equations remain", where="decimate", got=decimate, expected=expected)
     note = f"regressor and joint forces go through a low pass at {cutoff:.4g} Hz, order {order}, without delay{chosen}"
     note += f"; every {every}-th sample of them is taken" if every > 1 else ""
-    return log.changed(note, band=Band(float(cutoff), int(order), int(every)))
+    return changed(log, note, band=Band(float(cutoff), int(order), int(every)))
 
 
 def _cutoff(log: Log, cutoff: float | None) -> tuple[float, str]:
     if cutoff is not None:
         return _positive(cutoff, "cutoff"), ""
+    if log.passed is not None:  # nothing of the noise is left to tell it
+        return log.passed, ", as q before"
     return motion_cutoff(log.q, log.rate), " (chosen from the spectrum of q)"
 
 
@@ -161,7 +180,7 @@ def continuous(log: Log) -> Log:
         if (flips < 0).any():
             q = q.copy() if q is log.q else q
             q[:, first : first + 4] = part * np.cumprod(flips)[:, None]
-    return log if q is log.q else log.changed(q=q)
+    return log if q is log.q else changed(log, q=q)
 
 
 def unit(log: Log) -> Log:
@@ -172,7 +191,7 @@ def unit(log: Log) -> Log:
     q = log.q.copy()
     for first in places:
         q[:, first : first + 4] /= np.linalg.norm(q[:, first : first + 4], axis=1, keepdims=True)
-    return log.changed(q=q)
+    return changed(log, q=q)
 
 
 # -- which samples count, and noise ------------------------------------------------------------------------------------
@@ -194,7 +213,7 @@ def without_standstill(log: Log, share: float, duration: float) -> Log:
     if keep.sum() < 2:
         raise LinkworkError("the robot stands still all the time", where="log", got=f"{len(log)} samples")
     seconds = cut / log.rate
-    return log.changed(f"{cut} samples at standstill ({seconds:.3g} s) do not count", keep=keep if cut else log.keep)
+    return changed(log, f"{cut} samples at standstill ({seconds:.3g} s) do not count", keep=keep if cut else log.keep)
 
 
 def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> Log:
@@ -211,4 +230,4 @@ def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> 
         changes[kind] = values + size * rng.standard_normal(values.shape)
         told = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
         notes.append(f"normal noise added to {kind}, standard deviation {told}")
-    return unit(log.changed(*notes, **changes))
+    return unit(changed(log, *notes, **changes))

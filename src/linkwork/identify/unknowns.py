@@ -11,7 +11,6 @@ import numpy as np
 from ..errors import LinkworkError, UnknownNameError
 from ..formulations import drives_of
 from ..formulations.drives import motors
-from ..function import Function
 from ..model import ELEMENTS, FrictionLaw, Model, changed_drives
 from ..model.drive import Coulomb, Viscous, law_with
 from ..parameters import base_parameters, parameter_vector
@@ -47,7 +46,7 @@ class Unknowns:
     bodies: tuple[tuple[str, int], ...]
     positive: tuple[int, ...]
     regressor: Callable[..., np.ndarray]
-    known: Function | None
+    known: Callable[..., np.ndarray] | None
     changed: Callable[[Mapping[str, float]], Robot]  # the robot with values by standard names
 
     def __len__(self) -> int:
@@ -238,7 +237,7 @@ def _values(model: Model, standard: Sequence[str]) -> np.ndarray:
     return np.array([known.get(name, 0.0) for name in standard])
 
 
-def _known(model: Model, unknown: Sequence[str], frames: Sequence[str]) -> Function | None:
+def _known(model: Model, unknown: Sequence[str], frames: Sequence[str]) -> Callable[..., np.ndarray] | None:
     """Forces of what is not asked for, if anything is left."""
     rest = with_standard(model, dict.fromkeys(unknown, 0.0))
     acting = any(any(body.inertia) for body in rest.bodies) or rest.forces or frames

@@ -14,10 +14,12 @@ import numpy as np
 from ..errors import LinkworkError
 from ..files import write_bytes
 from ..sim.storage import KEY, load_pyarrow
-from .reading import FORMAT, WRENCH
+from .reading import FORMAT
 
 if TYPE_CHECKING:
     from .log import Log
+
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 def save(log: Log, path: Path) -> None:
@@ -44,7 +46,7 @@ def _arrays(log: Log) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
 def _about(log: Log) -> str:
     entries = {name: own for name, (own, _) in _arrays(log).items()}
     band = None if log.band is None else astuple(log.band)
-    return json.dumps({"format": FORMAT, "entries": entries, "band": band, "notes": log.notes})
+    return json.dumps({"format": FORMAT, "entries": entries, "band": band, "passed": log.passed, "notes": log.notes})
 
 
 def _columns(log: Log) -> dict[str, np.ndarray]:
