@@ -74,9 +74,10 @@ class Prior:
     start: np.ndarray
 
     @staticmethod
-    def of(unknowns: Unknowns, typical: np.ndarray) -> Prior:
-        """``typical``: sizes of the drives' parameters, where the prior has none."""
-        start = unknowns.prior.copy()
+    def of(unknowns: Unknowns, thought: np.ndarray, typical: np.ndarray) -> Prior:
+        """``thought``: all standard parameters, as far as is known before. ``typical``: sizes of the drives' parameters,
+        where the prior has none."""
+        start = thought.copy()
         bodies = [slice(at, at + TEN) for _, at in unknowns.bodies]
         inverse = np.zeros((0, 4, 4))
         if bodies:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 EXACT = 1e-6  # of the size of a force: no measurement is better, and the prior's term would drown in rounding
 NEARLY = 1e-3  # of the least error of held-out data: a stronger pull may cost as much
+BARRIER = 1e-2  # weight of the entropic term where nothing is thought before: it keeps inside, and pulls by no more
 METHODS = ("consistent", "wls", "ols", "irls", "iv", "simulation")
 
 
@@ -109,7 +110,8 @@ def _found(
     unknowns, information = data.unknowns, data.information
     before = unknowns.base_prior
     first = wls(information, before)
-    prior = Prior.of(unknowns, _typical(unknowns, first.x))
+    thought = unknowns.prior if unknowns.prior.any() else first.x  # of a load, nothing is thought before
+    prior = Prior.of(unknowns, thought, _typical(unknowns, first.x))
     if method == "consistent":
         return _consistent(data, first, prior, gamma)
     if method == "ols":
@@ -138,7 +140,9 @@ def _consistent(data: _Data, first: Solution, prior: Prior, gamma: float | None)
     weights = np.sqrt(information.thin) / np.maximum(first.sigma, EXACT * size)
     K = unknowns.matrix
     notes: tuple[str, ...] = ()
-    if gamma is None:
+    if gamma is None and not unknowns.prior.any():
+        gamma = BARRIER
+    elif gamma is None:
         gamma, text = _chosen(data, prior, weights)
         notes = (text,)
     T = information.triangle(weights)
