@@ -75,8 +75,8 @@ class Prior:
 
     @staticmethod
     def of(unknowns: Unknowns, thought: np.ndarray, typical: np.ndarray) -> Prior:
-        """``thought``: all standard parameters, as far as is known before. ``typical``: sizes of the drives' parameters,
-        where the prior has none."""
+        """``thought``: all standard parameters, as far as known before. ``typical``: sizes of the drives' parameters,
+        where these are zero."""
         start = thought.copy()
         bodies = [slice(at, at + TEN) for _, at in unknowns.bodies]
         inverse = np.zeros((0, 4, 4))
