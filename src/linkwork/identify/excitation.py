@@ -119,7 +119,7 @@ def excite(
     if idle:
         notes.append(f"{idle} of {len(names)} parameters, or combinations of them, act in no motion of these joints")
     if not condition < 1e8:
-        notes.append("Not all parameters are excited: more harmonics, or more joints that move, may help")
+        notes.append("not all parameters are excited: more harmonics, or more joints that move, may help")
     return Excitation(
         robot=robot,
         joints=path.names,
@@ -162,18 +162,23 @@ class _Checked:
     rows: list[Rows]
     grid: Grid
 
-    def excess(self, coefficients: np.ndarray) -> np.ndarray | None:
+    def excess(self, coefficients: np.ndarray, grid: Grid) -> np.ndarray | None:
         """How far each row is beyond its limits at most, relative to what is allowed; none where loops are open."""
-        moved = self.problem.at(coefficients, self.grid)
+        moved = self.problem.at(coefficients, grid)
         if moved is None:
             return None
-        with np.errstate(invalid="ignore"):
-            parts = [np.maximum(row.values(moved) - row.upper, row.lower - row.values(moved)) / row.scale for row in self.rows]
-        return np.concatenate([part.max(axis=0) for part in parts])
+        found = []
+        for row in self.rows:
+            values = row.values(moved)
+            found.append(np.maximum(values.max(axis=0) - row.upper, row.lower - values.min(axis=0)) / row.scale)
+        return np.concatenate(found)
 
     def within(self, coefficients: np.ndarray) -> bool:
-        excess = self.excess(coefficients)
-        return excess is not None and bool((excess <= -RESERVE).all())
+        for grid in (self.problem.grid, self.grid):  # most motions that leave their limits do so at few times, too
+            excess = self.excess(coefficients, grid)
+            if excess is None or not (excess <= -RESERVE).all():
+                return False
+        return True
 
     def largest(self, coefficients: np.ndarray) -> np.ndarray | None:
         """The motion, made smaller about its middle as far as limits ask for it; none if that does not help."""
@@ -223,7 +228,7 @@ def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndar
                 break
             continue
         resting = np.where(np.arange(coefficients.shape[1]) == 0, coefficients, 0.0)
-        excess = checked.excess(resting)
+        excess = checked.excess(resting, problem.grid)
         if excess is not None and float(excess.max()) < least[0]:
             labels = [f"{row.quantity} of {name}" for row in checked.rows for name in row.names]
             least = float(excess.max()), f"{labels[int(excess.argmax())]} is beyond its limit even at rest"

@@ -73,7 +73,7 @@ def limits_of_series(path: Path, limits: Limits, still: Mapping[str, float], not
         if name in given:
             around = path.middle[k] + np.array([-1, 1]) * given[name] if np.ndim(given[name]) == 0 else given[name]
             low[k], high[k] = max(low[k], around[0]), min(high[k], around[1])
-    _say(notes, "half a turn or half a metre to each side of home, or zero", names, np.minimum(-low, high))
+    _say(notes, "positions half a turn or half a metre to each side of home, or zero", names, np.minimum(-low, high))
     reach = np.where(turning, TURN, SHIFT)
     low, high = np.where(np.isinf(low), path.middle - reach, low), np.where(np.isinf(high), path.middle + reach, high)
     given = _by_joint(limits.velocity, names, "velocity")
@@ -125,7 +125,7 @@ def _in_file(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _say(notes: list[str], what: str, names: Sequence[str], values: Any) -> None:
     if free := [name for name, value in zip(names, values, strict=True) if math.isinf(value)]:
-        notes.append(f"No limits are known of {', '.join(free)}: {what}")
+        notes.append(f"no limits of the file for {'all joints' if len(free) == len(names) else ', '.join(free)}: {what}")
 
 
 def _by_joint(given: Any, names: Sequence[str], what: str, *, pair: bool = False) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def limits_of_torques(robot: Robot, limits: Limits, notes: list[str]) -> list[Ro
     given = _by_joint(limits.torque, layout.names, "torque")
     own = [model.coordinates.joint_of(k).effort_limit for k in model.mobility.forced]
     most = np.minimum(own, [given.get(name, np.inf) for name in layout.names]) * limits.share
-    _say(notes, "nothing bounds their forces", layout.names, most)
+    _say(notes, "forces are not bounded", layout.names, most)
     forces = robot.inverse_dynamics
     back = forces.vjp(("q", "v", "a"))
 

@@ -33,10 +33,11 @@ def draw(excitation: Excitation) -> Figure:
                 continue
             _draw(panel, excitation, array, margin)
             if k == 0:
-                panel.set_title({"torque": "torque or force"}.get(quantity, quantity))
-        panels[k][0].text(-0.02, 1.04, name, transform=panels[k][0].transAxes, fontsize=9, fontweight="bold", va="bottom")
+                panel.set_title({"torque": "torque or force"}.get(quantity, quantity), pad=20)
+        panels[k][0].text(0, 1.04, name, transform=panels[k][0].transAxes, fontsize=9, color="C0", va="bottom")
     for panel in panels[-1]:
         panel.set_xlabel("t [s]")
+    figure.align_ylabels()
     best, median = (excitation.random["condition"][key] for key in ("best", "median"))
     compared = f"of {excitation.random['count']} random motions {best:.4g} at best, {median:.4g} in the middle"
     figure.suptitle(f"{excitation.robot.name}: condition number {excitation.condition:.4g}; {compared}")
