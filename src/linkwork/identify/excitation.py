@@ -77,7 +77,9 @@ def excite(
     Robots with loops move by their motors, if these tell all joints, else by their independent joints, and stay away
     from singular positions. Nothing looks at collisions of links.
     """
-    _check(objective, period=period, rate=rate, friction_width=friction_width, ramp=period / 5 if ramp is None else ramp)
+    _check(
+        objective, period=period, rate=rate, friction_width=friction_width, ramp=period / 5 if ramp is None else ramp
+    )
     _check_whole(periods=periods, harmonics=harmonics, starts=starts)
     ramp = period / 5 if ramp is None else ramp
     limits = Limits(position, velocity, acceleration, torque, share)
@@ -250,7 +252,9 @@ def _check(objective: str, **numbers: float) -> None:
         raise UnknownNameError("objective", str(objective), OBJECTIVES, where="excite")
     for name, value in numbers.items():
         if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
-            raise LinkworkError("out of range", where=f"excite, {name}", got=repr(value), expected="a number above zero")
+            raise LinkworkError(
+                "out of range", where=f"excite, {name}", got=repr(value), expected="a number above zero"
+            )
 
 
 def _check_whole(**numbers: int) -> None:

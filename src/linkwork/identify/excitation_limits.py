@@ -89,7 +89,10 @@ def limits_of_series(path: Path, limits: Limits, still: Mapping[str, float], not
         if name in still:
             middle[k], half[k] = still[name], np.inf  # where it is, is the caller's wish
         elif not low[k] < high[k]:
-            got, expected = f"{low[k]:g} to {high[k]:g}", "a lower limit below the upper one, or a joint that stays still"
+            got, expected = (
+                f"{low[k]:g} to {high[k]:g}",
+                "a lower limit below the upper one, or a joint that stays still",
+            )
             raise LinkworkError("there is no room to move", where=f"position of {name!r}", got=got, expected=expected)
     return [
         _own(path, "position", "x", middle - half, middle + half),
@@ -125,7 +128,9 @@ def _in_file(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _say(notes: list[str], what: str, names: Sequence[str], values: Any) -> None:
     if free := [name for name, value in zip(names, values, strict=True) if math.isinf(value)]:
-        notes.append(f"no limits of the file for {'all joints' if len(free) == len(names) else ', '.join(free)}: {what}")
+        notes.append(
+            f"no limits of the file for {'all joints' if len(free) == len(names) else ', '.join(free)}: {what}"
+        )
 
 
 def _by_joint(given: Any, names: Sequence[str], what: str, *, pair: bool = False) -> dict[str, Any]:
@@ -168,7 +173,7 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
     found = []
     held, low, high = bounded(lambda joint: (joint.lower, joint.upper))
     if held:
-        places = [coordinates.position_of(k) for k in held]
+        places = [place for place in map(coordinates.position_of, held) if place is not None]
 
         def positions(moved: Moved) -> np.ndarray:
             return moved.q[:, places]

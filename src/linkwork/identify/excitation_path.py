@@ -43,6 +43,10 @@ class Slopes:
     v: np.ndarray
     a: np.ndarray
 
+    @staticmethod
+    def zeros(moved: Moved) -> Slopes:
+        return Slopes(*(np.zeros(like.shape) for like in 3 * (moved.x,) + 3 * (moved.v,)))
+
 
 @dataclass(eq=False)
 class Path:

@@ -1,7 +1,7 @@
 """Looking for the best motion: information of a motion, its slopes, and descent within limits.
 
 Condition number and determinant are functions of the eigenvalues of the information matrix F, the mean over a period of
-(Y P)^T (Y P), the largest first. P scales the columns of the regressor Y, each by its root mean square over the random motions, and leaves
+(Y P)^T (Y P). P scales the columns of the regressor Y, each by its root mean square over the random motions, and leaves
 out what does not act in any of them. The slope by F is V diag(slopes by eigenvalues) V^T, and goes back through F to Y,
 through the regressor to positions, velocities and accelerations, and from these to the coefficients, all exactly.
 """
@@ -20,6 +20,7 @@ from .excitation_limits import Rows
 from .excitation_path import Moved, Path, Slopes
 from .excitation_series import Grid
 
+DIGITS = 1e-8  # of the largest eigenvalue: smaller ones of F are not exact enough for slopes
 SINGULAR = 1e-12  # condition numbers beyond its inverse are rounding alone
 RANK = 1e-8  # of the largest singular value of the random motions together: what is below acts in none
 SHARP = (2.0, 8.0)  # powers of eigenvalues whose sums stand for the extreme ones at first, see ``_smooth_condition``
@@ -115,18 +116,23 @@ class Problem:
         return self.regressor(*(each[self.grid.inside] for each in (moved.q, moved.v, moved.a)))
 
     def spectrum(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Singular values of W = Y P over the root of the number of samples, and the right singular vectors in columns;
-        by the triangular factor, since the eigenvalues of F alone would lose half of the digits."""
+        """Eigenvalues of F and its eigenvectors in columns, the largest first. Where F itself would lose too many
+        digits, by the triangular factor of W = Y P."""
         W = (Y @ self.columns).reshape(-1, self.columns.shape[1])
-        _, values, vectors = np.linalg.svd(np.linalg.qr(W, mode="r") / np.sqrt(len(Y)))
-        return np.concatenate([values, np.zeros(len(vectors) - len(values))]), vectors.T
+        values, vectors = np.linalg.eigh(W.T @ W / len(Y))
+        if values[0] > DIGITS * values[-1]:
+            return values[::-1], vectors[:, ::-1]
+        _, roots, transposed = np.linalg.svd(np.linalg.qr(W, mode="r"))
+        values = np.zeros(len(transposed))
+        values[: len(roots)] = roots**2 / len(Y)
+        return values, transposed.T
 
     def scaled_by(self, motions: Sequence[np.ndarray]) -> int:
         """Choose P by these motions; how many columns act in none of them, alone or together."""
         stacked = np.concatenate([np.concatenate(self.regressors(each)) for each in motions])
         size = np.sqrt((stacked**2).mean(axis=0))
         inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > RANK * size.max())
-        _, values, directions = np.linalg.svd(stacked * inverse, full_matrices=False)
+        _, values, directions = np.linalg.svd(np.linalg.qr(stacked * inverse, mode="r"))
         rank = int((values > RANK * values[0]).sum())
         self.columns = inverse[:, None] * directions[:rank].T if rank < len(size) else np.diag(inverse)
         return len(size) - rank
@@ -135,7 +141,7 @@ class Problem:
         """Condition number of the scaled regressor over a period, and logarithm of the determinant of F."""
         values, _ = self.spectrum(self.regressors(coefficients))
         with np.errstate(divide="ignore"):
-            return float(values[0] / values[-1]), 2 * float(np.log(values).sum())
+            return float(np.sqrt(values[0] / values[-1])), float(np.log(values).sum())
 
     def value(self, z: np.ndarray, judge: Judge, weights: Weights | None = None) -> tuple[float, np.ndarray]:
         """What ``judge`` says of the motion, with the price of limits it breaks; and its slopes."""
@@ -149,11 +155,13 @@ class Problem:
         if not np.isfinite(Y).all():
             return lost
         values, V = self.spectrum(Y)
-        if not values[-1] > SINGULAR * values[0]:
+        if not values[-1] > SINGULAR**2 * values[0]:
             return lost
-        found, by_values = judge(values**2)
+        found, by_values = judge(values)
         Y_bar = (2 / len(Y)) * (Y @ (self.columns @ ((V * by_values) @ V.T) @ self.columns.T))
-        slopes = Slopes(*(np.zeros((len(self.grid.t), n)) for n in 3 * [len(self.path.names)] + 3 * [self.path.model.nv]))
+        slopes = Slopes(
+            *(np.zeros((len(self.grid.t), n)) for n in 3 * [len(self.path.names)] + 3 * [self.path.model.nv])
+        )
         for whole, part in zip((slopes.q, slopes.v, slopes.a), self.back(*state, Y_bar), strict=True):
             whole[inside] = part
         if weights is not None:

@@ -38,7 +38,12 @@ class FourierFromRest(Reference):
                 where = f"FourierFromRest.{name}"
                 raise LinkworkError("out of range", where=where, got=value, expected="above zero")
         series = self._series
-        tidy = {"offset": series.offset, "sines": series.sines, "cosines": series.cosines, "frequency": series.frequency}
+        tidy = {
+            "offset": series.offset,
+            "sines": series.sines,
+            "cosines": series.cosines,
+            "frequency": series.frequency,
+        }
         for name, value in {**tidy, "duration": self.periods * series.duration + 2 * self.ramp}.items():
             object.__setattr__(self, name, value)
 
@@ -79,9 +84,7 @@ class FourierFromRest(Reference):
         r = 1 - s
         cube, square = r * r * r, r * r
         place = mixed(cube * (1 + s * (3 + 6 * s)), cube * s * (1 + 3 * s), 0.5 * cube * s * s)
-        rate = mixed(
-            -30 * square * s * s, square * (1 + s * (2 - 15 * s)), 0.5 * square * s * (2 - 5 * s)
-        )
+        rate = mixed(-30 * square * s * s, square * (1 + s * (2 - 15 * s)), 0.5 * square * s * (2 - 5 * s))
         change = mixed(-60 * r * s * (1 - 2 * s), r * s * (60 * s - 36), r * (1 + s * (10 * s - 8)))
         return place, rate, change
 
