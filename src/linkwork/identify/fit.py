@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 BEYOND = 1.05  # of the measured velocities: a prediction is flagged beyond
 
 
+def fastest_of(v: np.ndarray) -> np.ndarray:
+    """The largest velocities, either way; without a copy, since recordings may be long."""
+    axes = tuple(range(v.ndim - 1))
+    return np.maximum(v.max(axis=axes, initial=0.0), -v.min(axis=axes, initial=0.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Values:
     """Numbers with names: ``values``, their standard ``deviations``, what was thought before (``prior``), and in a word
@@ -126,7 +132,7 @@ class Fit:
             yield block.t, block.tau, block.tau - block.z + block.Y @ self.base.values
 
     def _flag(self, v: np.ndarray) -> None:
-        fastest = np.abs(v).max(axis=tuple(range(v.ndim - 1)), initial=0.0)
+        fastest = fastest_of(v)
         beyond = fastest > BEYOND * self.fastest
         if beyond.any():
             names = self.unknowns.robot.coordinates.of_freedoms(self.robot.model.mobility.independent).names

@@ -18,6 +18,7 @@ SETTLED = 1e-2  # change of the unknowns, in deviations, that ends an iteration 
 MOST = 50  # iterations
 HUBER = 1.345  # deviations beyond which an equation counts less: 95 % as good as least squares on normal noise
 MEDIAN = 0.6745  # of the size of a normal deviate
+MEDIANS = 200_000  # samples of which a median is taken
 LEAST = 1e-9  # of the size of a force: its least deviation
 
 
@@ -106,8 +107,9 @@ def irls(unknowns: Unknowns, logs: Sequence[Log], information: Information, prog
 
 
 def _medians(unknowns: Unknowns, logs: Sequence[Log], x: np.ndarray) -> np.ndarray:
-    """Deviations of the forces, from the middle of their residuals."""
-    pairs = [(np.abs(block.z - block.Y @ x), np.abs(block.tau).max(axis=0)) for block in blocks(unknowns, logs)]
+    """Deviations of the forces, from the middle of their residuals, or of a part of them if they are many."""
+    step = -(-sum(map(len, logs)) // MEDIANS)
+    pairs = [(np.abs(block.z - block.Y @ x)[::step], np.abs(block.tau).max(axis=0)) for block in blocks(unknowns, logs)]
     scale = np.median(np.concatenate([off for off, _ in pairs]), axis=0) / MEDIAN
     return np.maximum(scale, _floor(np.max([size for _, size in pairs], axis=0)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..model import pseudo_inertia, unphysical
 from .consistent import GAMMAS, Prior, consistent, path
 from .equations import HELD, Information, Progress, collect
 from .excited import unseen_in_words
-from .fit import Fit, Values
+from .fit import Fit, Values, fastest_of
 from .instruments import instruments_of
 from .least_squares import Solution, irls, iv, ols, wls
 from .log import Log
@@ -153,7 +153,7 @@ def _consistent(data: _Data, first: Solution, prior: Prior, gamma: float | None)
         return K @ consistent(information.without(folds).triangle(weights), prior, gamma, found.theta).theta
 
     x = K @ found.theta
-    solution = Solution(x, K @ spread @ K.T, _sigma(information, x), first.unseen, first.condition, refit)
+    solution = replace(first, x=x, sigma=_sigma(information, x), refit=refit)  # deviations are those of the data alone
     pull = {
         name: _divergence(found.theta[at : at + TEN], inverse)
         for (name, at), inverse in zip(unknowns.bodies, prior.P0_inverse, strict=True)
@@ -201,10 +201,12 @@ def _fit(data: _Data, found: _Found, method: str, unseen: Sequence[str], notes: 
         unknowns.names, solution.x, solution.deviations, unknowns.base_prior,
         tuple("untold" if each else "alone" for each in hidden),
     )  # fmt: skip
-    standard = Values(
-        unknowns.standard, found.theta, np.sqrt(np.maximum(np.diag(found.spread), 0.0)), unknowns.prior,
-        tuple(_told(unknowns.matrix, hidden)),
-    )  # fmt: skip
+    told = _told(unknowns.matrix, hidden)
+    deviations = np.sqrt(np.maximum(np.diag(found.spread), 0.0))
+    for k in (k for k, word in enumerate(told) if word == "alone"):
+        row = int(np.flatnonzero(unknowns.matrix[:, k])[0])
+        deviations[k] = solution.deviations[row] / abs(unknowns.matrix[row, k])
+    standard = Values(unknowns.standard, found.theta, deviations, unknowns.prior, tuple(told))
     return Fit(
         robot=robot,
         method=method,
@@ -217,7 +219,7 @@ def _fit(data: _Data, found: _Found, method: str, unseen: Sequence[str], notes: 
         condition=solution.condition,
         unseen=tuple(unseen),
         physical=_physical(unknowns, found.theta),
-        fastest=np.max([np.abs(log.v).max(axis=0) for log in data.logs], axis=0),
+        fastest=np.max([fastest_of(log.v) for log in data.logs], axis=0),
         unknowns=unknowns,
         logs=tuple(data.given),
         gamma=found.gamma,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..model import Model
+from .fit import fastest_of
 from .log import Log
 from .unknowns import Unknowns
 
@@ -52,8 +53,7 @@ def _forces(names: Sequence[str], thought: np.ndarray, measured: np.ndarray) -> 
 
 
 def _velocities(model: Model, log: Log) -> Iterator[str]:
-    for k, freedom in enumerate(model.mobility.independent):
-        fastest = float(np.abs(log.v[:, k]).max(initial=0.0))
+    for freedom, fastest in zip(model.mobility.independent, fastest_of(log.v), strict=True):
         joint = model.coordinates.joint_of(freedom)
         if joint.revolute and fastest > FAST:
             yield f"{joint.name} turns at {fastest:.3g} rad/s: is it in degrees?"
