@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from .unknowns import Unknowns
 SPAN, SAMPLES = 20_000, 4_000  # of a recording: how much of it is looked at, and how many of these
 RATIO = 2.0
 TRIED = tuple(0.0025 * RATIO**k for k in range(7))  # rad/s or m/s
+GOLDEN, CLOSE = (math.sqrt(5) - 1) / 2, 0.1  # how close sections come to the best width, of its size
 BETTER = 0.99  # of the error without a width: what a width must reach
 
 Jumping = tuple[int, Joint | Motor, str, list[tuple[int, float]]]  # column, drive, element, the forces it acts on
@@ -45,11 +46,22 @@ def width_of(unknowns: Unknowns, logs: Sequence[Log]) -> float:
 
     sharp, tried = error(0.0), [error(width) for width in TRIED]
     k = int(np.clip(np.argmin(tried), 1, len(TRIED) - 2))
-    before, here, after = tried[k - 1 : k + 2]
-    bent = before - 2 * here + after  # of the parabola through the three, over the logarithm of the width
-    shift = 0.5 * (before - after) / bent if bent > 0 else 0.0
-    width = float(f"{TRIED[k] * RATIO ** np.clip(shift, -1, 1):.2g}")
+    width = float(f"{_least(error, TRIED[k - 1], TRIED[k + 1]):.2g}")
     return width if error(width) < sharp + math.log(BETTER) else 0.0
+
+
+def _least(error: Callable[[float], float], low: float, high: float) -> float:
+    """By golden sections of the logarithm: where noise is small, errors rise too steeply for a parabola."""
+    low, high = math.log(low), math.log(high)
+    inner = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
+    values = [error(math.exp(x)) for x in inner]
+    while high - low > CLOSE:
+        if values[0] < values[1]:
+            high, inner, values = inner[1], [inner[1] - GOLDEN * (inner[1] - low), inner[0]], [math.nan, values[0]]
+        else:
+            low, inner, values = inner[0], [inner[1], inner[0] + GOLDEN * (high - inner[0])], [values[1], math.nan]
+        values = [error(math.exp(x)) if math.isnan(value) else value for x, value in zip(inner, values, strict=True)]
+    return math.exp(inner[values.index(min(values))])
 
 
 def _collected(found: Sequence[Block]) -> Information:
