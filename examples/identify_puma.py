@@ -27,7 +27,7 @@ def recorded(motion, noise=1.0):
         motion.start, duration=motion.duration, torque=ComputedTorque(400, 40), reference=motion.reference, every=5
     )
     log = Log(run.t, run.q, run.tau, joints=thought.joint_names).noisy(1, q=2e-5 * noise, tau=0.5 * noise)
-    return log.smoothed(15).banded(10)
+    return log.smoothed(15).banded(10).between(0.2, motion.duration - 0.2)  # derivatives at the ends are poor
 
 
 motion = excite(thought, period=8, periods=2, starts=2, seed=1)
