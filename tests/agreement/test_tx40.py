@@ -9,8 +9,6 @@ import linkwork
 from linkwork.identify import Log
 
 FOLDER = Path(__file__).parent / "tx40"
-LAWS = ("coulomb", "viscous", "offset")
-FRICTION = {f"motor{k}": LAWS for k in range(1, 7)} | {"joint_6": LAWS}
 RATIOS = np.array([32.0, 32, 45, -48, 45, 32])
 
 # of the joints 1 to 6, the last column of the motor that turns 5 and 6; N m, SI
@@ -35,7 +33,7 @@ def log(robot):
 
 @pytest.fixture(scope="module")
 def fit(robot, log):
-    return robot.identify(log, "wls", friction=FRICTION, width=0.02)
+    return robot.identify(log, "wls", width=0.02)
 
 
 def test_recorded_torques_are_explained(fit):
@@ -58,7 +56,7 @@ def test_friction_rotors_and_offsets_are_those_published(fit):
 
 
 def test_bodies_can_be_made_physical_at_little_cost(robot, log, fit):
-    physical = robot.identify(log, friction=FRICTION, width=0.02)
+    physical = robot.identify(log, width=0.02)
     assert physical.is_physical
     assert not fit.is_physical
     assert (physical.errors["fitted"] < 1.15 * fit.errors["fitted"]).all()

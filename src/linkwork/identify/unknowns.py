@@ -149,9 +149,11 @@ def with_standard(model: Model, values: Mapping[str, float]) -> Model:
 
 
 def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
-    """Of each joint and motor by name: laws whose parameters are unknown."""
+    """Of each joint and motor by name: laws whose parameters are unknown. Friction of a joint that a motor turns alone
+    cannot be told from that of the motor, which has it unless asked otherwise."""
     drives = {drive.name: drive for drive in drives_of(model)}
-    driven = [name for name, drive in drives.items() if getattr(drive, "driven", True)]
+    alone = {model.coordinates.joint_of(shares[0][0]).name for _, shares in motors(model) if len(shares) == 1}
+    driven = [name for name, drive in drives.items() if getattr(drive, "driven", True) and name not in alone]
     if not isinstance(friction, Mapping):
         friction = dict.fromkeys(driven, (friction,) if isinstance(friction, str) else friction)
     for name in friction:
