@@ -323,14 +323,21 @@ class Tape:
         """Along the tangent of q0, and by the independent velocities, which tell those of all joints."""
         model = self.plant.model
         x0 = self.plant.parts(self.setup.x0)
-        if (along := self.adjoint.tangents.get("q")) is not None:
-            T = np.empty((len(of_q), *along.outputs[0].shape))
-            backend(self.runner.backend).compile(along, "float64").call(x0["q"], out=(T,))
-            of_q = np.einsum("skn,sk->sn", T, of_q)
+        if "q" in self.adjoint.tangents:
+            of_q = np.einsum("skn,sk->sn", self.tangent(), of_q)
         if not model.loops:
             return of_q, of_v
         more, of_v = self.adjoint.of_velocities(x0["q"], x0["v"][:, list(model.mobility.independent)], of_v)
         return of_q + more, of_v
+
+    def tangent(self) -> np.ndarray:
+        """Slopes of the initial positions by steps along their tangent, (samples, nq, independent velocities)."""
+        model, q = self.plant.model, self.plant.parts(self.setup.x0)["q"]
+        if (along := self.adjoint.tangents.get("q")) is None:
+            return np.broadcast_to(np.eye(model.nq), (len(q), model.nq, model.nq))
+        T = np.empty((len(q), *along.outputs[0].shape))
+        backend(self.runner.backend).compile(along, "float64").call(q, out=(T,))
+        return T
 
 
 def _summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
