@@ -19,9 +19,11 @@ import numpy as np
 
 from ..control import Point
 from ..errors import SimulationWarning
-from ..sim import Trajectory
+from ..sim import Options, Trajectory
 from ..sim.forward import Forward
 from ..sim.now import MEMORY, REFERENCE
+from ..sim.rollout import run as run_steps
+from ..sim.setup import prepare
 from .searched import Searched
 from .segments import Segments
 
@@ -139,13 +141,15 @@ class OutputError:
         if self.controller is not None:
             torque, reference = self.controller, Point(*np.moveaxis(command, 2, 0))
         names = ("q", "v", *(["tau"] if "tau" in self.outputs else []))
+        segments, method = self.segments, self.options["method"]
+        options = Options(
+            torque=torque, reference=reference, memory=starts.memory or None, vary=self.searched.vary(z),
+            every=segments.parts, outputs=names, checkpoint_every=1, diverged="keep", progress=False, **self.options,
+        )  # fmt: skip
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", SimulationWarning)  # on the way any robot may come along
-            run = self.robot.rollout(
-                starts.q, starts.v, torque, self.segments.dt, self.segments.steps, reference=reference,
-                memory=starts.memory or None, vary=self.searched.vary(z), every=self.segments.parts, outputs=names,
-                checkpoint_every=1, diverged="keep", progress=False, **self.options,
-            )  # fmt: skip
+            setup = prepare(self.robot, starts.q, starts.v, segments.steps, segments.dt, options, names)
+            run = run_steps(setup, method, segments.dt, segments.steps, options, check=False)
         made = np.concatenate([run[name] for name in self.outputs], axis=2)
         return Residuals(run, np.where(self.there, made - self.measured, 0.0))
 

@@ -10,8 +10,6 @@ of densities (Lee, Wensing and Park 2020): zero at the prior's P0, beyond all bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 TEN = 10
@@ -57,22 +55,16 @@ def made_physical(rows: np.ndarray, least: float = 1e-3) -> np.ndarray:
     values, vectors = np.linalg.eigh(P / units[:, :, None] / units[:, None, :])
     raised = np.maximum(values, least * rows[:, :1])
     moved = (vectors * raised[:, None, :]) @ vectors.transpose(0, 2, 1) * units[:, :, None] * units[:, None, :]
-    return np.where((values < raised).any(axis=1)[:, None], parameters_of(moved), rows)
+    return np.where(np.any(values < raised, axis=1, keepdims=True), parameters_of(moved), rows)
 
 
-@dataclass(frozen=True, eq=False)
 class Entropic:
     """The pull (1) on bodies whose prior has these ten each, (bodies, 10)."""
 
-    prior: np.ndarray
-
-    def __post_init__(self):
-        P = pseudo_inertia(self.prior)
-        object.__setattr__(self, "inverse", np.linalg.inv(P))
-        object.__setattr__(self, "constant", 4 * len(P) - float(np.linalg.slogdet(P)[1].sum()))
-
-    inverse: np.ndarray = None  # type: ignore[assignment]
-    constant: float = 0.0
+    def __init__(self, prior: np.ndarray):
+        P = pseudo_inertia(prior)
+        self.inverse = np.linalg.inv(P)
+        self.constant = 4 * len(P) - float(np.linalg.slogdet(P)[1].sum())
 
     def value(self, rows: np.ndarray) -> float:
         """Infinite where a body is not physical."""
@@ -90,8 +82,8 @@ class Entropic:
 
 
 def factors(rows: np.ndarray) -> np.ndarray:
-    """F (bodies, 10, 10) of the Hessian F^T F of the pull, which does not depend on the prior: the metric in which steps
-    of bodies are measured, whatever their frames and units. |F x|^2 = tr(X X), X = L^-1 P(x) L^-T, P = L L^T."""
+    """F (bodies, 10, 10) of the Hessian F^T F of the pull, whatever the prior: the metric in which steps of bodies are
+    measured, independent of frames and units. |F x|^2 = tr(X X), X = L^-1 P(x) L^-T, P = L L^T."""
     inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(rows)))
     X = np.einsum("bij,kjl,bml->bkim", inverse, UNITS, inverse, optimize=True)
     i, j = np.triu_indices(4)

@@ -12,7 +12,7 @@ from ..errors import LinkworkError, UnknownNameError
 from ..formulations import carrying
 from ..formulations.regressor import ELEMENTS
 from ..model import Joint, Model
-from ..sim.varied import LAWS, OF_JOINTS, POSITIVE, value_of, varied
+from ..sim.varied import LAWS, OF_JOINTS, POSITIVE, value_of, varied, with_value
 from .pseudo_inertia import TEN, Entropic, factors, made_physical
 
 if TYPE_CHECKING:
@@ -115,8 +115,6 @@ class Searched:
 
 def varied_joint(joint: Joint, other: Joint, names: Iterable[str]) -> Joint:
     """With those values of another that are named."""
-    from ..sim.varied import with_value
-
     for name in names:
         joint = with_value(joint, name, value_of(other, name))
     return joint

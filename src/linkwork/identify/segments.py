@@ -171,13 +171,12 @@ def _reference(robot: Robot, log: Any, period: float, where: str) -> np.ndarray:
     if log.reference is None:
         raise LinkworkError("a controller follows a reference", where=f"{where}, reference", got="none",
                             fix="Log(..., reference=Point(q, v, a)), arrays over time")  # fmt: skip
-    rows = [None if part is None else np.asarray(part, float) for part in Point(*log.reference)]
     shape = (len(log.t), len(robot.model.mobility.motors))
-    for k, part in enumerate(rows):
-        if part is None and k:
-            rows[k] = np.gradient(rows[k - 1], period, axis=0)
-        _fits(rows[k], shape, f"{where}, reference.{Point._fields[k]}")
-    return np.stack(rows, axis=1)  # type: ignore[arg-type]
+    rows: list[np.ndarray] = []
+    for name, part in zip(Point._fields, Point(*log.reference), strict=True):
+        rows.append(np.asarray(part, float) if part is not None else np.gradient(rows[-1], period, axis=0))
+        _fits(rows[-1], shape, f"{where}, reference.{name}")
+    return np.stack(rows, axis=1)
 
 
 def _fits(array: Any, shape: tuple[int, ...], where: str) -> None:

@@ -62,35 +62,35 @@ class Forward:
         if self.start is not None:
             S[:, :, self.columns - self.start.shape[2] :] = self.start[group]
         chunk = max(1, NUMBERS // (count * x * (x + self.columns)))
-        row, kept = 0, []
+        row = 0
         for begin in range(0, tape.steps, tape.segment):
             states = tape.states_between(group, begin, end := min(begin + tape.segment, tape.steps), None)[..., :x]
             for k in range(begin, end, chunk):
                 now = np.arange(k, min(k + chunk, end))
+                last = now[-1] + 1 == tape.steps
+                at = np.append(now, tape.steps) if last else now
+                at = at[at % every == 0]
+                kept = np.empty((count, len(at), x, self.columns))
                 A, C = self._step(group, now, states[:, now - begin])
-                kept = []
                 for n, step in enumerate(now):
                     if step % every == 0:
-                        kept.append(S)
-                    S = A[:, n] @ S                                                   # (1)
+                        kept[:, (step - at[0]) // every] = S
+                    S = A[:, n] @ S  # (1)
                     for columns, slopes in C:
                         S[:, :, columns] += slopes[:, n]
-                at = now[now % every == 0]
-                if now[-1] + 1 == tape.steps and tape.steps % every == 0:
-                    kept, at = [*kept, S], np.append(at, tape.steps)
-                if kept:
-                    rows = slice(row, row := row + len(kept))
-                    yield group, rows, self._of_records(outputs, group, at, states[:, at - begin], np.stack(kept, 1))
+                if last and tape.steps % every == 0:
+                    kept[:, -1] = S
+                if len(at):
+                    rows = slice(row, row := row + len(at))
+                    yield group, rows, self._of_records(outputs, group, at, states[:, at - begin], kept)
 
     def _step(self, group: slice, now: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, list[tuple[Any, np.ndarray]]]:
         """A (samples, steps, x, x) of steps, and parts of C with their columns."""
         inputs = {**self.tape.inputs_at(group, now, x), "s": x}
-        slopes = self._rows(self.tape.adjoint.rows((*self.held, *self.constants)), inputs, ("s",))
+        slopes = self._rows(self.tape.adjoint.rows((*self.held, *self.constants)), inputs, "s")
         return slopes["s"], list(self._own(group, now, slopes))
 
-    def _own(
-        self, group: slice, now: np.ndarray, slopes: Mapping[str, np.ndarray]
-    ) -> Iterator[tuple[Any, np.ndarray]]:
+    def _own(self, group: slice, now: np.ndarray, slopes: Mapping[str, np.ndarray]) -> Iterator[tuple[Any, np.ndarray]]:
         """Columns of constants and held inputs, from slopes by all their entries, (samples, steps, rows, ...)."""
         at = 0
         for name, entries in self.constants.items():
@@ -106,37 +106,36 @@ class Forward:
         self, outputs: Sequence[str], group: slice, now: np.ndarray, x: np.ndarray, S: np.ndarray
     ) -> np.ndarray:
         """Slopes (samples, rows, entries, columns) of outputs where x has slopes S."""
-        tape, found = self.tape, []
-        plant, inputs = tape.plant, None
+        tape, model = self.tape, self.tape.plant.model
+        direct = {} if model.loops else {"q": slice(0, model.nq), "v": slice(model.nq, model.nq + model.nv)}
+        if tuple(outputs) == ("q", "v") and direct:
+            return S[:, :, : model.nq + model.nv]
+        found, inputs = [], None
         for name in outputs:
-            if name in ("q", "v") and not plant.model.loops:
-                first = 0 if name == "q" else plant.model.nq
-                found.append(S[:, :, first : first + (plant.model.nq if name == "q" else plant.model.nv)])
+            if name in direct:
+                found.append(S[:, :, direct[name]])
                 continue
             inputs = inputs or tape.inputs_at(group, now, x)
-            slopes = self._rows(tape.adjoint.of_records(tape.setup.outputs, (name,)), inputs, (name,))
-            parts = [slopes[port.name].reshape(*slopes[port.name].shape[:3], -1) for port in plant.state]
+            slopes = self._rows(tape.adjoint.of_records(tape.setup.outputs, (name,)), inputs, name)
+            parts = [slopes[port.name].reshape(*slopes[port.name].shape[:3], -1) for port in tape.plant.state]
             own = np.concatenate(parts, axis=3) @ S
             for columns, more in self._own(group, now, slopes):
                 own[..., columns] += more
             found.append(own)
-        return np.concatenate(found, axis=2)
+        return np.concatenate(found, axis=2) if len(found) > 1 else found[0]
 
-    def _rows(
-        self, program: Program, inputs: Mapping[str, np.ndarray], weighted: Sequence[str]
-    ) -> dict[str, np.ndarray]:
-        """Results of a product with weights from the left, for all unit weights of one result: (samples, steps, rows,
-        ...) by name."""
+    def _rows(self, program: Program, inputs: Mapping[str, np.ndarray], weighted: str) -> dict[str, np.ndarray]:
+        """A product with weights from the left, for all unit weights of one result: (samples, steps, rows, ...) by
+        name."""
+        unit = next(
+            np.eye(port.size).reshape(-1, *port.shape) for port in program.inputs if port.name == weighted + BAR
+        )
         given = []
-        for port in program.inputs:
-            if port.name.removesuffix(BAR) in weighted and port.name.endswith(BAR):
-                unit = np.eye(port.size).reshape(port.size, *port.shape)
-                given.append(unit)
-                continue
+        for port in program.inputs[:-1]:
             array = inputs[port.name]
             lead = array.shape[: array.ndim - len(port.shape)]
             given.append(array.reshape(*lead, 1, *port.shape) if lead else array)
-        samples, steps = np.broadcast_shapes(*(x.shape[:2] for x in inputs.values() if x.ndim > 2), (1, 1))
-        out = [np.empty((samples, steps, len(unit), *port.shape)) for port in program.outputs]
-        backend(self.tape.runner.backend).compile(program, "float64").call(*given, out=tuple(out))
+        lead = inputs[self.tape.plant.state[0].name].shape[:2]
+        out = [np.empty((*lead, len(unit), *port.shape)) for port in program.outputs]
+        backend(self.tape.runner.backend).compile(program, "float64").call(*given, unit, out=tuple(out))
         return {port.name.removesuffix(BAR): x for port, x in zip(program.outputs, out, strict=True)}

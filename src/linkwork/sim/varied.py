@@ -51,7 +51,8 @@ def with_value(joint: Joint, name: str, value: Scalar) -> Joint:
     kind, field = LAWS[name]
     if kind is Offset and not any(isinstance(law, Offset) for law in joint.friction):
         return replace(joint, friction=(*joint.friction, Offset(value)))
-    laws = [replace(law, **{field: value}) if isinstance(law, kind) else law for law in joint.friction]
+    laws: list[Any] = list(joint.friction)
+    laws = [replace(law, **{field: value}) if isinstance(law, kind) else law for law in laws]
     return replace(joint, friction=tuple(laws))
 
 
