@@ -13,6 +13,7 @@ import numpy as np
 from mutations import mutated_bytes, mutated_tree, parsed, written
 
 import linkwork
+from linkwork.identify.log import Log
 from linkwork.io import BUNDLED
 from linkwork.sweep import read_study
 
@@ -84,6 +85,13 @@ vary:
   viscous: {elbow: {grid: {from: 0, to: 4, count: 3}}}
 outputs: [final.q, peak.tau, rms.error]
 chunk: 4
+"""
+PLAIN_LOG = b"""time; q1; q2; tau1; tau2
+0,0; 0,5; 1e-3; 7; 8
+# a pause
+0,1; 0,6; 2e-3; 7; 8
+0,2; 0,7;"3"; 7; 8
+0,3; 0,9; 4e-3; 8; 8
 """
 
 
@@ -195,6 +203,23 @@ def opened_trajectory(suffix: str) -> Callable[[Path], Any]:
     return lambda folder: linkwork.Trajectory.load(folder / f"motion{suffix}")
 
 
+def log(suffix: str) -> Callable[[Path], list[Files]]:
+    """As linkwork writes it, and as others do."""
+
+    def examples(folder: Path) -> list[Files]:
+        t = np.arange(6) / 10
+        q = np.stack([np.sin(t), np.cos(t)], axis=1)
+        made = Log(t, q, -q, joints=("a", "b"), keep=t < 0.5, wrenches={"tip": np.zeros((6, 6))}).banded(2, decimate=1)
+        made.save(folder / f"log{suffix}")
+        return [{f"log{suffix}": (folder / f"log{suffix}").read_bytes()}]
+
+    return examples
+
+
+def open_log(suffix: str) -> Callable[[Path], Any]:
+    return lambda folder: Log.read(folder / f"log{suffix}").smoothed(2)
+
+
 def yaml_robot(folder: Path) -> Any:
     return linkwork.load(folder / "robot.yaml")
 
@@ -222,5 +247,9 @@ KINDS = {
     "csv": Kind(trajectory(".csv"), opened_trajectory(".csv")),
     "parquet": Kind(trajectory(".parquet"), opened_trajectory(".parquet")),
     "npy folder": Kind(trajectory(""), opened_trajectory("")),
+    "log npz": Kind(log(".npz"), open_log(".npz")),
+    "log csv": Kind(log(".csv"), open_log(".csv")),
+    "log parquet": Kind(log(".parquet"), open_log(".parquet")),
+    "log txt": Kind(lambda _: [{"log.txt": PLAIN_LOG}], open_log(".txt")),
     "zarr": Kind(trajectory(".zarr"), opened_trajectory(".zarr")),
 }

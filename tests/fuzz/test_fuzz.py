@@ -20,6 +20,7 @@ GROUPS = {
     "robots": ("urdf", "mjcf", "tree", "kinds of joints", "standard"),
     "loops": ("structure", "loops", "parallel"),
     "others": ("study", "function"),
+    "logs": ("log npz", "log csv", "log parquet", "log txt"),
     "trajectories": ("npz", "csv", "parquet", "npy folder", *(["zarr"] if sys.version_info >= (3, 11) else [])),
 }
 

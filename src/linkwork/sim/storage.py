@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .trajectory import Trajectory
 
 FORMAT = "linkwork trajectory 1"
-_KEY = "linkwork"  # of the metadata in npz and parquet files
+KEY = "linkwork"  # of the metadata in npz and parquet files
 _PACKED = ("SNAPPY", "UNCOMPRESSED")
 _BESIDE = "trajectory.json"  # the metadata of arrays that were streamed into a folder
 
@@ -143,14 +143,14 @@ def _from_folder(text: bytes, folder: Path) -> tuple[Any, dict[str, Any]]:
 
 def _to_npz(trajectory: Trajectory) -> bytes:
     buffer = io.BytesIO()
-    arrays: dict[str, Any] = {**trajectory.arrays, _KEY: _about(trajectory)}
+    arrays: dict[str, Any] = {**trajectory.arrays, KEY: _about(trajectory)}
     np.savez(buffer, **arrays)
     return buffer.getvalue()
 
 
 def _from_npz(data: bytes) -> tuple[Any, dict[str, Any]]:
     arrays = read_zip(data)
-    return json.loads(str(arrays.pop(_KEY))), arrays
+    return json.loads(str(arrays.pop(KEY))), arrays
 
 
 # -- tables: a row per time, sample after sample -------------------------------------------------------------------
@@ -214,8 +214,8 @@ def _from_csv(data: bytes) -> tuple[Any, dict[str, Any]]:
 
 
 def _to_parquet(trajectory: Trajectory) -> bytes:
-    pyarrow, parquet = _pyarrow()
-    table = pyarrow.table(_columns(trajectory)).replace_schema_metadata({_KEY: _about(trajectory)})
+    pyarrow, parquet = load_pyarrow()
+    table = pyarrow.table(_columns(trajectory)).replace_schema_metadata({KEY: _about(trajectory)})
     buffer = io.BytesIO()
     parquet.write_table(table, buffer)
     return buffer.getvalue()
@@ -223,7 +223,7 @@ def _to_parquet(trajectory: Trajectory) -> bytes:
 
 def _from_parquet(data: bytes) -> tuple[Any, dict[str, Any]]:
     """As pyarrow writes it by default, which cannot unpack to much more than the file: of numbers, by Snappy."""
-    _, parquet = _pyarrow()
+    _, parquet = load_pyarrow()
     with parquet.ParquetFile(io.BytesIO(data)) as file:
         inside = file.metadata
         groups = [inside.row_group(k) for k in range(inside.num_row_groups)]
@@ -233,11 +233,11 @@ def _from_parquet(data: bytes) -> tuple[Any, dict[str, Any]]:
         if odd := {(x.physical_type, x.compression) for x in columns} - {*product(("DOUBLE", "INT64"), _PACKED)}:
             raise ValueError(f"columns of {', '.join(map(' '.join, sorted(odd)))}")
         table = file.read()
-    about = json.loads((table.schema.metadata or {})[_KEY.encode()])
+    about = json.loads((table.schema.metadata or {})[KEY.encode()])
     return about, _from_columns(about, {name: table[name].to_numpy() for name in table.column_names})
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def load_pyarrow() -> tuple[Any, Any]:
     try:
         import pyarrow
         from pyarrow import parquet
