@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..control import Point
-from ..errors import LinkworkError, ShapeError, UnknownNameError
-from ..sim.inputs import of_motors, torques
+from ..errors import LinkworkError, UnknownNameError
+from .log import Log
+from .recorded import recorded
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -58,22 +58,21 @@ class Segments:
 
 def cut(
     robot: Robot,
-    logs: Sequence[Any],
+    logs: Sequence[Log],
     closed: bool,
     horizon: float,
     dt: float | None,
     outputs: Sequence[str] | None = None,
 ) -> Segments:
     """``closed``: a controller makes the torque, which then is an output; else it is the command."""
-    named = [(f"log {k}" if len(logs) > 1 else "log", log) for k, log in enumerate(logs)]
-    periods = [_period(log, where) for where, log in named]
+    found = [recorded(robot, log, closed, f"log {k}" if len(logs) > 1 else "log") for k, log in enumerate(logs)]
+    periods = [each.period for each in found]
     period = periods[0]
     if np.ptp(periods) > UNEVEN * period:
         got = f"periods from {min(periods):g} to {max(periods):g} s"
         raise LinkworkError("recordings have different rates", where="logs", got=got, fix="log.resampled(rate) of each")
     names = _outputs(logs, closed, outputs)
-    parts = [_arrays(robot, log, closed, period, names, where) for where, log in named]
-    lengths = [len(log.t) for log in logs]
+    lengths = [len(each.q) for each in found]
     rows = min(round(horizon / period), max(lengths) - 1)
     if rows < 2:
         got = f"{rows + 1} samples at {1 / period:g} Hz"
@@ -84,101 +83,28 @@ def cut(
         starts += [(at + k, at, at + length) for k in range(0, length - rows, rows)]
         at += length
     first, low, high = (np.array(column) for column in zip(*starts, strict=True))
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def whole(name: str) -> np.ndarray:
+        return np.concatenate([getattr(each, name) for each in found])
+
     window = first[:, None] + np.arange(rows + 1)
-    kept = whole["keep"][window][..., None]
-    measured = {name: np.where(kept, whole[f"measured {name}"][window], np.nan) for name in names}
+    kept = whole("keep")[window][..., None]
+    measured = {name: np.where(kept, whole(name)[window], np.nan) for name in names}
     if "tau" in measured:
         measured["tau"][:, -1] = np.nan  # the last record is made with the command of the step before
     left = sum(lengths) - len(np.unique(window))
+    notes = [note for each in found for note in each.notes]
+    notes += [f"{left} samples at the ends do not fill a segment, and are left out"] * bool(left)
+    q0, v0 = (np.concatenate([getattr(each, name) for each in found])[first] for name in ("places", "rates"))
     return Segments(
-        whole["q"][first], whole["v"][first], measured, whole["command"], first, np.stack([low, high], axis=1),
-        period, rows, 1 if dt is None else max(1, round(period / dt)),
-        (f"{left} samples at the ends do not fill a segment, and are left out",) if left else (),
+        q0, v0, measured, whole("command"), first, np.stack([low, high], axis=1),
+        period, rows, 1 if dt is None else max(1, round(period / dt)), tuple(notes),
     )  # fmt: skip
 
 
-def _period(log: Any, where: str) -> float:
-    t = np.asarray(log.t, float)
-    if len(t) < 3:
-        raise LinkworkError("a recording is too short", where=where, got=f"{len(t)} samples", expected="3 or more")
-    period = (t[-1] - t[0]) / (len(t) - 1)
-    if not (period > 0 and np.abs(np.diff(t) - period).max() < 0.5 * period):
-        fix = "log.resampled(rate)"
-        raise LinkworkError("a simulation needs times of one rate", where=f"{where}, t", got="uneven times", fix=fix)
-    return float(period)
-
-
-def _outputs(logs: Sequence[Any], closed: bool, asked: Sequence[str] | None) -> tuple[str, ...]:
-    there = ["q"]
-    if all(log.v is not None for log in logs):
-        there.append("v")
-    if closed and all(log.tau is not None for log in logs):
-        there.append("tau")
+def _outputs(logs: Sequence[Log], closed: bool, asked: Sequence[str] | None) -> tuple[str, ...]:
+    there = ["q", *["v"] * all(log.v is not None for log in logs), *["tau"] * closed]
     for name in asked or ():
         if name not in there:
             raise UnknownNameError("measured output", name, there, where="outputs")
     return tuple(name for name in there if asked is None or name in asked)
-
-
-def _arrays(
-    robot: Robot, log: Any, closed: bool, period: float, names: Sequence[str], where: str
-) -> dict[str, np.ndarray]:
-    """Of all samples: what was measured, states to start from, the command, and which samples count."""
-    model, q, count = robot.model, np.asarray(log.q, float), len(log.t)
-    _fits(q, (count, model.nq), f"{where}, q")
-    known = np.where(np.isfinite(q), q, model.coordinates.neutral())  # where nothing was measured, at rest
-    if log.v is None:
-        rates = model.coordinates.difference(known[:-1], known[1:]) / period
-        v = np.concatenate([rates[:1], 0.5 * (rates[1:] + rates[:-1]), rates[-1:]])
-        if model.loops:
-            v = v[:, list(model.mobility.independent)]
-    else:
-        v = np.asarray(log.v, float)
-        _fits(v, (count, model.nv), f"{where}, v")
-    keep = np.ones(count, bool) if getattr(log, "keep", None) is None else np.asarray(log.keep, bool)
-    found = {"q": known, "v": np.where(np.isfinite(v), v, 0.0), "keep": keep}
-    found["command"] = _reference(robot, log, period, where) if closed else _torque(robot, log, where)
-    values = {"q": q, "v": v}
-    if "tau" in names:
-        values["tau"] = _forces(robot, log, np.nan, where)
-    return found | {f"measured {name}": values[name] for name in names}
-
-
-def _torque(robot: Robot, log: Any, where: str) -> np.ndarray:
-    if log.tau is None:
-        raise LinkworkError("without torques or a controller nothing drives the simulation", where=f"{where}, tau",
-                            fix="Log(..., tau=...), or controller=... with log.reference")  # fmt: skip
-    tau = _forces(robot, log, 0.0, where)
-    if not np.isfinite(tau).all():
-        raise LinkworkError("torques that drive the simulation must be numbers", where=f"{where}, tau", got="NaN")
-    return tau
-
-
-def _forces(robot: Robot, log: Any, filler: float, where: str) -> np.ndarray:
-    """Of all forced joints; those of motors alone are filled up."""
-    model, tau = robot.model, np.asarray(log.tau, float)
-    full = torques(model, tau, f"{where}, tau").copy()
-    if full.shape != tau.shape:
-        others = sorted({*range(full.shape[1])} - {*of_motors(model)})
-        full[:, others] = filler
-    _fits(full, (len(log.t), len(model.mobility.forced)), f"{where}, tau")
-    return full
-
-
-def _reference(robot: Robot, log: Any, period: float, where: str) -> np.ndarray:
-    """(N, 3, motors); rates that are missing are differences."""
-    if log.reference is None:
-        raise LinkworkError("a controller follows a reference", where=f"{where}, reference", got="none",
-                            fix="Log(..., reference=Point(q, v, a)), arrays over time")  # fmt: skip
-    shape = (len(log.t), len(robot.model.mobility.motors))
-    rows: list[np.ndarray] = []
-    for name, part in zip(Point._fields, Point(*log.reference), strict=True):
-        rows.append(np.asarray(part, float) if part is not None else np.gradient(rows[-1], period, axis=0))
-        _fits(rows[-1], shape, f"{where}, reference.{name}")
-    return np.stack(rows, axis=1)
-
-
-def _fits(array: Any, shape: tuple[int, ...], where: str) -> None:
-    if np.shape(array) != shape:
-        raise ShapeError("wrong shape", where=where, got=np.shape(array), expected=str(shape))

@@ -32,7 +32,7 @@ class SimulationFit:
 
     ``parameters`` (bodies, 10) as ``Robot.parameters``, ``drives``: joint -> name -> value, ``delay`` in seconds,
     ``payload`` (10,) or None. ``q0``, ``v0``: where segments begin. ``rank``: of how many directions of the unknowns
-    the data tell more than the prior. ``weights`` and ``rms``: output -> weight and what is left of each of its entries.
+    the data tell more than the prior. ``weights`` and ``rms``: output -> weight of each entry, and what is left of it.
     ``history``: cost after each iteration, with the prior's part; weights may change between them.
     """
 
