@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 TEN = 10
+THIN, EXTENT = 1e-6, 1e-3  # of a body: thinner is none, and what it is given then
 PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of J in the ten
 
 
@@ -45,24 +46,24 @@ def parameters_of(P: np.ndarray) -> np.ndarray:
     return np.stack(parts, axis=-1)
 
 
-def made_physical(rows: np.ndarray, least: float = 1e-3) -> np.ndarray:
-    """Bodies (n, 10); those that are not physical, or hardly so, moved inside: with lengths in radii of gyration, no
-    eigenvalue is less than this share of the mass."""
+def made_physical(rows: np.ndarray) -> np.ndarray:
+    """Bodies (n, 10); those that are not physical, or as thin as a line or a point, moved inside, so that they have
+    some extent: eigenvalues are shares of the mass, with lengths in radii of gyration."""
     P = pseudo_inertia(rows)
     size = np.sqrt(np.maximum(np.trace(P[:, :3, :3], axis1=1, axis2=2) / 3, 1e-12) / rows[:, 0])
     units = np.ones((len(rows), 4))
     units[:, :3] = size[:, None]
     values, vectors = np.linalg.eigh(P / units[:, :, None] / units[:, None, :])
-    raised = np.maximum(values, least * rows[:, :1])
+    raised = np.maximum(values, EXTENT * rows[:, :1])
     moved = (vectors * raised[:, None, :]) @ vectors.transpose(0, 2, 1) * units[:, :, None] * units[:, None, :]
-    return np.where(np.any(values < raised, axis=1, keepdims=True), parameters_of(moved), rows)
+    return np.where(np.any(values < THIN * rows[:, :1], axis=1, keepdims=True), parameters_of(moved), rows)
 
 
 class Entropic:
     """The pull (1) on bodies whose prior has these ten each, (bodies, 10)."""
 
     def __init__(self, prior: np.ndarray):
-        P = pseudo_inertia(prior)
+        self.rows, P = prior, pseudo_inertia(prior)
         self.inverse = np.linalg.inv(P)
         self.constant = 4 * len(P) - float(np.linalg.slogdet(P)[1].sum())
 
@@ -90,11 +91,11 @@ def factors(rows: np.ndarray) -> np.ndarray:
     return (X[:, :, i, j] * np.where(i == j, 1.0, np.sqrt(2.0))).transpose(0, 2, 1)
 
 
-def room(rows: np.ndarray, step: np.ndarray) -> float:
-    """How many times a step can be made until a body ceases to be physical."""
-    if not len(rows):
+def room(P: np.ndarray, step: np.ndarray) -> float:
+    """How many times a step of positive matrices (n, 4, 4) can be made until one of them ceases to be positive."""
+    if not len(P):
         return np.inf
-    L = np.linalg.cholesky(pseudo_inertia(rows))
-    inside = np.linalg.solve(L, pseudo_inertia(step))
-    least = np.linalg.eigvalsh(np.linalg.solve(L, inside.transpose(0, 2, 1))).min()
-    return np.inf if least >= 0 else -1.0 / least
+    L = np.linalg.cholesky(P)
+    inside = np.linalg.solve(L, np.linalg.solve(L, step).transpose(0, 2, 1))
+    least = np.linalg.eigvalsh(inside).min()
+    return np.inf if least >= 0 else -1.0 / float(least)

@@ -1,10 +1,13 @@
 """One step of a fit by simulation: data as a linear least squares problem, the pull of the prior as it is.
 
-  minimise  |R d + r|^2 / 2 + d L d / 2 + gamma D(z + d)    with z + d not below its least
+  (1)  minimise  |A d + b|^2 / 2 + gamma D(z + d)    with z + d not below its least
 
-by Newton's steps, bodies physical all the way; they cost little beside a simulation. Where the last weighs little
-against the data, the way from where bodies are now may lead along the border of what is physical; then it is gone from
-the prior, with a pull that grows weaker and weaker.
+Near the answer Newton's steps do it. Elsewhere bodies may have to go along the border of what is physical, where such
+steps creep; then the border's forces Z are unknowns as well, and with P the bodies' pseudo-inertias
+
+  (2)  A^T (A d + b) + gamma U P0^-1 - U Z = 0,   P Z = mu 1,    mu -> gamma,    U: S -> tr(E_k S)
+
+is followed from the prior (Helmberg and others 1996). Both cost little beside a simulation.
 """
 
 from __future__ import annotations
@@ -13,80 +16,135 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .pseudo_inertia import TEN, room
+from .pseudo_inertia import TEN, UNITS, factors, pseudo_inertia, room
 from .searched import Searched
 
 INSIDE = 0.9  # of the way to where a body ceases to be physical
-DIRECT, MOST = 12, 50  # steps from where bodies are now, and with each pull from the prior on
-WEAKER = 0.1  # from one pull to the next
-TIGHT = 1e-9
+DIRECT, MOST = 8, 100  # steps of the first kind, of the second
+SMALLER = 0.1  # mu from step to step
+TIGHT = 1e-8
 UNSEEN = 1e-14  # of what is seen best, times their number: less is the rounding of sums
 
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """``damping``: a factor of L, L = damping^T damping."""
+    """``A`` and ``b``: of data and damping."""
 
     searched: Searched
     gamma: float
-    R: np.ndarray
-    r: np.ndarray
-    damping: np.ndarray
+    A: np.ndarray
+    b: np.ndarray
 
-    def minimum(self, z: np.ndarray) -> tuple[np.ndarray, float]:
-        """Where it is, and by how much less the undamped sum is there."""
-        begun = self._value(z, np.zeros(len(z)), self.gamma)
-        d, done = self._newton(z, np.zeros(len(z)), self.gamma, DIRECT)
-        if not done:
-            body = TEN * len(self.searched.bodies)
-            d[:body] = (self.searched.start - z)[:body]
-            own = np.linalg.norm(self.R[:, :body] @ np.linalg.pinv(self.searched.factor(z)[:body, :body]), 2) ** 2
-            for gamma in _weaker(max(own, self.gamma), self.gamma):
-                d, _ = self._newton(z, d, gamma, MOST)
-        gained = begun - self._value(z, d, self.gamma)
-        return z + d, gained + 0.5 * float(((self.damping @ d) ** 2).sum())
-
-    def _value(self, z: np.ndarray, d: np.ndarray, gamma: float) -> float:
+    def minimum(self, z: np.ndarray) -> np.ndarray:
+        """z + d. What would go below its least stays there."""
         own = self.searched
-        pull = own.prior.value(own.rows(z + d)) if own.bodies else 0.0
-        return 0.5 * float(((self.R @ d + self.r) ** 2).sum() + ((self.damping @ d) ** 2).sum()) + gamma * pull
+        fixed = np.zeros(len(z), bool)
+        d = np.zeros(len(z))
+        for _ in range(len(z) + 1):
+            d = np.where(fixed, own.least - z, 0.0)
+            d[~fixed] = self._within(z, d, ~fixed)
+            below = ~fixed & (z + d < own.least)
+            released = fixed & (self.A.T @ (self.A @ d + self.b) < 0)
+            if not (below.any() or (released & ~below).any()):
+                break
+            fixed = (fixed & ~released) | below
+        return np.maximum(z + d, own.least)
 
-    def _newton(self, z: np.ndarray, d: np.ndarray, gamma: float, most: int) -> tuple[np.ndarray, bool]:
-        own = self.searched
-        body, least = TEN * len(own.bodies), own.least
-        now = self._value(z, d, gamma)
-        for _ in range(most):
-            rows = [self.R, self.damping]
-            left = [self.R @ d + self.r, self.damping @ d]
-            gradient = self.R.T @ left[0] + self.damping.T @ left[1]
-            if body:
-                pull = gamma * own.prior.slopes(own.rows(z + d)).ravel()
-                gradient[:body] += pull
-                factor = np.sqrt(gamma) * own.factor(z + d)[:body]
-                rows.append(factor)
-                left.append(np.linalg.solve(factor[:, :body].T, pull))
-            free = ~((z + d <= least) & (gradient > 0))
-            step = np.zeros(len(z))
-            step[free] = -_least_squares(np.concatenate(rows)[:, free], np.concatenate(left))
-            promised = -float(gradient @ step)
-            if not promised > TIGHT * (now + gamma):
+    def _within(self, z: np.ndarray, d: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """The free ones of d, those that are fixed given."""
+        A, b = self.A[:, free], self.A @ np.where(free, 0.0, d) + self.b
+        bodies = self.searched.rows(z)
+        if not len(bodies):
+            return -least_squares(A, b)
+        problem = Inside(self.searched, self.gamma, A, b, bodies)
+        found, done = problem.newton()
+        return found if done else problem.followed()
+
+    def value(self, d: np.ndarray) -> float:
+        """Of the first term."""
+        return 0.5 * float(((self.A @ d + self.b) ** 2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """(1) with bodies that are ``rows`` (n, 10) now, which stand first among the unknowns, and nothing else that is
+    bounded."""
+
+    searched: Searched
+    gamma: float
+    A: np.ndarray
+    b: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def body(self) -> int:
+        return self.rows.size
+
+    def value(self, d: np.ndarray) -> float:
+        pull = self.searched.prior.value(self.rows + d[: self.body].reshape(-1, TEN))
+        return 0.5 * float(((self.A @ d + self.b) ** 2).sum()) + self.gamma * pull
+
+    def newton(self) -> tuple[np.ndarray, bool]:
+        """d, and whether it is the minimum."""
+        prior, body = self.searched.prior, self.body
+        d = np.zeros(self.A.shape[1])
+        now = self.value(d)
+        for _ in range(DIRECT):
+            rows = self.rows + d[:body].reshape(-1, TEN)
+            F = np.sqrt(self.gamma) * factors(rows)
+            pull = np.linalg.solve(F.transpose(0, 2, 1), self.gamma * prior.slopes(rows)[..., None]).ravel()
+            step = self._step(F, d, pull)
+            promised = float((self._all(F, step) ** 2).sum())
+            if promised < TIGHT * self.gamma:
                 return d, True
-            length = min(1.0, INSIDE * room(own.rows(z + d), step[:body].reshape(-1, TEN)))
-            while True:
-                moved = np.maximum(z + d + length * step, least) - z
-                ahead = self._value(z, moved, gamma)
-                if ahead <= now - 1e-4 * length * promised:
-                    break
+            P, along = pseudo_inertia(rows), pseudo_inertia(step[:body].reshape(-1, TEN))
+            length = min(1.0, INSIDE * room(P, along))
+            while not (ahead := self.value(d + length * step)) <= now - 1e-4 * length * promised:
                 length *= 0.5
-                if length < 1e-9:
-                    return d, True
-            d, now = moved, ahead
+                if length < 1e-6:
+                    return d, promised < 1e-3 * self.gamma
+            d, now = d + length * step, ahead
         return d, False
 
+    def followed(self) -> np.ndarray:
+        """From the prior's bodies, by (2)."""
+        prior, gamma, body = self.searched.prior, self.gamma, self.body
+        d = np.zeros(self.A.shape[1])
+        d[:body] = (prior.rows - self.rows).ravel()
+        P = pseudo_inertia(prior.rows)
+        own = self.A.T @ (self.A @ d + self.b)
+        mu = max(gamma, abs(float(own[:body] @ prior.rows.ravel())) / (4 * len(P)))
+        Z = mu * np.linalg.inv(P)
+        length = 1.0
+        for _ in range(MOST):
+            mu = float(np.einsum("bij,bji->", P, Z)) / (4 * len(P))
+            aim = max(gamma, (SMALLER if length > 0.3 else 0.5) * mu)
+            L, K = np.linalg.cholesky(P), np.linalg.cholesky(Z)
+            back, inverse = np.linalg.inv(L), np.linalg.inv(P)
+            F = np.einsum("bij,kjl,blm->bimk", back, UNITS, K, optimize=True).reshape(len(P), 16, TEN)
+            G = gamma * prior.inverse - aim * inverse
+            right = np.linalg.solve(K, (L.transpose(0, 2, 1) @ G).transpose(0, 2, 1)).transpose(0, 2, 1)
+            step = self._step(F, d, right.ravel())
+            dP = pseudo_inertia(step[:body].reshape(-1, TEN))
+            turned = inverse @ dP @ Z
+            dZ = aim * inverse - Z - 0.5 * (turned + turned.transpose(0, 2, 1))
+            length = min(1.0, INSIDE * min(room(P, dP), room(Z, dZ)))
+            d, P, Z = d + length * step, P + length * dP, Z + length * dZ
+            if length == 1.0 and aim == gamma and (self._all(F, step) ** 2).sum() < TIGHT * gamma:
+                break
+        return d
 
-def _weaker(first: float, last: float) -> list[float]:
-    count = max(int(np.ceil(np.log(first / last) / np.log(1 / WEAKER))), 0)
-    return [last / WEAKER**k for k in range(count, -1, -1)]
+    def _step(self, F: np.ndarray, d: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """-(A^T A + F^T F)^-1 (A^T (A d + b) + F^T right), F of each body."""
+        whole = np.zeros((right.size, self.A.shape[1]))
+        size = F.shape[1]
+        for i, own in enumerate(F):
+            whole[size * i : size * (i + 1), TEN * i : TEN * (i + 1)] = own
+        return -least_squares(np.concatenate([self.A, whole]), np.concatenate([self.A @ d + self.b, right]))
+
+    def _all(self, F: np.ndarray, step: np.ndarray) -> np.ndarray:
+        bodies = np.einsum("bij,bj->bi", F, step[: self.body].reshape(-1, TEN))
+        return np.concatenate([self.A @ step, bodies.ravel()])
 
 
 def triangle(H: np.ndarray, g: np.ndarray, factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -99,10 +157,10 @@ def triangle(H: np.ndarray, g: np.ndarray, factor: np.ndarray) -> tuple[np.ndarr
     return roots * (ways @ factor), (ways @ np.linalg.solve(factor.T, g)) / roots[:, 0]
 
 
-def _least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """x of least |A x - b|, whose columns may have different units."""
     scale = 1 / np.maximum(np.linalg.norm(A, axis=0), np.finfo(float).tiny)
     Q, R = np.linalg.qr(A * scale)
-    if (np.abs(np.diag(R)) > 1e-14).all():
+    if A.shape[0] >= A.shape[1] and (np.abs(np.diag(R)) > 1e-14).all():
         return scale * np.linalg.solve(R, Q.T @ b)
     return scale * np.linalg.lstsq(A * scale, b, rcond=1e-14)[0]

@@ -16,7 +16,11 @@ from .quadratic import Quadratic, triangle
 FLOOR = 1e-6  # of how much an output changes: what is measured no better than this is as good as exact
 SAME = 0.05  # by which they change at most when they are done
 DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-6, 1e-15, 1e8  # the first of these to begin with
-DONE, ROUGH = 1e-9, 1e-2  # of the cost, that a last step gains; and before weights change
+DONE, ROUGH = (
+    1e-4,
+    1.0,
+)  # of the cost, in units of what noise makes of it: a last step gains less; before weights change
+DIGITS = 1e-11  # of the cost that can be trusted
 
 
 class Search:
@@ -45,14 +49,17 @@ class Search:
 
     def run(self) -> None:
         """With given weights, or with those of what is left, until these do not change any more."""
+        worth = ROUGH if self.given is None else DONE
         while len(self.history) < self.iterations:
             before = self.weights
-            self._converge(ROUGH if self.given is None else DONE)
+            self._converge(worth)
             if self.given is None:
                 self.weights = self._weights()
             now = self.weights > 0
-            if np.abs(np.log(self.weights[now] / before[now])).max(initial=0.0) < SAME:
-                return self._converge(DONE)
+            same = np.abs(np.log(self.weights[now] / before[now])).max(initial=0.0) < SAME
+            if same and worth is DONE:
+                return
+            worth = DONE if same else ROUGH
 
     def _weights(self) -> np.ndarray:
         """1 / rms of what is left of each entry."""
@@ -74,29 +81,31 @@ class Search:
     def _pull(self, z: np.ndarray) -> float:
         return self.gamma * self.own.prior.value(self.own.rows(z)) if self.own.bodies else 0.0
 
-    def _converge(self, tight: float) -> None:
+    def _converge(self, worth: float) -> None:
         cost = self.cost(self.z, self.now)
         while len(self.history) < self.iterations:
-            found = self.iterate(cost, tight)
+            found = self.iterate(cost, worth)
             self.history.append(cost if found is None else found)
             if self.progress is not None:
                 self.progress(len(self.history), self.history[-1])
             if found is None:
                 return
             gained, cost = cost - found, found
-            if gained < tight * cost:
+            if gained < worth:
                 return
 
-    def iterate(self, cost: float, tight: float = DONE) -> float | None:
+    def iterate(self, cost: float, worth: float = DONE) -> float | None:
         """The cost after a step that was made; None where none is worth it."""
         equations = self.error.equations(self.z, self.now, self.weights)
         while self.damping < MOST_DAMPING:
             H, g = equations.eliminated(self.damping)
             factor = self.factor(H)
-            problem = Quadratic(self.own, self.gamma, *triangle(H, g, factor), np.sqrt(self.damping) * factor)
-            z, promised = problem.minimum(self.z)
-            promised += equations.promised(self.damping)
-            if promised <= 0.1 * tight * cost:
+            R, r = triangle(H, g, factor)
+            damped = np.concatenate([R, np.sqrt(self.damping) * factor])
+            z = Quadratic(self.own, self.gamma, damped, np.append(r, np.zeros(len(factor)))).minimum(self.z)
+            data = float((r @ r - ((R @ (z - self.z) + r) ** 2).sum()) / 2)
+            promised = data + self._pull(self.z) - self._pull(z) + equations.promised(self.damping)
+            if promised <= max(0.1 * worth, DIGITS * cost):
                 return None
             first = equations.starts(z - self.z, self.damping)
             starts = self.starts.moved(self.error.robot, first) if first.size else self.starts

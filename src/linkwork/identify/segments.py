@@ -63,8 +63,10 @@ def cut(
     horizon: float,
     dt: float | None,
     outputs: Sequence[str] | None = None,
+    lead: float = 0.0,
 ) -> Segments:
-    """``closed``: a controller makes the torque, which then is an output; else it is the command."""
+    """``closed``: a controller makes the torque, which then is an output; else it is the command. ``lead``: seconds of
+    the command before the first segment, for one that acts later."""
     found = [recorded(robot, log, closed, f"log {k}" if len(logs) > 1 else "log") for k, log in enumerate(logs)]
     periods = [each.period for each in found]
     period = periods[0]
@@ -73,14 +75,15 @@ def cut(
         raise LinkworkError("recordings have different rates", where="logs", got=got, fix="log.resampled(rate) of each")
     names = _outputs(logs, closed, outputs)
     lengths = [len(each.q) for each in found]
-    rows = min(round(horizon / period), max(lengths) - 1)
+    begin = round(lead / period)
+    rows = min(round(horizon / period), max(lengths) - begin - 1)
     if rows < 2:
         got = f"{rows + 1} samples at {1 / period:g} Hz"
         fix = "a longer horizon, or a longer recording"
         raise LinkworkError("a segment has too few samples", where="horizon", got=got, expected="3 or more", fix=fix)
     starts, at = [], 0
     for length in lengths:
-        starts += [(at + k, at, at + length) for k in range(0, length - rows, rows)]
+        starts += [(at + k, at, at + length) for k in range(begin, length - rows, rows)]
         at += length
     first, low, high = (np.array(column) for column in zip(*starts, strict=True))
 

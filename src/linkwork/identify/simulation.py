@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..robot import Robot
 
 CLOSED, OPEN = 0.5, 0.1  # seconds of a segment, with a controller in the loop and without
+LEAD = 0.05  # seconds of a command that may act so much later
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,8 @@ def fit_simulation(
             positive(value, name)
     closed = controller is not None
     own = searched(robot, unknowns, prior, friction_width)
-    segments = cut(robot, logs, closed, horizon or (CLOSED if closed else OPEN), dt, outputs)
+    lead = LEAD if own.delay else 0.0
+    segments = cut(robot, logs, closed, horizon or (CLOSED if closed else OPEN), dt, outputs, lead)
     options = {"method": method, "friction_width": friction_width, **({"gains": gains} if gains else {})}
     notes = list(segments.notes)
     if initial and robot.model.loops:
