@@ -86,7 +86,7 @@ def factors(rows: np.ndarray) -> np.ndarray:
     """F (bodies, 10, 10) of the Hessian F^T F of the pull, whatever the prior: the metric in which steps of bodies are
     measured, independent of frames and units. |F x|^2 = tr(X X), X = L^-1 P(x) L^-T, P = L L^T."""
     inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(rows)))
-    X = np.einsum("bij,kjl,bml->bkim", inverse, UNITS, inverse, optimize=True)
+    X = inverse[:, None] @ UNITS @ inverse.transpose(0, 2, 1)[:, None]
     i, j = np.triu_indices(4)
     return (X[:, :, i, j] * np.where(i == j, 1.0, np.sqrt(2.0))).transpose(0, 2, 1)
 

@@ -115,13 +115,16 @@ class Inside:
         own = self.A.T @ (self.A @ d + self.b)
         mu = max(gamma, abs(float(own[:body] @ prior.rows.ravel())) / (4 * len(P)))
         Z = mu * np.linalg.inv(P)
-        length = 1.0
+        length, before = 1.0, d
         for _ in range(MOST):
             mu = float(np.einsum("bij,bji->", P, Z)) / (4 * len(P))
             aim = max(gamma, (SMALLER if length > 0.3 else 0.5) * mu)
-            L, K = np.linalg.cholesky(P), np.linalg.cholesky(Z)
+            try:
+                L, K = np.linalg.cholesky(P), np.linalg.cholesky(Z)
+            except np.linalg.LinAlgError:  # digits do not tell more
+                return before
             back, inverse = np.linalg.inv(L), np.linalg.inv(P)
-            F = np.einsum("bij,kjl,blm->bimk", back, UNITS, K, optimize=True).reshape(len(P), 16, TEN)
+            F = (back[:, None] @ UNITS @ K[:, None]).reshape(len(P), TEN, 16).transpose(0, 2, 1)
             G = gamma * prior.inverse - aim * inverse
             right = np.linalg.solve(K, (L.transpose(0, 2, 1) @ G).transpose(0, 2, 1)).transpose(0, 2, 1)
             step = self._step(F, d, right.ravel())
@@ -129,7 +132,7 @@ class Inside:
             turned = inverse @ dP @ Z
             dZ = aim * inverse - Z - 0.5 * (turned + turned.transpose(0, 2, 1))
             length = min(1.0, INSIDE * min(room(P, dP), room(Z, dZ)))
-            d, P, Z = d + length * step, P + length * dP, Z + length * dZ
+            before, d, P, Z = d, d + length * step, P + length * dP, Z + length * dZ
             if length == 1.0 and aim == gamma and (self._all(F, step) ** 2).sum() < TIGHT * gamma:
                 break
         return d
