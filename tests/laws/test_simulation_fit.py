@@ -24,6 +24,7 @@ from linkwork.identify.searched import KINDS, searched
 from linkwork.identify.segments import cut
 from linkwork.identify.simulation import fit_simulation
 from linkwork.model import Offset, Stribeck
+from support.random_robots import Recipe, describe
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkwork.SimulationWarning")
 DT = 2e-3
@@ -310,6 +311,26 @@ def test_a_robot_with_loops():
     # A segment starts with closed loops, where the recorded motion was open by as much as a step leaves them.
     assert again.values[0] == pytest.approx(viscous[crank], rel=1e-4)
     assert fit.rms["q"].max() > again.rms["q"].max()
+
+
+def test_a_floating_base():
+    """Positions with a quaternion, whose sign jumps in the recording; starts are searched for along its tangent."""
+    robot = linkwork.load(describe(Recipe(seed=5, joints=2, floating=True)))
+    rng, steps = np.random.default_rng(0), 300
+    tau = np.cumsum(0.05 * rng.normal(size=(steps + 1, robot.nv)), axis=0)
+    q0 = robot.coordinates.random(rng)
+    true = changed(robot, viscous=[0.0, 0.3, 0.2])
+    run = true.rollout(q0, 0.2 * rng.normal(size=robot.nv), tau[:-1], DT, steps)
+    q = run.q.copy()
+    q[100:, 3:7] *= -1
+    fit = fit_simulation(robot, Log(t=run.t, q=q, v=run.v, tau=tau), ("viscous",), horizon=0.1)
+    assert fit.values == pytest.approx([0.3, 0.2], rel=1e-6)
+    off = np.array(run.q[0])
+    off[:3] += 1e-3
+    moved = Log(t=run.t, q=np.vstack([off, run.q[1:]]), v=run.v, tau=tau, keep=np.arange(steps + 1) > 0)
+    again = fit_simulation(robot, moved, ("viscous",), horizon=0.1)
+    assert again.values == pytest.approx([0.3, 0.2], rel=1e-6)
+    assert np.allclose(again.q0[0], run.q[0], rtol=0, atol=1e-8)
 
 
 def test_deviations_with_noise():

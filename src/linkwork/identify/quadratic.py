@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .pseudo_inertia import TEN, UNITS, factors, pseudo_inertia, room
+from .pseudo_inertia import TEN, UNITS, Entropic, factors, pseudo_inertia, room
 from .searched import Searched
 
 INSIDE = 0.9  # of the way to where a body ceases to be physical
@@ -56,13 +56,9 @@ class Quadratic:
         bodies = self.searched.rows(z)
         if not len(bodies):
             return -least_squares(A, b)
-        problem = Inside(self.searched, self.gamma, A, b, bodies)
+        problem = Inside(self.searched.prior, self.gamma, A, b, bodies)
         found, done = problem.newton()
         return found if done else problem.followed()
-
-    def value(self, d: np.ndarray) -> float:
-        """Of the first term."""
-        return 0.5 * float(((self.A @ d + self.b) ** 2).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +66,7 @@ class Inside:
     """(1) with bodies that are ``rows`` (n, 10) now, which stand first among the unknowns, and nothing else that is
     bounded."""
 
-    searched: Searched
+    prior: Entropic
     gamma: float
     A: np.ndarray
     b: np.ndarray
@@ -81,12 +77,12 @@ class Inside:
         return self.rows.size
 
     def value(self, d: np.ndarray) -> float:
-        pull = self.searched.prior.value(self.rows + d[: self.body].reshape(-1, TEN))
+        pull = self.prior.value(self.rows + d[: self.body].reshape(-1, TEN))
         return 0.5 * float(((self.A @ d + self.b) ** 2).sum()) + self.gamma * pull
 
     def newton(self) -> tuple[np.ndarray, bool]:
         """d, and whether it is the minimum."""
-        prior, body = self.searched.prior, self.body
+        prior, body = self.prior, self.body
         d = np.zeros(self.A.shape[1])
         now = self.value(d)
         for _ in range(DIRECT):
@@ -108,7 +104,7 @@ class Inside:
 
     def followed(self) -> np.ndarray:
         """From the prior's bodies, by (2)."""
-        prior, gamma, body = self.searched.prior, self.gamma, self.body
+        prior, gamma, body = self.prior, self.gamma, self.body
         d = np.zeros(self.A.shape[1])
         d[:body] = (prior.rows - self.rows).ravel()
         P = pseudo_inertia(prior.rows)

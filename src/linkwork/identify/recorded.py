@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def recorded(robot: Robot, log: Log, closed: bool, where: str = "log") -> Record
         places, rates = q, v
     else:
         names, motors = model.coordinates.names, model.coordinates.whole(model.mobility.motors).names
-        q = _columns(log.q, log.joints, names, motors, f"{where}, q")
+        q = _continuous(_columns(log.q, log.joints, names, motors, f"{where}, q"), model.coordinates.quaternions)
         tau = _columns(log.tau, log.forces, own["tau"].names, own["motors"].names, f"{where}, tau")
         places = np.where(np.isfinite(q), q, model.coordinates.neutral())
         if log.v is None:
@@ -80,6 +80,15 @@ def _columns(
     found = np.full((len(array), len(names)), np.nan)
     found[:, [names.index(name) for name in given]] = array
     return found
+
+
+def _continuous(q: np.ndarray, quaternions: Iterable[Any]) -> np.ndarray:
+    """With signs of quaternions that do not jump, as those of a simulation do not."""
+    for at in quaternions:
+        part = q[:, at]
+        turned = np.where((part[1:] * part[:-1]).sum(axis=1) < 0, -1.0, 1.0)
+        q[1:, at] *= np.cumprod(turned)[:, None]
+    return q
 
 
 def _differences(robot: Robot, q: np.ndarray, rate: float) -> np.ndarray:
