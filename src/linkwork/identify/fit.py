@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import IdentificationWarning
+from ..files import write_text
+from . import page, plots
 from .equations import blocks
 from .log import Log
 from .unknowns import Unknowns
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..robot import Robot
 
 BEYOND = 1.05  # of the measured velocities: a prediction is flagged beyond
@@ -75,7 +80,7 @@ class Fit:
     ``sigma``: deviations of the residuals, N m or N. ``condition``: of the weighted equations with columns of length
     one. ``unseen``: what the data do not tell, in words. ``physical``: body -> what is wrong with it, empty if nothing.
     ``gamma``: weight of the prior, and ``pull``: body -> how far the data have moved it from the prior (a divergence,
-    zero where nothing was learnt). ``notes``: what was done.
+    zero where nothing was learnt). ``notes``: what was done; ``doubts``: those of them that are warnings.
     """
 
     robot: Robot
@@ -95,6 +100,7 @@ class Fit:
     gamma: float | None = None
     pull: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def parameter_values(self) -> dict[str, float]:
@@ -130,6 +136,23 @@ class Fit:
         self._flag(np.asarray(log.v))
         for block in blocks(self.unknowns, [log]):
             yield block.t, block.tau, block.tau - block.z + block.Y @ self.base.values
+
+    def report(self, path: str | Path | None = None) -> str:
+        """All of it as one page of HTML, without script and network; ``path``: also write it there."""
+        text = page.report(self)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def plot(
+        self, what: str | Sequence[str] = ("torques", "parameters", "friction"), *, path: str | Path | None = None
+    ) -> Figure:
+        """A matplotlib Figure of "torques" (measured, predicted, and what is left), "parameters" with two deviations to
+        either side, "friction" over velocity, or a list of these. ``path``: also write it there (png, svg, pdf)."""
+        return plots.plot(self, [what] if isinstance(what, str) else list(what), path)
+
+    def _repr_html_(self) -> str:
+        return page.short(self)
 
     def _flag(self, v: np.ndarray) -> None:
         fastest = fastest_of(v)

@@ -79,7 +79,7 @@ def identify(
         doubts.append(f"the data do not tell all parameters; these stay as they were before: {'; '.join(unseen)}")
     for text in doubts:
         warnings.warn(text, IdentificationWarning, stacklevel=3)
-    return _fit(data, found, method, unseen, (*notes, *found.notes, *doubts))
+    return _fit(data, found, method, unseen, (*notes, *found.notes, *doubts), doubts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,9 @@ def _chosen(data: _Data, prior: Prior, weights: np.ndarray) -> tuple[float, str]
     return GAMMAS[k], f"weight of the prior, {GAMMAS[k]:g}, chosen on {what}: their error is {error:.3g} deviations"
 
 
-def _fit(data: _Data, found: _Found, method: str, unseen: Sequence[str], notes: Sequence[str]) -> Fit:
+def _fit(
+    data: _Data, found: _Found, method: str, unseen: Sequence[str], notes: Sequence[str], doubts: Sequence[str]
+) -> Fit:
     unknowns, information, solution = data.unknowns, data.information, found.solution
     robot = unknowns.changed(dict(zip(unknowns.standard, found.theta.tolist(), strict=True)))
     left = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
@@ -221,6 +223,7 @@ def _fit(data: _Data, found: _Found, method: str, unseen: Sequence[str], notes: 
         gamma=found.gamma,
         pull=found.pull or {},
         notes=tuple(notes),
+        doubts=tuple(doubts),
     )
 
 

@@ -1,6 +1,21 @@
 """Pages of HTML that need nothing but themselves: text, tables and charts in one look."""
 
-from .charts import Series, chart, legend
+from .charts import DOTS, Series, chart, legend
 from .document import Safe, heading, html, page, paragraph, table
+from .shapes import deviation_bar, share_bar, triangle_map
 
-__all__ = ["Safe", "Series", "chart", "heading", "html", "legend", "page", "paragraph", "table"]
+__all__ = [
+    "DOTS",
+    "Safe",
+    "Series",
+    "chart",
+    "deviation_bar",
+    "heading",
+    "html",
+    "legend",
+    "page",
+    "paragraph",
+    "share_bar",
+    "table",
+    "triangle_map",
+]

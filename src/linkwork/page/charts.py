@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from .document import Safe, html
 WIDTH, HEIGHT = 360, 210
 LEFT, RIGHT, TOP, BOTTOM = 50, 8, 24, 34
 BAND = 7  # style of a wide pale curve, under the others
-POINTS = 160  # of a curve: more than the eye needs
+DOTS = 8  # style of points that no line joins
+SPANS = 160  # of a curve with more points: least and greatest of each are drawn, so that no peak is lost
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,16 @@ class Series:
     style: int
 
 
-def chart(title: str, t: np.ndarray, series: Sequence[Series], unit: str) -> Safe:
-    """Curves over time; values that are not finite leave gaps."""
+def chart(
+    title: str,
+    t: np.ndarray,
+    series: Sequence[Series],
+    unit: str,
+    axis: str = "time (s)",
+    shaded: tuple[float, float] | None = None,
+) -> Safe:
+    """Curves over time, or what else ``axis`` says; values that are not finite leave gaps. ``shaded``: a part of the
+    axis that is marked."""
     finite = [each.values[np.isfinite(each.values)] for each in series]
     low, high = _range(np.concatenate(finite))
     ticks = _ticks(low, high)
@@ -41,24 +51,29 @@ def chart(title: str, t: np.ndarray, series: Sequence[Series], unit: str) -> Saf
 
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html(title)}: {html(unit)}">']
     parts.append(f'<text class="title" x="{LEFT}" y="13">{html(title)}</text>')
+    if shaded is not None:
+        left, right = (min(max(across(x), LEFT), WIDTH - RIGHT) for x in shaded)
+        height = HEIGHT - TOP - BOTTOM
+        parts.append(f'<rect class="shaded" x="{left:.1f}" y="{TOP}" width="{right - left:.1f}" height="{height}"/>')
     for value in ticks:
         y = up(value)
         kind = "zero" if value == 0 else "axis"
         parts.append(f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{LEFT - 5}" y="{y + 4:.1f}" text-anchor="end">{_text(value)}</text>')
     for value in _ticks(start, end):
+        if not start - 1e-6 * (end - start) <= value <= end + 1e-6 * (end - start):
+            continue
         parts.append(
             f'<text x="{across(value):.1f}" y="{HEIGHT - BOTTOM + 15}" text-anchor="middle">{_text(value)}</text>'
         )
-    parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">time (s)</text>')
+    parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{html(axis)}</text>')
     parts.append(f'<text x="{WIDTH - RIGHT}" y="13" text-anchor="end">{html(unit)}</text>')
-    chosen = np.unique(np.linspace(0, len(t) - 1, POINTS).round().astype(int))
     for each in sorted(series, key=lambda s: (s.style == 0) - (s.style == BAND)):
-        path, pen = [], "M"
-        for k in chosen:
+        path, pen, joined = [], "M", each.style != DOTS
+        for k in _telling(each.values):
             if math.isfinite(each.values[k]):
-                path.append(f"{pen}{across(float(t[k])):.1f} {up(float(each.values[k])):.1f}")
-                pen = "L"
+                path.append(f"{pen}{across(float(t[k])):.1f} {up(float(each.values[k])):.1f}{'' if joined else 'h0'}")
+                pen = "L" if joined else "M"
             else:
                 pen = "M"
         drawn = "".join(path)
@@ -74,6 +89,22 @@ def legend(series: Sequence[Series]) -> Safe:
         for each in series
     )
     return Safe(f'<ul class="legend">{entries}</ul>\n')
+
+
+def _telling(values: np.ndarray) -> list[int]:
+    """Places of what is drawn of a curve: of each of many spans the least, the greatest, and one that leaves a gap."""
+    if len(values) <= 2 * SPANS:
+        return list(range(len(values)))
+    edges = np.linspace(0, len(values), SPANS + 1).round().astype(int).tolist()
+    chosen = {0, len(values) - 1}
+    for first, last in pairwise(edges):
+        finite = np.isfinite(values[first:last])
+        part = np.where(finite, values[first:last], np.nan)
+        if finite.any():
+            chosen |= {first + int(np.nanargmin(part)), first + int(np.nanargmax(part))}
+        if not finite.all():
+            chosen.add(first + int(np.argmin(finite)))
+    return sorted(chosen)
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:

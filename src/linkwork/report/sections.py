@@ -16,7 +16,7 @@ from ..control import ComputedTorque, Equations, Point, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES, layouts
 from ..model import Model
-from ..page import Safe, Series, chart, heading, html, legend, paragraph, table
+from ..page import Safe, Series, chart, heading, html, legend, paragraph, share_bar, table
 from ..parameters import base_parameters
 from ..robot import Robot
 from . import skeleton
@@ -134,17 +134,13 @@ def methods(robot: Robot, progress: Progress) -> Safe:
         shown = [
             [
                 row["method"], row["executed"]["mul"], row["executed"]["add"], row["operations"]["mul"],
-                row["operations"]["add"], row["operations"]["div"] or None, _bar(count / max(*total, 1)),
+                row["operations"]["add"], row["operations"]["div"] or None, share_bar(count / max(*total, 1)),
                 float(f"{row['batch_ns_per_state']:.3g}"), f"{row['deviation']:.0e}" if len(rows) > 1 else None,
             ]
             for row, count in zip(rows, total, strict=True)
         ]  # fmt: skip
         text += heading(quantity.replace("_", " ")) + table(headers, shown)
     return Safe(text)
-
-
-def _bar(share: float) -> Safe:
-    return Safe(f'<span class="bar"><span style="width:{100 * share:.0f}%"></span></span>')
 
 
 def torques(robot: Robot, motion: Motion) -> Safe:

@@ -34,7 +34,7 @@ def plot(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None, 
     with styled():
         figure = _figure(trajectory, what, joints)
         if path is not None:
-            _write(figure, Path(path))
+            write_figure(figure, Path(path))
     return figure
 
 
@@ -74,7 +74,7 @@ def _title(trajectory: Trajectory, what: list[str]) -> str:
     return f"{title}; {trajectory.n_samples} samples{how and ': '}{how}"
 
 
-def _write(figure: Figure, path: Path) -> None:
+def write_figure(figure: Figure, path: Path) -> None:
     known = figure.canvas.get_supported_filetypes()
     if path.suffix[1:] not in known:
         got, expected = path.suffix or "no suffix", ", ".join(f".{name}" for name in sorted(known))

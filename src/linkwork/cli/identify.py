@@ -1,0 +1,348 @@
+"""``linkwork identify``: from recordings to the dynamic parameters of a robot, with a page, a picture and a file."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from .. import io
+from ..drawing import styled
+from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
+from ..files import write_text
+from ..identify import Fit, Log
+from ..identify.solve import METHODS
+from ..io.parameter_file import write_parameters
+from ..model import FrictionLaw, describe
+from ..model.physical import body_of
+from ..robot import Robot
+from .common import Json, Source, among, number, print_json, progress, say, show, takes_robot
+
+FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": (".png", ".svg", ".pdf")}
+KNOWN = ("inertias", "rotors")
+KINDS = ("t", "q", "v", "a", "tau")
+READING, TREATING = "How the recordings are read", "What is done to them"
+
+
+@takes_robot
+def identify(
+    source: Source,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
+    method: Annotated[
+        str, typer.Option(metavar="METHOD", help=f"{', '.join(METHODS)}.", autocompletion=among(METHODS))
+    ] = "consistent",
+    friction: Annotated[
+        str,
+        typer.Option(
+            metavar="LAWS",
+            help="Laws that are found, of coulomb, viscous, offset, asymmetric, stribeck=VELOCITY; or none.",
+        ),
+    ] = "coulomb,viscous,offset",
+    width: Annotated[
+        float | None,
+        typer.Option(metavar="V", help="Friction goes smoothly through zero within it; else chosen on held-out data."),
+    ] = None,
+    known: Annotated[
+        str, typer.Option(metavar="WHAT", help="Keep as the robot has them: inertias, rotors or both.")
+    ] = "",
+    springs: Annotated[bool, typer.Option("--springs", help="Find the stiffness of springs, too.")] = False,
+    payload: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="Find only a body that is fixed to this frame.")
+    ] = None,
+    gamma: Annotated[
+        float | None, typer.Option(metavar="WEIGHT", help="Of the prior; else chosen on held-out data.")
+    ] = None,
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="LOG", help="A recording to try the fit on; may be repeated. Else spans of each LOG."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND=WHICH",
+            help="Where t, q, v, a, tau stand, if their names do not tell: q=1:7 (from 0, the end not included),"
+            " q=1,2,5, tau=effort (how names begin) or t=stamp; may be repeated.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    units: Annotated[
+        str | None, typer.Option(metavar="KIND=UNIT,...", help="As q=deg,tau=mNm; else SI.", rich_help_panel=READING)
+    ] = None,
+    gains: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUES",
+            help="From what was recorded as tau to joint forces: 14.9,13.3,... or joint1=14.9,...",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    joints: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Of the columns of q, a,b,c.", rich_help_panel=READING)
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(metavar="HZ", help="Where no column has times.", rich_help_panel=READING)
+    ] = None,
+    from_drives: Annotated[
+        bool,
+        typer.Option("--from-drives", help="They are of the motors of transmissions.", rich_help_panel=READING),
+    ] = False,
+    between: Annotated[
+        str | None,
+        typer.Option(metavar="START:END", help="Take this part, in seconds.", rich_help_panel=TREATING),
+    ] = None,
+    cutoff: Annotated[
+        float | None,
+        typer.Option(
+            metavar="HZ",
+            help="Low pass of q, v, a; else from the spectrum of q, and only if v or a was not measured.",
+            rich_help_panel=TREATING,
+        ),
+    ] = None,
+    band: Annotated[
+        float | None,
+        typer.Option(
+            metavar="HZ",
+            help="One low pass of regressor and forces, and decimation.",
+            rich_help_panel=TREATING,
+        ),
+    ] = None,
+    standstill: Annotated[
+        bool, typer.Option("--standstill", help="Keep samples at standstill.", rich_help_panel=TREATING)
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help=".yaml: the numbers, for --values of every verb. .urdf: the robot."
+        ),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="All of it as one page: .html.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Picture: {', '.join(FORMATS['--plot'])}.")] = None,
+    json: Json = False,
+) -> None:
+    """Find the dynamic parameters of a robot from recordings of its motion: positions and joint forces, and if they
+    were measured, velocities and accelerations.
+
+    What was not measured is differentiated from what is smoothed before; samples at standstill do not count. Columns
+    are found by their names, such as q1 or tau.elbow. Of what the data leave open, the robot's own numbers are taken.
+
+    \b
+    linkwork identify puma560 log.csv -o identified.yaml --report fit.html
+    linkwork simulate puma560 --values identified.yaml
+    linkwork identify arm.urdf run.csv --columns t=0 --columns q=1:7 --columns tau=7:13 --units q=deg
+    linkwork identify panda loaded.csv --payload panda_link8
+    """
+    began = time.perf_counter()
+    if method not in METHODS:
+        raise UnknownNameError("method of identification", method, METHODS)
+    outputs = {"--output": output, "--report": report, "--plot": plot}
+    _require_places(outputs, [Path(source.name), *logs, *(held_out or ())])
+    options = {"friction": _laws(friction), "width": width, "springs": springs, "payload": payload, "gamma": gamma}
+    options |= _asked(known)
+    reading = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
+    reading["joints"] = joints.split(",") if joints else None
+    robot = source.load()
+
+    def prepared(path: Path) -> Log:
+        log = Log.read(path, **reading)
+        log = log.between(*_span(between)) if between is not None else log
+        log = log.from_drives(robot) if from_drives else log
+        log = log.smoothed(cutoff) if cutoff is not None or log.v is None or log.a is None else log
+        log = log if standstill else log.without_standstill()
+        return log if band is None else log.banded(band)
+
+    with progress("reading") as status, warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)  # the fit's doubts say it, too
+        given, others = [prepared(path) for path in logs], [prepared(path) for path in held_out or ()]
+        fit = robot.identify(given, method, held_out=others, progress=_telling(status, robot), **options)
+        texts = _texts(fit, output, report)
+        if plot is not None:
+            fit.plot(path=plot)
+    for path, text in texts.items():
+        write_text(path, text)
+    written = [*map(str, texts), *([str(plot)] if plot is not None else [])]
+    if json:
+        print_json(summary(fit) | {"files": written})
+        return
+    show_fit(fit)
+    say(f"{time.perf_counter() - began:.2f} s.", "dim")
+    for name in written:
+        say(f"wrote {name}")
+
+
+# -- what is asked for -----------------------------------------------------------------------------------------------
+
+
+def _require_places(outputs: Mapping[str, Path | None], inputs: Sequence[Path]) -> None:
+    """Told before the work, not after."""
+    asked = {option: path for option, path in outputs.items() if path is not None}
+    for option, path in asked.items():
+        if path.suffix.lower() not in FORMATS[option]:
+            expected = ", ".join(FORMATS[option])
+            raise LinkworkError(f"the suffix does not fit {option}", where=str(path), expected=expected)
+        if path.is_dir() or not path.parent.is_dir():
+            what = "this is a folder" if path.is_dir() else "there is no such folder"
+            raise LinkworkError(what, where=str(path if path.is_dir() else path.parent), fix="choose another name")
+        if path.exists() and any(each.exists() and each.samefile(path) for each in inputs):
+            raise LinkworkError("this would replace what is read", where=str(path), fix="choose another name")
+    if asked.get("--plot") is not None:
+        styled()  # says if it cannot be drawn
+
+
+def _laws(text: str) -> list[str | FrictionLaw]:
+    """Names, and of laws that depend on a number NAME=NUMBER."""
+    laws: list[str | FrictionLaw] = []
+    for part in text.split(",") if text not in ("", "none") else ():
+        name, equals, value = part.partition("=")
+        name = name.strip()
+        if name not in FrictionLaw.known:
+            raise UnknownNameError("friction law", name, FrictionLaw.known, where="--friction")
+        law = FrictionLaw.known[name]
+        others = [field for field in law.__dataclass_fields__ if field not in law.elements.values()]  # type: ignore[attr-defined]
+        if len(others) != bool(equals):
+            fix = f"--friction {name}={others[0].upper()}" if others else f"--friction {name}"
+            raise LinkworkError(f"{name} takes {'one number' if others else 'no number'}", where="--friction", fix=fix)
+        zeros: Any = dict.fromkeys(law.elements.values(), 0.0)
+        laws.append(law(**zeros, **{others[0]: number(value, "--friction")}) if equals else name)
+    return laws
+
+
+def _asked(known: str) -> dict[str, bool]:
+    names = [name.strip() for name in known.split(",") if name.strip()]
+    for name in names:
+        if name not in KNOWN:
+            raise UnknownNameError("kind of parameters", name, KNOWN, where="--known")
+    return {kind: kind not in names for kind in KNOWN}
+
+
+def _columns(given: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in given:
+        kind, equals, which = text.partition("=")
+        kind = kind.strip()
+        if not equals or not which:
+            raise typer.BadParameter(f"{text!r} is not of the form KIND=WHICH", param_hint="--columns")
+        if kind not in KINDS:
+            raise UnknownNameError("kind of column", kind, KINDS, where="--columns")
+        found[kind] = _which(which)
+    return found
+
+
+def _which(text: str) -> Any:
+    """A range of numbers, numbers or names."""
+    first, colon, last = text.partition(":")
+    if colon and all(not end or end.isdigit() for end in (first, last)):
+        return slice(int(first or 0), int(last) if last else None)
+    parts = [int(part) if part.strip().isdigit() else part.strip() for part in text.split(",")]
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _pairs(text: str | None, option: str) -> dict[str, str] | None:
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise typer.BadParameter(f"{name!r} is not of the form KIND=UNIT", param_hint=option)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _gains(text: str | None) -> Any:
+    if text is None:
+        return None
+    if "=" in text:
+        return {name: number(value, "--gains") for name, value in (_pairs(text, "--gains") or {}).items()}
+    values = [number(part, "--gains") for part in text.split(",")]
+    return values if len(values) > 1 else values[0]
+
+
+def _span(text: str) -> tuple[float | None, float | None]:
+    first, colon, last = text.partition(":")
+    if not colon:
+        raise typer.BadParameter(f"{text!r} is not of the form START:END", param_hint="--between")
+    start, end = (number(part, "--between") if part.strip() else None for part in (first, last))
+    return start, end
+
+
+def _telling(status: Any, robot: Robot) -> Callable[[int, int], None] | None:
+    """Progress on a terminal."""
+    if status is None:
+        return None
+    return lambda done, total: status.update(f"fitting {robot.name}: {done / total:.0%} of the samples")
+
+
+# -- what is told ----------------------------------------------------------------------------------------------------
+
+
+def _texts(fit: Fit, output: Path | None, report: Path | None) -> dict[Path, str]:
+    """Of all files, before any is written."""
+    texts: dict[Path, str] = {}
+    if output is not None and output.suffix.lower() == ".urdf":
+        texts |= io.texts(describe(fit.robot.model), output)
+    elif output is not None:
+        texts[output] = write_parameters(fit.robot.model)
+    if report is not None:
+        texts[report] = fit.report()
+    return texts
+
+
+def summary(fit: Fit) -> dict[str, Any]:
+    """What a program may want to know."""
+
+    def listed(values: Any) -> list[dict[str, Any]]:
+        rows = zip(values.names, values.values, values.deviations, values.prior, values.told, strict=True)
+        return [dict(zip(("name", "value", "deviation", "before", "told"), row, strict=True)) for row in rows]
+
+    return {
+        "robot": fit.robot.name, "method": fit.method, "forces": fit.forces, "errors": fit.errors, "sigma": fit.sigma,
+        "condition": fit.condition, "gamma": fit.gamma, "base": listed(fit.base), "standard": listed(fit.standard),
+        "physical": fit.physical, "pull": fit.pull, "unseen": fit.unseen, "notes": fit.notes, "warnings": fit.doubts,
+    }  # fmt: skip
+
+
+def show_fit(fit: Fit) -> None:
+    title = f"{fit.robot.name}: {len(fit.base)} base parameters by {fit.method}, condition number {fit.condition:.3g}"
+    errors = [
+        [name, _short(fit.sigma[k], 3), *(_short(100 * each[k], 3) for each in fit.errors.values())]
+        for k, name in enumerate(fit.forces)
+    ]
+    show(title, ["force", "deviation\nN m or N", *(f"error, %\n{kind}" for kind in fit.errors)], errors)
+    values = dict(zip(fit.standard.names, range(len(fit.standard)), strict=True))
+    bodies = []
+    for name, at in fit.unknowns.bodies:
+        body = body_of(fit.standard.values[at : at + 10])
+        center = [round(float(x), 5) + 0.0 for x in body.center]
+        physical = "no" if fit.physical[name] else "yes"
+        pull = _short(fit.pull[name], 2) if name in fit.pull else None
+        bodies.append([name, _short(body.mass), _short(fit.standard.deviations[at], 2), *center, physical, pull])
+    if bodies:
+        headers = ["body", "mass\nkg", "±", "centre\nx, m", "\ny", "\nz", "physical", "moved from\nthe prior"]
+        show("", headers, bodies)
+    owners = {name for name, _ in fit.unknowns.bodies}
+    drives = dict.fromkeys(owner for name in values if (owner := name.rpartition(".")[0]) not in owners)
+    elements = dict.fromkeys(name.rpartition(".")[2] for name in values if name.rpartition(".")[0] in drives)
+    rows = [[drive, *(cell for e in elements for cell in _found(fit, values.get(f"{drive}.{e}")))] for drive in drives]
+    if rows:
+        show("", ["joint or\nmotor", *(cell for element in elements for cell in (element, "±"))], rows)
+    for note in fit.notes:
+        if note not in fit.doubts:
+            say(f"Note: {note}.", "dim")
+    for name, wrong in fit.physical.items():
+        if wrong:
+            say(f"Warning: {name} cannot be a body: {wrong}.", "yellow")
+    for doubt in fit.doubts:
+        say(f"Warning: {doubt}{'' if doubt.endswith('?') else '.'}", "yellow")
+
+
+def _found(fit: Fit, place: int | None) -> tuple[float | None, float | None]:
+    if place is None:
+        return None, None
+    return _short(fit.standard.values[place], 4), _short(fit.standard.deviations[place], 2)
+
+
+def _short(value: float | np.floating, digits: int = 4) -> float:
+    return float(f"{value:.{digits}g}")
