@@ -63,6 +63,9 @@ def _ratios(run: Results) -> dict[tuple[str, str], str]:
             shown[what, "Pinocchio, loop of calls"] = f"**{speedup:.1f}×**"
     for r in run.get("gradients", ()):
         shown[f"{r['robot']}, gradient of a rollout, in rollouts", "linkwork"] = f"{1 / r['speedup']:.2f}"
+    if r := run.get("identification"):
+        what = f"{r['robot']}, fit by simulation, {r['unknowns']} unknowns, an iteration"
+        shown[what, "mujoco.sysid"] = f"**{r['speedup']:.1f}×**"
     for r in run["peak"]:
         shown[f"{r['robot']}, {words(r['quantity'])}", "FMA peak of a core"] = f"{r['share']:.0%}"
     return shown

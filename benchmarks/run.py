@@ -28,6 +28,7 @@ from derivatives import cold, derivatives, instructions
 from export import exported
 from gradients import gradients, step_back
 from growth import exponents, growth
+from identification import available, identification
 from kinds import keep, kept
 from large import LENGTHS, large
 from measure import dynamics, inertia_matrix
@@ -150,6 +151,11 @@ def measure(quick: bool) -> dict[str, Any]:
     for name in ("panda", "anymal"):
         tell(f"{name}, gradients of rollouts")
         results["gradients"].append(gradients(cases[name], rounds, budget))
+    if available():
+        tell("panda, a fit by simulation")
+        results["identification"] = identification(cases["panda"], rounds, budget, whole=not quick)
+    else:
+        tell("no fit by simulation: pip install 'mujoco[sysid]'")
     tell("derivatives, instructions and compilation")
     results["derivative_programs"] = instructions(cases)
     results["steps_back"] = [step_back(case) for case in cases.values()]

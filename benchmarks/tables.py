@@ -9,6 +9,7 @@ from customised import AUTO, BOTH, MINIMAL, PASSES, PLAIN
 from derivative_tables import dynamics_table, forms_table, gradients_table, programs_table
 from export import CASADI, FROM_PYTHON, C
 from growth import ABA, BLOCK, LONG, RECURSION, polynomial
+from identification import identification_table
 from kinds import Results
 from large import STAGES
 from limit_tables import lanes_table, one_call_table, parts_table, peak_table, ports_table, threads_table
@@ -42,6 +43,7 @@ def tables(results: Results) -> list[Table]:
         "derivatives": [dynamics_table, forms_table],
         "derivative_programs": [programs_table],
         "gradients": [gradients_table],
+        "identification": [identification_table],
         "operations": [_operations],
         "customised": [_customised],
         "export": [_export],

@@ -44,6 +44,7 @@ DERIVATIVE_INSTRUCTIONS = {
     "panda": (2000, 3010), "puma560": (840, 1400), "anymal": (3720, 10200), "talos": (16300, None),
 }  # fmt: skip
 STEP_BACK = 2.7  # times the instructions of a step
+IDENTIFICATION = 10  # times faster than an iteration of mujoco.sysid
 GRADIENT = 4  # rollouts, the one that it goes back through among them
 DERIVATIVE_SECONDS = {("panda", QUANTITIES): 1.5, ("talos", QUANTITIES[1:]): 25.0}  # together
 SECONDS = {
@@ -65,7 +66,7 @@ def structure_target(peer: str) -> int | None:
 
 def judge(results: dict[str, Any]) -> list[dict[str, Any]]:
     """One row per target: what, target, measured, met."""
-    parts = (_batches, _one_state, _structures, _rollouts, _stepping, _derivatives, _gradients)
+    parts = (_batches, _one_state, _structures, _rollouts, _stepping, _derivatives, _gradients, _identification)
     parts += (_threads, _programs, _seconds, _peak)
     names = "what", "target", "measured", "met"
     return [dict(zip(names, row, strict=True)) for part in parts for row in part(results)]
@@ -161,6 +162,14 @@ def _gradients(results: dict[str, Any]) -> Iterator[Row]:
         for number, speedup in ((f"{r['samples']} samples", "speedup"), ("one trajectory", "speedup_alone")):
             what, rollouts = f"{r['robot']}, gradient of a rollout of {number}", 1 / r[speedup]
             yield what, f"≤ {GRADIENT} rollouts", f"{rollouts:.2f} rollouts", rollouts <= GRADIENT
+
+
+def _identification(results: dict[str, Any]) -> Iterator[Row]:
+    if r := results.get("identification"):
+        what = (
+            f"{r['robot']}, fit of {r['unknowns']} inertial parameters by simulation, an iteration against mujoco.sysid"
+        )
+        yield _at_least(what, IDENTIFICATION, r["speedup"])
 
 
 def _threads(results: dict[str, Any]) -> Iterator[Row]:

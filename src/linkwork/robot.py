@@ -288,7 +288,8 @@ class Robot:
         potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or
         memory for all of these. ``vary``: parameters of each sample: mass
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
-        (samples, 10)}; viscous and coulomb (samples, joints); gravity (samples, 3). Controllers know nothing of these.
+        (samples, 10)}; rotor_inertia, viscous, coulomb, offset, stribeck, stribeck_velocity, friction_width and
+        stiffness (samples, joints); gravity (samples, 3). Controllers know nothing of these.
         ``gains`` and ``memory`` of the controller: by name, with an axis of samples first. ``threads``: that share the
         samples, at most one for each processor; "auto" for as many as gain something. ``to``: a new folder to stream
         into, of .npy files or, if its name ends in .zarr, a Zarr group, so that little is kept here. ``out``: a

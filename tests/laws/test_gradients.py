@@ -126,6 +126,10 @@ def everything(name: str) -> dict:
             "payload": {"tool": payload},
             "viscous": rng.uniform(0.2, 1, joints),
             "coulomb": rng.uniform(0.2, 1, joints),
+            "rotor_inertia": rng.uniform(0.2, 1, joints),
+            "offset": rng.normal(size=joints),
+            "friction_width": rng.uniform(0.5, 1.5, joints),
+            "stiffness": rng.uniform(1, 5, joints),
             "gravity": np.array([1.0, 2.0, -9.0]),
         },
     }
@@ -231,6 +235,15 @@ def test_inputs_of_samples(lead):
 def test_a_reference_of_as_many_samples_as_steps():
     given = start("arm", (STEPS,)) | {"reference": Point(np.random.default_rng(7).normal(size=(STEPS, 2)), 0.0, 0.0)}
     given["gains"] = {"kd": np.array([2.0, 1.0])}
+    assert_gradients("arm", given, **options(torque=ComputedTorque(40.0, 3.0)))
+
+
+@pytest.mark.parametrize("lead", [(), (B,)], ids=["one", "each"])
+def test_references_over_time(lead):
+    """Of one motion or of each sample; parts that do not change beside those that do."""
+    rng = np.random.default_rng(8)
+    moving = rng.normal(size=(*lead, STEPS, 2))
+    given = start("arm", lead) | {"reference": Point(moving, rng.normal(size=(*lead, 2)), 0.3)}
     assert_gradients("arm", given, **options(torque=ComputedTorque(40.0, 3.0)))
 
 

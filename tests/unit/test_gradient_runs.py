@@ -218,13 +218,13 @@ def test_memory_is_bounded(arm, method, outputs):
 def test_segments_are_no_longer_than_said(arm, monkeypatch):
     run = arm.rollout([0.1, 0.2], [0.3, 0.4], None, 1e-3, 50, every=50, checkpoint_every=7)
     kind, longest = type(run.tape), []
-    recomputed = kind._states
+    recomputed = kind.states_between
 
     def watched(self, *where):
         longest.append(recomputed(self, *where).shape[1])
         return recomputed(self, *where)
 
-    monkeypatch.setattr(kind, "_states", watched)
+    monkeypatch.setattr(kind, "states_between", watched)
     run.pullback(q=np.ones_like(run.q))
     assert max(longest) == 8 and len(longest) == 8
 

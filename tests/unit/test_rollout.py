@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork.control import PD, ComputedTorque, PDGravity, Point, Quintic, Sampled
 from linkwork.errors import ShapeError
-from linkwork.model import JointDescription, Link, LinkInertia
+from linkwork.model import JointDescription, Link, LinkInertia, Offset, Stribeck
 from linkwork.sim import OUTPUTS
 from linkwork.sim.integrators import schemes
 from support.random_loops import four_bar
@@ -227,6 +227,35 @@ def test_varied_parameters(description, name, deviations):
             error = np.abs(many[array][k] - one[array]).max() / np.abs(one[array]).max()
             deviations(f"varied {name}", error)
             assert error < 1e-12
+
+
+DRIVES = {
+    "rotor_inertia": lambda joint, x: replace(joint, rotor_inertia=x),
+    "stiffness": lambda joint, x: replace(joint, stiffness=x),
+    "friction_width": lambda joint, x: replace(joint, friction_width=x),
+    "offset": lambda joint, x: replace(joint, friction=(*joint.friction, Offset(x))),
+    "stribeck": lambda joint, x: replace(joint, friction=(Stribeck(x, 0.3),)),
+    "stribeck_velocity": lambda joint, x: replace(joint, friction=(Stribeck(0.5, x),)),
+}
+
+
+@pytest.mark.parametrize("name", DRIVES)
+@pytest.mark.parametrize("method", ["semi-implicit-euler", "rk4"])
+def test_varied_drives(name, method, deviations):
+    """Of joints with friction of all kinds; where the width is that of the robot, and where it is their own."""
+    joints = tuple(replace(joint, coulomb=0.8, friction=(Stribeck(0.5, 0.3),)) for joint in ARM.joints)
+    description = replace(ARM, joints=joints)
+    robot = linkwork.load(description)
+    q, v = starts(robot)
+    values = np.random.default_rng(6).uniform(0.3, 2, (B, len(joints)))
+    many = robot.rollout(q, v, None, DT, STEPS, method=method, vary={name: values})
+    assert np.abs(many.v - robot.rollout(q, v, None, DT, STEPS, method=method).v).max() > 1e-3
+    for k in range(B):
+        own = [DRIVES[name](joint, float(x)) for joint, x in zip(joints, values[k], strict=True)]
+        one = linkwork.load(replace(description, joints=tuple(own))).rollout(q[k], v[k], None, DT, STEPS, method=method)
+        error = np.abs(many.q[k] - one.q).max() / np.abs(one.q).max()
+        deviations(f"varied {name}", error)
+        assert error < 1e-12
 
 
 def test_varied_together_and_shared(arm):

@@ -77,6 +77,8 @@ BAD = [
      {"vary": {"masses": np.ones((3, 2))}}),
     (ShapeError, r"vary\['mass'\]: wrong shape\n  got: \(3, 3\)\n  expected: \(2,\) or \(3, 2\)",
      {"vary": {"mass": np.ones((3, 3))}}),
+    (ShapeError, r"vary\['friction_width'\]: out of range\n  got: 0", {"vary": {"friction_width": [0.1, 0.0]}}),
+    (ShapeError, r"vary\['stribeck'\]: no joint has the law 'stribeck'", {"vary": {"stribeck": [0.1, 0.2]}}),
     (ShapeError, r"vary\['gravity'\]: wrong shape", {"vary": {"gravity": 9.81}}),
     (ShapeError, r"vary: a payload is carried by one frame", {"vary": {"payload": np.zeros((3, 10))}}),
     (UnknownNameError, r"there is no frame 'hand'", {"vary": {"payload": {"hand": np.zeros(10)}}}),

@@ -101,6 +101,17 @@ class Adjoint:
             OwnStep(), program, None, record, sum(self.sizes), tuple(sizes), sum(port.size for port in constants)
         )
 
+    def rows(self, inputs: tuple[str, ...]) -> Program:
+        """From a step's inputs and weights of the state after it to the bars of the state before it and of some inputs:
+        with a unit weight, a row of the step's slopes."""
+        if inputs not in self._rows:
+            self._rows[inputs] = optimised(vjp(transition(self.plant, self.scheme), ["s", *inputs], ["s"]))
+        return self._rows[inputs]
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, ...], Program]:
+        return {}
+
     @cached_property
     def tangents(self) -> Mapping[str, Program]:
         return tangents(self.plant.model)

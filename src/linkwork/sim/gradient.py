@@ -92,7 +92,7 @@ class Tape:
         bars_of_constants = np.empty((samples, c))
         bars_of_held = [np.zeros((len(x), self.steps, x.shape[2])) for x in runner.held]
         with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
-            for group in self._pieces():
+            for group in self.pieces():
                 state = np.zeros((group.stop - group.start, s + c + h + 1))
                 for begin, end in self._segments():
                     block = self._back(group, begin, end, state, given, pool)
@@ -115,16 +115,16 @@ class Tape:
         A, B = (np.empty((samples, self.steps, *port.shape)) for port in function.program.outputs)
         beside = {"tau": np.zeros(sizes(self.plant.model)["tau"])}  # of a controller
         with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
-            for group in self._pieces():
+            for group in self.pieces():
                 for begin, end in self._segments():
-                    states = self._states(group, begin, end, pool)[:, : end - begin, : self.plant.x]
-                    given = beside | self._inputs(group, np.arange(begin, end), states)
+                    states = self.states_between(group, begin, end, pool)[:, : end - begin, : self.plant.x]
+                    given = beside | self.inputs_at(group, np.arange(begin, end), states)
                     given["v"] = given["v"][..., list(self.plant.model.mobility.independent)]
                     out = A[group, begin:end], B[group, begin:end]
                     function(*(given[name] for name in names), out=out, threads=self.threads)
         return LinearSystem(A, B) if self.setup.batched else LinearSystem(A[0], B[0])
 
-    def _pieces(self) -> Iterator[slice]:
+    def pieces(self) -> Iterator[slice]:
         """Samples that go side by side."""
         size, samples = min(PIECE * self.threads, GROUP), self.setup.samples
         for first in range(0, samples, GROUP):
@@ -145,7 +145,7 @@ class Tape:
     ) -> np.ndarray:
         """Bars at ``end`` become those at ``begin``; gives those of the held inputs in between."""
         adjoint, runner, count, x = self.adjoint, self.runner, end - begin, self.plant.x
-        states = self._states(group, begin, end, pool)
+        states = self.states_between(group, begin, end, pool)
         back = adjoint.scheme.history if adjoint.looks_back else 0
         last = end == self.steps
         own, of_held, of_constants = self._of_records(group, begin, end + last, states[:, back:, :x], weights)
@@ -179,7 +179,7 @@ class Tape:
     def _compiled(self, loop: TimeLoop) -> Any:
         return backend(self.runner.backend).compile_loop(loop, self.setup.samples)
 
-    def _states(self, group: slice, begin: int, end: int, pool: Any) -> np.ndarray:
+    def states_between(self, group: slice, begin: int, end: int, pool: Any) -> np.ndarray:
         """States at steps from ``begin`` to ``end`` (samples, steps, x), each with its rates if they count, and then
         with those of as many steps before as the scheme looks back on."""
         if self.recorded:
@@ -256,7 +256,7 @@ class Tape:
             bars = [spread(given.get(port.name), port.size) for port in plant.state]
             return bars, np.zeros((count, length, 0)), np.zeros((count, 0))
         steps = np.arange(begin, end)[at]
-        inputs = self._inputs(group, steps, states[:, :length][:, at]).values()
+        inputs = self.inputs_at(group, steps, states[:, :length][:, at]).values()
         program = self.adjoint.of_records(self.setup.outputs, tuple(given))
         slopes = {port.name.removesuffix(BAR): np.empty((count, len(steps), *port.shape)) for port in program.outputs}
         backend(runner.backend).compile(program, "float64").call(*inputs, *given.values(), out=tuple(slopes.values()))
@@ -267,7 +267,7 @@ class Tape:
         summed = [slopes[name].reshape(count, len(steps), -1).sum(axis=1) for name in plant.constants]
         return bars, held, np.concatenate(summed, axis=1) if summed else np.zeros((count, 0))
 
-    def _inputs(self, group: slice, steps: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
+    def inputs_at(self, group: slice, steps: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
         """Of the plant's programs at some steps, (samples, steps, ...), by name."""
         runner, plant = self.runner, self.plant
         inputs = {**plant.parts(states), "t": runner.dt * steps, "dt": np.array(runner.dt)}
@@ -310,21 +310,34 @@ class Tape:
             kinds[""]["payload"] = {plant.payload: kinds[""]["payload"]}
         point = None
         if reference is not None and inputs.point:  # else it was a function, of which these are samples
-            point = Point(*(_summed(reference[..., k, :], shape) for k, shape in enumerate(inputs.point)))
+            point = Point(*(self._of_point(reference[..., k, :], shape) for k, shape in enumerate(inputs.point)))
         return Gradient(q0, v0, torque, point, kinds["gain "], memory, kinds[""], kinds["wrench "])
+
+    def _of_point(self, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Of a part of a reference that was given in this shape."""
+        if REFERENCE in self.plant.held and array.shape != shape:
+            array = array.sum(axis=-2)  # it was the same over time
+        return _summed(array, shape)
 
     def _initial(self, of_q: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Along the tangent of q0, and by the independent velocities, which tell those of all joints."""
         model = self.plant.model
         x0 = self.plant.parts(self.setup.x0)
-        if (along := self.adjoint.tangents.get("q")) is not None:
-            T = np.empty((len(of_q), *along.outputs[0].shape))
-            backend(self.runner.backend).compile(along, "float64").call(x0["q"], out=(T,))
-            of_q = np.einsum("skn,sk->sn", T, of_q)
+        if "q" in self.adjoint.tangents:
+            of_q = np.einsum("skn,sk->sn", self.tangent(), of_q)
         if not model.loops:
             return of_q, of_v
         more, of_v = self.adjoint.of_velocities(x0["q"], x0["v"][:, list(model.mobility.independent)], of_v)
         return of_q + more, of_v
+
+    def tangent(self) -> np.ndarray:
+        """Slopes of the initial positions by steps along their tangent, (samples, nq, independent velocities)."""
+        model, q = self.plant.model, self.plant.parts(self.setup.x0)["q"]
+        if (along := self.adjoint.tangents.get("q")) is None:
+            return np.broadcast_to(np.eye(model.nq), (len(q), model.nq, model.nq))
+        T = np.empty((len(q), *along.outputs[0].shape))
+        backend(self.runner.backend).compile(along, "float64").call(q, out=(T,))
+        return T
 
 
 def _summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,15 +23,14 @@ from ..formulations import (
     with_rotor_forces,
     with_rotors,
 )
-from ..model import Model, carrying
-from ..scalar import Scalar, is_zero
-from ..spatial import Force, Inertia, Vector
+from ..model import Model
+from ..scalar import Scalar
+from ..spatial import Force
+from .varied import varied
 
 if TYPE_CHECKING:
     from .plant import Plant
 
-INERTIAL = ("mass", "parameters", "payload")
-VARIED = (*INERTIAL, "viscous", "coulomb", "gravity")
 REFERENCE = "reference"  # samples of the reference: a Point in rows
 MEMORY = "memory_"  # how the parts of the state begin that are the controller's own
 
@@ -50,25 +48,7 @@ class Now:
     @cached_property
     def model(self) -> Model:
         """With the parameters of this sample."""
-        model, values = self.plant.model, self.values
-        if "parameters" in values:
-            model = model.with_parameters(values["parameters"])
-        if "mass" in values:
-            own = zip(model.bodies, values["mass"], strict=True)
-            model = model.with_inertias([_with_mass(body.inertia, mass) for body, mass in own])
-        if "payload" in values:
-            model = carrying(model, self.plant.payload, values["payload"])
-        if "gravity" in values:
-            model = replace(model, gravity=Vector(*values["gravity"]))
-        for name in ("viscous", "coulomb"):
-            if name in values:
-                own = dict(zip(model.position_names, values[name], strict=True))
-                bodies = [
-                    replace(b, joint=replace(b.joint, **{name: own[b.joint.name]})) if b.joint.name in own else b
-                    for b in model.bodies
-                ]
-                model = replace(model, bodies=tuple(bodies))
-        return model
+        return varied(self.plant.model, self.values, self.plant.payload)
 
     @cached_property
     def tree(self) -> tuple[list[Scalar], list[Scalar]]:
@@ -209,11 +189,3 @@ def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
         return unchanging(lambda: function(t), what)
     except (TypeError, AttributeError) as error:
         raise UnsupportedError("this cannot be traced over time", where=what, got=str(error), fix=TRACED) from error
-
-
-def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
-    """Of a body of the same shape and another density; one without mass stays so."""
-    if is_zero(inertia.mass):
-        return inertia
-    share = mass / inertia.mass
-    return Inertia.of(share * value for value in inertia)

@@ -27,9 +27,10 @@ from ..scalar.dual import change_of, dual, slope_of, value_of
 from ..scalar.orthogonal import dot
 from . import rosenbrock
 from .closed import ClosedNow
-from .now import INERTIAL, MEMORY, Now
+from .now import MEMORY, Now
 from .plant import CORRECTIONS, Plant
 from .transition import Flat, stages
+from .varied import INERTIAL
 
 OneStep = OwnStep | RungeKutta | Rosenbrock  # schemes that do not look back
 

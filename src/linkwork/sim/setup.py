@@ -12,13 +12,14 @@ from ..assembly import SINGULAR, numbers
 from ..control import Law, Point
 from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from ..formulations import drives_of, layouts
-from ..model import Model, SoftLimits
+from ..model import Model, Offset, SoftLimits
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
 from .names import checked_outputs
-from .now import INERTIAL, REFERENCE, VARIED
+from .now import REFERENCE
 from .options import Options
 from .plant import Plant
+from .varied import INERTIAL, LAWS, OF_JOINTS, POSITIVE, VARIED
 
 REMEMBERED = 64  # of what was traced or found out for a setup
 PLAIN = {bool, int, float, str}
@@ -244,13 +245,20 @@ def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt
     if isinstance(reference, Point):
         motors = len(model.mobility.motors)
         lead = () if inputs.batch is None else (inputs.batch,)
+        moving = () if inputs.steps is None else (*lead, inputs.steps, motors)
         for name, part in zip(Point._fields, reference, strict=True):
-            if np.shape(part) not in ((), (motors,), (*lead, motors)):
-                forms = " or ".join(str(shape) for shape in dict.fromkeys(((motors,), (*lead, motors))))
-                raise ShapeError("wrong shape", where=f"reference.{name}", got=np.shape(part), expected=forms)
-        parts = [np.broadcast_to(numbers(part, "reference"), (*lead, motors)) for part in reference]
-        changing = inputs.steps is None  # by whoever steps; else it is one for all steps
-        inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=changing)
+            if np.shape(part) not in ((), (motors,), (*lead, motors), moving):
+                forms = dict.fromkeys(((motors,), (*lead, motors), moving or (motors,)))
+                expected = " or ".join(map(str, forms))
+                raise ShapeError("wrong shape", where=f"reference.{name}", got=np.shape(part), expected=expected)
+        changes = any(np.shape(part) == moving != () for part in reference)
+        parts = [numbers(part, "reference") for part in reference]
+        if changes:
+            parts = [np.broadcast_to(x if x.shape in ((), moving) else x[..., None, :], moving) for x in parts]
+        else:
+            parts = [np.broadcast_to(x, (*lead, motors)) for x in parts]
+        changes |= inputs.steps is None  # by whoever steps; else it is one for all steps
+        inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=changes)
         inputs.point = tuple(np.shape(part) for part in reference)
         return None
     if not callable(reference):
@@ -269,9 +277,8 @@ def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt
 
 def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
     """Parameters of each sample go to the inputs; the frame of a payload."""
-    joints = len(model.position_names)
-    shapes = {"mass": (model.n_bodies,), "parameters": (model.n_bodies, 10), "viscous": (joints,)}
-    shapes |= {"coulomb": (joints,), "gravity": (3,), "payload": (10,)}
+    shapes = {"mass": (model.n_bodies,), "parameters": (model.n_bodies, 10), "gravity": (3,), "payload": (10,)}
+    shapes |= dict.fromkeys(OF_JOINTS, (len(model.position_names),))
     frame = ""
     for name, value in vary.items():
         if name not in VARIED:
@@ -283,7 +290,9 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
             ((frame, value),) = value.items()
             if not model.frame(frame).body:
                 raise ShapeError("a payload is carried by a moving link", where="vary", got=f"frame {frame!r}")
-        inputs.add(name, value, shapes[name], f"vary[{name!r}]")
+        where = f"vary[{name!r}]"
+        inputs.add(name, value, shapes[name], where)
+        _check_drives(model, name, inputs.constants.get(name), where)
     if "mass" in vary and "parameters" not in vary:
         for body, masses in zip(model.bodies, inputs.constants["mass"].T, strict=True):
             if not body.inertia.mass and masses.any():
@@ -294,6 +303,16 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
                     fix="0 for this body, or vary its parameters",
                 )
     return frame
+
+
+def _check_drives(model: Model, name: str, values: Any, where: str) -> None:
+    if name in POSITIVE and not (values > 0).all():
+        raise ShapeError("out of range", where=where, got=values.min(), expected="positive numbers")
+    if (kind := LAWS.get(name, (Offset,))[0]) is not Offset and not any(
+        isinstance(law, kind) for body in model.bodies for law in body.joint.friction
+    ):
+        fix = f"give joints this law, friction=({kind.__name__}(...),)"
+        raise ShapeError(f"no joint has the law {kind.name!r}", where=where, fix=fix)
 
 
 def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[str]]:

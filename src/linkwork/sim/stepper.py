@@ -22,11 +22,12 @@ from .findings import WARNING
 from .inputs import is_law, one_of_names, positive, vector, whole
 from .integrators import schemes
 from .names import checked_outputs
-from .now import MEMORY, REFERENCE, VARIED
+from .now import MEMORY, REFERENCE
 from .options import Options
 from .rollout import jumps
 from .runner import Runner, shares
 from .setup import given_memory, initial, prepare, rest, velocities
+from .varied import VARIED
 
 USER = 4  # whoever calls Robot.stepper, on the stack above
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from ...errors import ModelError
-from ...scalar import Scalar
+from ...scalar import Scalar, is_zero
 from .coulomb import Coulomb
 from .law import FrictionLaw, Sliding, law_with
 from .viscous import Viscous
@@ -26,7 +26,7 @@ class Drive:
     coulomb: Any = 0.0
     viscous: Any = 0.0
     friction: tuple[FrictionLaw, ...] = ()  # beside the two, each law once
-    friction_width: float = 0.0  # velocities within which friction is smooth; 0: as the robot says
+    friction_width: Any = 0.0  # velocities within which friction is smooth; 0: as the robot says
 
     def __post_init__(self):
         names = [getattr(law, "name", None) for law in self.friction]
@@ -49,7 +49,7 @@ class Drive:
 
     def sliding(self, v: Scalar, width: float) -> Sliding:
         """``width``: of the robot, where the drive has none of its own."""
-        return Sliding(v, self.friction_width or width)
+        return Sliding(v, width if is_zero(self.friction_width) else self.friction_width)
 
     def friction_force(self, v: Scalar, width: float = 0.0) -> Scalar:
         return self._sum(v, width, lambda law, sliding: law.force(sliding))

@@ -16,12 +16,14 @@ class Sliding:
     """A freedom that moves: its velocity ``v``, and its ``sense``, which is sign(v), or with a width w > 0
     v / sqrt(v^2 + w^2), smooth through zero."""
 
-    def __init__(self, v: Scalar, width: float = 0.0):
+    def __init__(self, v: Scalar, width: Scalar = 0.0):
         self.v, self.width = v, width
 
     @cached_property
     def sense(self) -> Scalar:
-        return self.v / sqrt(self.v * self.v + self.width * self.width) if self.width else sign(self.v)
+        if is_zero(self.width):
+            return sign(self.v)
+        return self.v / sqrt(self.v * self.v + self.width * self.width)
 
 
 class FrictionLaw:

@@ -26,10 +26,10 @@ class Stribeck(FrictionLaw, name="stribeck", elements={"FST": "excess"}, formula
     """
 
     excess: Any
-    velocity: float
+    velocity: Any
 
     def __post_init__(self):
-        if not (math.isfinite(self.velocity) and self.velocity > 0):
+        if isinstance(self.velocity, int | float) and not (math.isfinite(self.velocity) and self.velocity > 0):
             raise ModelError(
                 "out of range", where="Stribeck.velocity", got=self.velocity, expected="a number above zero"
             )
