@@ -546,6 +546,7 @@ class Robot:
         held_out: Log | Sequence[Log] = (),
         controller: Any = None,
         gains: Mapping[str, Any] | None = None,
+        simulation: Mapping[str, Any] | None = None,
         progress: Any = None,
     ) -> Fit:
         """Dynamic parameters from recordings, ``linkwork.identify.Log``; the result's ``robot`` has them.
@@ -558,13 +559,14 @@ class Robot:
         ``inertias``, ``rotors``, ``springs``: are these to be found? What is not is known, with the robot's values.
         ``payload``: a frame; only a body fixed there is to be found. ``prior``: a variant of the robot that is thought
         to be near, this one if not said; ``gamma``: its weight, chosen on held-out data if not said: ``held_out``, or
-        spans of the recordings in turn.
+        spans of the recordings in turn. ``simulation``: options of ``linkwork.identify.fit_simulation``, such as
+        {"unknowns": ("stiffness", "friction_width", "delay"), "horizon": 0.5}.
         """
         from .identify import identify
 
         options = {"friction": friction, "inertias": inertias, "rotors": rotors, "springs": springs, "width": width}
         options |= {"payload": payload, "prior": prior, "gamma": gamma, "held_out": held_out, "progress": progress}
-        return identify(self, logs, method, controller=controller, gains=gains, **options)
+        return identify(self, logs, method, controller=controller, gains=gains, simulation=simulation, **options)
 
     # -- functions of a named frame ----------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from ..files import write_text
 from . import page, plots
 from .equations import blocks
 from .log import Log
+from .simulation import SimulationFit
 from .unknowns import Unknowns
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Fit:
     one. ``unseen``: what the data do not tell, in words. ``physical``: body -> what is wrong with it, empty if nothing.
     ``gamma``: weight of the prior, and ``pull``: body -> how far the data have moved it from the prior (a divergence,
     zero where nothing was learnt). ``notes``: what was done; ``doubts``: those of them that are warnings.
+    ``simulation``: what a fit by simulation found beside, widths of friction and delays say.
     """
 
     robot: Robot
@@ -101,6 +103,7 @@ class Fit:
     pull: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    simulation: SimulationFit | None = None
 
     @property
     def parameter_values(self) -> dict[str, float]:

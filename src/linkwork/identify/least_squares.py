@@ -26,14 +26,15 @@ LEAST = 1e-9  # of the size of a force: its least deviation
 class Solution:
     """``x``: the unknowns; ``covariance`` of them; ``sigma``: deviation of each force's equations. ``unseen``
     (unknowns, k): directions that the data do not tell, along which x is the prior's. ``condition``: of the weighted
-    equations with columns of length one. ``refit``: folds -> x of all data but these."""
+    equations with columns of length one. ``refit``: folds -> x of all data but these;
+    none where that would take too long."""
 
     x: np.ndarray
     covariance: np.ndarray
     sigma: np.ndarray
     unseen: np.ndarray
     condition: float
-    refit: Callable[[Sequence[int]], np.ndarray]
+    refit: Callable[[Sequence[int]], np.ndarray] | None
     iterations: int = 1
 
     @property

@@ -79,7 +79,7 @@ def unknowns_of(
     count = TEN * model.n_bodies
     own = slice(0 if inertias else count, None)
     standard = vector.names[own]
-    values = _values(model if prior is None else prior.model, standard)
+    values = values_of(model if prior is None else prior.model, standard)
     if inertias:
         base = base_parameters(model, drives=drives)
         names, matrix = base.names, base.matrix @ _from_links(model, len(vector.names))
@@ -225,7 +225,7 @@ def _from_links(model: Model, count: int) -> np.ndarray:
     return matrix
 
 
-def _values(model: Model, standard: Sequence[str]) -> np.ndarray:
+def values_of(model: Model, standard: Sequence[str]) -> np.ndarray:
     """What this model has of them; none for laws it has not."""
     own = parameter_vector(model, "standard", True)
     known = dict(zip(own.names, own.values.tolist(), strict=True))

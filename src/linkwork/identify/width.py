@@ -40,8 +40,7 @@ def width_of(unknowns: Unknowns, logs: Sequence[Log]) -> float:
         for block, smooth in zip(found, blocks(_smooth(unknowns, columns, width), spans), strict=True):
             block.Y[..., [k for k, *_ in columns]] = smooth.Y
         information, prior = _collected(found), unknowns.base_prior
-        refit = ols(information, prior, weights).refit
-        left = sum(information.only(folds).squares(refit(folds)) for folds in HELD)
+        left = sum(information.only(folds).squares(ols(information.without(folds), prior, weights).x) for folds in HELD)
         return 0.5 * float(np.mean(np.log(np.maximum(left, np.finfo(float).tiny))))
 
     sharp, tried = error(0.0), [error(width) for width in TRIED]

@@ -1,0 +1,98 @@
+"""From what was found to a Fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import unphysical
+from .equations import HELD, Information
+from .fit import Fit, Values, fastest_of
+from .least_squares import Solution
+from .log import Log
+from .simulation import SimulationFit
+from .suspicions import force_names
+from .unknowns import TEN, Unknowns
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    unknowns: Unknowns
+    given: list[Log]
+    logs: list[Log]  # in the robot's order
+    information: Information
+    held: Information | None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """``spread``: covariance of the standard parameters."""
+
+    solution: Solution
+    theta: np.ndarray
+    spread: np.ndarray
+    gamma: float | None = None
+    pull: Mapping[str, float] | None = None
+    notes: tuple[str, ...] = ()
+    simulation: SimulationFit | None = None
+
+
+def fit_of(
+    data: Data, found: Found, method: str, unseen: Sequence[str], notes: Sequence[str], doubts: Sequence[str]
+) -> Fit:
+    unknowns, information, solution = data.unknowns, data.information, found.solution
+    errors = {"fitted": information.error(solution.x)}
+    if data.held is not None:
+        errors["held out"] = data.held.error(solution.x)
+    elif solution.refit is not None:
+        left = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
+        errors["held out"] = np.sqrt(left / np.maximum(information.power.sum(axis=0), np.finfo(float).tiny))
+    hidden = np.abs(solution.unseen).max(axis=1, initial=0.0) > 0
+    base = Values(
+        unknowns.names, solution.x, solution.deviations, unknowns.base_prior,
+        tuple("untold" if each else "alone" for each in hidden),
+    )  # fmt: skip
+    told = _told(unknowns.matrix, hidden)
+    deviations = np.sqrt(np.maximum(np.diag(found.spread), 0.0))
+    for k in (k for k, word in enumerate(told) if word == "alone"):
+        row = int(np.flatnonzero(unknowns.matrix[:, k])[0])
+        deviations[k] = solution.deviations[row] / abs(unknowns.matrix[row, k])
+    standard = Values(unknowns.standard, found.theta, deviations, unknowns.prior, tuple(told))
+    return Fit(
+        robot=unknowns.changed(dict(zip(unknowns.standard, found.theta.tolist(), strict=True))),
+        method=method,
+        base=base,
+        standard=standard,
+        forces=force_names(unknowns),
+        errors=errors,
+        sigma=solution.sigma,
+        covariance=solution.covariance,
+        condition=solution.condition,
+        unseen=tuple(unseen),
+        physical=_physical(unknowns, found.theta),
+        fastest=np.max([fastest_of(log.v) for log in data.logs], axis=0),
+        unknowns=unknowns,
+        logs=tuple(data.given),
+        gamma=found.gamma,
+        pull=found.pull or {},
+        notes=tuple(notes),
+        doubts=tuple(doubts),
+        simulation=found.simulation,
+    )
+
+
+def _told(K: np.ndarray, hidden: np.ndarray) -> list[str]:
+    """Of each standard parameter: by itself, with others only, or not at all."""
+    words = []
+    for column in K.T:
+        rows = np.flatnonzero(column)
+        alone = len(rows) == 1 and np.count_nonzero(K[rows[0]]) == 1
+        seen = len(rows) and not hidden[rows].all()
+        words.append("untold" if not seen else "alone" if alone else "grouped")
+    return words
+
+
+def _physical(unknowns: Unknowns, theta: np.ndarray) -> dict[str, str]:
+    return {name: unphysical(theta[at : at + TEN]) for name, at in unknowns.bodies}

@@ -1,0 +1,118 @@
+"""A Fit by simulation: what is searched for in place of least squares, and its answer in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from .answer import Data, Found
+from .consistent import Prior
+from .consistent_fit import divergences
+from .equations import Progress, collect
+from .least_squares import Solution, deviations_of, wls
+from .log import Log
+from .simulation import SimulationFit, fit_simulation
+from .unknowns import Friction, Unknowns, payload_of, unknowns_of, values_of
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+
+ITERATIONS = 100  # at most
+LINEAR = ("coulomb", "viscous", "offset", "stribeck")  # friction that regressors know, by name
+
+
+def searched_names(
+    friction: Friction, inertias: bool, rotors: bool, springs: bool, payload: str | None
+) -> dict[str, Any]:
+    """The unknowns of a simulation that options of least squares ask for."""
+    if payload is not None:
+        return {"payload": payload}
+    asked: dict[str, Any] = {"inertial": None} if inertias else {}
+    asked |= {"rotor_inertia": None} if rotors else {}
+    asked |= {"stiffness": None} if springs else {}
+    laws = friction if isinstance(friction, Mapping) else {None: [friction] if isinstance(friction, str) else friction}
+    for joint, own in laws.items():
+        for law in own:
+            name = law if isinstance(law, str) else law.name
+            if name not in LINEAR:
+                raise UnsupportedError(
+                    "simulations do not search for this law",
+                    where="friction",
+                    got=name,
+                    expected=f"of {', '.join(LINEAR)}",
+                    fix='give its numbers to the robot, or take method="wls"',
+                )
+            asked[name] = None if joint is None else [*(asked.get(name) or []), joint]
+    return asked
+
+
+def by_simulation(
+    robot: Robot,
+    logs: list[Log],
+    held_out: list[Log],
+    asked: Mapping[str, Any],
+    gamma: float | None,
+    options: Mapping[str, Any],
+    progress: Progress,
+) -> tuple[Data, Found]:
+    """The fit, and what it says of joint forces, where the recordings tell accelerations."""
+    own = dict(options)
+    asked = own.pop("unknowns", asked)
+    asked = dict(asked) if isinstance(asked, Mapping) else dict.fromkeys([asked] if isinstance(asked, str) else asked)
+    most = own.setdefault("iterations", ITERATIONS)
+    shown = None if progress is None else lambda done, cost: progress(done, most)
+    found = fit_simulation(robot, logs, asked, gamma=gamma or 1.0, progress=shown, **own)
+    unknowns = _told_by(robot, found, asked, tuple(logs[0].wrenches))
+    placed = [log.for_robot(found.robot) for log in logs]
+    information = collect(unknowns, placed)
+    held = collect(unknowns, [log.for_robot(found.robot) for log in held_out]) if held_out else None
+    theta, spread = _values(unknowns, found)
+    x = unknowns.matrix @ theta
+    linear = wls(information, x)
+    covariance = unknowns.matrix @ spread @ unknowns.matrix.T
+    solution = Solution(x, covariance, deviations_of(information, x), np.zeros((len(x), 0)), linear.condition, None)
+    prior = Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0))
+    left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
+    notes = (*found.notes, f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
+    answer = Found(solution, theta, spread, gamma or 1.0, divergences(prior, theta), notes, found)
+    return Data(unknowns, logs, placed, information, held), answer
+
+
+def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frames: Sequence[str]) -> Unknowns:
+    """What was searched for and acts linearly, as unknowns of the robot that was found, the rest of which is known."""
+    if asked.get("payload"):
+        return payload_of(robot, asked["payload"], frames)
+    joints = found.robot.model.position_names
+    laws: dict[str, list[Any]] = {}
+    for name in LINEAR:
+        if name in asked:
+            for joint in joints if asked[name] is None else asked[name]:
+                own = next(body.joint for body in found.robot.model.bodies if body.joint.name == joint)
+                law = next((each for each in own.laws if each.name == name), None)
+                if own.driven and law is not None:
+                    laws.setdefault(joint, []).append(law)
+    return unknowns_of(
+        found.robot,
+        laws,
+        inertias="inertial" in asked or not laws,
+        rotors="rotor_inertia" in asked,
+        springs="stiffness" in asked,
+        prior=robot,
+        frames=frames,
+    )
+
+
+def _values(unknowns: Unknowns, found: SimulationFit) -> tuple[np.ndarray, np.ndarray]:
+    """Of the standard parameters, and their covariance; zero for what was not searched for."""
+    place = {name: k for k, name in enumerate(found.names)}
+    known = dict(zip(unknowns.standard, values_of(found.robot.model, unknowns.standard).tolist(), strict=True))
+    known |= dict(zip(found.names, found.values.tolist(), strict=True))
+    theta = np.array([known[name] for name in unknowns.standard])
+    spread = np.zeros((len(theta),) * 2)
+    pairs = [(k, place[name]) for k, name in enumerate(unknowns.standard) if name in place]
+    own, other = (list(each) for each in zip(*pairs, strict=True)) if pairs else ([], [])
+    spread[np.ix_(own, own)] = np.nan_to_num(found.covariance[np.ix_(other, other)], posinf=0.0)
+    return theta, spread
