@@ -155,7 +155,7 @@ def test_warnings(run, robot):
     ("words", "message"),
     [
         (("no-such-robot", "log.csv"), "no-such-robot"),
-        (("planar2r",), "Missing argument 'LOG...'"),
+        (("planar2r",), "Missing argument 'LOG'"),
         (("planar2r", "missing.csv"), "missing.csv"),
         (("planar2r", "empty.csv"), "empty.csv"),
         (("puma560", "log.csv"), "robot 'puma560'"),

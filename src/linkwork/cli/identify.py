@@ -32,7 +32,7 @@ READING, TREATING = "How the recordings are read", "What is done to them"
 @takes_robot
 def identify(
     source: Source,
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
     method: Annotated[
         str, typer.Option(metavar="METHOD", help=f"{', '.join(METHODS)}.", autocompletion=among(METHODS))
     ] = "consistent",
@@ -93,7 +93,7 @@ def identify(
     ] = False,
     between: Annotated[
         str | None,
-        typer.Option(metavar="START:END", help="Take this part, in s from its begin.", rich_help_panel=TREATING),
+        typer.Option(metavar="START:END", help="Take this part, in s from its start.", rich_help_panel=TREATING),
     ] = None,
     cutoff: Annotated[
         float | None,
