@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +17,7 @@ from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
 from linkwork.page import Safe, Series, chart, table
 from linkwork.report import picture, sample_motion, sections, torque_parts
+from support.html_page import Page
 from support.playground import playground
 
 app = typer.Typer()
@@ -34,33 +34,6 @@ def run(*arguments: str) -> str:
 def assert_close(found, expected, tolerance):
     """Relative to the largest value."""
     assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
-
-
-class Page(HTMLParser):
-    """Tags with their attributes, and the text outside of the style; fails where tags do not match."""
-
-    VOID = ("meta",)
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open, self.tags, self.text = [], [], ""
-        self.feed(text)
-        assert not self.open
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.text += data
 
 
 # -- the sample motion -------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ READING, TREATING = "How the recordings are read", "What is done to them"
 @takes_robot
 def identify(
     source: Source,
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
     method: Annotated[
         str, typer.Option(metavar="METHOD", help=f"{', '.join(METHODS)}.", autocompletion=among(METHODS))
     ] = "consistent",
@@ -93,7 +93,7 @@ def identify(
     ] = False,
     between: Annotated[
         str | None,
-        typer.Option(metavar="START:END", help="Take this part, in seconds.", rich_help_panel=TREATING),
+        typer.Option(metavar="START:END", help="Take this part, in s from its start.", rich_help_panel=TREATING),
     ] = None,
     cutoff: Annotated[
         float | None,
@@ -149,7 +149,7 @@ def identify(
 
     def prepared(path: Path) -> Log:
         log = Log.read(path, **reading)
-        log = log.between(*_span(between)) if between is not None else log
+        log = log.between(*_span(between, float(log.t[0]))) if between is not None else log
         log = log.from_drives(robot) if from_drives else log
         log = log.smoothed(cutoff) if cutoff is not None or log.v is None or log.a is None else log
         log = log if standstill else log.without_standstill()
@@ -260,11 +260,11 @@ def _gains(text: str | None) -> Any:
     return values if len(values) > 1 else values[0]
 
 
-def _span(text: str) -> tuple[float | None, float | None]:
+def _span(text: str, begin: float) -> tuple[float | None, float | None]:
     first, colon, last = text.partition(":")
     if not colon:
         raise typer.BadParameter(f"{text!r} is not of the form START:END", param_hint="--between")
-    start, end = (number(part, "--between") if part.strip() else None for part in (first, last))
+    start, end = (begin + number(part, "--between") if part.strip() else None for part in (first, last))
     return start, end
 
 

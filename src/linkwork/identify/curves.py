@@ -77,8 +77,8 @@ def curves_of(fit: Fit, log: Log) -> Curves:
                 rows[k].append(np.array([t[chosen], *(x[chosen] for x in series[:2])]))
                 scaled = np.clip(residual[:, k] / sigma[k], -FAR, FAR)
                 histogram[k] += np.histogram(scaled, BINS, (-FAR, FAR))[0]
-                if rates[k] is not None:
-                    classes[k] += _classes(v[:, rates[k]], residual[:, k], fit.fastest[rates[k]])
+                if (rate := rates[k]) is not None:
+                    classes[k] += _classes(v[:, rate], residual[:, k], float(fit.fastest[rate]))
     curves = tuple(_curve(np.concatenate(each, axis=1), GAP * length / SPANS) for each in rows)
     errors = np.sqrt(left / np.maximum(size, np.finfo(float).tiny))
     return Curves(curves, errors, count, histogram, classes, swiftest)

@@ -50,7 +50,7 @@ def friction_curves(fit: Fit, data: Sequence[Curves]) -> list[FrictionCurve]:
         fastest = reached.get(drive.name, 0.0)
         if drive.name in forces:
             k, rate = forces[drive.name]
-            fastest, classes = float(fit.fastest[rate]), sum(each.classes[k] for each in data)
+            fastest, classes = float(fit.fastest[rate]), np.sum([each.classes[k] for each in data], axis=0)
             classes = classes[classes[:, 0] >= FEWEST]
         if not fastest > 0:
             continue

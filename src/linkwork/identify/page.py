@@ -42,7 +42,7 @@ def report(fit: Fit) -> str:
         "Drives and friction": drives(fit, data),
         "What the data do not tell": unseen(fit),
         "Correlation": _correlation(fit),
-        "What was done": listed(fit.notes),
+        "What was done": listed([note for note in fit.notes if note not in fit.doubts]),
     }
     shown = {title: content for title, content in sections.items() if content}
     many = "one recording" if len(fit.logs) == 1 else f"{len(fit.logs)} recordings"
@@ -75,7 +75,7 @@ def _facts(fit: Fit, data: Sequence[Curves]) -> dict[str, Any]:
         "recordings": f"{len(fit.logs)}, {sum(log.duration for log in fit.logs):.4g} s",
         "samples used": f"{sum(each.count for each in data):,}",
         "base parameters": len(fit.base),
-        "condition number": f"{fit.condition:.4g}",
+        "condition number": f"{fit.condition:.4g}" if np.isfinite(fit.condition) else "infinite",
     }
     if fit.physical:
         wrong = sum(map(bool, fit.physical.values()))
@@ -154,7 +154,7 @@ def _correlation(fit: Fit) -> Safe:
     R, names = fit.correlation, fit.base.names
     rows, columns = np.nonzero(np.tril(np.abs(R) > STRONG, -1))
     order = np.argsort(-np.abs(R[rows, columns]))[:PAIRS]
-    pairs = [[names[rows[k]], names[columns[k]], rounded(R[rows[k], columns[k]], 3)] for k in order]
+    pairs = [[names[rows[k]], names[columns[k]], rounded(float(R[rows[k], columns[k]]), 3)] for k in order]
     text = paragraph(
         "Of the errors of the base parameters. Of two that are strongly correlated the data tell the sum or the"
         " difference better than each: another motion would part them."
@@ -175,4 +175,5 @@ def _units(fit: Fit) -> Sequence[str]:
 
 def _percent(share: float) -> str:
     percent = 100 * float(share)
-    return f"{percent:.2f} %" if 0.1 <= percent < 10 else f"{percent:.3g} %"
+    digits = 2 if 0.1 <= percent < 10 else 1
+    return f"{percent:.{digits}f} %" if percent >= 0.1 else f"{percent:.2g} %"

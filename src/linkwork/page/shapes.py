@@ -63,7 +63,9 @@ def triangle_map(title: str, names: Sequence[str], matrix: np.ndarray) -> Safe:
         f'<text x="{CELL * i + CELL + 2}" y="{CELL * i + CELL - 2}">{html(name)}</text>' for i, name in enumerate(names)
     ]
     width = size + LABEL
+    wide = f"{1.15 * width:.0f}px"
     return Safe(
         f'<figure class="scroll" tabindex="0"><svg class="map" viewBox="0 0 {width} {size + 2}" role="img"'
-        f' aria-label="{html(title)}" style="width:{1.15 * width:.0f}px">{"".join(parts)}</svg></figure>\n'
+        f' aria-label="{html(title)}" style="width:{wide};min-width:min(34rem, {wide})">{"".join(parts)}'
+        "</svg></figure>\n"
     )
