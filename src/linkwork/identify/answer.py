@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import unphysical
-from .equations import HELD, Information
+from .equations import HELD, Information, relative
 from .fit import Fit, Values, fastest_of
 from .least_squares import Solution
 from .log import Log
@@ -37,6 +37,7 @@ class Found:
     pull: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
     simulation: SimulationFit | None = None
+    doubts: tuple[str, ...] = ()
 
 
 def fit_of(
@@ -48,7 +49,7 @@ def fit_of(
         errors["held out"] = data.held.error(solution.x)
     elif solution.refit is not None:
         left = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
-        errors["held out"] = np.sqrt(left / np.maximum(information.power.sum(axis=0), np.finfo(float).tiny))
+        errors["held out"] = relative(np.asarray(left), information.power.sum(axis=0))
     hidden = np.abs(solution.unseen).max(axis=1, initial=0.0) > 0
     base = Values(
         unknowns.names, solution.x, solution.deviations, unknowns.base_prior,
@@ -72,7 +73,7 @@ def fit_of(
         condition=solution.condition,
         unseen=tuple(unseen),
         physical=_physical(unknowns, found.theta),
-        fastest=np.max([fastest_of(log.v) for log in data.logs], axis=0),
+        fastest=np.max([fastest_of(log.v) for log in data.logs] or [np.full(data.unknowns.robot.nv, np.inf)], axis=0),
         unknowns=unknowns,
         logs=tuple(data.given),
         gamma=found.gamma,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import LinkworkError, UnsupportedError
 from .answer import Data, Found
 from .consistent import Prior
 from .consistent_fit import divergences
@@ -66,7 +66,12 @@ def by_simulation(
     shown = None if progress is None else lambda done, cost: progress(done, most)
     found = fit_simulation(robot, logs, asked, gamma=gamma or 1.0, progress=shown, **own)
     unknowns = _told_by(robot, found, asked, tuple(logs[0].wrenches))
-    placed = [log.for_robot(found.robot) for log in logs]
+    notes = list(found.notes)
+    try:
+        placed = [log.for_robot(found.robot) for log in logs]
+    except LinkworkError as error:  # motors alone were measured, say, of elastic joints
+        placed = []
+        notes.append(f"nothing is said of joint forces, since the recordings do not tell all positions: {error}")
     information = collect(unknowns, placed)
     held = collect(unknowns, [log.for_robot(found.robot) for log in held_out]) if held_out else None
     theta, spread = _values(unknowns, found)
@@ -76,8 +81,8 @@ def by_simulation(
     solution = Solution(x, covariance, deviations_of(information, x), np.zeros((len(x), 0)), linear.condition, None)
     prior = Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0))
     left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
-    notes = (*found.notes, f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
-    answer = Found(solution, theta, spread, gamma or 1.0, divergences(prior, theta), notes, found)
+    notes.append(f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
+    answer = Found(solution, theta, spread, gamma or 1.0, divergences(prior, theta), tuple(notes), found)
     return Data(unknowns, logs, placed, information, held), answer
 
 

@@ -14,45 +14,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from ..model import pseudo_inertia
+from .central import central, inverse_of
 from .equations import triangle
-from .unknowns import TEN, Unknowns
+from .pseudo_inertia import TEN, UNITS, parameters_of, pseudo_inertia
+from .unknowns import Unknowns
 
 SMALLEST = 1e-3  # of a typical body: what a prior's body has at least
 GAMMAS = tuple(10.0**k for k in range(4, -5, -1))  # weights that are tried on held-out data
 TIGHT = 1e-12  # decrement that ends Newton's steps, relative to the cost
+WEAK = 1e-9
 NEAR = 1e-6  # the same where weights are compared
-MOST = 200  # of these steps
-LOOSE = 1e-2  # the same on the way there
-FALL = 10.0  # of the pull, from one weight to the next on the way
+MOST = 50  # of these steps
+ROUNDED = 1e-9  # of the cost: a gain below this is lost in rounding
 ENOUGH = 1e-4  # of the gain that a step promises
 SHORTEST = 1e-12  # of a step
-
-
-UNITS = np.array([pseudo_inertia(unit) for unit in np.eye(TEN)])
-
-
-def pseudo_inertias(rows: np.ndarray) -> np.ndarray:
-    """Of bodies (n, 10)."""
-    return np.tensordot(rows, UNITS, axes=1)
-
-
-def ten_of(P: np.ndarray) -> np.ndarray:
-    """The ten parameters of pseudo-inertias (..., 4, 4)."""
-    S = P[..., :3, :3]
-    J = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
-    rows = [P[..., 3, 3], *(P[..., k, 3] for k in range(3))]
-    rows += [J[..., i, j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
-    return np.stack(rows, axis=-1)
 
 
 def made_positive(rows: np.ndarray, size: float) -> np.ndarray:
     """Pseudo-inertias of a prior's bodies (n, 10), those that are not physical moved inside: eigenvalues, with lengths
     in units of ``size``, are at least a share of those of a typical body."""
-    P = pseudo_inertias(rows)
+    P = pseudo_inertia(rows)
     units = np.diag([1 / size, 1 / size, 1 / size, 1.0])
     values, vectors = np.linalg.eigh(units @ P @ units)
     masses = np.maximum(rows[:, 0], 0.0)
@@ -83,16 +68,34 @@ class Prior:
         if bodies:
             P = made_positive(np.array([start[each] for each in bodies]), _size(unknowns))
             inverse = np.linalg.inv(P)
-            for each, own in zip(bodies, ten_of(P), strict=True):
+            for each, own in zip(bodies, parameters_of(P), strict=True):
                 start[each] = own
         places = list(unknowns.positive)
         scales = np.where(start[places] > 0, start[places], typical[places])
         start[places] = scales
         return Prior(unknowns, inverse, scales, start)
 
+    @cached_property
+    def pull(self) -> np.ndarray:
+        """What the entropic term has beside its border: tr(E_k P0^-1)."""
+        found = np.zeros(len(self.start))
+        for (_, at), inverse in zip(self.unknowns.bodies, self.P0_inverse, strict=True):
+            found[at : at + TEN] = np.einsum("kij,ji->k", UNITS, inverse)
+        found[list(self.unknowns.positive)] = 1 / self.scales
+        return found
+
+    @cached_property
+    def weak(self) -> np.ndarray:
+        """A weak pull on those that have neither body nor sign, offsets say, so that none is left undetermined."""
+        bound = np.zeros(len(self.start), bool)
+        for _, at in self.unknowns.bodies:
+            bound[at : at + TEN] = True
+        bound[list(self.unknowns.positive)] = True
+        return np.where(bound, 0.0, WEAK)
+
     def value(self, theta: np.ndarray) -> float:
         """The entropic term; infinite outside."""
-        P, others = self._parts(theta)
+        P, others = self.parts(theta)
         try:
             logs = 2 * np.log(np.diagonal(np.linalg.cholesky(P), axis1=1, axis2=2)).sum() if len(P) else 0.0
         except np.linalg.LinAlgError:
@@ -105,7 +108,7 @@ class Prior:
     def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gradient, and a root of the Hessian, rows J with J^T J: of a body, with P = L L^T, they are the entries of
         L^-1 E_k L^-T for the k-th parameter."""
-        P, others = self._parts(theta)
+        P, others = self.parts(theta)
         bodies, places = self.unknowns.bodies, list(self.unknowns.positive)
         g, J = np.zeros(len(theta)), np.zeros((16 * len(bodies) + len(places), len(theta)))
         for k, ((_, at), own, prior) in enumerate(zip(bodies, P, self.P0_inverse, strict=True)):
@@ -117,45 +120,43 @@ class Prior:
         J[16 * len(bodies) + np.arange(len(places)), places] = 1 / others
         return g, J
 
-    def _parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pseudo-inertias, and the numbers that are positive beside them."""
         rows = np.array([theta[at : at + TEN] for _, at in self.unknowns.bodies]).reshape(-1, TEN)
-        return pseudo_inertias(rows), theta[list(self.unknowns.positive)]
+        return pseudo_inertia(rows), theta[list(self.unknowns.positive)]
 
 
 @dataclass(frozen=True, eq=False)
 class Consistent:
-    """``theta``: all standard parameters. ``cost`` with the entropic term; ``root``: triangle R with R^T R its
-    Hessian."""
+    """``theta``: all standard parameters. ``cost`` with the entropic term; ``root``: triangle R with R^T R its Hessian.
+    ``settled``: is it the minimum?"""
 
     theta: np.ndarray
     cost: float
     root: np.ndarray
     iterations: int
+    settled: bool
 
     @property
     def covariance(self) -> np.ndarray:
-        inverse = _inverse(self.root)
+        inverse = inverse_of(self.root)
         return inverse @ inverse.T
 
 
 def consistent(T: np.ndarray, prior: Prior, gamma: float, start: np.ndarray | None = None) -> Consistent:
-    """``T``: triangle [R z] of the base parameters, in deviations. From a pull as strong as the data down to the weight
-    that is asked for, so that no step begins near the border against which the data press."""
+    """``T``: triangle [R z] of the base parameters, in deviations. ``start``: where the minimum is thought to be, of
+    nearly the same problem; else it is looked for from the prior on."""
     A, b = T[:, :-1] @ prior.unknowns.matrix, T[:, -1]
-    theta = prior.start if start is None else start
-    first = 0.5 * float((A @ theta - b) @ (A @ theta - b)) / len(theta)
-    steps = max(0, math.ceil(math.log(max(first / gamma, 1.0)) / math.log(FALL))) if start is None else 0
-    iterations = 0
-    for k in range(steps, 0, -1):
-        found = _newton(A, b, prior, gamma * FALL**k, theta, LOOSE)
-        theta, iterations = found.theta, iterations + found.iterations
+    if start is not None:
+        return _newton(A, b, prior, gamma, start, TIGHT)
+    theta, iterations = central(A, b, prior, gamma, prior.start)
     found = _newton(A, b, prior, gamma, theta, TIGHT)
     return replace(found, iterations=found.iterations + iterations)
 
 
 def _newton(A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, theta: np.ndarray, tight: float) -> Consistent:
     """Newton's steps, each as long as keeps inside and lessens the cost enough."""
-    free = _free(prior)
+    free = prior.weak
 
     def cost(theta: np.ndarray, left: np.ndarray) -> float:
         return 0.5 * float(left @ left) + gamma * prior.value(theta) + 0.5 * float(free @ (theta - prior.start) ** 2)
@@ -166,42 +167,29 @@ def _newton(A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, theta: np.
         g, J = prior.slopes(theta)
         g = A.T @ left + gamma * g + free * (theta - prior.start)
         root = triangle(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(free))]))
-        inverse = _inverse(root)  # data may be 10^12 times as sure as the prior: squares would not tell
+        inverse = inverse_of(root)  # data may be 10^12 times as sure as the prior: squares would not tell
         step = -inverse @ (inverse.T @ g)
         gain = -float(g @ step)
         if gain < tight * max(abs(now), gamma):
-            break
+            return Consistent(theta, now, root, iteration, True)
         length, along = 1.0, A @ step
         while (ahead := cost(theta + length * step, left + length * along)) > now - ENOUGH * length * gain:
             length *= 0.5
             if length < SHORTEST:
-                return Consistent(theta, now, root, iteration)
+                return Consistent(theta, now, root, iteration, gain < ROUNDED * abs(now))
         theta, now = theta + length * step, ahead
         left = A @ theta - b
-    return Consistent(theta, now, root, iteration)
-
-
-def _inverse(R: np.ndarray) -> np.ndarray:
-    scale = np.linalg.norm(R, axis=0)
-    return np.linalg.inv(R / scale) / scale[:, None]
-
-
-def _free(prior: Prior) -> np.ndarray:
-    """A weak pull on those that have neither body nor sign, offsets say, so that none is left undetermined."""
-    bound = np.zeros(len(prior.start), bool)
-    for _, at in prior.unknowns.bodies:
-        bound[at : at + TEN] = True
-    bound[list(prior.unknowns.positive)] = True
-    return np.where(bound, 0.0, 1e-9)
+    return Consistent(theta, now, root, iteration, False)
 
 
 def path(T: np.ndarray, prior: Prior) -> Iterator[Consistent]:
     """For each of the weights that are tried, from strong pull to weak, each from where the last one ended."""
     A, b = T[:, :-1] @ prior.unknowns.matrix, T[:, -1]
-    theta = consistent(T, prior, GAMMAS[0]).theta
+    theta, last = prior.start, None
     for gamma in GAMMAS:
+        theta, _ = central(A, b, prior, gamma, theta, last)
         found = _newton(A, b, prior, gamma, theta, NEAR)
-        theta = found.theta
+        theta, last = found.theta, gamma
         yield found
 
 

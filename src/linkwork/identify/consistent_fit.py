@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import pseudo_inertia
 from .answer import Data, Found
 from .consistent import GAMMAS, Prior, consistent, path
 from .equations import HELD
 from .least_squares import Solution
+from .pseudo_inertia import pseudo_inertia
 from .unknowns import TEN, Unknowns
 
 EXACT = 1e-6  # of the size of a force: no measurement is better, and the prior's term would drown in rounding
@@ -43,7 +43,10 @@ def consistent_fit(data: Data, first: Solution, prior: Prior, gamma: float | Non
     sigma = np.sqrt(information.squares(x) / np.maximum(information.count.sum(axis=0), 1))
     solution = replace(first, x=x, sigma=sigma, refit=refit)  # deviations are those of the data alone
     pull = divergences(prior, found.theta)
-    notes = (*notes, f"consistent: {found.iterations} steps of Newton's, weight of the prior {gamma:g}")
+    notes = (*notes, f"consistent: {found.iterations} steps, weight of the prior {gamma:g}")
+    if not found.settled:
+        doubt = "the consistent fit did not settle: no physical robot is near what the data say"
+        return Found(solution, found.theta, spread, gamma, pull, notes, doubts=(doubt,))
     return Found(solution, found.theta, spread, gamma, pull, notes)
 
 
@@ -89,5 +92,5 @@ def divergences(prior: Prior, theta: np.ndarray) -> dict[str, float]:
 
 
 def _divergence(ten: np.ndarray, inverse: np.ndarray) -> float:
-    turned = inverse @ pseudo_inertia(ten)
+    turned = inverse @ pseudo_inertia(ten[None])[0]
     return float(np.trace(turned) - np.linalg.slogdet(turned)[1] - 4.0)

@@ -20,6 +20,7 @@ from .unknowns import Unknowns
 
 BLOCK = 4_000_000  # numbers of a block of Y
 FOLDS = 10  # spans of each recording that are kept apart
+STILL = 1e-12  # of the largest force's square: less is zero
 HELD = tuple((k, k + 1) for k in range(0, FOLDS, 2))  # those that are held out together, once
 
 
@@ -37,6 +38,12 @@ class Block:
     t: np.ndarray
     fold: np.ndarray
     log: int
+
+    def power(self, rows: Any = slice(None)) -> np.ndarray:
+        """Squares of the forces, or of what the unknowns have to tell if that is more, as where wrenches were measured
+        and no motor is."""
+        tau, z = self.tau[rows], self.z[rows]
+        return np.maximum(np.einsum("ij,ij->j", tau, tau), np.einsum("ij,ij->j", z, z))
 
 
 def blocks(
@@ -124,8 +131,15 @@ class Information:
         return np.einsum("jk,jk->j", left, left)
 
     def error(self, x: np.ndarray) -> np.ndarray:
-        """|Y x - z| / |tau| by force."""
-        return np.sqrt(self.squares(x) / np.maximum(self.power.sum(axis=0), np.finfo(float).tiny))
+        """|Y x - z| / |tau| by force; NaN if there are no equations."""
+        return relative(self.squares(x), self.power.sum(axis=0))
+
+
+def relative(squares: np.ndarray, power: np.ndarray) -> np.ndarray:
+    """Errors of forces from sums of squares. One that is always zero, of a body that flies say, is compared with the
+    largest of the others."""
+    size = np.where(power > STILL * power.max(initial=0.0), power, power.max(initial=0.0))
+    return np.sqrt(squares / np.where(size > 0, size, np.nan))
 
 
 def triangle(A: np.ndarray) -> np.ndarray:
@@ -151,7 +165,7 @@ class Collector:
             rows = columns[own].transpose(1, 0, 2)
             self.R[fold] = triangle(np.concatenate([self.R[fold], rows], axis=1))
             self.count[fold] += own.sum() if weights is None else (weights[own] > 0).sum(axis=0)
-            self.power[fold] += np.einsum("ij,ij->j", block.tau[own], block.tau[own])
+            self.power[fold] += block.power(own)
 
     def information(self, thin: float) -> Information:
         return Information(self.R, self.count, self.power, thin)
@@ -160,6 +174,8 @@ class Collector:
 def thinning(logs: Sequence[Log]) -> float:
     """Share of the samples that are independent where white noise has passed the band."""
     shares = [min(1.0, 2 * log.band.cutoff / log.rate * log.band.decimate) if log.band else 1.0 for log in logs]
+    if not logs:
+        return 1.0
     return float(np.average(shares, weights=[len(log) for log in logs]))
 
 

@@ -13,11 +13,13 @@ import numpy as np
 
 from ..errors import IdentificationWarning
 from ..files import write_text
+from ..formulations import drives_of
+from ..model import ELEMENTS, body_of
 from . import page, plots
-from .equations import blocks
+from .equations import Block, blocks, relative
 from .log import Log
 from .simulation import SimulationFit
-from .unknowns import Unknowns
+from .unknowns import Unknowns, split
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,6 +113,22 @@ class Fit:
         return self.standard.as_dict
 
     @property
+    def drives(self) -> dict[str, dict[str, Any]]:
+        """Laws of friction and their widths by joint or motor, for ``Robot.with_parameters``."""
+        names = {name for name, element in map(split, self.standard.names) if element not in ELEMENTS}
+        own = [drive for drive in drives_of(self.robot.model) if drive.name in names]
+        return {each.name: {"friction": each.friction, "friction_width": each.friction_width} for each in own}
+
+    @property
+    def payload(self) -> dict[str, dict[str, Any]]:
+        """Frame -> mass, centre and inertia about it, of a fit of a payload, for ``Robot.with_payload``."""
+        if set(self.unknowns.columns) != {(name, element) for name, _ in self.unknowns.bodies for element in ELEMENTS}:
+            return {}
+        ((frame, _),) = self.unknowns.bodies
+        body = body_of(self.standard.values)
+        return {frame: {"mass": body.mass, "center": body.center.tolist(), "inertia": body.central.tolist()}}
+
+    @property
     def correlation(self) -> np.ndarray:
         """Of the base parameters' errors."""
         scale = np.where(self.base.deviations > 0, self.base.deviations, 1.0)
@@ -127,18 +145,21 @@ class Fit:
 
     def error(self, log: Log) -> np.ndarray:
         """|measured - predicted| / |measured| of each force of another recording, in its band."""
-        left, size = np.zeros(len(self.forces)), np.zeros(len(self.forces))
-        for _, measured, predicted in self.predictions(log):
-            left += ((measured - predicted) ** 2).sum(axis=0)
-            size += (measured**2).sum(axis=0)
-        return np.sqrt(left / np.maximum(size, np.finfo(float).tiny))
+        left, power = np.zeros(len(self.forces)), np.zeros(len(self.forces))
+        for block in self._blocks(log):
+            left += ((block.z - block.Y @ self.base.values) ** 2).sum(axis=0)
+            power += block.power()
+        return relative(left, power)
 
     def predictions(self, log: Log) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Times, measured and predicted forces of a recording, in its band, block by block."""
+        for block in self._blocks(log):
+            yield block.t, block.tau, block.tau - block.z + block.Y @ self.base.values
+
+    def _blocks(self, log: Log) -> Iterator[Block]:
         log = log.for_robot(self.robot)
         self._flag(np.asarray(log.v))
-        for block in blocks(self.unknowns, [log]):
-            yield block.t, block.tau, block.tau - block.z + block.Y @ self.base.values
+        return blocks(self.unknowns, [log])
 
     def report(self, path: str | Path | None = None) -> str:
         """All of it as one page of HTML, without script and network; ``path``: also write it there."""

@@ -12,25 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model import pseudo_inertia as of_one
+
 TEN = 10
 THIN, EXTENT = 1e-6, 1e-3  # of a body: thinner is none, and what it is given then
 PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of J in the ten
 
 
-def _units() -> np.ndarray:
-    """P of a unit of each of the ten."""
-    E = np.zeros((TEN, 4, 4))
-    E[0, 3, 3] = 1.0
-    for k in range(3):
-        E[1 + k, k, 3] = E[1 + k, 3, k] = 1.0
-    for place, (i, j) in enumerate(PLACES, 4):
-        E[place, i, j] -= 1.0
-        E[place, j, i] = E[place, i, j]
-        E[place, :3, :3] += 0.5 * (i == j) * np.eye(3)
-    return E
-
-
-UNITS = _units()
+UNITS = np.array([of_one(unit) for unit in np.eye(TEN)])  # P of a unit of each of the ten
 
 
 def pseudo_inertia(rows: np.ndarray) -> np.ndarray:

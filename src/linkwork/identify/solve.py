@@ -82,7 +82,7 @@ def identify(
 
 def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     """With what is to be said."""
-    doubts = list(suspicions(data.unknowns, data.logs))
+    doubts = [*suspicions(data.unknowns, data.logs), *found.doubts]
     unseen = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:
         doubts.append(f"the data do not tell all parameters; these stay as they were before: {'; '.join(unseen)}")

@@ -96,7 +96,7 @@ def unknowns_of(
     known = _known(model, standard, frames)
     changed = lambda values: type(robot)(with_standard(model, values))  # noqa: E731
     return Unknowns(
-        type(robot)(model), names, tuple(_split(each) for each in columns), matrix, standard, values,
+        type(robot)(model), names, tuple(split(each) for each in columns), matrix, standard, values,
         bodies, positive, regressor, known, changed,
     )  # fmt: skip
 
@@ -203,7 +203,7 @@ def _with_laws(
     return changed_drives(model, change), tuple(names)
 
 
-def _split(name: str) -> tuple[str, str]:
+def split(name: str) -> tuple[str, str]:
     owner, _, element = name.rpartition(".")
     return owner, element
 

@@ -35,7 +35,7 @@ from .elastic_drive import ElasticDrive, with_elastic_drives
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
-from .physical import ELEMENTS, pseudo_inertia, unphysical
+from .physical import ELEMENTS, body_of, pseudo_inertia, unphysical
 
 __all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
     "CUT_JOINTS",
