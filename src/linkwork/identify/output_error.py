@@ -30,6 +30,8 @@ from .segments import Segments
 if TYPE_CHECKING:
     from ..robot import Robot
 
+UNSHARED = 2**18  # multiplications of a product
+
 
 @dataclass(frozen=True, eq=False)
 class Starts:
@@ -156,26 +158,17 @@ class OutputError:
     def equations(self, z: np.ndarray, residuals: Residuals, weights: np.ndarray) -> Equations:
         """``weights``: of the entries of the outputs."""
         forward = self.forward(z, residuals.run)
-        p, segments = len(self.searched), len(self.segments.q0)
-        own = forward.columns - p
-        H, g = np.zeros((p, p)), np.zeros(p)
-        H0, B, g0 = np.zeros((segments, own, own)), np.zeros((segments, own, p)), np.zeros((segments, own))
+        p, columns, segments = len(self.searched), forward.columns, len(self.segments.q0)
+        whole, right = np.zeros((segments, columns, columns)), np.zeros((segments, columns))
         weighted = np.where(self.there, weights, 0.0)
         r = weighted * residuals.differences
         for group, rows, slopes in forward.blocks(self.outputs):
             slopes *= weighted[group, rows, :, None]
-            left = r[group, rows]
-            J = slopes.reshape(-1, p + own)
-            if own:
-                mine = slopes.reshape(len(left), -1, p + own)
-                J0 = mine[..., p:].transpose(0, 2, 1)
-                H0[group] += J0 @ mine[..., p:]
-                B[group] += J0 @ mine[..., :p]
-                g0[group] += (J0 @ left.reshape(len(left), -1, 1))[..., 0]
-                J = np.ascontiguousarray(J[:, :p])
-            H += J.T @ J
-            g += J.T @ left.ravel()
-        return Equations(H, g, H0, B, g0).scaled(self.searched.slopes(z))
+            left = r[group, rows].reshape(len(slopes), -1)
+            for s, (J, own) in enumerate(zip(slopes.reshape(len(slopes), -1, columns), left, strict=True), group.start):
+                _add_products(whole[s], right[s], J, own)
+        H, H0, B = whole[:, :p, :p].sum(axis=0), whole[:, p:, p:], whole[:, p:, :p]
+        return Equations(H, right[:, :p].sum(axis=0), H0, B, right[:, p:]).scaled(self.searched.slopes(z))
 
     def forward(self, z: np.ndarray, run: Trajectory) -> Forward:
         """Slopes by the unknowns, without logarithms, then by the starts."""
@@ -196,3 +189,13 @@ class OutputError:
         for k in range(nv + memory):
             along[:, nq + k, nv + k] = 1.0
         return along
+
+
+def _add_products(H: np.ndarray, g: np.ndarray, J: np.ndarray, r: np.ndarray) -> None:
+    """J^T J and J^T r. In parts that BLAS does not share among threads: where others work too, these wait for each
+    other ten times as long as the product takes."""
+    count = max(1, UNSHARED // J.shape[1] ** 2)
+    for k in range(0, len(J), count):
+        part = J[k : k + count]
+        H += part.T @ part
+        g += part.T @ r[k : k + count]

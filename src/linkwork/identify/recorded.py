@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def recorded(robot: Robot, log: Log, closed: bool, where: str = "log") -> Record
     log = even(log)
     reference = _reference(robot, log, where) if closed else np.zeros((0, 3, 0))
     if model.loops:
-        placed = log.changed(reference=None).for_robot(robot)
+        placed = replace(log, reference=None).for_robot(robot)
         q, v, tau, notes = placed.q, placed.v, placed.tau, placed.notes
         places, rates = q, v
     else:

@@ -11,7 +11,7 @@ from ..control import Law
 from ..errors import LinkworkError
 from .output_error import OutputError, Residuals, Starts
 from .pseudo_inertia import TEN
-from .quadratic import Quadratic, triangle
+from .quadratic import Quadratic
 
 FLOOR = 1e-6  # of how much an output changes: what is measured no better than this is as good as exact
 SAME = 0.05  # by which they change at most when they are done
@@ -99,12 +99,10 @@ class Search:
         equations = self.error.equations(self.z, self.now, self.weights)
         while self.damping < MOST_DAMPING:
             H, g = equations.eliminated(self.damping)
-            factor = self.factor(H)
-            R, r = triangle(H, g, factor)
-            damped = np.concatenate([R, np.sqrt(self.damping) * factor])
-            z = Quadratic(self.own, self.gamma, damped, np.append(r, np.zeros(len(factor)))).minimum(self.z)
-            data = float((r @ r - ((R @ (z - self.z) + r) ** 2).sum()) / 2)
-            promised = data + self._pull(self.z) - self._pull(z) + equations.promised(self.damping)
+            problem = Quadratic(self.own, self.gamma, H, g, self.factor(H), self.damping)
+            z = problem.minimum(self.z)
+            promised = problem.directions.gain(z - self.z) + self._pull(self.z) - self._pull(z)
+            promised += equations.promised(self.damping)
             if promised <= max(0.1 * worth, DIGITS * cost):
                 return None
             first = equations.starts(z - self.z, self.damping)
@@ -129,7 +127,8 @@ class Search:
             told = np.trace(np.linalg.solve(found[:body, :body].T, inside.T)) / body
             found[:body, :body] *= np.sqrt(max(told, np.finfo(float).tiny))
         others = np.arange(body, len(H))
-        found[others, others] = np.sqrt(np.maximum(np.diag(H)[body:], np.finfo(float).tiny))
+        told = np.diag(H)[body:]
+        found[others, others] = np.sqrt(np.where(told > 0, told, 1.0))
         return found
 
 

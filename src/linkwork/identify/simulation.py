@@ -14,7 +14,7 @@ from ..sim import stability
 from ..sim.inputs import is_law, one_of_names, positive
 from ..sim.integrators import schemes
 from .output_error import OutputError
-from .quadratic import triangle
+from .quadratic import Directions
 from .search import Search
 from .searched import searched
 from .segments import cut
@@ -122,7 +122,7 @@ def _answer(search: Search, notes: list[str], began: float) -> SimulationFit:
     error, own, z = search.error, search.own, search.z
     equations = error.equations(z, search.now, search.weights)
     H, g = equations.eliminated()
-    R, _ = triangle(H, g, search.factor(H))
+    R = Directions.of(H, g, search.factor(H)).factor
     counted, left = int(error.there.sum()), float(((search.weights * search.now.differences) ** 2).sum())
     covariance, rank = _known(R, np.sqrt(search.gamma) * own.factor(z))
     if search.given is None:
