@@ -161,7 +161,7 @@ def _correlation(fit: Fit) -> Safe:
     )
     if len(names) <= MAPPED:
         text += triangle_map("correlation of the base parameters", names, R)
-        text += paragraph("Blue: positive, orange: negative; from 0.2 on, the darker the stronger.", "note")
+        text += paragraph("Blue: positive, orange: negative; from 0.2 on, the fuller the colour, the stronger.", "note")
     if not pairs:
         return Safe(text + paragraph(f"No two are correlated by more than {STRONG:g}."))
     caption = f"{len(rows)} pairs correlated by more than {STRONG:g}"

@@ -10,7 +10,7 @@ from .document import Safe, html
 
 HALF, BAR = 50, 12  # of a bar: from zero to an end, and its height
 CELL, LABEL = 10, 62  # of a map
-LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)  # from which on a cell is darker
+LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)  # from which on a cell is fuller
 
 
 def deviation_bar(value: float, deviation: float, before: float | None = None) -> Safe:
@@ -47,7 +47,7 @@ def share_bar(share: float) -> Safe:
 
 def triangle_map(title: str, names: Sequence[str], matrix: np.ndarray) -> Safe:
     """Entries between -1 and 1 below the diagonal of a symmetric matrix: blue where they are positive, orange where
-    negative, darker with their size. Names stand at the diagonal, for their row and their column."""
+    negative, fuller with their size. Names stand at the diagonal, for their row and their column."""
     sizes = np.digitize(np.abs(matrix), LEVELS)
     size = CELL * len(names)
     parts = [f'<path class="grid" d="M0 0L{size} {size}H0Z"/>']
