@@ -128,7 +128,7 @@ def show_excitation(found: Excitation) -> None:
     reached = {"condition": found.condition, "log_determinant": found.log_determinant}
     show(
         f"{found.robot.name}: {found.duration:g} s of motion, {motion.sines.shape[1]} harmonics of "
-        f"{motion.frequency:g} Hz, {found.parameters} parameters",
+        f"{motion.frequency:g} Hz, {len(found.parameters)} parameters",
         ["", "reached", f"best of\n{count} random", "median of\nthese"],
         [
             [words[key], _short(reached[key]), *(_short(found.random[key][k]) for k in ("best", "median"))]

@@ -87,7 +87,7 @@ def limits_of_series(path: Path, limits: Limits, still: Mapping[str, float], not
     middle, half = (low + high) / 2, limits.share * (high - low) / 2
     for k, name in enumerate(names):
         if name in still:
-            middle[k], half[k] = still[name], np.inf  # where it is, is the caller's wish
+            middle[k], half[k] = still[name], 1.0  # any: where it is, is the caller's wish
         elif not low[k] < high[k]:
             got, expected = (
                 f"{low[k]:g} to {high[k]:g}",
@@ -128,9 +128,8 @@ def _in_file(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _say(notes: list[str], what: str, names: Sequence[str], values: Any) -> None:
     if free := [name for name, value in zip(names, values, strict=True) if math.isinf(value)]:
-        notes.append(
-            f"no limits of the file for {'all joints' if len(free) == len(names) else ', '.join(free)}: {what}"
-        )
+        which = "all joints" if len(free) == len(names) else ", ".join(free)
+        notes.append(f"no limits are known of {which}: {what}")
 
 
 def _by_joint(given: Any, names: Sequence[str], what: str, *, pair: bool = False) -> dict[str, Any]:
