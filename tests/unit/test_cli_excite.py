@@ -31,7 +31,7 @@ def test_tables_and_files(run, tmp_path):
     numbers = re.search(r"^elbow +(.*)$", out, re.MULTILINE).group(1).split()
     margin = expected.margin("position", "elbow")
     assert [float(x) for x in numbers[:3]] == pytest.approx([margin.least, margin.most, margin.left], rel=1e-3)
-    assert "no limits are known of all joints" in out and "wrote motion.csv" in out
+    assert "no limit of velocity is known of any joint" in out and "wrote motion.csv" in out
     assert np.array_equal(Trajectory.load(tmp_path / "motion.csv").q, expected.q)
     assert (tmp_path / "e.png").read_bytes()[:4] == b"\x89PNG"
 

@@ -255,7 +255,7 @@ def test_limits_by_name_and_number_and_room():
     ends = [(m.lower, m.upper) for m in (found.margin("position", f"panda_joint{k}") for k in (1, 7))]
     assert np.allclose(ends, [(0.25 - 0.6, 0.25 + 0.6), (-0.56, 0.56)])
     assert found.margin("torque", "panda_joint1").upper == pytest.approx(0.8 * 87)
-    assert [note for note in found.notes if "accelerations" in note and "panda_joint1" not in note]
+    assert [note for note in found.notes if "acceleration" in note and "panda_joint1" not in note]
     for frame in frames:
         place = arm.pose(frame, found.sample(500).q)[:, :3, 3]
         assert place[:, 2].min() >= 0.25
