@@ -24,7 +24,7 @@ VERBS = {  # name -> where it is; what it does in one line
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
     "simulate": ("simulate.simulate", "Simulate one motion from a state."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
-    "excite": ("excite.excite", "Find a motion that shows a robot's parameters best, within its limits."),
+    "excite": ("excite.excite", "Find a motion that shows a robot's parameters best."),
     "identify": ("identify.identify", "Find dynamic parameters from recordings of a motion."),
     "report": ("report.report", "Write all about a robot as one page."),
     "view": ("view.view", "Show the robot on a web page: move it, push it, play motions."),

@@ -63,8 +63,9 @@ def excite(
 
     \b
     linkwork excite puma560 -o excitation.csv --plot e.png
-    linkwork excite panda --torque 40 --velocity panda_joint1=1,panda_joint2=1 --frame panda_link8 --height 0.2
-    linkwork excite delta --period 4 --periods 3 --objective logdet -o motion.npz
+    linkwork excite panda --velocity panda_joint1=1,panda_joint2=1
+    linkwork excite panda --torque 40 --frame panda_link8 --height 0.2
+    linkwork excite delta --period 4 --periods 3 -o motion.npz
     """
     for path, what in ((output, "motions"), (plot, "pictures")):
         if path is not None and path.suffix not in FORMATS[what]:
@@ -128,7 +129,7 @@ def show_excitation(found: Excitation) -> None:
     reached = {"condition": found.condition, "log_determinant": found.log_determinant}
     show(
         f"{found.robot.name}: {found.duration:g} s of motion, {motion.sines.shape[1]} harmonics of "
-        f"{motion.frequency:g} Hz, {found.parameters} parameters",
+        f"{motion.frequency:g} Hz, {len(found.parameters)} parameters",
         ["", "reached", f"best of\n{count} random", "median of\nthese"],
         [
             [words[key], _short(reached[key]), *(_short(found.random[key][k]) for k in ("best", "median"))]

@@ -30,7 +30,7 @@ INSET = 5e-3  # of what is allowed, which the search keeps for what lies between
 RANDOM = 20  # random motions to compare with
 DRAWS = 25  # as many times more are drawn, if limits refuse where they are
 SPREADS = (0.5, 0.8, 0.2, 0.05)  # of the range of positions, from which the middle of a random motion is drawn
-ROUNDS, STEPS = 6, 60  # of the augmented Lagrangian, and of descent in each
+ROUNDS, STEPS = 7, 60  # of the augmented Lagrangian, and of descent in each
 
 
 def excite(
@@ -105,18 +105,15 @@ def excite(
     drawn = _random_motions(checked, rng)
     idle = problem.scaled_by(drawn)
     figures = np.array([problem.figures(each) for each in drawn])
-    better = {"condition": figures[:, 0], "logdet": -figures[:, 1]}[objective]
-    found, reached = [], []
+    reached = []
     with Progress(progress, min(starts, len(drawn)) * ROUNDS * STEPS) as shown:
-        for k in np.argsort(better)[:starts]:
+        for k in np.argsort([_merit(each, objective) for each in figures])[:starts]:
             z = problem.unknowns(drawn[k])
             ways = descend(problem, z, OBJECTIVES[objective], (ROUNDS, STEPS), INSET, shown.advance)
-            ends = [end for end in (drawn[k], *map(checked.largest, ways)) if end is not None]
-            best = min(ends, key=lambda end: _merit(problem.figures(end), objective))
-            found.append(best)
-            reached.append(problem.figures(best))
-    coefficients = min(found, key=lambda each: _merit(problem.figures(each), objective))
-    condition, determinant = problem.figures(coefficients)
+            ends = [(tuple(figures[k]), drawn[k])]
+            ends += [(problem.figures(end), end) for end in map(checked.largest, ways) if end is not None]
+            reached.append(min(ends, key=lambda end: _merit(end[0], objective)))
+    (condition, determinant), coefficients = min(reached, key=lambda end: _merit(end[0], objective))
     names = robot.parameter_names("minimal", drives)
     if idle:
         notes.append(f"{idle} of {len(names)} parameters, or combinations of them, act in no motion of these joints")
@@ -129,18 +126,19 @@ def excite(
         reference=_reference(path, coefficients, period, ramp, periods, rate),
         objective=objective,
         rate=float(rate),
-        condition=condition,
-        log_determinant=determinant,
-        parameters=len(names) - idle,
+        condition=float(condition),
+        log_determinant=float(determinant),
+        parameters=names,
+        scaling=problem.columns,
         random=_summary(figures),
-        starts=tuple({"condition": c, "log_determinant": d} for c, d in reached),
+        starts=tuple({"condition": float(c), "log_determinant": float(d)} for (c, d), _ in reached),
         margins=checked.margins(coefficients),
         notes=tuple(notes),
         path=path,
     )
 
 
-def _merit(figures: tuple[float, float], objective: str) -> float:
+def _merit(figures: Sequence[float], objective: str) -> float:
     return figures[0] if objective == "condition" else -figures[1]
 
 
@@ -213,7 +211,7 @@ def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndar
     problem = checked.problem
     positions = problem.rows[0]
     path, moving, half = problem.path, problem.moving, positions.scale
-    centre = (positions.lower + positions.upper) / 2
+    centre = positions.lower / 2 + positions.upper / 2
     if path.model.loops:
         centre = np.clip(path.middle, positions.lower, positions.upper)
     found: list[np.ndarray] = []

@@ -61,9 +61,9 @@ class Excitation:
 
     ``reference``: the motion of the motors, for controllers. ``motion``: the same of ``joints``, with its coefficients.
     ``t``, ``q``, ``v``, ``a``, ``tau``: at ``rate`` samples per second. ``condition``: of the scaled regressor over a
-    period; ``log_determinant``: of its information, the mean of (Y P)^T (Y P). ``random``: the best and the median of
-    both among random motions within the same limits. ``starts``: what each descent reached. ``parameters``: how many
-    columns there are. ``margins``: how near each limit is. ``notes``: what was assumed.
+    period; ``log_determinant``: of its information, the mean of (Y P)^T (Y P), where Y has the columns ``parameters``
+    and P is ``scaling``. ``random``: the best and the median of both among random motions within the same limits.
+    ``starts``: what each descent reached. ``margins``: how near each limit is. ``notes``: what was assumed.
     """
 
     robot: Robot
@@ -74,7 +74,8 @@ class Excitation:
     rate: float
     condition: float
     log_determinant: float
-    parameters: int
+    parameters: tuple[str, ...]
+    scaling: np.ndarray = field(repr=False)
     random: dict[str, Any]
     starts: tuple[dict[str, float], ...]
     margins: tuple[Margin, ...]

@@ -73,21 +73,21 @@ def limits_of_series(path: Path, limits: Limits, still: Mapping[str, float], not
         if name in given:
             around = path.middle[k] + np.array([-1, 1]) * given[name] if np.ndim(given[name]) == 0 else given[name]
             low[k], high[k] = max(low[k], around[0]), min(high[k], around[1])
-    _say(notes, "positions half a turn or half a metre to each side of home, or zero", names, np.minimum(-low, high))
+    _say(notes, "position: half a turn or half a metre to each side of home, or zero", names, np.maximum(-low, high))
     reach = np.where(turning, TURN, SHIFT)
     low, high = np.where(np.isinf(low), path.middle - reach, low), np.where(np.isinf(high), path.middle + reach, high)
     given = _by_joint(limits.velocity, names, "velocity")
     fast = np.minimum(fast, [given.get(name, np.inf) for name in names])
-    _say(notes, f"velocities of {SPEED[0]:g} rad/s or {SPEED[1]:g} m/s", names, fast)
+    _say(notes, f"velocity: {SPEED[0]:g} rad/s or {SPEED[1]:g} m/s", names, fast)
     fast = np.where(np.isinf(fast), np.where(turning, *SPEED), fast)
     given = _by_joint(limits.acceleration, names, "acceleration")
     rise = np.array([given.get(name, np.inf) for name in names])
-    _say(notes, f"accelerations that reach the largest velocity in {1 / RISE:g} s", names, rise)
+    _say(notes, f"acceleration: the largest velocity within {1 / RISE:g} s", names, rise)
     rise = np.where(np.isinf(rise), RISE * fast, rise)
     middle, half = (low + high) / 2, limits.share * (high - low) / 2
     for k, name in enumerate(names):
         if name in still:
-            middle[k], half[k] = still[name], np.inf  # where it is, is the caller's wish
+            middle[k], half[k] = still[name], 1.0  # any: where it is, is the caller's wish
         elif not low[k] < high[k]:
             got, expected = (
                 f"{low[k]:g} to {high[k]:g}",
@@ -127,10 +127,11 @@ def _in_file(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _say(notes: list[str], what: str, names: Sequence[str], values: Any) -> None:
+    """Which joints have no limit, as an infinite value tells, and what is taken."""
     if free := [name for name, value in zip(names, values, strict=True) if math.isinf(value)]:
-        notes.append(
-            f"no limits of the file for {'all joints' if len(free) == len(names) else ', '.join(free)}: {what}"
-        )
+        which = "any joint" if len(free) == len(names) else ", ".join(free)
+        quantity, _, taken = what.partition(": ")
+        notes.append(f"no limit of {quantity} is known of {which}: {taken}")
 
 
 def _by_joint(given: Any, names: Sequence[str], what: str, *, pair: bool = False) -> dict[str, Any]:
@@ -207,7 +208,7 @@ def limits_of_torques(robot: Robot, limits: Limits, notes: list[str]) -> list[Ro
     given = _by_joint(limits.torque, layout.names, "torque")
     own = [model.coordinates.joint_of(k).effort_limit for k in model.mobility.forced]
     most = np.minimum(own, [given.get(name, np.inf) for name in layout.names]) * limits.share
-    _say(notes, "forces are not bounded", layout.names, most)
+    _say(notes, "torque: nothing bounds it", layout.names, most)
     forces = robot.inverse_dynamics
     back = forces.vjp(("q", "v", "a"))
 

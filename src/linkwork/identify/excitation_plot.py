@@ -38,8 +38,9 @@ def draw(excitation: Excitation) -> Figure:
     for panel in panels[-1]:
         panel.set_xlabel("t [s]")
     figure.align_ylabels()
+    figure.supxlabel("dashed: limits; grey: from rest to the series, and back", fontsize=8)
     best, median = (excitation.random["condition"][key] for key in ("best", "median"))
-    compared = f"of {excitation.random['count']} random motions {best:.4g} at best, {median:.4g} in the middle"
+    compared = f"of {excitation.random['count']} random motions {best:.4g} at best, {median:.4g} the median"
     figure.suptitle(f"{excitation.robot.name}: condition number {excitation.condition:.4g}; {compared}")
     return figure
 

@@ -1,9 +1,9 @@
 """Looking for the best motion: information of a motion, its slopes, and descent within limits.
 
-Condition number and determinant are functions of the eigenvalues of the information matrix F, the mean over a period of
-(Y P)^T (Y P). P scales the columns of the regressor Y, each by its root mean square over the random motions, and leaves
-out what does not act in any of them. The slope by F is V diag(slopes by eigenvalues) V^T, and goes back through F to Y,
-through the regressor to positions, velocities and accelerations, and from these to the coefficients, all exactly.
+Condition number and determinant are functions of the information matrix F, the mean over a period of (Y P)^T (Y P). P
+scales the columns of the regressor Y, each by its root mean square over the random motions, and leaves out what acts in
+none of them. The slope by F goes back to Y, through the regressor to positions, velocities and accelerations, and from
+these to the coefficients, all exactly.
 """
 
 from __future__ import annotations
@@ -20,46 +20,55 @@ from .excitation_limits import Rows
 from .excitation_path import Moved, Path, Slopes
 from .excitation_series import Grid
 
-DIGITS = 1e-8  # of the largest eigenvalue: smaller ones of F are not exact enough for slopes
 SINGULAR = 1e-12  # condition numbers beyond its inverse are rounding alone
 RANK = 1e-8  # of the largest singular value of the random motions together: what is below acts in none
-SHARP = (2.0, 8.0)  # powers of eigenvalues whose sums stand for the extreme ones at first, see ``_smooth_condition``
+SHARP = (1, 3, 5)  # doublings of the power by which sums of eigenvalues stand for the extreme ones at first
+SMALL = 200_000  # multiplications of a product that is computed at once
 MEMORY = 20  # steps that L-BFGS remembers
 GAIN = 1e-4  # a descent that gains less in ten steps has arrived
 
 Judge = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
-# -- functions of eigenvalues --------------------------------------------------------------------------------------
+# -- functions of the information ----------------------------------------------------------------------------------
 
 
-def condition(eigenvalues: np.ndarray) -> tuple[float, np.ndarray]:
-    """Logarithm of the condition number of W, and its slopes."""
-    slopes = np.zeros_like(eigenvalues)
-    slopes[0] += 0.5 / eigenvalues[0]
-    slopes[-1] -= 0.5 / eigenvalues[-1]
-    return 0.5 * float(np.log(eigenvalues[0] / eigenvalues[-1])), slopes
+def condition(F: np.ndarray) -> tuple[float, np.ndarray]:
+    """Logarithm of the condition number of W = Y P, the root of that of F, and its slope, by the extreme vectors."""
+    values, V = np.linalg.eigh(F)
+    if not values[0] > 0:
+        raise np.linalg.LinAlgError
+    largest, least = (np.outer(V[:, k], V[:, k]) / values[k] for k in (-1, 0))
+    return 0.5 * float(np.log(values[-1] / values[0])), 0.5 * (largest - least)
 
 
-def logdet(eigenvalues: np.ndarray) -> tuple[float, np.ndarray]:
-    """Minus the logarithm of the determinant of F, per parameter and of a root as W has, and its slopes."""
-    count = 2 * len(eigenvalues)
-    return -float(np.log(eigenvalues).sum()) / count, -1 / (count * eigenvalues)
+def logdet(F: np.ndarray) -> tuple[float, np.ndarray]:
+    """Minus the logarithm of the determinant of F, per parameter, and its slope."""
+    root = np.diag(np.linalg.cholesky(F))
+    return -2 * float(np.log(root).mean()), -np.linalg.inv(F) / len(F)
 
 
-def smooth_condition(power: float) -> Judge:
-    """As ``condition``, with (sum of eigenvalue^p)^(1/p) for the largest, and likewise the least: where several are
-    nearly extreme, a step that only betters one of them makes another the worst."""
+def smooth_condition(doublings: int) -> Judge:
+    """As ``condition``, with trace(F^p)^(1/p), where p = 2^doublings, for the largest eigenvalue and likewise for the
+    least. Where several are nearly extreme, a step that betters only the worst makes another one so.
+    It takes products alone, where a library's eigenvalues would wait for threads."""
+    power = 2**doublings
 
-    def judge(eigenvalues: np.ndarray) -> tuple[float, np.ndarray]:
-        logs = np.log(eigenvalues)
-        value, slopes = 0.0, np.zeros_like(eigenvalues)
-        for sense in (1, -1):
-            most = float((sense * logs).max())
-            weights = np.exp(power * (sense * logs - most))
-            value += 0.5 * (most + float(np.log(weights.sum())) / power)
-            slopes += 0.5 * sense * weights / weights.sum() / eigenvalues
-        return value, slopes
+    def judge(F: np.ndarray) -> tuple[float, np.ndarray]:
+        np.linalg.cholesky(F)  # it is positive, or there is no condition
+        inverse = np.linalg.inv(F)
+        value, slope = 0.0, np.zeros_like(F)
+        for matrix, other, sense in ((F, inverse, 1), (inverse, F, -1)):
+            raised, scale = matrix, 0.0  # of matrix^p, the logarithm of what it was divided by
+            for _ in range(doublings):
+                size = float(np.trace(raised))
+                raised = (raised / size) @ (raised / size)
+                scale = 2 * (scale + np.log(size))
+            total = float(np.trace(raised))
+            value += 0.5 * (scale + np.log(total)) / power
+            by_own = raised @ other / total  # matrix^(p - 1) / trace(matrix^p)
+            slope += 0.5 * (by_own if sense > 0 else -inverse @ by_own @ inverse)
+        return value, (slope + slope.T) / 2
 
     return judge
 
@@ -115,17 +124,12 @@ class Problem:
         assert moved is not None
         return self.regressor(*(each[self.grid.inside] for each in (moved.q, moved.v, moved.a)))
 
-    def spectrum(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues of F and its eigenvectors in columns, the largest first. Where F itself would lose too many
-        digits, by the triangular factor of W = Y P."""
+    def information(self, Y: np.ndarray) -> np.ndarray:
+        """F, by products so small that a library of linear algebra does not share them among threads: these would wait
+        for each other longer than the work takes, and long where other programs keep the processors busy."""
         W = (Y @ self.columns).reshape(-1, self.columns.shape[1])
-        values, vectors = np.linalg.eigh(W.T @ W / len(Y))
-        if values[0] > DIGITS * values[-1]:
-            return values[::-1], vectors[:, ::-1]
-        _, roots, transposed = np.linalg.svd(np.linalg.qr(W, mode="r"))
-        values = np.zeros(len(transposed))
-        values[: len(roots)] = roots**2 / len(Y)
-        return values, transposed.T
+        rows = max(8, SMALL // W.shape[1] ** 2)
+        return np.sum([W[k : k + rows].T @ W[k : k + rows] for k in range(0, len(W), rows)], axis=0) / len(Y)
 
     def scaled_by(self, motions: Sequence[np.ndarray]) -> int:
         """Choose P by these motions; how many columns act in none of them, alone or together."""
@@ -139,9 +143,11 @@ class Problem:
 
     def figures(self, coefficients: np.ndarray) -> tuple[float, float]:
         """Condition number of the scaled regressor over a period, and logarithm of the determinant of F."""
-        values, _ = self.spectrum(self.regressors(coefficients))
-        with np.errstate(divide="ignore"):
-            return float(np.sqrt(values[0] / values[-1])), float(np.log(values).sum())
+        W = self.regressors(coefficients) @ self.columns
+        values = np.linalg.svd(np.concatenate(W), compute_uv=False)
+        if len(values) < W.shape[-1] or not values[-1] > SINGULAR * values[0]:
+            return np.inf, -np.inf
+        return float(values[0] / values[-1]), float(2 * np.log(values).sum() - len(values) * np.log(len(W)))
 
     def value(self, z: np.ndarray, judge: Judge, weights: Weights | None = None) -> tuple[float, np.ndarray]:
         """What ``judge`` says of the motion, with the price of limits it breaks; and its slopes."""
@@ -154,14 +160,12 @@ class Problem:
         Y = self.regressor(*state)
         if not np.isfinite(Y).all():
             return lost
-        values, V = self.spectrum(Y)
-        if not values[-1] > SINGULAR**2 * values[0]:
+        try:
+            found, by_F = judge(self.information(Y))
+        except np.linalg.LinAlgError:
             return lost
-        found, by_values = judge(values)
-        Y_bar = (2 / len(Y)) * (Y @ (self.columns @ ((V * by_values) @ V.T) @ self.columns.T))
-        slopes = Slopes(
-            *(np.zeros((len(self.grid.t), n)) for n in 3 * [len(self.path.names)] + 3 * [self.path.model.nv])
-        )
+        Y_bar = (2 / len(Y)) * (Y @ (self.columns @ by_F @ self.columns.T))
+        slopes = Slopes.zeros(moved)
         for whole, part in zip((slopes.q, slopes.v, slopes.a), self.back(*state, Y_bar), strict=True):
             whole[inside] = part
         if weights is not None:
