@@ -15,10 +15,10 @@ demo: $(VENV)/plot
 quick: $(VENV)/test
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
-	$(RUN)/basedpyright & types=$$!; $(RUN)/python -m pytest -n auto --quick && wait $$types
+	$(RUN)/basedpyright & types=$$!; OPENBLAS_NUM_THREADS=1 $(RUN)/python -m pytest -n auto --quick && wait $$types
 
 test: lint
-	$(RUN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(RUN)/python -m pytest -n auto
 
 lint: $(VENV)/test
 	$(RUN)/ruff check .

@@ -207,7 +207,7 @@ def test_names_of_strangers(tmp_path):
         ' effort="9"/></joint></robot>'
     )
     robot = linkwork.load(str(file))
-    fit = robot.identify(recording(robot).changed(f"read from {bad}"), width=0.0)
+    fit = robot.identify(replace(recording(robot), notes=[f"read from {bad}"]), width=0.0)
     for text in (fit.report(), fit._repr_html_()):
         assert "<img" not in text and name in text
     assert Page(fit.report()).text.count(bad) > 10

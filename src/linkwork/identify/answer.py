@@ -16,6 +16,8 @@ from .simulation import SimulationFit
 from .suspicions import force_names
 from .unknowns import TEN, Unknowns
 
+ROUNDED = 1e-9  # of the largest entry of a direction that data do not tell: less is rounding
+
 
 @dataclass(frozen=True, eq=False)
 class Data:
@@ -50,7 +52,8 @@ def fit_of(
     elif solution.refit is not None:
         left = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
         errors["held out"] = relative(np.asarray(left), information.power.sum(axis=0))
-    hidden = np.abs(solution.unseen).max(axis=1, initial=0.0) > 0
+    sizes = np.abs(solution.unseen)
+    hidden = np.any(sizes > ROUNDED * sizes.max(axis=0, initial=0.0), axis=1)
     base = Values(
         unknowns.names, solution.x, solution.deviations, unknowns.base_prior,
         tuple("untold" if each else "alone" for each in hidden),

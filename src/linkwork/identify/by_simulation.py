@@ -11,7 +11,7 @@ from ..errors import LinkworkError, UnsupportedError
 from .answer import Data, Found
 from .consistent import Prior
 from .consistent_fit import divergences
-from .equations import Progress, collect
+from .equations import Progress, collect, frames_of
 from .least_squares import Solution, deviations_of, wls
 from .log import Log
 from .simulation import SimulationFit, fit_simulation
@@ -33,7 +33,8 @@ def searched_names(
     asked: dict[str, Any] = {"inertial": None} if inertias else {}
     asked |= {"rotor_inertia": None} if rotors else {}
     asked |= {"stiffness": None} if springs else {}
-    laws = friction if isinstance(friction, Mapping) else {None: [friction] if isinstance(friction, str) else friction}
+    listed = [friction] if isinstance(friction, str) else friction or ()
+    laws = friction if isinstance(friction, Mapping) else {None: listed}
     for joint, own in laws.items():
         for law in own:
             name = law if isinstance(law, str) else law.name
@@ -65,7 +66,9 @@ def by_simulation(
     most = own.setdefault("iterations", ITERATIONS)
     shown = None if progress is None else lambda done, cost: progress(done, most)
     found = fit_simulation(robot, logs, asked, gamma=gamma or 1.0, progress=shown, **own)
-    unknowns = _told_by(robot, found, asked, tuple(logs[0].wrenches))
+    unknowns = _told_by(
+        robot, found, asked, tuple(dict.fromkeys(frame for log in (*logs, *held_out) for frame in log.wrenches))
+    )
     notes = list(found.notes)
     try:
         placed = [log.for_robot(found.robot) for log in logs]

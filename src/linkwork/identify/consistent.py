@@ -20,10 +20,9 @@ import numpy as np
 
 from .central import central, inverse_of
 from .equations import triangle
-from .pseudo_inertia import TEN, UNITS, parameters_of, pseudo_inertia
+from .pseudo_inertia import TEN, UNITS, made_physical, pseudo_inertia
 from .unknowns import Unknowns
 
-SMALLEST = 1e-3  # of a typical body: what a prior's body has at least
 GAMMAS = tuple(10.0**k for k in range(4, -5, -1))  # weights that are tried on held-out data
 TIGHT = 1e-12  # decrement that ends Newton's steps, relative to the cost
 WEAK = 1e-9
@@ -32,20 +31,6 @@ MOST = 50  # of these steps
 ROUNDED = 1e-9  # of the cost: a gain below this is lost in rounding
 ENOUGH = 1e-4  # of the gain that a step promises
 SHORTEST = 1e-12  # of a step
-
-
-def made_positive(rows: np.ndarray, size: float) -> np.ndarray:
-    """Pseudo-inertias of a prior's bodies (n, 10), those that are not physical moved inside: eigenvalues, with lengths
-    in units of ``size``, are at least a share of those of a typical body."""
-    P = pseudo_inertia(rows)
-    units = np.diag([1 / size, 1 / size, 1 / size, 1.0])
-    values, vectors = np.linalg.eigh(units @ P @ units)
-    masses = np.maximum(rows[:, 0], 0.0)
-    least = SMALLEST * (masses[masses > 0].mean() if (masses > 0).any() else 1.0)
-    raised = np.maximum(values, least)
-    back = np.linalg.inv(units)
-    moved = back @ (vectors * raised[:, None, :]) @ vectors.transpose(0, 2, 1) @ back
-    return np.where(np.any(values < least, axis=1)[:, None, None], moved, P)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +51,9 @@ class Prior:
         bodies = [slice(at, at + TEN) for _, at in unknowns.bodies]
         inverse = np.zeros((0, 4, 4))
         if bodies:
-            P = made_positive(np.array([start[each] for each in bodies]), _size(unknowns))
-            inverse = np.linalg.inv(P)
-            for each, own in zip(bodies, parameters_of(P), strict=True):
+            rows = made_physical(np.array([start[each] for each in bodies]))
+            inverse = np.linalg.inv(pseudo_inertia(rows))
+            for each, own in zip(bodies, rows, strict=True):
                 start[each] = own
         places = list(unknowns.positive)
         scales = np.where(start[places] > 0, start[places], typical[places])
@@ -191,11 +176,3 @@ def path(T: np.ndarray, prior: Prior) -> Iterator[Consistent]:
         found = _newton(A, b, prior, gamma, theta, NEAR)
         theta, last = found.theta, gamma
         yield found
-
-
-def _size(unknowns: Unknowns) -> float:
-    """A length of the robot: radius of gyration of its bodies, as far as they have any."""
-    rows = np.array([unknowns.prior[at : at + TEN] for _, at in unknowns.bodies])
-    mass = rows[:, 0].clip(min=0).sum()
-    spread = 0.5 * rows[:, [4, 7, 9]].clip(min=0).sum()
-    return float(np.sqrt(spread / mass)) if mass > 0 and spread > 0 else 0.1

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import LinkworkError
 from .log import Log
 from .signals import settling, zero_phase
 from .unknowns import Unknowns
@@ -70,8 +71,7 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
     Y = unknowns.regressor(q, v, a)
     z = np.array(tau, float)
     if unknowns.known is not None:
-        wrenches = [np.stack([w[first:last] for w in log.wrenches.values()], axis=1)] if log.wrenches else []
-        z -= unknowns.known(q, v, a, *wrenches)
+        z -= unknowns.known(q, v, a, *applied(unknowns.frames, log, slice(first, last)))
     step = 1
     if log.band:
         Y, z, tau = (zero_phase(x, log.rate, log.band.cutoff, log.band.order) for x in (Y, z, tau))
@@ -83,6 +83,26 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
     rows = index - first
     fold = np.minimum(index * FOLDS // max(len(log), 1), FOLDS - 1)
     return Block(Y[rows], z[rows], tau[rows], np.asarray(log.t)[index], fold, number)
+
+
+def frames_of(logs: Sequence[Log]) -> tuple[str, ...]:
+    """All on which wrenches were measured."""
+    return tuple(dict.fromkeys(frame for log in logs for frame in log.wrenches))
+
+
+def applied(frames: Sequence[str], log: Log, rows: slice) -> list[np.ndarray]:
+    """The input ``wrenches`` of functions that take them on these frames: none where a recording has none."""
+    if other := set(log.wrenches) - set(frames):
+        raise LinkworkError(
+            "wrenches on other frames than in the fit",
+            where="log.wrenches",
+            got=", ".join(sorted(other)),
+            expected=", ".join(frames) or "none",
+            fix="give all recordings to identify, or leave these out",
+        )
+    none = np.zeros((len(range(*rows.indices(len(log)))), 6))
+    found = [np.asarray(log.wrenches[frame][rows]) if frame in log.wrenches else none for frame in frames]
+    return [np.stack(found, axis=1)] if found else []
 
 
 @dataclass(frozen=True, eq=False)

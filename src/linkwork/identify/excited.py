@@ -17,7 +17,7 @@ MOST = 12  # directions, and names in one, that are told
 def unseen_in_words(unknowns: Unknowns, logs: Sequence[Log], unseen: np.ndarray) -> tuple[str, ...]:
     """Of each direction (columns): the parameters in it, and the joints that would tell it if they moved more."""
     told = []
-    for direction in unseen.T[:MOST]:
+    for direction in _apart(unseen).T[:MOST]:
         size = np.abs(direction) / np.abs(direction).max()
         order = [k for k in np.argsort(-size) if size[k] > SHARE]
         names = [unknowns.names[k] for k in order[:MOST]] + ["..."] * (len(order) > MOST)
@@ -27,6 +27,19 @@ def unseen_in_words(unknowns: Unknowns, logs: Sequence[Log], unseen: np.ndarray)
     if unseen.shape[1] > MOST:
         told.append(f"and {unseen.shape[1] - MOST} further combinations")
     return tuple(told)
+
+
+def _apart(unseen: np.ndarray) -> np.ndarray:
+    """The same directions, each with an entry of one that the others have not: parameters that are untold by themselves
+    stand alone."""
+    found = unseen / np.abs(unseen).max(axis=0, initial=np.finfo(float).tiny)
+    free = np.arange(found.shape[1])
+    for k in free:
+        row = int(np.argmax(np.abs(found[:, k])))
+        found[:, k] /= found[row, k]
+        others = free != k
+        found[:, others] -= np.outer(found[:, k], found[row, others])
+    return found
 
 
 def _movers(unknowns: Unknowns, logs: Sequence[Log], direction: np.ndarray) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import IdentificationWarning
+from ..errors import IdentificationWarning, UnknownNameError
 from ..files import write_text
 from ..formulations import drives_of
 from ..model import ELEMENTS, body_of
@@ -53,6 +53,8 @@ class Values:
         return iter(self.names)
 
     def __getitem__(self, name: str) -> float:
+        if name not in self.names:
+            raise UnknownNameError("parameter", name, self.names)
         return float(self.values[self.names.index(name)])
 
     @property
@@ -140,8 +142,9 @@ class Fit:
 
     def torque(self, q: Any, v: Any, a: Any) -> np.ndarray:
         """Predicted joint forces, friction and offsets included."""
+        found = self.robot.inverse_dynamics(q, v, a)
         self._flag(np.asarray(v, float))
-        return self.robot.inverse_dynamics(q, v, a)
+        return found
 
     def error(self, log: Log) -> np.ndarray:
         """|measured - predicted| / |measured| of each force of another recording, in its band."""

@@ -19,6 +19,7 @@ MOST = 50  # iterations
 HUBER = 1.345  # deviations beyond which an equation counts less: 95 % as good as least squares on normal noise
 MEDIAN = 0.6745  # of the size of a normal deviate
 MEDIANS = 200_000  # samples of which a median is taken
+LOWEST = 1e-4  # of the variances of white noise: where the noise is quick, instruments do not see it
 LEAST = 1e-9  # of the size of a force: its least deviation
 
 
@@ -66,16 +67,17 @@ def _score(information: Information, x: np.ndarray, weights: np.ndarray) -> np.n
     return np.einsum("j,jkp,jk->p", weights**2, R[..., :-1], R @ np.append(x, -1.0))
 
 
-def correlated(scores: Sequence[np.ndarray], normal: np.ndarray, covariance: np.ndarray) -> float:
+def correlated(scores: Sequence[np.ndarray], normal: np.ndarray, covariance: np.ndarray, least: float = 1.0) -> float:
     """By how much variances are larger than those of white noise: residuals of real recordings last for a while, which
-    shows in how much the spans of time disagree (clusters, Liang and Zeger 1986); the median over the unknowns."""
-    pulls = np.array(scores) @ normal
+    shows in how much the spans of time disagree (clusters, Liang and Zeger 1986); the median over the unknowns.
+    ``normal``: from scores to unknowns."""
+    pulls = np.array(scores) @ normal.T
     count, white = len(pulls), np.diag(covariance)
     seen = white > 0
     if not seen.any():
         return 1.0
     variances = count / (count - 1) * (pulls**2).sum(axis=0)
-    return max(1.0, float(np.median(variances[seen] / white[seen])))
+    return max(least, float(np.median(variances[seen] / white[seen])))
 
 
 def wls(information: Information, prior: np.ndarray) -> Solution:
@@ -149,10 +151,20 @@ def _instrumental(own: Information, prior: np.ndarray, sigma: np.ndarray) -> Sol
     plain = Information(own.R[..., p:], own.count, own.power, own.thin)
     sigma = deviations_of(plain, solved(own, sigma)[0])
     x, inverse, unseen, condition = solved(own, sigma)
+    triangles = own.triangle(1 / sigma)[:p]
+    normal = np.linalg.pinv(triangles[:, :p].T @ triangles[:, p : 2 * p])
+    scores = [_instrumental_score(own.only((k,)).by_force, x, sigma) for k in range(len(own.R))]
     covariance = inverse @ inverse.T / own.thin
+    covariance = covariance * correlated(scores, normal, covariance, LOWEST)
     return Solution(
         x, covariance, deviations_of(plain, x), unseen, condition, lambda folds: solved(own.without(folds), sigma)[0]
     )
+
+
+def _instrumental_score(R: np.ndarray, x: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    """Z^T W (Y x - z)."""
+    p = len(x)
+    return np.einsum("j,jkp,jk->p", sigma**-2.0, R[..., :p], R[..., p:] @ np.append(x, -1.0))
 
 
 def _settled(last: Solution, found: Solution) -> bool:

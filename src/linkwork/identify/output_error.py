@@ -90,9 +90,9 @@ class Equations:
         least = 1e-12 * diagonal.max(axis=1, keepdims=True) + np.finfo(float).tiny
         return self.H0 + (damping * diagonal + least)[..., None] * np.eye(diagonal.shape[1])
 
-    def scaled(self, slopes: np.ndarray) -> Equations:
-        """In unknowns of which these are slopes."""
-        return replace(self, H=self.H * slopes * slopes[:, None], g=self.g * slopes, B=self.B * slopes)
+    def turned(self, slopes: np.ndarray) -> Equations:
+        """In unknowns by which the inputs have these slopes, a matrix."""
+        return replace(self, H=slopes.T @ self.H @ slopes, g=slopes.T @ self.g, B=self.B @ slopes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ class OutputError:
             for s, (J, own) in enumerate(zip(slopes.reshape(len(slopes), -1, columns), left, strict=True), group.start):
                 _add_products(whole[s], right[s], J, own)
         H, H0, B = whole[:, :p, :p].sum(axis=0), whole[:, p:, p:], whole[:, p:, :p]
-        return Equations(H, right[:, :p].sum(axis=0), H0, B, right[:, p:]).scaled(self.searched.slopes(z))
+        return Equations(H, right[:, :p].sum(axis=0), H0, B, right[:, p:]).turned(self.searched.input_slopes(z))
 
     def forward(self, z: np.ndarray, run: Trajectory) -> Forward:
         """Slopes by the unknowns, without logarithms, then by the starts."""

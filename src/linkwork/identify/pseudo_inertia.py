@@ -16,6 +16,7 @@ from ..model import pseudo_inertia as of_one
 
 TEN = 10
 THIN, EXTENT = 1e-6, 1e-3  # of a body: thinner is none, and what it is given then
+LIGHT, SIZE = 1e-3, 0.1  # of the mean mass of the others; metres, if nothing tells a size
 PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of J in the ten
 
 
@@ -37,7 +38,16 @@ def parameters_of(P: np.ndarray) -> np.ndarray:
 
 def made_physical(rows: np.ndarray) -> np.ndarray:
     """Bodies (n, 10); those that are not physical, or as thin as a line or a point, moved inside, so that they have
-    some extent: eigenvalues are shares of the mass, with lengths in radii of gyration."""
+    some extent: eigenvalues are shares of the mass, with lengths in radii of gyration. Those without mass get some: a
+    small ball beside the others."""
+    masses = rows[:, 0]
+    light = masses <= 0
+    if light.any():
+        total, spread = masses[~light].sum(), 0.5 * rows[~light][:, [4, 7, 9]].clip(min=0).sum()
+        size = np.sqrt(spread / total / 3) if total > 0 and spread > 0 else SIZE
+        mass = LIGHT * (masses[~light].mean() if total > 0 else 1.0)
+        ball = mass * np.array([1.0, 0, 0, 0, *(2 * size**2 * np.array([1, 0, 0, 1, 0, 1]))])
+        rows = np.where(light[:, None], rows * (np.arange(TEN) > 3) + ball, rows)
     P = pseudo_inertia(rows)
     size = np.sqrt(np.maximum(np.trace(P[:, :3, :3], axis1=1, axis2=2) / 3, 1e-12) / rows[:, 0])
     units = np.ones((len(rows), 4))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import LinkworkError, UnknownNameError
-from ..model import ELEMENTS, Joint, Model, carrying
+from ..model import ELEMENTS, Joint, Model, body_of, carrying
 from ..sim.varied import LAWS, OF_JOINTS, POSITIVE, value_of, varied, with_value
 from .pseudo_inertia import TEN, Entropic, factors, made_physical
 
@@ -54,6 +54,15 @@ class Searched:
     def slopes(self, z: np.ndarray) -> np.ndarray:
         return np.where(self.logs, self.numbers(z), 1.0)
 
+    def input_slopes(self, z: np.ndarray) -> np.ndarray:
+        """Of the entries of inputs that are searched for, by the unknowns: the inputs of a payload are its centre and
+        the inertia about it."""
+        found = np.diag(self.slopes(z))
+        if self.payload:
+            at = TEN * (len(self.bodies) - 1)
+            found[at : at + TEN, at : at + TEN] = _central_slopes(z[at : at + TEN])
+        return found
+
     def rows(self, z: np.ndarray) -> np.ndarray:
         """The ten of each body."""
         return z[: TEN * len(self.bodies)].reshape(-1, TEN)
@@ -74,6 +83,9 @@ class Searched:
         for name, entries in self.constants.items():
             found[name] = self.values[name].copy()
             found[name].ravel()[list(entries)] = numbers[at : (at := at + len(entries))]
+        if self.payload:
+            body = body_of(found["payload"])
+            found["payload"] = np.array([body.mass, *body.center, *body.central[np.triu_indices(3)]])
         return found
 
     def vary(self, z: np.ndarray) -> dict[str, Any]:
@@ -109,6 +121,18 @@ class Searched:
             for k in self.constants.get(name, ()):
                 found.setdefault(names[k], {})[name] = float(inputs[name][k])
         return found
+
+
+def _central_slopes(ten: np.ndarray) -> np.ndarray:
+    """Of mass, centre of mass and inertia about it by mass m, first moments h and inertia J about the origin:
+    c = h / m, J_c = J - (h.h 1 - h h^T) / m."""
+    m, h = ten[0], ten[1:4]
+    upper, found = np.triu_indices(3), np.eye(TEN)
+    found[1:4, 0], found[1:4, 1:4] = -h / m**2, np.eye(3) / m
+    found[4:, 0] = ((h @ h * np.eye(3) - np.outer(h, h)) / m**2)[upper]
+    for k, e in enumerate(np.eye(3)):
+        found[4:, 1 + k] = -((2 * h[k] * np.eye(3) - np.outer(e, h) - np.outer(h, e)) / m)[upper]
+    return found
 
 
 def varied_joint(joint: Joint, other: Joint, names: Iterable[str]) -> Joint:

@@ -13,7 +13,7 @@ from .answer import Data, Found, fit_of
 from .by_simulation import by_simulation, searched_names
 from .consistent import Prior
 from .consistent_fit import consistent_fit, typical
-from .equations import Information, Progress, collect
+from .equations import Information, Progress, collect, frames_of
 from .excited import unseen_in_words
 from .fit import Fit
 from .instruments import instruments_of
@@ -52,10 +52,11 @@ def identify(
     """See ``Robot.identify``."""
     if method not in METHODS:
         raise UnknownNameError("method of identification", method, METHODS)
-    given, others = _listed(logs), _listed(held_out)
+    given, others = _listed(logs, "logs"), _listed(held_out, "held_out")
     if not given:
         raise LinkworkError("there are no recordings", where="identify", fix="give a Log, or a list of them")
-    frames = tuple(given[0].wrenches)
+    _check(robot, prior, gamma, width)
+    frames = frames_of([*given, *others])
     if method == "simulation":
         asked = searched_names(friction, inertias, rotors, springs, payload)
         options = {"controller": controller, "gains": gains, "prior": prior, **(simulation or {})}
@@ -120,8 +121,21 @@ def _found(
     return Found(found, theta, slope @ found.covariance @ slope.T, notes=iterations)
 
 
-def _listed(logs: Log | Sequence[Log]) -> list[Log]:
-    return [logs] if isinstance(logs, Log) else list(logs)
+def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
+    found = [logs] if isinstance(logs, Log) else list(logs)
+    if wrong := [each for each in found if not isinstance(each, Log)]:
+        fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
+        raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
+    return found
+
+
+def _check(robot: Robot, prior: Any, gamma: Any, width: Any) -> None:
+    if prior is not None and not isinstance(prior, type(robot)):
+        raise LinkworkError("the prior is a robot", where="prior", got=repr(prior)[:80], fix="linkwork.load(...)")
+    for name, value, least in (("gamma", gamma, np.finfo(float).tiny), ("width", width, 0.0)):
+        if value is not None and not (isinstance(value, (int, float)) and least <= value < np.inf):
+            expected = f"a number, {'zero or more' if least == 0 else 'positive'}, or None: it is chosen"
+            raise LinkworkError("out of range", where=name, got=repr(value)[:80], expected=expected)
 
 
 def _require_enough(unknowns: Unknowns, information: Information) -> None:

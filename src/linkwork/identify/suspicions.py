@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..model import Model
+from .equations import applied
 from .fit import fastest_of
 from .log import Log
 from .unknowns import Unknowns
@@ -27,10 +28,12 @@ def suspicions(unknowns: Unknowns, logs: Sequence[Log]) -> Iterator[str]:
         yield from (where + text for text in _velocities(robot.model, log))
         step = -(-len(log) // MOST)
         q, v, a, tau = (np.asarray(x[::step]) for x in (log.q, log.v, log.a, log.tau))
-        frames = list(log.wrenches)
-        applied = [np.stack([log.wrenches[frame][::step] for frame in frames], axis=1)] if frames else []
-        thought = robot.compile("inverse_dynamics", wrenches=frames)(q, v, a, *applied)
-        yield from (where + text for text in _forces(force_names(unknowns), thought, tau))
+        wrenches = applied(unknowns.frames, log, slice(None, None, step))
+        thought = robot.compile("inverse_dynamics", wrenches=unknowns.frames)(q, v, a, *wrenches)
+        motors = robot.model.mobility.motors
+        driven = [k for k, freedom in enumerate(robot.model.mobility.forced) if freedom in motors]
+        names = [force_names(unknowns)[k] for k in driven]
+        yield from (where + text for text in _forces(names, thought[:, driven], tau[:, driven]))
 
 
 def force_names(unknowns: Unknowns) -> tuple[str, ...]:
@@ -40,6 +43,9 @@ def force_names(unknowns: Unknowns) -> tuple[str, ...]:
 
 def _forces(names: Sequence[str], thought: np.ndarray, measured: np.ndarray) -> Iterator[str]:
     for k, name in enumerate(names):
+        if thought[:, k].any() and not measured[:, k].any():
+            yield f"forces of {name} are always zero: were they recorded?"
+            continue
         sizes = np.linalg.norm(thought[:, k]), np.linalg.norm(measured[:, k])
         alike = float(thought[:, k] @ measured[:, k]) / float(max(sizes[0] * sizes[1], np.finfo(float).tiny))
         if abs(alike) < ALIKE:

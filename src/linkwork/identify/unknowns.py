@@ -25,7 +25,7 @@ BUILT_IN = (Coulomb, Viscous)  # which every drive has
 POSITIVE = {"IA", "FS", "FV", "FSP", "FSN", "FVP", "FVN", "K"}  # a drive would feed energy in, were they negative
 TEN = len(ELEMENTS)
 
-Friction = Sequence[str | FrictionLaw] | Mapping[str, Sequence[str | FrictionLaw]]
+Friction = Sequence[str | FrictionLaw] | Mapping[str, Sequence[str | FrictionLaw]] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,7 @@ class Unknowns:
     positive: tuple[int, ...]
     regressor: Callable[..., np.ndarray]
     known: Callable[..., np.ndarray] | None
+    frames: tuple[str, ...]  # on which wrenches act, as ``known`` takes them
     changed: Callable[[Mapping[str, float]], Robot]  # the robot with values by standard names
 
     def __len__(self) -> int:
@@ -97,7 +98,7 @@ def unknowns_of(
     changed = lambda values: type(robot)(with_standard(model, values))  # noqa: E731
     return Unknowns(
         type(robot)(model), names, tuple(split(each) for each in columns), matrix, standard, values,
-        bodies, positive, regressor, known, changed,
+        bodies, positive, regressor, known, tuple(frames), changed,
     )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns
         robot, names, tuple((frame, element) for element in ELEMENTS), np.eye(TEN), names, np.zeros(TEN),
         ((frame, 0),), (),
         lambda q, v, a: everything(q, v, a)[..., own] @ mixing,
-        compile(robot, "inverse_dynamics", wrenches=tuple(frames)), changed,
+        compile(robot, "inverse_dynamics", wrenches=tuple(frames)), tuple(frames), changed,
     )  # fmt: skip
 
 
@@ -153,6 +154,11 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
     cannot be told from that of the motor, which has it unless asked otherwise."""
     drives = {drive.name: drive for drive in drives_of(model)}
     alone = {model.coordinates.joint_of(shares[0][0]).name for _, shares in motors(model) if len(shares) == 1}
+    if friction is None or friction in ((), []):
+        return {}
+    if not isinstance(friction, (str, Mapping, Sequence)):
+        expected = "names of laws, laws, or a dict of them by joint"
+        raise LinkworkError("these are not laws of friction", where="friction", got=repr(friction), expected=expected)
     driven = [name for name, drive in drives.items() if getattr(drive, "driven", True) and name not in alone]
     if not isinstance(friction, Mapping):
         friction = dict.fromkeys(driven, (friction,) if isinstance(friction, str) else friction)

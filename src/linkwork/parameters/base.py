@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from .values import with_values
 
 KINDS = ("khalil", "lin")
 SMALL = 1e-15  # coefficients that the rounding of the geometry leaves
+_found: WeakKeyDictionary[Model, dict[Any, BaseParameters]] = WeakKeyDictionary()  # they take long
 CANCELLED = 1e-13  # of what is added up
 
 
@@ -153,6 +155,14 @@ def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -
         raise UnknownNameError("kind of base parameters", kind, KINDS)
     if kind == "lin":
         _require_chain(model)
+    known = _found.setdefault(model, {})
+    key = kind, drives if isinstance(drives, (bool, str, type(None))) else tuple(drives)
+    if key not in known:
+        known[key] = _base_parameters(model, kind, drives)
+    return known[key]
+
+
+def _base_parameters(model: Model, kind: str, drives: Drives) -> BaseParameters:
     standard = standard_parameters(model, drives)
     units = dict(zip(standard, map(DoubleDouble, np.eye(len(standard))), strict=True))
     exact, excited = precise_model(model), excitations(model)
