@@ -296,7 +296,8 @@ def test_what_follows_a_joint_bounds_it():
 # -- loops -----------------------------------------------------------------------------------------------------------
 
 
-def test_loops():
+def test_loops(monkeypatch):
+    monkeypatch.setattr("linkwork.identify.excitation.RANDOM", 5)  # fewer, which take most of the time here
     robot = linkwork.load("3rpr")  # its motors are not its independent joints
     found = excite(robot, period=6.0, harmonics=2, starts=1, drives=None)
     assert np.abs(robot.loop_residual(found.q)).max() < 1e-9
