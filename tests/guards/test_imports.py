@@ -39,7 +39,8 @@ ALLOWED = {
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"derive", "drawing", "files", "label", "scalar", "spatial"},
-    "identify": {"control", "files", "formulations", "model", "parameters", "pipeline", "sim", "spatial"},
+    "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
+    | {"parameters", "pipeline", "sim", "spatial"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},
@@ -53,7 +54,7 @@ ALLOWED = {
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
     | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
-    | {"linkwork"},  # the version
+    | {"drawing", "identify", "linkwork"},  # the version
     "__main__": {"cli"},
 }
 

@@ -5,8 +5,8 @@ import pytest
 
 import linkwork
 from linkwork.identify import Fit, Log
-from linkwork.identify.equations import collect
-from linkwork.identify.least_squares import ols
+from linkwork.identify.linear.equations import collect
+from linkwork.identify.linear.least_squares import ols
 from support.driven_robots import coupled
 from support.evaluate import deviation, evaluate
 from support.mixed_trees import MixedRecipe, mixed, shuffled

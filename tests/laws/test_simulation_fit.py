@@ -9,8 +9,6 @@ import pytest
 import linkwork
 from linkwork.control import PD, PID, ComputedTorque, Fourier, Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
-from linkwork.identify.log import Log
-from linkwork.identify.output_error import OutputError
 from linkwork.identify.pseudo_inertia import (
     Entropic,
     factors,
@@ -19,10 +17,12 @@ from linkwork.identify.pseudo_inertia import (
     pseudo_inertia,
     room,
 )
-from linkwork.identify.search import starts_of
-from linkwork.identify.searched import KINDS, searched
-from linkwork.identify.segments import cut
-from linkwork.identify.simulation import fit_simulation
+from linkwork.identify.recordings.log import Log
+from linkwork.identify.simulation.error import OutputError
+from linkwork.identify.simulation.fit import fit_simulation
+from linkwork.identify.simulation.search import starts_of
+from linkwork.identify.simulation.searched import KINDS, searched
+from linkwork.identify.simulation.segments import cut
 from linkwork.model import Offset, Stribeck
 from support.random_robots import Recipe, describe
 

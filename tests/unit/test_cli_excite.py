@@ -9,7 +9,7 @@ import pytest
 
 import linkwork
 from linkwork import Trajectory
-from linkwork.identify.excitation import excite
+from linkwork.identify.excitation.excite import excite
 
 QUICK = ("--harmonics", 2, "--starts", 1)
 

@@ -11,12 +11,12 @@ import linkwork
 from linkwork import Trajectory
 from linkwork.control import ComputedTorque
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from linkwork.identify.excitation import excite
-from linkwork.identify.excitation_limits import Limits, limits_of_dependents, limits_of_series, limits_of_torques
-from linkwork.identify.excitation_path import Path
-from linkwork.identify.excitation_room import room_of_frames, room_of_loops
-from linkwork.identify.excitation_search import Problem, Weights, condition, logdet, smooth_condition
-from linkwork.identify.excitation_series import FourierFromRest, Grid
+from linkwork.identify.excitation.excite import excite
+from linkwork.identify.excitation.limits import Limits, limits_of_dependents, limits_of_series, limits_of_torques
+from linkwork.identify.excitation.path import Path
+from linkwork.identify.excitation.room import room_of_frames, room_of_loops
+from linkwork.identify.excitation.search import Problem, Weights, condition, logdet, smooth_condition
+from linkwork.identify.excitation.series import FourierFromRest, Grid
 from linkwork.model import Mimic, Motor, Transmission
 from linkwork.pipeline import compile
 
@@ -297,7 +297,7 @@ def test_what_follows_a_joint_bounds_it():
 
 
 def test_loops(monkeypatch):
-    monkeypatch.setattr("linkwork.identify.excitation.RANDOM", 5)  # fewer, which take most of the time here
+    monkeypatch.setattr("linkwork.identify.excitation.excite.RANDOM", 5)  # fewer, which take most of the time here
     robot = linkwork.load("3rpr")  # its motors are not its independent joints
     found = excite(robot, period=6.0, harmonics=2, starts=1, drives=None)
     assert np.abs(robot.loop_residual(found.q)).max() < 1e-9

@@ -16,7 +16,7 @@ from pyarrow import parquet
 import linkwork
 from linkwork.control import Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from linkwork.identify.log import Log
+from linkwork.identify.recordings.log import Log
 
 SUFFIXES = (".csv", ".npz", ".parquet")
 RNG = np.random.default_rng(0)

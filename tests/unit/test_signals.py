@@ -8,8 +8,8 @@ import pytest
 from scipy import interpolate, signal
 
 from linkwork.errors import LinkworkError, ShapeError
-from linkwork.identify import sampling, signals
-from linkwork.identify.signals import derivative, motion_cutoff, settling, zero_phase
+from linkwork.identify.recordings import sampling, signals
+from linkwork.identify.recordings.signals import derivative, motion_cutoff, settling, zero_phase
 
 RATE = 100.0
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import LinkworkError
-from ..identify.excitation import excite as excited
-from ..identify.excitation_answer import Excitation, Margin
+from ..identify.excitation.answer import Excitation, Margin
+from ..identify.excitation.excite import excite as excited
 from .common import Json, Source, number, numbers, print_json, say, show, takes_robot
 
 FORMATS = {"motions": (".csv", ".npz", ".parquet"), "pictures": (".png", ".svg", ".pdf")}

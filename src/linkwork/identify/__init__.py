@@ -1,20 +1,23 @@
 """From measurements to a physical model: recordings, motions that excite, fits."""
 
-from .excitation import excite
-from .excitation_answer import Excitation
+from .excitation.answer import Excitation, Margin
+from .excitation.excite import excite
+from .excitation.series import FourierFromRest
 from .fit import Fit, Values
-from .gains import Gains, drive_gains
-from .log import Log
-from .simulation import SimulationFit, fit_simulation
+from .linear.gains import Gains, drive_gains
+from .recordings.log import Log
+from .recordings.treatment import Band
+from .simulation.fit import SimulationFit, fit_simulation
 from .solve import identify
-from .treatment import Band
 
 __all__ = [
     "Band",
     "Excitation",
     "Fit",
+    "FourierFromRest",
     "Gains",
     "Log",
+    "Margin",
     "SimulationFit",
     "Values",
     "drive_gains",

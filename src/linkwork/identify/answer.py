@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import unphysical
-from .equations import HELD, Information, relative
 from .fit import Fit, Values, fastest_of
-from .least_squares import Solution
-from .log import Log
-from .simulation import SimulationFit
-from .suspicions import force_names
-from .unknowns import TEN, Unknowns
+from .linear.equations import HELD, Information, relative
+from .linear.least_squares import Solution
+from .linear.suspicions import force_names
+from .linear.unknowns import TEN, Unknowns
+from .recordings.log import Log
+from .simulation.fit import SimulationFit
 
 ROUNDED = 1e-9  # of the largest entry of a direction that data do not tell: less is rounding
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..errors import LinkworkError, UnsupportedError
 from .answer import Data, Found
-from .consistent import Prior
-from .consistent_fit import divergences
-from .equations import Progress, collect, frames_of
-from .least_squares import Solution, deviations_of, wls
-from .log import Log
-from .simulation import SimulationFit, fit_simulation
-from .unknowns import Friction, Unknowns, payload_of, unknowns_of, values_of
+from .linear.consistent import Prior
+from .linear.consistent_fit import divergences
+from .linear.equations import Progress, collect
+from .linear.least_squares import Solution, deviations_of, wls
+from .linear.unknowns import Friction, Unknowns, payload_of, unknowns_of, values_of
+from .recordings.log import Log
+from .simulation.fit import SimulationFit, fit_simulation
 
 if TYPE_CHECKING:
     from ..robot import Robot

@@ -15,11 +15,11 @@ from ..errors import IdentificationWarning, UnknownNameError
 from ..files import write_text
 from ..formulations import drives_of
 from ..model import ELEMENTS, body_of
-from . import page, plots
-from .equations import Block, blocks, relative
-from .log import Log
-from .simulation import SimulationFit
-from .unknowns import Unknowns, split
+from .linear.equations import Block, blocks, relative
+from .linear.unknowns import Unknowns, split
+from .recordings.log import Log
+from .shown import page, plots
+from .simulation.fit import SimulationFit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

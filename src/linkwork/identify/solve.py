@@ -11,18 +11,18 @@ import numpy as np
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from .answer import Data, Found, fit_of
 from .by_simulation import by_simulation, searched_names
-from .consistent import Prior
-from .consistent_fit import consistent_fit, typical
-from .equations import Information, Progress, collect, frames_of
-from .excited import unseen_in_words
 from .fit import Fit
-from .instruments import instruments_of
-from .least_squares import irls, iv, ols, wls
-from .log import Log
-from .nearest import nearest
-from .suspicions import suspicions
-from .unknowns import FRICTION, Friction, Unknowns, payload_of, unknowns_of
-from .width import width_of
+from .linear.consistent import Prior
+from .linear.consistent_fit import consistent_fit, typical
+from .linear.equations import Information, Progress, collect, frames_of
+from .linear.excited import unseen_in_words
+from .linear.instruments import instruments_of
+from .linear.least_squares import irls, iv, ols, wls
+from .linear.nearest import nearest
+from .linear.suspicions import suspicions
+from .linear.unknowns import FRICTION, Friction, Unknowns, payload_of, unknowns_of
+from .linear.width import width_of
+from .recordings.log import Log
 
 if TYPE_CHECKING:
     from ..robot import Robot

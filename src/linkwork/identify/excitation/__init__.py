@@ -1,0 +1,1 @@
+"""Motions from which parameters can be told."""

@@ -1,0 +1,1 @@
+"""What joint forces are linear in, by least squares of many kinds."""

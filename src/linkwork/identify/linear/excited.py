@@ -1,0 +1,61 @@
+"""What a recording does not tell, in words, and which motion would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..recordings.log import Log
+from .unknowns import Unknowns
+
+SHARE = 0.3  # of the largest entry: parameters and joints that are named
+TRIED = 64  # states
+MOST = 12  # directions, and names in one, that are told
+
+
+def unseen_in_words(unknowns: Unknowns, logs: Sequence[Log], unseen: np.ndarray) -> tuple[str, ...]:
+    """Of each direction (columns): the parameters in it, and the joints that would tell it if they moved more."""
+    told = []
+    for direction in _apart(unseen).T[:MOST]:
+        size = np.abs(direction) / np.abs(direction).max()
+        order = [k for k in np.argsort(-size) if size[k] > SHARE]
+        names = [unknowns.names[k] for k in order[:MOST]] + ["..."] * (len(order) > MOST)
+        movers = _movers(unknowns, logs, direction)
+        advice = f"would be told by motion of {', '.join(movers)}" if movers else "would be told by other positions"
+        told.append(f"{', '.join(names)}: {'together, ' if len(names) > 1 else ''}{advice}")
+    if unseen.shape[1] > MOST:
+        told.append(f"and {unseen.shape[1] - MOST} further combinations")
+    return tuple(told)
+
+
+def _apart(unseen: np.ndarray) -> np.ndarray:
+    """The same directions, each with an entry of one that the others have not: parameters that are untold by themselves
+    stand alone."""
+    found = unseen / np.abs(unseen).max(axis=0, initial=np.finfo(float).tiny)
+    free = np.arange(found.shape[1])
+    for k in free:
+        row = int(np.argmax(np.abs(found[:, k])))
+        found[:, k] /= found[row, k]
+        others = free != k
+        found[:, others] -= np.outer(found[:, k], found[row, others])
+    return found
+
+
+def _movers(unknowns: Unknowns, logs: Sequence[Log], direction: np.ndarray) -> list[str]:
+    """Joints whose own motion, all else as it was measured, would make the forces depend on this direction."""
+    robot, rng = unknowns.robot, np.random.default_rng(0)
+    model = robot.model
+    at = [(log, k) for log in logs for k in rng.integers(0, len(log), TRIED // len(logs) + 1)]
+    q, v, a = (np.array([getattr(log, name)[k] for log, k in at]) for name in ("q", "v", "a"))
+    names = model.coordinates.of_freedoms(model.mobility.independent).names
+    found = np.zeros(len(names))
+    for k in range(len(names)):
+        moved, speed, change = q.copy(), v.copy(), a.copy()
+        place = model.coordinates.position_of(model.mobility.independent[k])
+        if place is not None and not model.loops:  # closed positions cannot be changed one by one
+            moved[:, place] += rng.uniform(-1, 1, len(q))
+        speed[:, k], change[:, k] = rng.uniform(-2, 2, (2, len(q)))
+        found[k] = np.sqrt(np.mean((unknowns.regressor(moved, speed, change) @ direction) ** 2))
+    largest = found.max(initial=0.0)
+    return [names[k] for k in np.argsort(-found) if found[k] > SHARE * largest and largest > 0]

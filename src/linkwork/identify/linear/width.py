@@ -1,0 +1,113 @@
+"""The width of friction: velocities within which its sign goes smoothly through zero, found on held-out data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...formulations.drives import motor_rate, motors
+from ...model import Joint, Motor
+from ..recordings.log import Log
+from .equations import HELD, Block, Collector, Information, blocks
+from .least_squares import ols, wls
+from .unknowns import Unknowns
+
+SPAN, SAMPLES = 20_000, 4_000  # of a recording: how much of it is looked at, and how many of these
+RATIO = 2.0
+TRIED = tuple(0.0025 * RATIO**k for k in range(7))  # rad/s or m/s
+GOLDEN, CLOSE = (math.sqrt(5) - 1) / 2, 0.1  # how close sections come to the best width, of its size
+BETTER = 0.99  # of the error without a width: what a width must reach
+
+Jumping = tuple[int, Joint | Motor, str, list[tuple[int, float]]]  # column, drive, element, the forces it acts on
+
+
+def width_of(unknowns: Unknowns, logs: Sequence[Log]) -> float:
+    """The width with the least error of spans held out, one for all joints; zero if none is clearly better, or if a
+    joint's friction acts on others through loops."""
+    columns = _jumping(unknowns)
+    if not columns:
+        return 0.0
+    spans = [_middle(log) for log in logs]
+    found = list(blocks(unknowns, spans))
+    information = _collected(found)
+    weights = 1 / wls(information, unknowns.base_prior).sigma
+
+    def error(width: float) -> float:
+        """Logarithm of the error of spans held out, averaged over the forces."""
+        for block, smooth in zip(found, blocks(_smooth(unknowns, columns, width), spans), strict=True):
+            block.Y[..., [k for k, *_ in columns]] = smooth.Y
+        information, prior = _collected(found), unknowns.base_prior
+        left = sum(information.only(folds).squares(ols(information.without(folds), prior, weights).x) for folds in HELD)
+        return 0.5 * float(np.mean(np.log(np.maximum(left, np.finfo(float).tiny))))
+
+    sharp, tried = error(0.0), [error(width) for width in TRIED]
+    k = int(np.clip(np.argmin(tried), 1, len(TRIED) - 2))
+    width = float(f"{_least(error, TRIED[k - 1], TRIED[k + 1]):.2g}")
+    return width if error(width) < sharp + math.log(BETTER) else 0.0
+
+
+def _least(error: Callable[[float], float], low: float, high: float) -> float:
+    """By golden sections of the logarithm: where noise is small, errors rise too steeply for a parabola."""
+    low, high = math.log(low), math.log(high)
+    inner = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
+    values = [error(math.exp(x)) for x in inner]
+    while high - low > CLOSE:
+        if values[0] < values[1]:
+            high, inner, values = inner[1], [inner[1] - GOLDEN * (inner[1] - low), inner[0]], [math.nan, values[0]]
+        else:
+            low, inner, values = inner[0], [inner[1], inner[0] + GOLDEN * (high - inner[0])], [values[1], math.nan]
+        values = [error(math.exp(x)) if math.isnan(value) else value for x, value in zip(inner, values, strict=True)]
+    return math.exp(inner[values.index(min(values))])
+
+
+def _collected(found: Sequence[Block]) -> Information:
+    collector = Collector(found[0].z.shape[1], found[0].Y.shape[2] + 1)
+    for block in found:
+        collector.add(np.concatenate([block.Y, block.z[..., None]], axis=-1), block)
+    return collector.information(1.0)
+
+
+def _middle(log: Log) -> Log:
+    start = max(0, (len(log) - SPAN) // 2)
+    part = log[start : start + SPAN]
+    step = -(-len(part) // SAMPLES)
+    counted = np.arange(len(part)) % step == 0
+    return replace(part, keep=counted if part.keep is None else counted & part.keep)
+
+
+def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unknowns:
+    """The columns of friction that jumps alone, made smooth, in NumPy: nothing is compiled for a try."""
+
+    def regressor(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        del q, a
+        Y = np.zeros((*v.shape, len(columns)))
+        for place, (_, drive, element, shares) in enumerate(columns):
+            rate, scale = motor_rate(shares, v.T), max(abs(ratio) for _, ratio in shares)
+            own = drive.column(element, rate, 0.0, width * scale)
+            for row, ratio in shares:
+                Y[:, row, place] = ratio * own
+        return Y
+
+    return replace(unknowns, regressor=regressor, known=None)
+
+
+def _jumping(unknowns: Unknowns) -> list[Jumping]:
+    """Columns of laws that jump; none of robots whose joints share forces in other ways than by transmissions."""
+    model = unknowns.robot.model
+    if model.loops or model.has_mimic or model.friction_width:
+        return []
+    drives: list[tuple[Joint | Motor, list[tuple[int, float]]]] = [
+        (model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)
+    ]
+    drives += list(motors(model))
+    place = {parameter: k for k, parameter in enumerate(unknowns.columns)}
+    found = []
+    for drive, shares in drives:
+        for law in drive.laws:
+            for element in law.elements if law.jumps and not drive.friction_width else ():
+                if (drive.name, element) in place:
+                    found.append((place[drive.name, element], drive, element, shares))
+    return found

@@ -1,0 +1,1 @@
+"""Recordings: read, filtered, put in a robot's order."""

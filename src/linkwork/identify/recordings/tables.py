@@ -1,0 +1,284 @@
+"""Files of measurements as tables: text, .npz and .parquet of anybody. Nothing is trusted: no pickles, no more memory
+than the file is worth."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import LinkworkError, UnsupportedError
+from ...files import parse_json, read_bytes
+from ...sim.arrays import MEMORY, read_zip
+from ...sim.storage import KEY, load_pyarrow
+
+LONGEST = 2**30  # bytes of a file, also when unpacked
+PACKED = 100  # times more than in the file, of text and numbers that somebody measured
+COLUMNS = 10_000
+SUFFIXES = (".csv", ".txt", ".dat", ".npz", ".parquet")
+NUMBERS = ("DOUBLE", "FLOAT", "INT32", "INT64")
+DELIMITERS = ("\t", ";", ",")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of numbers. ``take``: some of them, (N, n), by number. ``row``: where in the file the k-th sample is.
+    ``about``: what linkwork wrote beside them, if it did."""
+
+    where: str
+    names: tuple[str, ...]  # "" of those that have none
+    take: Callable[[Sequence[int]], np.ndarray]
+    row: Callable[[int], str]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def named(self) -> bool:
+        return any(self.names)
+
+
+def read_table(path: str | Path) -> Table:
+    """By the suffix: .csv (or .txt, .dat; also .gz of these), .npz, .parquet."""
+    path = Path(path)
+    packed = path.suffix == ".gz"
+    suffix = path.with_suffix("").suffix if packed else path.suffix
+    if suffix not in SUFFIXES or (packed and suffix in (".npz", ".parquet")):
+        got, expected = path.name, f"one of {', '.join(SUFFIXES)}, or .csv.gz"
+        raise LinkworkError("the suffix tells no format of logs", where=str(path), got=got, expected=expected)
+    data = read_bytes(path, longest=LONGEST)
+    if packed:
+        data = _unpacked(data, str(path))
+    if not data.strip():
+        raise LinkworkError("the file is empty", where=str(path), expected="a row of numbers for each sample")
+    if suffix == ".npz":
+        return _checked(lambda: _from_npz(data, str(path)), str(path), "an .npz file of arrays of numbers")
+    if suffix == ".parquet":
+        return _checked(lambda: _from_parquet(data, str(path)), str(path), "a .parquet file of columns of numbers")
+    return _from_text(data, str(path))
+
+
+def from_frame(frame: Any) -> Table:
+    """Columns of a pandas DataFrame; an index that has a name is one of them."""
+    if any(frame.index.names):
+        frame = frame.reset_index()
+    names = tuple(str(name) for name in frame.columns)
+
+    def take(chosen: Sequence[int]) -> np.ndarray:
+        parts = []
+        for k in chosen:
+            try:
+                parts.append(np.asarray(frame.iloc[:, k], float))
+            except (ValueError, TypeError) as error:
+                raise LinkworkError("these are not numbers", where=f"frame, {names[k]!r}", got=error) from error
+        return np.stack(parts, axis=1)
+
+    return Table("frame", names, take, lambda k: f"row {k}")
+
+
+def _unpacked(data: bytes, where: str) -> bytes:
+    most = min(LONGEST, MEMORY + PACKED * len(data))
+    try:
+        unpack = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        text = unpack.decompress(data, most)
+        if unpack.unconsumed_tail:
+            raise LinkworkError("the file unpacks to too much", where=where, expected=f"at most {most:,} bytes")
+        if not unpack.eof:
+            raise LinkworkError("the file is not complete", where=where, fix="fetch it again")
+    except zlib.error as error:
+        raise LinkworkError("the file is not packed by gzip", where=where, got=error) from error
+    return text
+
+
+def _checked(read: Callable[[], Table], where: str, expected: str) -> Table:
+    try:
+        return read()
+    except LinkworkError:
+        raise
+    except Exception as error:  # files of others break their readers in any way
+        got = str(error)[:300] or type(error).__name__
+        raise LinkworkError("the file cannot be read", where=where, got=got, expected=expected) from error
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+
+def _from_text(data: bytes, where: str) -> Table:
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise LinkworkError(f"the file is not UTF-8 text: {error}", where=where) from error
+    about, comment, first = _beginning(lines, where)
+    if first == len(lines):
+        raise LinkworkError("the file has no samples", where=where, got=f"{len(lines)} lines, all of them comments")
+    known = (",",) if about else DELIMITERS
+    delimiter = next((each for each in known if each in lines[first].strip()), None)
+    names: tuple[str, ...] = ()
+    if not all(map(_is_number, fields := _fields(lines[first], delimiter))):
+        names, first = fields, first + 1
+        while first < len(lines) and not _content(lines[first]):
+            first += 1
+        if first == len(lines):
+            raise LinkworkError("the file has a header and no samples", where=where, got=f"{len(names)} columns")
+        if len(_fields(lines[first], delimiter)) != len(names):  # a delimiter of the names, not of the columns
+            delimiter = next((each for each in known if each in lines[first].strip()), None)
+    width = len(_fields(lines[first], delimiter))
+    if not names and len(told := _fields(comment, delimiter)) == width and not any(map(_is_number, told)):
+        names = told  # a header as numpy.savetxt writes it
+    if width > COLUMNS or (names and width != len(names)):
+        got = f"{width} columns" + (f", and a header of {len(names)}" if names else "")
+        raise LinkworkError("the columns do not fit", where=f"{where}, line {first + 1}", got=got)
+    rows = [k for k in range(first, len(lines)) if _content(lines[k])]
+    chosen = lines[first:] if len(rows) == len(lines) - first else [lines[k] for k in rows]
+    _require_rectangle(chosen, rows, width, delimiter, where)
+    if delimiter != "," and any("," in line for line in chosen[:1]):
+        chosen = [line.replace(",", ".") for line in chosen]  # decimal commas
+
+    def take(columns: Sequence[int]) -> np.ndarray:
+        return _numbers(chosen, rows, columns, delimiter, names, where)
+
+    return Table(where, names or ("",) * width, take, lambda k: f"line {rows[k] + 1}", about)
+
+
+def _beginning(lines: Sequence[str], where: str) -> tuple[Mapping[str, Any], str, int]:
+    """What linkwork tells in the first line, the last comment, and where other lines begin."""
+    about, comment = {}, ""
+    for k, line in enumerate(lines):
+        if _content(line):
+            return about, comment, k
+        comment = line.strip().lstrip("#%").strip() or comment
+        if line.startswith("# {") and not about:
+            try:
+                found = parse_json(line[2:])
+            except ValueError as error:
+                raise LinkworkError(
+                    "the first line cannot be read", where=f"{where}, line {k + 1}", got=error
+                ) from error
+            about = found if isinstance(found, dict) else {}
+    return about, comment, len(lines)
+
+
+def _content(line: str) -> bool:
+    return bool(line) and not line.isspace() and line[0] not in "#%"
+
+
+def _fields(line: str, delimiter: str | None) -> tuple[str, ...]:
+    if delimiter is None:
+        return tuple(line.split())
+    try:
+        fields = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # too long, for one
+        fields = line.split(delimiter)
+    return tuple(field.strip() for field in fields)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return not text  # a value that is missing
+    return True
+
+
+def _require_rectangle(
+    lines: Sequence[str], rows: Sequence[int], width: int, delimiter: str | None, where: str
+) -> None:
+    for k, line in enumerate(lines):
+        found = len(line.split()) if delimiter is None else line.count(delimiter) + 1
+        if found != width and len(_fields(line, delimiter)) != width:
+            last = " (the last: was the recording cut short?)" if k == len(lines) - 1 else ""
+            raise LinkworkError(
+                "a row has another number of columns", where=f"{where}, line {rows[k] + 1}{last}",
+                got=f"{found} columns", expected=f"{width}, as in the first row", fix="mend or remove the row",
+            )  # fmt: skip
+
+
+def _numbers(
+    lines: Sequence[str],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    delimiter: str | None,
+    names: tuple[str, ...],
+    where: str,
+) -> np.ndarray:
+    try:
+        return np.loadtxt(lines, delimiter=delimiter, usecols=columns, ndmin=2, comments=None, quotechar='"')
+    except ValueError as error:
+        for k, line in enumerate(lines):
+            fields = _fields(line, delimiter)
+            for column in columns:
+                try:
+                    float(fields[column])
+                except (ValueError, IndexError):
+                    name = f" {names[column]!r}" if names else ""
+                    raise LinkworkError(
+                        "this is not a number", where=f"{where}, line {rows[k] + 1}, column {column}{name}",
+                        got=repr(fields[column]) if "".join(fields[column : column + 1]) else "nothing",
+                        fix="remove the rows without a value, or choose other columns",
+                    ) from error  # fmt: skip
+        raise LinkworkError("the numbers cannot be read", where=where, got=error) from error
+
+
+# -- .npz and .parquet -----------------------------------------------------------------------------------------------
+
+
+def _from_npz(data: bytes, where: str) -> Table:
+    """Arrays (N,) are columns by their own names, arrays (N, n) are NAME.0, NAME.1, ... or as linkwork tells."""
+    arrays = read_zip(data, most=min(LONGEST, MEMORY + PACKED * len(data)))
+    about = parse_json(str(arrays.pop(KEY))) if KEY in arrays else {}
+    about = about if isinstance(about, dict) else {}
+    entries = about.get("entries", {})
+    columns: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
+            continue
+        if array.ndim == 1:
+            columns[name] = array
+            continue
+        told = entries.get(name)
+        fits = isinstance(told, list) and len(told) == array.shape[1]
+        for k in range(min(array.shape[1], COLUMNS)):
+            columns[f"{name}.{told[k] if fits else k}"] = array[:, k]
+    return _of_columns(columns, where, about)
+
+
+def _from_parquet(data: bytes, where: str) -> Table:
+    """Numbers by Snappy or not compressed: these cannot unpack to much more than the file."""
+    _, parquet = load_pyarrow()
+    with parquet.ParquetFile(io.BytesIO(data)) as file:
+        inside = file.metadata
+        groups = [inside.row_group(k) for k in range(inside.num_row_groups)]
+        parts = [group.column(k) for group in groups for k in range(group.num_columns)]
+        wanted = [part for part in parts if part.physical_type in NUMBERS]
+        names = list(dict.fromkeys(part.path_in_schema for part in wanted))
+        if 8 * inside.num_rows * inside.num_columns > MEMORY + 10 * PACKED * len(data):
+            raise ValueError(f"{inside.num_rows} rows of {inside.num_columns} columns in {len(data)} bytes")
+        if odd := {part.compression for part in wanted} - {"SNAPPY", "UNCOMPRESSED"}:
+            raise UnsupportedError(
+                "columns that are packed so are not read", where=where, got=", ".join(sorted(odd)),
+                fix="write them with compression='snappy'",
+            )  # fmt: skip
+        table = file.read(columns=names)
+    metadata = (table.schema.metadata or {}).get(KEY.encode())
+    about = json.loads(metadata) if metadata else {}
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    return _of_columns(columns, where, about if isinstance(about, dict) else {})
+
+
+def _of_columns(columns: Mapping[str, np.ndarray], where: str, about: Mapping[str, Any]) -> Table:
+    names, arrays = tuple(columns), list(columns.values())
+    if not names or not max(map(len, arrays)):
+        raise LinkworkError("the file has no samples", where=where, got=f"{len(names)} columns of numbers")
+
+    def take(chosen: Sequence[int]) -> np.ndarray:
+        if len({len(arrays[k]) for k in chosen}) > 1:
+            got = ", ".join(f"{names[k]} {len(arrays[k])}" for k in chosen)
+            raise LinkworkError("columns of unequal lengths", where=where, got=got)
+        return np.stack([np.asarray(arrays[k], float) for k in chosen], axis=1)
+
+    return Table(where, names, take, lambda k: f"sample {k}", about)

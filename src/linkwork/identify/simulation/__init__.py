@@ -1,0 +1,1 @@
+"""Fits by simulation: what a motion tells that no regressor sees."""
