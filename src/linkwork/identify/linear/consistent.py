@@ -25,9 +25,9 @@ from .unknowns import Unknowns
 
 GAMMAS = tuple(10.0**k for k in range(4, -5, -1))  # weights that are tried on held-out data
 TIGHT = 1e-12  # decrement that ends Newton's steps, relative to the cost
-WEAK = 1e-9
 NEAR = 1e-6  # the same where weights are compared
 MOST = 50  # of these steps
+WEAK = 1e-9  # pull on what has neither body nor sign
 ROUNDED = 1e-9  # of the cost: a gain below this is lost in rounding
 ENOUGH = 1e-4  # of the gain that a step promises
 SHORTEST = 1e-12  # of a step

@@ -36,7 +36,9 @@ class FrictionCurve:
 
 
 def friction_curves(fit: Fit, data: Sequence[Curves]) -> list[FrictionCurve]:
-    """Of the joints and motors whose friction was to be found."""
+    """Of the joints and motors whose friction was to be found; none where no data tell which velocities matter."""
+    if not data:
+        return []
     model = fit.robot.model
     thought = {drive.name: drive for drive in drives_of(fit.unknowns.changed(_prior(fit)).model)}
     owners = {owner for owner, element in map(split, fit.standard) if element not in ("IA", "K")}
