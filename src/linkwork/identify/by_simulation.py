@@ -80,10 +80,12 @@ def by_simulation(
     linear = wls(information, x)
     covariance = unknowns.matrix @ spread @ unknowns.matrix.T
     solution = Solution(x, covariance, deviations_of(information, x), np.zeros((len(x), 0)), linear.condition, None)
-    prior = Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0))
     left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
     notes.append(f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
-    answer = Found(solution, theta, spread, gamma or 1.0, divergences(prior, theta), tuple(notes), found)
+    pull = {}
+    if unknowns.prior.any():  # of a load, nothing is thought before
+        pull = divergences(Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0)), theta)
+    answer = Found(solution, theta, spread, gamma or 1.0, pull, tuple(notes), found)
     return Data(unknowns, logs, placed, information, held), answer
 
 
@@ -114,9 +116,11 @@ def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frame
 def _values(unknowns: Unknowns, found: SimulationFit) -> tuple[np.ndarray, np.ndarray]:
     """Of the standard parameters, and their covariance; zero for what was not searched for."""
     place = {name: k for k, name in enumerate(found.names)}
-    known = dict(zip(unknowns.standard, values_of(found.robot.model, unknowns.standard).tolist(), strict=True))
-    known |= dict(zip(found.names, found.values.tolist(), strict=True))
-    theta = np.array([known[name] for name in unknowns.standard])
+    rest = [name for name in unknowns.standard if name not in place]
+    values = dict(zip(rest, values_of(found.robot.model, rest), strict=True)) | dict(
+        zip(found.names, found.values, strict=True)
+    )
+    theta = np.array([values[name] for name in unknowns.standard])
     spread = np.zeros((len(theta),) * 2)
     pairs = [(k, place[name]) for k, name in enumerate(unknowns.standard) if name in place]
     own, other = (list(each) for each in zip(*pairs, strict=True)) if pairs else ([], [])

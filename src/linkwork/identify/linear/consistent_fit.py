@@ -72,7 +72,7 @@ def _chosen(data: Data, prior: Prior, weights: np.ndarray) -> tuple[float, str]:
     spread = (rows - rows[best]).std(axis=1, ddof=1) / np.sqrt(len(pairs)) if len(pairs) > 1 else 0.0
     near = mean <= mean[best] + np.maximum(spread, NEARLY * mean[best])
     k = int(np.flatnonzero(near)[0])
-    error = np.sqrt(rows[k].sum() / sum(held.count.sum() for _, held in pairs))
+    error = np.sqrt(rows[k].sum() / sum(held.thin * held.count.sum() for _, held in pairs))
     return GAMMAS[k], f"weight of the prior, {GAMMAS[k]:g}, chosen on {what}: their error is {error:.3g} deviations"
 
 
