@@ -9,14 +9,8 @@ import pytest
 import linkwork
 from linkwork.control import PD, PID, ComputedTorque, Fourier, Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
-from linkwork.identify.pseudo_inertia import (
-    Entropic,
-    factors,
-    made_physical,
-    parameters_of,
-    pseudo_inertia,
-    room,
-)
+from linkwork.identify.entropic import Entropic
+from linkwork.identify.pseudo_inertia import made_physical, parameters_of, pseudo_inertia
 from linkwork.identify.recordings.log import Log
 from linkwork.identify.simulation.error import OutputError
 from linkwork.identify.simulation.fit import fit_simulation
@@ -78,17 +72,25 @@ def test_pseudo_inertias():
     moved = made_physical(rows)
     assert np.linalg.eigvalsh(pseudo_inertia(moved)).min() > 0 and np.array_equal(moved[1:], rows[1:])
     assert np.allclose(parameters_of(pseudo_inertia(rows)), rows, rtol=0, atol=1e-14)
-    pull, here = Entropic(moved), made_physical(1.2 * moved + 0.01 * rng.normal(size=rows.shape))
-    step = rng.normal(size=here.shape)
+    inside = made_physical(1.2 * moved + 0.01 * rng.normal(size=rows.shape))
+    step = rng.normal(size=rows.shape)
     step[0] *= 1e-3
-    slope = central(lambda h: pull.value(here + h * step), 1e-3)
-    bend = np.asarray(central(lambda h: pull.slopes(here + h * step), 1e-3))
-    assert slope == pytest.approx((pull.slopes(here) * step).sum(), rel=1e-7)
-    F = factors(here)
-    assert np.allclose(np.einsum("bki,bkj,bj->bi", F, F, step), bend, rtol=0, atol=1e-7 * abs(bend).max())
-    assert pull.value(moved) == pytest.approx(0, abs=1e-9) and pull.value(here) > 0
-    border = room(pseudo_inertia(here), pseudo_inertia(step))
-    assert np.isfinite(pull.value(here + 0.999 * border * step)) and pull.value(here + 1.001 * border * step) == np.inf
+    forth = np.linalg.solve(pseudo_inertia(inside), pseudo_inertia(step))
+    border = -1 / np.linalg.eigvals(forth).real.min()
+    prior, here, way = (np.array([2.0, *x.ravel(), 0.3]) for x in (moved, inside, step))  # a sign, bodies, neither
+    pull = Entropic(tuple(range(1, 51, 10)), (0,), prior, 0.0)
+    here[0], way[0] = 1.5, 0.1
+    slope = central(lambda h: pull.value(here + h * way), 1e-3)
+    bend = np.asarray(central(lambda h: pull.slopes(here + h * way)[0], 1e-3))
+    gradient, J = pull.slopes(here)
+    assert slope == pytest.approx(gradient @ way, rel=1e-7)
+    assert np.allclose(J.T @ (J @ way), bend, rtol=0, atol=1e-7 * abs(bend).max())
+    assert abs(pull.slopes(prior)[0]).max() < 1e-9 * abs(pull.pull).max()
+    assert abs(pull.divergences(prior)).max() < 1e-9 and (pull.divergences(here) > 0).all()
+    more = pull.divergences(here).sum() + here[0] / 2 - np.log(here[0] / 2) - 1
+    assert pull.value(here) - pull.value(prior) == pytest.approx(more, rel=1e-9)
+    assert np.isfinite(pull.value(here + 0.999 * border * way)) and pull.value(here + 1.001 * border * way) == np.inf
+    assert pull.value(here - 15.01 * np.eye(len(here))[0] / 10) == np.inf
 
 
 # -- slopes --------------------------------------------------------------------------------------------------------
@@ -231,11 +233,11 @@ def test_all_inertias_of_a_panda_from_closed_loop_data(outputs):
     assert abs(fit.robot.inverse_dynamics(q, v, a) - tau).max() < 1e-6 * abs(tau).max()
     W = robot.compile("regressor", parameters="standard", drives=False)(q, v, a).reshape(-1, 70)
     unseen = np.linalg.svd(W)[2][43:]
-    pull = Entropic(np.array(start.parameters)).slopes(fit.parameters).ravel()
+    entropic = Entropic(tuple(range(0, 70, 10)), (), np.array(start.parameters).ravel(), 0.0)
+    pull, J = entropic.slopes(fit.parameters.ravel())
     # No step along them would bring bodies nearer: what Newton's would gain, of a pull of hundreds.
-    metric = sum(np.kron(np.diag(np.arange(7) == k), F.T @ F) for k, F in enumerate(factors(fit.parameters)))
     slope = unseen @ pull
-    assert slope @ np.linalg.solve(unseen @ metric @ unseen.T, slope) < 1e-3
+    assert slope @ np.linalg.solve(unseen @ J.T @ J @ unseen.T, slope) < 1e-3
 
 
 def test_a_payload_and_some_links():

@@ -1,11 +1,8 @@
-"""Bodies as 4 x 4 pseudo-inertias, positive where a body is physical, and the entropic pull towards a prior.
+"""Bodies as 4 x 4 pseudo-inertias, positive where a body is physical.
 
   P = [S  h; h^T  m],    S = tr(J) / 2 1 - J
 
-with mass m, first moments h, and inertia J about the origin (Wensing, Kim and Slotine 2018). The pull is the divergence
-of densities (Lee, Wensing and Park 2020): zero at the prior's P0, beyond all bounds where a body ceases to be physical:
-
-  (1)  D(P) = tr(P0^-1 P) - log det P - 4 + log det P0
+with mass m, first moments h, and inertia J about the origin (Wensing, Kim and Slotine 2018).
 """
 
 from __future__ import annotations
@@ -56,43 +53,8 @@ def made_physical(rows: np.ndarray) -> np.ndarray:
     return np.where(np.any(values < THIN * rows[:, :1], axis=1, keepdims=True), parameters_of(moved), rows)
 
 
-class Entropic:
-    """The pull (1) on bodies whose prior has these ten each, (bodies, 10)."""
-
-    def __init__(self, prior: np.ndarray):
-        self.rows, P = prior, pseudo_inertia(prior)
-        self.inverse = np.linalg.inv(P)
-        self.constant = 4 * len(P) - float(np.linalg.slogdet(P)[1].sum())
-
-    def value(self, rows: np.ndarray) -> float:
-        """Infinite where a body is not physical."""
-        P = pseudo_inertia(rows)
-        try:
-            factors = np.linalg.cholesky(P)
-        except np.linalg.LinAlgError:
-            return np.inf
-        logs = 2 * np.log(np.diagonal(factors, axis1=1, axis2=2)).sum()
-        return float(np.einsum("bij,bji->", self.inverse, P) - logs - self.constant)
-
-    def slopes(self, rows: np.ndarray) -> np.ndarray:
-        """(bodies, 10)"""
-        return np.einsum("kij,bji->bk", UNITS, self.inverse - np.linalg.inv(pseudo_inertia(rows)))
-
-
-def factors(rows: np.ndarray) -> np.ndarray:
-    """F (bodies, 10, 10) of the Hessian F^T F of the pull, whatever the prior: the metric in which steps of bodies are
-    measured, independent of frames and units. |F x|^2 = tr(X X), X = L^-1 P(x) L^-T, P = L L^T."""
-    inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(rows)))
+def factors(inverse: np.ndarray) -> np.ndarray:
+    """F (bodies, 10, 10) with |F x|^2 = tr(X X), X = G^-1 P(x) G^-T, of the inverses of some G (bodies, 4, 4)."""
     X = inverse[:, None] @ UNITS @ inverse.transpose(0, 2, 1)[:, None]
     i, j = np.triu_indices(4)
     return (X[:, :, i, j] * np.where(i == j, 1.0, np.sqrt(2.0))).transpose(0, 2, 1)
-
-
-def room(P: np.ndarray, step: np.ndarray) -> float:
-    """How many times a step of positive matrices (n, 4, 4) can be made until one of them ceases to be positive."""
-    if not len(P):
-        return np.inf
-    L = np.linalg.cholesky(P)
-    inside = np.linalg.solve(L, np.linalg.solve(L, step).transpose(0, 2, 1))
-    least = np.linalg.eigvalsh(inside).min()
-    return np.inf if least >= 0 else -1.0 / float(least)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..answer import Data, Found
-from ..pseudo_inertia import TEN, pseudo_inertia
 from .consistent import GAMMAS, Prior, consistent, path
 from .equations import HELD
 from .least_squares import Solution
@@ -85,12 +84,4 @@ def typical(unknowns: Unknowns, x: np.ndarray) -> np.ndarray:
 
 def divergences(prior: Prior, theta: np.ndarray) -> dict[str, float]:
     """Of each body from its prior: zero if they are equal."""
-    return {
-        name: _divergence(theta[at : at + TEN], inverse)
-        for (name, at), inverse in zip(prior.unknowns.bodies, prior.P0_inverse, strict=True)
-    }
-
-
-def _divergence(ten: np.ndarray, inverse: np.ndarray) -> float:
-    turned = inverse @ pseudo_inertia(ten[None])[0]
-    return float(np.trace(turned) - np.linalg.slogdet(turned)[1] - 4.0)
+    return {name: float(x) for (name, _), x in zip(prior.unknowns.bodies, prior.divergences(theta), strict=True)}

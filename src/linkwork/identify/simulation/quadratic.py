@@ -7,28 +7,19 @@ rounding what is hardly seen, or not at all:
 
   (2)  minimise  c y + sum (l + damping) y^2 / 2 + gamma D(z + W y)
 
-Near the answer Newton's steps do it. Elsewhere bodies may have to go along the border of what is physical, where such
-steps creep; then the border's forces Z are unknowns as well, and with P the bodies' pseudo-inertias
-
-  (3)  c + (l + damping) y + W^T U (gamma P0^-1 - Z) = 0,   P Z = mu 1,   mu -> gamma,    U: S -> tr(E_k S)
-
-is followed from the prior (Helmberg and others 1996). Both cost little beside a simulation.
+which are least squares inside of what is physical. They cost little beside a simulation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..pseudo_inertia import TEN, UNITS, Entropic, factors, pseudo_inertia, room
+from ..inside import minimum
 from .searched import Searched
 
-INSIDE = 0.9  # of the way to where a body ceases to be physical
-DIRECT, MOST = 8, 100  # steps of the first kind, of the second
-SMALLER = 0.1  # mu from step to step
-TIGHT = 1e-8
 UNSEEN = 1e-14  # of what is seen best, times their number: less is the rounding of sums
 
 
@@ -101,84 +92,7 @@ class Quadratic:
             )
         if not self.searched.bodies:
             return directions.ways @ -(directions.slope / (directions.seen + self.damping))
-        problem = Inside(self.searched.prior, self.gamma, self.searched.rows(z), directions, self.damping)
-        y, done = problem.newton()
-        return directions.ways @ (y if done else problem.followed())
-
-
-@dataclass(frozen=True, eq=False)
-class Inside:
-    """(2) with bodies that are ``rows`` (n, 10) now, which stand first among the unknowns, and nothing else bounded."""
-
-    prior: Entropic
-    gamma: float
-    rows: np.ndarray
-    directions: Directions
-    damping: float
-
-    @cached_property
-    def ways(self) -> np.ndarray:
-        """Of bodies, (n, 10, y)."""
-        return self.directions.ways[: self.rows.size].reshape(*self.rows.shape, -1)
-
-    @cached_property
-    def stiffness(self) -> np.ndarray:
-        return self.directions.seen + self.damping
-
-    def newton(self) -> tuple[np.ndarray, bool]:
-        """y, and whether it is the minimum."""
-        y = np.zeros(len(self.stiffness))
-        now = self._value(y)
-        for _ in range(DIRECT):
-            rows = self.rows + self.ways @ y
-            step, promised = self._step(np.sqrt(self.gamma) * factors(rows), y, self.gamma * self.prior.slopes(rows))
-            if promised < TIGHT * self.gamma:
-                return y, True
-            length = min(1.0, INSIDE * room(pseudo_inertia(rows), pseudo_inertia(self.ways @ step)))
-            while not (ahead := self._value(y + length * step)) <= now - 1e-4 * length * promised:
-                length *= 0.5
-                if length < 1e-6:
-                    return y, promised < 1e-3 * self.gamma
-            y, now = y + length * step, ahead
-        return y, False
-
-    def followed(self) -> np.ndarray:
-        """From the prior's bodies, by (3)."""
-        prior, gamma, count = self.prior, self.gamma, 4 * len(self.rows)
-        y = before = self.directions.back[:, : self.rows.size] @ (prior.rows - self.rows).ravel()
-        P = pseudo_inertia(prior.rows)
-        acting = self.stiffness * y + self.directions.slope
-        mu = max(gamma, abs(float(acting @ (self.directions.back[:, : self.rows.size] @ prior.rows.ravel()))) / count)
-        Z, length = mu * np.linalg.inv(P), 1.0
-        for _ in range(MOST):
-            mu = float(np.einsum("bij,bji->", P, Z)) / count
-            aim = max(gamma, (SMALLER if length > 0.3 else 0.5) * mu)
-            try:
-                L, K = np.linalg.cholesky(P), np.linalg.cholesky(Z)
-            except np.linalg.LinAlgError:  # digits do not tell more
-                return before
-            inverse = np.linalg.inv(P)
-            F = (np.linalg.inv(L)[:, None] @ UNITS @ K[:, None]).reshape(len(P), TEN, 16).transpose(0, 2, 1)
-            pull = np.einsum("kij,bji->bk", UNITS, gamma * prior.inverse - aim * inverse)
-            step, promised = self._step(F, y, pull)
-            dP = pseudo_inertia(self.ways @ step)
-            turned = inverse @ dP @ Z
-            dZ = aim * inverse - Z - 0.5 * (turned + turned.transpose(0, 2, 1))
-            length = min(1.0, INSIDE * min(room(P, dP), room(Z, dZ)))
-            before, y, P, Z = y, y + length * step, P + length * dP, Z + length * dZ
-            if length == 1.0 and aim == gamma and promised < TIGHT * gamma:
-                break
-        return y
-
-    def _value(self, y: np.ndarray) -> float:
-        pull = self.prior.value(self.rows + self.ways @ y)
-        return float(self.directions.slope @ y + 0.5 * self.stiffness @ y**2) + self.gamma * pull
-
-    def _step(self, F: np.ndarray, y: np.ndarray, pull: np.ndarray) -> tuple[np.ndarray, float]:
-        """-(stiffness + K^T K)^-1 gradient with K = F W, body by body, and what it promises, twice."""
-        K = F @ self.ways
-        H = np.diag(self.stiffness) + (K.transpose(0, 2, 1) @ K).sum(axis=0)
-        gradient = self.stiffness * y + self.directions.slope + np.einsum("bk,bky->y", pull, self.ways)
-        scale = 1 / np.sqrt(np.diag(H))
-        step = -scale * np.linalg.solve(H * scale * scale[:, None], scale * gradient)
-        return step, -float(gradient @ step)
+        size = np.sqrt(directions.seen + self.damping)
+        A = size[:, None] * directions.back
+        prior = replace(self.searched.prior, start=self.searched.prior.start[free])
+        return minimum(A, A @ z[free] - directions.slope / size, prior, self.gamma, z[free]).theta - z[free]

@@ -77,7 +77,8 @@ class Search:
         return data + self._pull(z)
 
     def _pull(self, z: np.ndarray) -> float:
-        return self.gamma * self.own.prior.value(self.own.rows(z)) if self.own.bodies else 0.0
+        prior = self.own.prior
+        return self.gamma * (prior.value(z) - prior.value(prior.start))
 
     def _converge(self, worth: float) -> None:
         cost = self.cost(self.z, self.now)

@@ -11,7 +11,8 @@ import numpy as np
 from ...errors import LinkworkError, UnknownNameError
 from ...model import ELEMENTS, Joint, Model, body_of, carrying
 from ...sim.varied import LAWS, OF_JOINTS, POSITIVE, value_of, varied, with_value
-from ..pseudo_inertia import TEN, Entropic, factors, made_physical
+from ..entropic import Entropic
+from ..pseudo_inertia import TEN, made_physical
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -63,15 +64,10 @@ class Searched:
             found[at : at + TEN, at : at + TEN] = _central_slopes(z[at : at + TEN])
         return found
 
-    def rows(self, z: np.ndarray) -> np.ndarray:
-        """The ten of each body."""
-        return z[: TEN * len(self.bodies)].reshape(-1, TEN)
-
     def factor(self, z: np.ndarray) -> np.ndarray:
         """F of the metric F^T F that the entropic pull has for bodies; zero elsewhere."""
         found = np.zeros((len(self), len(self)))
-        for i, own in enumerate(factors(self.rows(z))):
-            found[TEN * i : TEN * (i + 1), TEN * i : TEN * (i + 1)] = own
+        found[: TEN * len(self.bodies)] = self.prior.slopes(z)[1]
         return found
 
     def seconds(self, z: np.ndarray) -> float:
@@ -204,7 +200,7 @@ def searched(
         labels, z, logs, least = [*labels, "delay"], [*z, 0.0], [*logs, False], [*least, -np.inf]
     return Searched(
         robot, tuple(labels), tuple(bodies), asked.get("payload") or "", delay, constants, values,
-        np.array(z), np.array(logs), np.array(least), Entropic(tens),
+        np.array(z), np.array(logs), np.array(least), Entropic(tuple(range(0, tens.size, TEN)), (), np.array(z), 0.0),
     )  # fmt: skip
 
 

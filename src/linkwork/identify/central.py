@@ -13,15 +13,11 @@ Eliminating dZ leaves least squares, with G^-1 E_k G^-T in the place of the Hess
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..pseudo_inertia import TEN, UNITS
-from .equations import triangle
-
-if TYPE_CHECKING:
-    from .consistent import Prior
+from .entropic import Entropic
+from .linear.equations import triangle
 
 MOST = 60  # steps
 AHEAD, BACK = 0.98, 0.95  # of the way to the border, when looking ahead and when going
@@ -29,11 +25,11 @@ CLOSE = 0.1  # of gamma: a step that promises less is the last; Newton's do the 
 
 
 def central(
-    A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, near: tuple[np.ndarray, float] | None = None
+    A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, near: tuple[np.ndarray, float] | None = None
 ) -> tuple[np.ndarray, int]:
     """theta near the minimum with the weight gamma, and the number of steps. ``near``: the minimum with another weight,
     and this weight; else from the prior on."""
-    count = 4 * len(prior.unknowns.bodies) + len(prior.unknowns.positive)
+    count = prior.degree
     if not count:
         return prior.start, 0
     if near is None:
@@ -60,12 +56,11 @@ def central(
     return inside, MOST
 
 
-def _heavy(A: np.ndarray, b: np.ndarray, prior: Prior) -> np.ndarray:
+def _heavy(A: np.ndarray, b: np.ndarray, prior: Entropic) -> np.ndarray:
     """The prior, with bodies as heavy as the data ask for, all alike, if that is more: from bodies that are far too
     light the path would go along the border, in steps of a thousandth."""
     bodies = np.zeros_like(prior.start)
-    for _, at in prior.unknowns.bodies:
-        bodies[at : at + TEN] = prior.start[at : at + TEN]
+    bodies[prior.places] = prior.start[prior.places]
     acting, left = A @ bodies, b - A @ prior.start
     more = float(acting @ left) / max(float(acting @ acting), np.finfo(float).tiny)
     return prior.start + max(more, 0.0) * bodies
@@ -80,12 +75,12 @@ class _State:
     z: np.ndarray
 
     @staticmethod
-    def of(theta: np.ndarray, mu: float, prior: Prior) -> _State:
+    def of(theta: np.ndarray, mu: float, prior: Entropic) -> _State:
         P, o = prior.parts(theta)
         L = np.linalg.inv(np.linalg.cholesky(P))
         return _State(theta, mu * L.transpose(0, 2, 1) @ L, mu / o)
 
-    def gap(self, prior: Prior) -> float:
+    def gap(self, prior: Entropic) -> float:
         P, o = prior.parts(self.theta)
         return float(np.einsum("bij,bji->", P, self.Z) + o @ self.z)
 
@@ -94,7 +89,7 @@ class _State:
 class _Way:
     """From a state: all that its steps share."""
 
-    prior: Prior
+    prior: Entropic
     state: _State
     base: np.ndarray  # slope of the cost without the border
     border: np.ndarray  # slope of -log det P, times minus one
@@ -104,22 +99,16 @@ class _Way:
     D: np.ndarray
 
     @staticmethod
-    def at(A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, state: _State) -> _Way:
-        theta, bodies, places = state.theta, prior.unknowns.bodies, list(prior.unknowns.positive)
-        P, o = prior.parts(theta)
+    def at(A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, state: _State) -> _Way:
+        P, o = prior.parts(state.theta)
         L, R = np.linalg.cholesky(P), np.linalg.cholesky(state.Z)
         _, D, Vt = np.linalg.svd(R.transpose(0, 2, 1) @ L)
         back = np.linalg.inv(L @ Vt.transpose(0, 2, 1) / np.sqrt(D)[:, None, :])
         roots = np.linalg.inv(L), np.linalg.inv(R)
-        J, border, pull = np.zeros((16 * len(bodies) + len(places), len(theta))), np.zeros_like(theta), prior.pull
-        for k, (_, at) in enumerate(bodies):
-            own = slice(at, at + TEN)
-            J[16 * k : 16 * (k + 1), own] = (back[k] @ UNITS @ back[k].T).reshape(TEN, 16).T
-            border[own] = np.einsum("kij,ji->k", UNITS, roots[0][k].T @ roots[0][k])
-        J[16 * len(bodies) + np.arange(len(places)), places] = np.sqrt(state.z / o)
-        border[places] = 1 / o
+        border = prior.along(roots[0].transpose(0, 2, 1) @ roots[0], 1 / o)
+        J = prior.root(back, np.sqrt(state.z / o))
         inverse = inverse_of(triangle(np.concatenate([A, J, np.diag(np.sqrt(prior.weak))])))
-        base = A.T @ (A @ theta - b) + prior.weak * (theta - prior.start) + gamma * pull
+        base = A.T @ (A @ state.theta - b) + prior.weak * (state.theta - prior.start) + gamma * prior.pull
         return _Way(prior, state, base, border, inverse, back, roots, D)
 
     def slope(self, mu: float) -> np.ndarray:
