@@ -9,6 +9,12 @@ import linkwork
 from linkwork.control import PD, Fourier, Point
 from linkwork.errors import LinkworkError
 from linkwork.identify import Log, drive_gains
+from linkwork.identify.answer import Data
+from linkwork.identify.linear.consistent import Prior
+from linkwork.identify.linear.consistent_fit import consistent_fit, typical
+from linkwork.identify.linear.equations import collect
+from linkwork.identify.linear.least_squares import wls
+from linkwork.identify.linear.unknowns import unknowns_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkwork.IdentificationWarning")
 LOAD = {"tip": {"mass": 1.5, "center": [0.1, 0.0, 0.02], "inertia": [0.01, 0.01, 0.01]}}
@@ -35,6 +41,24 @@ def test_a_robot_without_inertias(noise):
     fit, plain = (empty.identify(log, method, width=0.0) for method in ("consistent", "wls"))
     assert fit.is_physical and not [text for text in fit.doubts if "settle" in text]
     assert (fit.errors["fitted"] < 1.02 * plain.errors["fitted"] + 1e-9).all()
+
+
+def test_deviations_where_noise_lasts():
+    """Noise that changes slowly tells less than its samples promise: of standard parameters as of base parameters."""
+    robot, rng = linkwork.load("planar2r"), np.random.default_rng(0)
+    log = recorded(robot)
+    noise = np.array([rng.normal(size=2)] * len(log))
+    for k in range(1, len(log)):
+        noise[k] = 0.98 * noise[k - 1] + 0.2 * rng.normal(size=2)
+    log = Log(log.t, log.q, log.tau + noise, log.v, log.a)
+    unknowns = unknowns_of(robot)
+    own = log.for_robot(unknowns.robot)
+    data = Data(unknowns, [log], [own], collect(unknowns, [own]), None)
+    plain = wls(data.information, unknowns.base_prior)
+    found = consistent_fit(data, plain, Prior.of(unknowns, unknowns.prior, typical(unknowns, plain.x)), 1e-6)
+    K = unknowns.matrix
+    assert plain.lasting > 4
+    assert np.median(np.sqrt(np.diag(K @ found.spread @ K.T)) / plain.deviations) == pytest.approx(1, rel=0.1)
 
 
 def test_a_reference_with_rates_that_were_not_measured():

@@ -26,19 +26,12 @@ SHORTEST = 1e-12  # of a step
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """``theta``: all standard parameters. ``cost`` with the entropic term; ``root``: triangle R with R^T R its Hessian.
-    ``settled``: is it the minimum?"""
+    """``cost`` with the entropic term. ``settled``: is it the minimum?"""
 
     theta: np.ndarray
     cost: float
-    root: np.ndarray
     iterations: int
     settled: bool
-
-    @property
-    def covariance(self) -> np.ndarray:
-        inverse = inverse_of(self.root)
-        return inverse @ inverse.T
 
 
 def minimum(A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, start: np.ndarray | None = None) -> Minimum:
@@ -60,27 +53,38 @@ def newton(
     most: int = MOST,
 ) -> Minimum:
     """Newton's steps, each as long as keeps inside and lessens the cost enough."""
-    free = prior.weak
 
     def cost(theta: np.ndarray, left: np.ndarray) -> float:
-        return 0.5 * float(left @ left) + gamma * prior.value(theta) + 0.5 * float(free @ (theta - prior.start) ** 2)
+        return (
+            0.5 * float(left @ left) + gamma * prior.value(theta) + 0.5 * float(prior.weak @ (theta - prior.start) ** 2)
+        )
 
     left = A @ theta - b
     now = cost(theta, left)
     for iteration in range(1, most):
         g, J = prior.slopes(theta)
-        g = A.T @ left + gamma * g + free * (theta - prior.start)
-        root = triangle(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(free))]))
-        inverse = inverse_of(root)  # data may be 10^12 times as sure as the prior: squares would not tell
+        g = A.T @ left + gamma * g + prior.weak * (theta - prior.start)
+        inverse = _inverse_root(A, prior, gamma, J)
         step = -inverse @ (inverse.T @ g)
         gain = -float(g @ step)
         if gain < tight * max(abs(now), gamma):
-            return Minimum(theta, now, root, iteration, True)
+            return Minimum(theta, now, iteration, True)
         length, along = 1.0, A @ step
         while (ahead := cost(theta + length * step, left + length * along)) > now - ENOUGH * length * gain:
             length *= 0.5
             if length < SHORTEST:
-                return Minimum(theta, now, root, iteration, gain < ROUNDED * abs(now))
+                return Minimum(theta, now, iteration, gain < ROUNDED * abs(now))
         theta, now = theta + length * step, ahead
         left = A @ theta - b
-    return Minimum(theta, now, root, iteration, False)
+    return Minimum(theta, now, iteration, False)
+
+
+def covariance(A: np.ndarray, prior: Entropic, gamma: float, theta: np.ndarray) -> np.ndarray:
+    """Of theta, at the minimum, where equations are in deviations and the prior counts as knowledge."""
+    inverse = _inverse_root(A, prior, gamma, prior.slopes(theta)[1])
+    return inverse @ inverse.T
+
+
+def _inverse_root(A: np.ndarray, prior: Entropic, gamma: float, J: np.ndarray) -> np.ndarray:
+    """Of R with R^T R the Hessian. Data may be 10^12 times as sure as the prior: squares would not tell."""
+    return inverse_of(triangle(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(prior.weak))])))

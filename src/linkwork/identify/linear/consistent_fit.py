@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..answer import Data, Found
+from ..inside import covariance
 from .consistent import GAMMAS, Prior, consistent, path
 from .equations import HELD
 from .least_squares import Solution
@@ -31,9 +32,9 @@ def consistent_fit(data: Data, first: Solution, prior: Prior, gamma: float | Non
     elif gamma is None:
         gamma, text = _chosen(data, prior, weights)
         notes = (text,)
-    T = information.triangle(weights)
-    found = consistent(T, prior, gamma)
-    spread = found.covariance
+    found = consistent(information.triangle(weights), prior, gamma)
+    sure = information.triangle(weights / np.sqrt(first.lasting))[:, :-1] @ K
+    spread = covariance(sure, prior, gamma, found.theta)
 
     def refit(folds: Sequence[int]) -> np.ndarray:
         return K @ consistent(information.without(folds).triangle(weights), prior, gamma, found.theta).theta
@@ -43,10 +44,8 @@ def consistent_fit(data: Data, first: Solution, prior: Prior, gamma: float | Non
     solution = replace(first, x=x, sigma=sigma, refit=refit)  # deviations are those of the data alone
     pull = divergences(prior, found.theta)
     notes = (*notes, f"consistent: {found.iterations} steps, weight of the prior {gamma:g}")
-    if not found.settled:
-        doubt = "the consistent fit did not settle: no physical robot is near what the data say"
-        return Found(solution, found.theta, spread, gamma, pull, notes, doubts=(doubt,))
-    return Found(solution, found.theta, spread, gamma, pull, notes)
+    unsettled = "the consistent fit did not settle: no physical robot is near what the data say"
+    return Found(solution, found.theta, spread, gamma, pull, notes, doubts=() if found.settled else (unsettled,))
 
 
 def _chosen(data: Data, prior: Prior, weights: np.ndarray) -> tuple[float, str]:

@@ -27,8 +27,8 @@ LEAST = 1e-9  # of the size of a force: its least deviation
 class Solution:
     """``x``: the unknowns; ``covariance`` of them; ``sigma``: deviation of each force's equations. ``unseen``
     (unknowns, k): directions that the data do not tell, along which x is the prior's. ``condition``: of the weighted
-    equations with columns of length one. ``refit``: folds -> x of all data but these;
-    none where that would take too long."""
+    equations with columns of length one. ``refit``: folds -> x of all data but these; none where that would take too
+    long. ``lasting``: by how much variances are larger than those of white noise (see ``correlated``)."""
 
     x: np.ndarray
     covariance: np.ndarray
@@ -37,6 +37,7 @@ class Solution:
     condition: float
     refit: Callable[[Sequence[int]], np.ndarray] | None
     iterations: int = 1
+    lasting: float = 1.0
 
     @property
     def deviations(self) -> np.ndarray:
@@ -58,7 +59,8 @@ def ols(information: Information, prior: np.ndarray, weights: np.ndarray | None 
     spread = information.triangle(w * w * sigma)[:, :-1] @ normal  # M N^-1: of N^-1 M^T M N^-1
     covariance = spread.T @ spread / information.thin
     scores = [_score(each, x, w) for each in (information.only((k,)) for k in range(len(information.R)))]
-    return Solution(x, covariance * correlated(scores, normal, covariance), sigma, unseen, condition, refit)
+    lasting = correlated(scores, normal, covariance)
+    return Solution(x, covariance * lasting, sigma, unseen, condition, refit, lasting=lasting)
 
 
 def _score(information: Information, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
