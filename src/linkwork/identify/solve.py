@@ -122,7 +122,7 @@ def _found(
 
 
 def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
-    found = [logs] if isinstance(logs, Log) else list(logs)
+    found = list(logs) if isinstance(logs, (list, tuple)) else [logs]
     if wrong := [each for each in found if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
         raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
