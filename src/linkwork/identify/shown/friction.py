@@ -36,6 +36,8 @@ class FrictionCurve:
 
 def friction_curves(fit: Fit, data: Sequence[Curves]) -> list[FrictionCurve]:
     """Of the joints and motors whose friction was to be found."""
+    if not data:
+        return []
     model = fit.robot.model
     thought = {drive.name: drive for drive in drives_of(fit.unknowns.changed(_prior(fit)).model)}
     owners = {name.rpartition(".")[0] for name in fit.standard if name.rpartition(".")[2] not in ("IA", "K")}
