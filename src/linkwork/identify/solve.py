@@ -133,7 +133,7 @@ def _check(robot: Robot, prior: Any, gamma: Any, width: Any) -> None:
     if prior is not None and not isinstance(prior, type(robot)):
         raise LinkworkError("the prior is a robot", where="prior", got=repr(prior)[:80], fix="linkwork.load(...)")
     for name, value, least in (("gamma", gamma, np.finfo(float).tiny), ("width", width, 0.0)):
-        if value is not None and not (isinstance(value, (int, float)) and least <= value < np.inf):
+        if value is not None and not (isinstance(value, (int, float, np.number)) and least <= value < np.inf):
             expected = f"a number, {'zero or more' if least == 0 else 'positive'}, or None: it is chosen"
             raise LinkworkError("out of range", where=name, got=repr(value)[:80], expected=expected)
 
@@ -149,3 +149,5 @@ def _require_enough(unknowns: Unknowns, information: Information) -> None:
             expected=f"more than {len(unknowns)} equations, better a hundred times as many: so many are unknown",
             fix="record longer, decimate less, or ask for less",
         )
+    if not information.power.any():
+        raise LinkworkError("all forces are zero", where="identify", fix="were they recorded? tau of Log.read says where")
