@@ -150,4 +150,4 @@ def _require_enough(unknowns: Unknowns, information: Information) -> None:
             fix="record longer, decimate less, or ask for less",
         )
     if not information.power.any():
-        raise LinkworkError("all forces are zero", where="identify", fix="were they recorded? tau of Log.read says where")
+        raise LinkworkError("all forces are zero", where="identify", fix="were they recorded? Log.read(path, tau=columns)")
