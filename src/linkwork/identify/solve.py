@@ -122,7 +122,7 @@ def _found(
 
 
 def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
-    found = list(logs) if isinstance(logs, (list, tuple)) else [logs]
+    found: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
     if wrong := [each for each in found if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
         raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
@@ -150,4 +150,5 @@ def _require_enough(unknowns: Unknowns, information: Information) -> None:
             fix="record longer, decimate less, or ask for less",
         )
     if not information.power.any():
-        raise LinkworkError("all forces are zero", where="identify", fix="were they recorded? Log.read(path, tau=columns)")
+        fix = "were they recorded? Log.read(path, tau=columns)"
+        raise LinkworkError("all forces are zero", where="identify", fix=fix)
