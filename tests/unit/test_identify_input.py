@@ -27,6 +27,7 @@ WRONG = {
     "method": ({"method": "lms"}, UnknownNameError, r"no method of identification 'lms'(.|\n)*wls"),
     "law": ({"friction": ("coulomb", "viscose")}, UnknownNameError, r"no friction law 'viscose'(.|\n)*viscous"),
     "laws of a joint": ({"friction": {"wrist": ["coulomb"]}}, UnknownNameError, r"no joint or motor 'wrist'"),
+    "law of a joint": ({"friction": {"elbow": 3}}, UnknownNameError, "no friction law '3'"),
     "no laws": ({"friction": 3}, LinkworkError, r"friction: these are not laws of friction\n  got: 3"),
     "nothing": (
         {"friction": (), "inertias": False, "rotors": False}, LinkworkError, r"nothing is to be found\n  fix: ask for"
@@ -143,6 +144,26 @@ def test_units_and_signs(robot, method, what):
     with pytest.warns(IdentificationWarning, match=words):
         fit = robot.identify(replace(log, tau=change(log.tau)), method)
     assert fit.doubts and {*fit.doubts} <= {*fit.notes}
+
+
+def test_no_forces_at_all(robot, log):
+    with pytest.raises(LinkworkError, match=r"all forces are zero\n  fix: were they recorded\?"):
+        robot.identify(replace(log, tau=0 * log.tau))
+
+
+@pytest.mark.filterwarnings("ignore::linkwork.errors.IdentificationWarning")
+@pytest.mark.parametrize("method", ["wls", "irls", "consistent"])
+def test_a_load_that_cannot_be(robot, log, method):
+    """Forces of another robot, or of none, taken for those of a load."""
+    for tau in (log.tau, 100 * np.random.default_rng(0).normal(size=log.tau.shape)):
+        fit = robot.identify(replace(log, tau=tau), method, payload="tip")
+        assert fit.is_physical == (method == "consistent") and fit.errors["fitted"].max() > 0.2
+
+
+def test_wrenches_that_the_fit_does_not_know(robot, log):
+    fit = robot.identify(log, "wls")
+    with pytest.raises(LinkworkError, match=r"wrenches on other frames than in the fit\n  got: tip\n  expected: none"):
+        fit.error(replace(log, wrenches={"tip": np.ones((len(log), 6))}))
 
 
 def test_degrees(robot):
