@@ -31,12 +31,13 @@ Progress = Callable[[int, int], Any] | None  # of (samples done, all)
 @dataclass(frozen=True)
 class Block:
     """``Y`` (rows, forces, unknowns), ``z`` (rows, forces): what the unknowns have to tell; ``tau``: the whole force;
-    ``t`` (rows,), ``fold`` (rows,), and which recording it is of."""
+    ``t`` (rows,), ``part`` (rows,) of the recording that is before, ``fold`` (rows,), and which recording it is of."""
 
     Y: np.ndarray
     z: np.ndarray
     tau: np.ndarray
     t: np.ndarray
+    part: np.ndarray
     fold: np.ndarray
     log: int
 
@@ -83,7 +84,7 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
         index = index[log.keep[index]]
     rows = index - first
     fold = np.minimum(index * FOLDS // max(len(log), 1), FOLDS - 1)
-    return Block(Y[rows], z[rows], tau[rows], np.asarray(log.t)[index], fold, number)
+    return Block(Y[rows], z[rows], tau[rows], np.asarray(log.t)[index], index / max(len(log), 1), fold, number)
 
 
 def frames_of(logs: Sequence[Log]) -> tuple[str, ...]:
