@@ -21,9 +21,8 @@ from .unknowns import Unknowns
 
 BLOCK = 4_000_000  # numbers of a block of Y
 FOLDS = 10  # spans of each recording that are kept apart
-STILL = 1e-12  # of the largest force's square: less is zero
 HELD = tuple((k, k + 1) for k in range(0, FOLDS, 2))  # those that are held out together, once
-
+STILL = 1e-12  # of the largest force's square: less is zero
 
 Progress = Callable[[int, int], Any] | None  # of (samples done, all)
 
@@ -48,9 +47,7 @@ class Block:
         return np.maximum(np.einsum("ij,ij->j", tau, tau), np.einsum("ij,ij->j", z, z))
 
 
-def blocks(
-    unknowns: Unknowns, logs: Sequence[Log], progress: Callable[[int, int], Any] | None = None
-) -> Iterator[Block]:
+def blocks(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -> Iterator[Block]:
     """Logs are in the robot's order. Samples that do not count are left out after filtering."""
     total, done = sum(map(len, logs)), 0
     for number, log in enumerate(logs):
@@ -117,10 +114,6 @@ class Information:
     count: np.ndarray
     power: np.ndarray
     thin: float = 1.0
-
-    @property
-    def unknowns(self) -> int:
-        return self.R.shape[-1] - 1
 
     def without(self, folds: Sequence[int]) -> Information:
         return self.only(tuple(k for k in range(len(self.R)) if k not in folds))
