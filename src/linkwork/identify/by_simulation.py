@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,6 +72,7 @@ def by_simulation(
     )
     notes = list(found.notes)
     try:
+        logs, held_out = ([_with_rates(log) for log in each] for each in (logs, held_out))
         placed = [log.for_robot(found.robot) for log in logs]
     except LinkworkError as error:  # motors alone were measured, say, of elastic joints
         placed = []
@@ -89,15 +91,26 @@ def by_simulation(
     return Data(unknowns, logs, placed, information, held), answer
 
 
+def _with_rates(log: Log) -> Log:
+    """Smoothed where accelerations have to be differentiated: the simulation needs none, joint forces do."""
+    if log.a is not None or log.passed is not None:
+        return log
+    smooth = log.smoothed()
+    note = "the simulation took the positions as they were recorded; joint forces are judged by the smoothed ones"
+    return replace(smooth, notes=(*smooth.notes, note))
+
+
 def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frames: Sequence[str]) -> Unknowns:
     """What was searched for and acts linearly, as unknowns of the robot that was found, the rest of which is known."""
     if asked.get("payload"):
-        return payload_of(robot, asked["payload"], frames)
+        bare = found.robot.model.with_parameters(found.parameters.tolist())
+        return payload_of(type(robot)(bare), asked["payload"], frames)
     joints = found.robot.model.position_names
     laws: dict[str, list[Any]] = {}
     for name in LINEAR:
         if name in asked:
-            for joint in joints if asked[name] is None else asked[name]:
+            named = [asked[name]] if isinstance(asked[name], str) else asked[name]
+            for joint in joints if named is None else named:
                 own = next(body.joint for body in found.robot.model.bodies if body.joint.name == joint)
                 law = next((each for each in own.laws if each.name == name), None)
                 if own.driven and law is not None:
@@ -116,7 +129,8 @@ def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frame
 def _values(unknowns: Unknowns, found: SimulationFit) -> tuple[np.ndarray, np.ndarray]:
     """Of the standard parameters, and their covariance; zero for what was not searched for."""
     place = {name: k for k, name in enumerate(found.names)}
-    known = dict(zip(unknowns.standard, values_of(found.robot.model, unknowns.standard).tolist(), strict=True))
+    others = [name for name in unknowns.standard if name not in place]
+    known = dict(zip(others, values_of(found.robot.model, others).tolist(), strict=True))
     known |= dict(zip(found.names, found.values.tolist(), strict=True))
     theta = np.array([known[name] for name in unknowns.standard])
     spread = np.zeros((len(theta),) * 2)

@@ -21,6 +21,7 @@ DONE, ROUGH = (
     1.0,
 )  # of the cost, in units of what noise makes of it: a last step gains less; before weights change
 DIGITS = 1e-11  # of the cost that can be trusted
+FARTHEST = 3.0  # that a logarithm goes in a step, by which a number grows to its twentyfold
 
 
 class Search:
@@ -101,6 +102,9 @@ class Search:
             H, g = equations.eliminated(self.damping)
             problem = Quadratic(self.own, self.gamma, H, g, self.factor(H), self.damping)
             z = problem.minimum(self.z)
+            if np.abs((z - self.z)[self.own.logs]).max(initial=0.0) > FARTHEST:
+                self.damping *= 10.0
+                continue
             promised = problem.directions.gain(z - self.z) + self._pull(self.z) - self._pull(z)
             promised += equations.promised(self.damping)
             if promised <= max(0.1 * worth, DIGITS * cost):
