@@ -76,7 +76,8 @@ def by_simulation(
         placed = [log.for_robot(found.robot) for log in logs]
     except LinkworkError as error:  # motors alone were measured, say, of elastic joints
         placed = []
-        notes.append(f"nothing is said of joint forces, since the recordings do not tell all positions: {error}")
+        why = str(error).partition("\n")[0]
+        notes.append(f"nothing is said of joint forces, since the recordings do not tell all positions: {why}")
     information = collect(unknowns, placed)
     held = collect(unknowns, [log.for_robot(found.robot) for log in held_out]) if held_out else None
     theta, spread = _values(unknowns, found)
