@@ -130,9 +130,9 @@ def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frame
 def _values(unknowns: Unknowns, found: SimulationFit) -> tuple[np.ndarray, np.ndarray]:
     """Of the standard parameters, and their covariance; zero for what was not searched for."""
     place = {name: k for k, name in enumerate(found.names)}
-    others = [name for name in unknowns.standard if name not in place]
-    known = dict(zip(others, values_of(found.robot.model, others).tolist(), strict=True))
-    known |= dict(zip(found.names, found.values.tolist(), strict=True))
+    known = dict(zip(found.names, found.values.tolist(), strict=True))
+    others = [name for name in unknowns.standard if name not in known]  # none of a payload, which is no link
+    known |= dict(zip(others, values_of(found.robot.model, others).tolist(), strict=True))
     theta = np.array([known[name] for name in unknowns.standard])
     spread = np.zeros((len(theta),) * 2)
     pairs = [(k, place[name]) for k, name in enumerate(unknowns.standard) if name in place]

@@ -122,7 +122,7 @@ def _found(
 
 
 def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
-    found = [logs] if isinstance(logs, Log) else list(logs)
+    found: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
     if wrong := [each for each in found if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
         raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
@@ -133,7 +133,7 @@ def _check(robot: Robot, prior: Any, gamma: Any, width: Any) -> None:
     if prior is not None and not isinstance(prior, type(robot)):
         raise LinkworkError("the prior is a robot", where="prior", got=repr(prior)[:80], fix="linkwork.load(...)")
     for name, value, least in (("gamma", gamma, np.finfo(float).tiny), ("width", width, 0.0)):
-        if value is not None and not (isinstance(value, (int, float)) and least <= value < np.inf):
+        if value is not None and not (isinstance(value, (int, float, np.number)) and least <= value < np.inf):
             expected = f"a number, {'zero or more' if least == 0 else 'positive'}, or None: it is chosen"
             raise LinkworkError("out of range", where=name, got=repr(value)[:80], expected=expected)
 
@@ -149,3 +149,6 @@ def _require_enough(unknowns: Unknowns, information: Information) -> None:
             expected=f"more than {len(unknowns)} equations, better a hundred times as many: so many are unknown",
             fix="record longer, decimate less, or ask for less",
         )
+    if not information.power.any():
+        fix = "were they recorded? Log.read(path, tau=columns)"
+        raise LinkworkError("all forces are zero", where="identify", fix=fix)

@@ -70,8 +70,9 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
     q, v, a, tau = (np.asarray(x[first:last]) for x in (log.q, log.v, log.a, log.tau))
     Y = unknowns.regressor(q, v, a)
     z = np.array(tau, float)
+    wrenches = applied(unknowns.frames, log, slice(first, last))
     if unknowns.known is not None:
-        z -= unknowns.known(q, v, a, *applied(unknowns.frames, log, slice(first, last)))
+        z -= unknowns.known(q, v, a, *wrenches)
     step = 1
     if log.band:
         Y, z, tau = (zero_phase(x, log.rate, log.band.cutoff, log.band.order) for x in (Y, z, tau))
