@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,10 +70,12 @@ def by_simulation(
     unknowns = _told_by(robot, found, asked, frames_of([*logs, *held_out]))
     notes = list(found.notes)
     try:
+        logs, held_out = ([_with_rates(log) for log in each] for each in (logs, held_out))
         placed = [log.for_robot(found.robot) for log in logs]
     except LinkworkError as error:  # motors alone were measured, say, of elastic joints
         placed = []
-        notes.append(f"nothing is said of joint forces, since the recordings do not tell all positions: {error}")
+        why = str(error).partition("\n")[0]
+        notes.append(f"nothing is said of joint forces, since the recordings do not tell all positions: {why}")
     information = collect(unknowns, placed)
     held = collect(unknowns, [log.for_robot(found.robot) for log in held_out]) if held_out else None
     theta, spread = _values(unknowns, found)
@@ -89,15 +92,26 @@ def by_simulation(
     return Data(unknowns, logs, placed, information, held), answer
 
 
+def _with_rates(log: Log) -> Log:
+    """Smoothed where accelerations have to be differentiated: the simulation needs none, joint forces do."""
+    if log.a is not None or log.passed is not None:
+        return log
+    smooth = log.smoothed()
+    note = "the simulation took the positions as they were recorded; joint forces are judged by the smoothed ones"
+    return replace(smooth, notes=(*smooth.notes, note))
+
+
 def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frames: Sequence[str]) -> Unknowns:
     """What was searched for and acts linearly, as unknowns of the robot that was found, the rest of which is known."""
     if asked.get("payload"):
-        return payload_of(robot, asked["payload"], frames)
+        bare = found.robot.model.with_parameters(found.parameters.tolist())
+        return payload_of(type(robot)(bare), asked["payload"], frames)
     joints = found.robot.model.position_names
     laws: dict[str, list[Any]] = {}
     for name in LINEAR:
         if name in asked:
-            for joint in joints if asked[name] is None else asked[name]:
+            named = [asked[name]] if isinstance(asked[name], str) else asked[name]
+            for joint in joints if named is None else named:
                 own = next(body.joint for body in found.robot.model.bodies if body.joint.name == joint)
                 law = next((each for each in own.laws if each.name == name), None)
                 if own.driven and law is not None:
