@@ -82,7 +82,7 @@ def by_simulation(
     x = unknowns.matrix @ theta
     linear = wls(information, x)
     covariance = unknowns.matrix @ spread @ unknowns.matrix.T
-    solution = Solution(x, covariance, deviations_of(information, x), np.zeros((len(x), 0)), linear.condition, None)
+    solution = Solution(x, covariance, deviations_of(information, x), linear.unseen, linear.condition, None)
     left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
     notes.append(f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
     pull = {}

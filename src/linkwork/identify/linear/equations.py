@@ -200,3 +200,19 @@ def collect(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) 
     for block in blocks(unknowns, logs, progress):
         found.add(np.concatenate([block.Y, block.z[..., None]], axis=-1), block)
     return found.information(thinning(logs))
+
+
+def require_enough(information: Information, unknowns: int, where: str) -> None:
+    count = int(information.count.sum())
+    if count < unknowns:
+        forces = information.R.shape[1]
+        raise LinkworkError(
+            "too few samples",
+            where=where,
+            got=f"{count // max(forces, 1)} of {forces} forces, {count} equations, after cutting and decimation",
+            expected=f"more than {unknowns} equations, better a hundred times as many: so many are unknown",
+            fix="record longer, decimate less, or ask for less",
+        )
+    if not information.power.any():
+        fix = "were they recorded? Log.read(path, tau=columns)"
+        raise LinkworkError("all forces are zero", where=where, fix=fix)
