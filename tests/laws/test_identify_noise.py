@@ -117,7 +117,7 @@ def test_noise_of_positions_biases_least_squares_and_not_instruments():
     plain = Spread(own.x, [ols(collect(own.unknowns, [log]), own.unknowns.base_prior) for log in logs])
     assert plain.covered < MOST and (plain.bias > 5).sum() > len(own.x) / 2 and plain.bias.max() > 20
     found = Spread(own.x, [own.instrumental(log) for log in logs])
-    found.assert_right(low=0.1)  # quick noise: what is said of it is too large rather than too small
+    found.assert_right(low=0.35)  # quick noise is not quite apart from span to span: said rather too large
     assert (np.abs(found.errors).mean(axis=0) < np.abs(plain.errors).mean(axis=0)).mean() > 0.6
 
 

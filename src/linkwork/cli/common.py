@@ -197,6 +197,11 @@ def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]], s
     print()
 
 
+def rounded(value: float | np.floating, digits: int = 4) -> float:
+    """To so many digits that count."""
+    return float(f"{value:.{digits}g}")
+
+
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value + 0.0:.6g}"

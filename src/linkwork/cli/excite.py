@@ -12,7 +12,7 @@ import typer
 from ..errors import LinkworkError
 from ..identify.excitation.answer import Excitation, Margin
 from ..identify.excitation.excite import excite as excited
-from .common import Json, Source, number, numbers, print_json, say, show, takes_robot
+from .common import Json, Source, number, numbers, print_json, rounded, say, show, takes_robot
 
 FORMATS = {"motions": (".csv", ".npz", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
 LIMIT = "One number, or JOINT=NUMBER,...; the tighter of this and the file's counts."
@@ -132,7 +132,7 @@ def show_excitation(found: Excitation) -> None:
         f"{motion.frequency:g} Hz, {len(found.parameters)} parameters",
         ["", "reached", f"best of\n{count} random", "median of\nthese"],
         [
-            [words[key], _short(reached[key]), *(_short(found.random[key][k]) for k in ("best", "median"))]
+            [words[key], rounded(reached[key]), *(rounded(found.random[key][k]) for k in ("best", "median"))]
             for key in words
         ],
     )
@@ -146,7 +146,7 @@ def show_excitation(found: Excitation) -> None:
     show("What joints do, and what is left to their limits", headers, rows)
     others = [m for m in found.margins if m.quantity in ("height", "clearance", "regularity")]
     if others:
-        rows = [[m.quantity, m.name, _short(m.least), _short(m.lower), m.unit or None] for m in others]
+        rows = [[m.quantity, m.name, rounded(m.least), rounded(m.lower), m.unit or None] for m in others]
         show("Room", ["", "of", "least", "limit", "unit"], rows)
 
 
@@ -154,14 +154,10 @@ def _cells(margin: Margin | None) -> list[object]:
     """Where it goes and what is left; of a position both ends."""
     if margin is None:
         return [None, None]
-    left = _short(margin.left) if math.isfinite(margin.left) else None
+    left = rounded(margin.left) if math.isfinite(margin.left) else None
     if margin.quantity == "position":
-        return [_short(margin.least), _short(margin.most), left]
-    return [_short(max(-margin.least, margin.most)), left]
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")
+        return [rounded(margin.least), rounded(margin.most), left]
+    return [rounded(max(-margin.least, margin.most)), left]
 
 
 # -- what is written on the command line ---------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from .. import io
@@ -18,10 +17,9 @@ from ..files import write_text
 from ..identify import Fit, Log
 from ..identify.solve import METHODS
 from ..io.parameter_file import write_parameters
-from ..model import FrictionLaw, describe
-from ..model.physical import body_of
+from ..model import ELEMENTS, FrictionLaw, body_of, describe
 from ..robot import Robot
-from .common import Json, Source, among, number, print_json, progress, say, show, takes_robot
+from .common import Json, Source, among, number, print_json, progress, rounded, say, show, takes_robot
 
 FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": (".png", ".svg", ".pdf")}
 KNOWN = ("inertias", "rotors")
@@ -307,18 +305,18 @@ def summary(fit: Fit) -> dict[str, Any]:
 def show_fit(fit: Fit) -> None:
     title = f"{fit.robot.name}: {len(fit.base)} base parameters by {fit.method}, condition number {fit.condition:.3g}"
     errors = [
-        [name, _short(fit.sigma[k], 3), *(_short(100 * each[k], 3) for each in fit.errors.values())]
+        [name, rounded(fit.sigma[k], 3), *(rounded(100 * each[k], 3) for each in fit.errors.values())]
         for k, name in enumerate(fit.forces)
     ]
     show(title, ["force", "deviation\nN m or N", *(f"error, %\n{kind}" for kind in fit.errors)], errors)
     values = dict(zip(fit.standard.names, range(len(fit.standard)), strict=True))
     bodies = []
     for name, at in fit.unknowns.bodies:
-        body = body_of(fit.standard.values[at : at + 10])
+        body = body_of(fit.standard.values[at : at + len(ELEMENTS)])
         center = [round(float(x), 5) + 0.0 for x in body.center]
         physical = "no" if fit.physical[name] else "yes"
-        pull = _short(fit.pull[name], 2) if name in fit.pull else None
-        bodies.append([name, _short(body.mass), _short(fit.standard.deviations[at], 2), *center, physical, pull])
+        pull = rounded(fit.pull[name], 2) if name in fit.pull else None
+        bodies.append([name, rounded(body.mass), rounded(fit.standard.deviations[at], 2), *center, physical, pull])
     if bodies:
         headers = ["body", "mass\nkg", "±", "centre\nx, m", "\ny", "\nz", "physical", "moved from\nthe prior"]
         show("", headers, bodies)
@@ -341,8 +339,4 @@ def show_fit(fit: Fit) -> None:
 def _found(fit: Fit, place: int | None) -> tuple[float | None, float | None]:
     if place is None:
         return None, None
-    return _short(fit.standard.values[place], 4), _short(fit.standard.deviations[place], 2)
-
-
-def _short(value: float | np.floating, digits: int = 4) -> float:
-    return float(f"{value:.{digits}g}")
+    return rounded(fit.standard.values[place], 4), rounded(fit.standard.deviations[place], 2)

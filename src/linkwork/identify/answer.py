@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import unphysical
-from .fit import Fit, Values, fastest_of
+from .fit import Fit, Values
 from .linear.equations import HELD, Information, relative
 from .linear.least_squares import Solution
-from .linear.suspicions import force_names
-from .linear.unknowns import TEN, Unknowns
+from .linear.unknowns import Unknowns
+from .pseudo_inertia import TEN
 from .recordings.log import Log
+from .recordings.signals import fastest_of
 from .simulation.fit import SimulationFit
 
 ROUNDED = 1e-9  # of the largest entry of a direction that data do not tell: less is rounding
@@ -69,7 +70,7 @@ def fit_of(
         method=method,
         base=base,
         standard=standard,
-        forces=force_names(unknowns),
+        forces=unknowns.forces,
         errors=errors,
         sigma=solution.sigma,
         covariance=solution.covariance,

@@ -12,7 +12,7 @@ from ..errors import LinkworkError, UnsupportedError
 from .answer import Data, Found
 from .linear.consistent import Prior
 from .linear.consistent_fit import divergences
-from .linear.equations import Progress, collect
+from .linear.equations import Progress, collect, frames_of
 from .linear.least_squares import Solution, deviations_of, wls
 from .linear.unknowns import Friction, Unknowns, payload_of, unknowns_of, values_of
 from .recordings.log import Log
@@ -67,9 +67,7 @@ def by_simulation(
     most = own.setdefault("iterations", ITERATIONS)
     shown = None if progress is None else lambda done, cost: progress(done, most)
     found = fit_simulation(robot, logs, asked, gamma=gamma or 1.0, progress=shown, **own)
-    unknowns = _told_by(
-        robot, found, asked, tuple(dict.fromkeys(frame for log in (*logs, *held_out) for frame in log.wrenches))
-    )
+    unknowns = _told_by(robot, found, asked, frames_of([*logs, *held_out]))
     notes = list(found.notes)
     try:
         logs, held_out = ([_with_rates(log) for log in each] for each in (logs, held_out))
@@ -85,10 +83,12 @@ def by_simulation(
     linear = wls(information, x)
     covariance = unknowns.matrix @ spread @ unknowns.matrix.T
     solution = Solution(x, covariance, deviations_of(information, x), np.zeros((len(x), 0)), linear.condition, None)
-    prior = Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0))
     left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
     notes.append(f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
-    answer = Found(solution, theta, spread, gamma or 1.0, divergences(prior, theta), tuple(notes), found)
+    pull = {}
+    if unknowns.prior.any():  # of a load, nothing is thought before
+        pull = divergences(Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0)), theta)
+    answer = Found(solution, theta, spread, gamma or 1.0, pull, tuple(notes), found)
     return Data(unknowns, logs, placed, information, held), answer
 
 

@@ -18,6 +18,7 @@ from ..model import ELEMENTS, body_of
 from .linear.equations import Block, blocks, relative
 from .linear.unknowns import Unknowns, split
 from .recordings.log import Log
+from .recordings.signals import fastest_of
 from .shown import page, plots
 from .simulation.fit import SimulationFit
 
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
     from ..robot import Robot
 
 BEYOND = 1.05  # of the measured velocities: a prediction is flagged beyond
-
-
-def fastest_of(v: np.ndarray) -> np.ndarray:
-    """The largest velocities, either way; without a copy, since recordings may be long."""
-    axes = tuple(range(v.ndim - 1))
-    return np.maximum(v.max(axis=axes, initial=0.0), -v.min(axis=axes, initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model import ELEMENTS
 from ..model import pseudo_inertia as of_one
 
-TEN = 10
+TEN = len(ELEMENTS)  # of a body
 THIN, EXTENT = 1e-6, 1e-3  # of a body: thinner is none, and what it is given then
 LIGHT, SIZE = 1e-3, 0.1  # of the mean mass of the others; metres, if nothing tells a size
 SMALL = 1e-3  # metres: no body is smaller
-PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of J in the ten
-
-
 UNITS = np.array([of_one(unit) for unit in np.eye(TEN)])  # P of a unit of each of the ten
 
 
@@ -33,8 +31,8 @@ def parameters_of(P: np.ndarray) -> np.ndarray:
     """The ten of pseudo-inertias (..., 4, 4)."""
     S = P[..., :3, :3]
     J = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
-    parts = [P[..., 3, 3], *(P[..., k, 3] for k in range(3)), *(J[..., i, j] for i, j in PLACES)]
-    return np.stack(parts, axis=-1)
+    i, j = np.triu_indices(3)
+    return np.concatenate([P[..., 3:, 3], P[..., :3, 3], J[..., i, j]], axis=-1)
 
 
 def made_physical(rows: np.ndarray) -> np.ndarray:

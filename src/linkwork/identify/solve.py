@@ -56,6 +56,13 @@ def identify(
     if not given:
         raise LinkworkError("there are no recordings", where="identify", fix="give a Log, or a list of them")
     _check(robot, prior, gamma, width)
+    for name, value, users in (
+        ("controller", controller, ("iv", "simulation")),
+        ("simulation", simulation, ("simulation",)),
+    ):
+        if value is not None and method not in users:
+            fix = f"method={' or '.join(map(repr, users))}"
+            raise LinkworkError("this method does not use it", where=name, got=f"method={method!r}", fix=fix)
     frames = frames_of([*given, *others])
     if method == "simulation":
         asked = searched_names(friction, inertias, rotors, springs, payload)

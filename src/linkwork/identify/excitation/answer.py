@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from dataclasses import dataclass, field
@@ -16,8 +15,8 @@ import numpy as np
 from ...control import Reference
 from ...drawing import styled
 from ...errors import LinkworkError
-from ...files import write_bytes
 from ...sim import Trajectory
+from ...sim.plots import write_figure
 from .path import Path
 from .series import FourierFromRest
 
@@ -177,13 +176,5 @@ class Excitation:
         with styled():
             figure = draw(self)
             if path is not None:
-                file = File(path)
-                known = figure.canvas.get_supported_filetypes()
-                if file.suffix[1:] not in known:
-                    got, expected = file.suffix or "no suffix", ", ".join(f".{name}" for name in sorted(known))
-                    message = "the suffix tells no format of pictures"
-                    raise LinkworkError(message, where=str(file), got=got, expected=expected)
-                picture = io.BytesIO()
-                figure.savefig(picture, format=file.suffix[1:])
-                write_bytes(file, picture.getvalue())
+                write_figure(figure, File(path))
         return figure

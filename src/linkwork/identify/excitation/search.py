@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -101,10 +100,6 @@ class Problem:
         self.lower, self.upper, self.scale = (
             np.concatenate([getattr(each, name) for each in self.rows]) for name in ("lower", "upper", "scale")
         )
-
-    @cached_property
-    def size(self) -> int:
-        return int(self.moving.sum()) * self.unit.shape[1]
 
     def coefficients(self, z: np.ndarray) -> np.ndarray:
         found = self.still.copy()

@@ -29,20 +29,23 @@ CLOSE = 0.1  # of gamma: a step that promises less is the last; Newton's do the 
 
 
 def central(
-    A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, theta: np.ndarray, mu: float | None = None
+    A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, near: tuple[np.ndarray, float] | None = None
 ) -> tuple[np.ndarray, int]:
-    """theta near the minimum with the weight gamma, and the number of steps. ``mu``: the weight of which theta is the
-    minimum, if it is one."""
-    left = A @ theta - b
+    """theta near the minimum with the weight gamma, and the number of steps. ``near``: the minimum with another weight,
+    and this weight; else from the prior on."""
     count = 4 * len(prior.unknowns.bodies) + len(prior.unknowns.positive)
     if not count:
-        return theta, 0
-    mu = max(gamma, 0.5 * float(left @ left) / count) if mu is None else mu
-    P, o = prior.parts(theta)
-    state = _State(theta, mu * np.linalg.inv(P), mu / o)
+        return prior.start, 0
+    if near is None:
+        inside = _heavy(A, b, prior)
+        mu = max(gamma, 0.5 * float(((A @ inside - b) ** 2).sum()) / count)
+    else:
+        inside, mu = near
+    state = _State.of(inside, mu, prior)
     for iteration in range(1, MOST):
         try:
             way = _Way.at(A, b, prior, gamma, state)
+            inside = state.theta
             *_, reach = way.step(gamma)  # how far could mu fall?
             ahead = way.moved(gamma, min(1.0, AHEAD * reach)).gap(prior) / count
             now = state.gap(prior) / count
@@ -53,8 +56,19 @@ def central(
                 return way.moved(mu, length).theta, iteration
             state = way.moved(mu, length)
         except np.linalg.LinAlgError:  # digits do not tell more
-            return state.theta, iteration
-    return state.theta, MOST
+            return inside, iteration
+    return inside, MOST
+
+
+def _heavy(A: np.ndarray, b: np.ndarray, prior: Prior) -> np.ndarray:
+    """The prior, with bodies as heavy as the data ask for, all alike, if that is more: from bodies that are far too
+    light the path would go along the border, in steps of a thousandth."""
+    bodies = np.zeros_like(prior.start)
+    for _, at in prior.unknowns.bodies:
+        bodies[at : at + TEN] = prior.start[at : at + TEN]
+    acting, left = A @ bodies, b - A @ prior.start
+    more = float(acting @ left) / max(float(acting @ acting), np.finfo(float).tiny)
+    return prior.start + max(more, 0.0) * bodies
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +78,12 @@ class _State:
     theta: np.ndarray
     Z: np.ndarray
     z: np.ndarray
+
+    @staticmethod
+    def of(theta: np.ndarray, mu: float, prior: Prior) -> _State:
+        P, o = prior.parts(theta)
+        L = np.linalg.inv(np.linalg.cholesky(P))
+        return _State(theta, mu * L.transpose(0, 2, 1) @ L, mu / o)
 
     def gap(self, prior: Prior) -> float:
         P, o = prior.parts(self.theta)

@@ -25,9 +25,9 @@ from .unknowns import Unknowns
 
 GAMMAS = tuple(10.0**k for k in range(4, -5, -1))  # weights that are tried on held-out data
 TIGHT = 1e-12  # decrement that ends Newton's steps, relative to the cost
-WEAK = 1e-9
 NEAR = 1e-6  # the same where weights are compared
 MOST = 50  # of these steps
+WEAK = 1e-9  # pull on what has neither body nor sign
 ROUNDED = 1e-9  # of the cost: a gain below this is lost in rounding
 ENOUGH = 1e-4  # of the gain that a step promises
 SHORTEST = 1e-12  # of a step
@@ -134,7 +134,7 @@ def consistent(T: np.ndarray, prior: Prior, gamma: float, start: np.ndarray | No
     A, b = T[:, :-1] @ prior.unknowns.matrix, T[:, -1]
     if start is not None:
         return _newton(A, b, prior, gamma, start, TIGHT)
-    theta, iterations = central(A, b, prior, gamma, prior.start)
+    theta, iterations = central(A, b, prior, gamma)
     found = _newton(A, b, prior, gamma, theta, TIGHT)
     return replace(found, iterations=found.iterations + iterations)
 
@@ -168,11 +168,13 @@ def _newton(A: np.ndarray, b: np.ndarray, prior: Prior, gamma: float, theta: np.
 
 
 def path(T: np.ndarray, prior: Prior) -> Iterator[Consistent]:
-    """For each of the weights that are tried, from strong pull to weak, each from where the last one ended."""
+    """For each of the weights that are tried, from strong pull to weak, each from where the last one ended, or from the
+    prior on if that leads nowhere."""
     A, b = T[:, :-1] @ prior.unknowns.matrix, T[:, -1]
-    theta, last = prior.start, None
+    near = None
     for gamma in GAMMAS:
-        theta, _ = central(A, b, prior, gamma, theta, last)
-        found = _newton(A, b, prior, gamma, theta, NEAR)
-        theta, last = found.theta, gamma
+        found = _newton(A, b, prior, gamma, central(A, b, prior, gamma, near)[0], NEAR)
+        if near is not None and not found.settled:
+            found = _newton(A, b, prior, gamma, central(A, b, prior, gamma)[0], NEAR)
+        near = found.theta, gamma
         yield found

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..answer import Data, Found
-from ..pseudo_inertia import pseudo_inertia
+from ..pseudo_inertia import TEN, pseudo_inertia
 from .consistent import GAMMAS, Prior, consistent, path
 from .equations import HELD
 from .least_squares import Solution
-from .unknowns import TEN, Unknowns
+from .unknowns import Unknowns
 
 EXACT = 1e-6  # of the size of a force: no measurement is better, and the prior's term would drown in rounding
 NEARLY = 1e-3  # of the least error of held-out data: a stronger pull may cost as much
@@ -72,7 +72,7 @@ def _chosen(data: Data, prior: Prior, weights: np.ndarray) -> tuple[float, str]:
     spread = (rows - rows[best]).std(axis=1, ddof=1) / np.sqrt(len(pairs)) if len(pairs) > 1 else 0.0
     near = mean <= mean[best] + np.maximum(spread, NEARLY * mean[best])
     k = int(np.flatnonzero(near)[0])
-    error = np.sqrt(rows[k].sum() / sum(held.count.sum() for _, held in pairs))
+    error = np.sqrt(rows[k].sum() / sum(held.thin * held.count.sum() for _, held in pairs))
     return GAMMAS[k], f"weight of the prior, {GAMMAS[k]:g}, chosen on {what}: their error is {error:.3g} deviations"
 
 

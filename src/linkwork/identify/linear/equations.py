@@ -21,9 +21,8 @@ from .unknowns import Unknowns
 
 BLOCK = 4_000_000  # numbers of a block of Y
 FOLDS = 10  # spans of each recording that are kept apart
-STILL = 1e-12  # of the largest force's square: less is zero
 HELD = tuple((k, k + 1) for k in range(0, FOLDS, 2))  # those that are held out together, once
-
+STILL = 1e-12  # of the largest force's square: less is zero
 
 Progress = Callable[[int, int], Any] | None  # of (samples done, all)
 
@@ -31,12 +30,13 @@ Progress = Callable[[int, int], Any] | None  # of (samples done, all)
 @dataclass(frozen=True)
 class Block:
     """``Y`` (rows, forces, unknowns), ``z`` (rows, forces): what the unknowns have to tell; ``tau``: the whole force;
-    ``t`` (rows,), ``fold`` (rows,), and which recording it is of."""
+    ``t`` (rows,), ``part`` (rows,) of the recording that is before, ``fold`` (rows,), and which recording it is of."""
 
     Y: np.ndarray
     z: np.ndarray
     tau: np.ndarray
     t: np.ndarray
+    part: np.ndarray
     fold: np.ndarray
     log: int
 
@@ -47,9 +47,7 @@ class Block:
         return np.maximum(np.einsum("ij,ij->j", tau, tau), np.einsum("ij,ij->j", z, z))
 
 
-def blocks(
-    unknowns: Unknowns, logs: Sequence[Log], progress: Callable[[int, int], Any] | None = None
-) -> Iterator[Block]:
+def blocks(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -> Iterator[Block]:
     """Logs are in the robot's order. Samples that do not count are left out after filtering."""
     total, done = sum(map(len, logs)), 0
     for number, log in enumerate(logs):
@@ -83,7 +81,7 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
         index = index[log.keep[index]]
     rows = index - first
     fold = np.minimum(index * FOLDS // max(len(log), 1), FOLDS - 1)
-    return Block(Y[rows], z[rows], tau[rows], np.asarray(log.t)[index], fold, number)
+    return Block(Y[rows], z[rows], tau[rows], np.asarray(log.t)[index], index / max(len(log), 1), fold, number)
 
 
 def frames_of(logs: Sequence[Log]) -> tuple[str, ...]:
@@ -116,10 +114,6 @@ class Information:
     count: np.ndarray
     power: np.ndarray
     thin: float = 1.0
-
-    @property
-    def unknowns(self) -> int:
-        return self.R.shape[-1] - 1
 
     def without(self, folds: Sequence[int]) -> Information:
         return self.only(tuple(k for k in range(len(self.R)) if k not in folds))

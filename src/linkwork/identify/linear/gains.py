@@ -13,7 +13,6 @@ from ...errors import LinkworkError
 from ...pipeline import compile
 from ..recordings.log import Log
 from .equations import Collector, blocks, thinning
-from .suspicions import force_names
 from .unknowns import FRICTION, Friction, Unknowns, unknowns_of
 
 if TYPE_CHECKING:
@@ -86,10 +85,12 @@ def drive_gains(
     R, count = information.by_force, information.count.sum(axis=0)
     p = len(unknowns)
     Y, known, currents = R[..., :p], R[..., p], R[..., p + 1]
+    if dead := [name for name, own in zip(unknowns.forces, currents, strict=True) if not own.any()]:
+        raise LinkworkError("currents are always zero", where="drive_gains", got=", ".join(dead))
     gains, deviations, left = _solved(Y, known, currents, count)
     errors = np.sqrt(left / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
     scaled = tuple(replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, _told(gains))) for log in own)
-    return Gains(force_names(unknowns), gains, deviations / np.sqrt(information.thin), errors, scaled)
+    return Gains(unknowns.forces, gains, deviations / np.sqrt(information.thin), errors, scaled)
 
 
 def _told(gains: np.ndarray) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...model import Model
-from ..fit import fastest_of
 from ..recordings.log import Log
+from ..recordings.signals import fastest_of
 from .equations import applied
 from .unknowns import Unknowns
 
@@ -32,13 +32,8 @@ def suspicions(unknowns: Unknowns, logs: Sequence[Log]) -> Iterator[str]:
         thought = robot.compile("inverse_dynamics", wrenches=unknowns.frames)(q, v, a, *wrenches)
         motors = robot.model.mobility.motors
         driven = [k for k, freedom in enumerate(robot.model.mobility.forced) if freedom in motors]
-        names = [force_names(unknowns)[k] for k in driven]
+        names = [unknowns.forces[k] for k in driven]
         yield from (where + text for text in _forces(names, thought[:, driven], tau[:, driven]))
-
-
-def force_names(unknowns: Unknowns) -> tuple[str, ...]:
-    model = unknowns.robot.model
-    return model.coordinates.of_freedoms(model.mobility.forced).names
 
 
 def _forces(names: Sequence[str], thought: np.ndarray, measured: np.ndarray) -> Iterator[str]:

@@ -16,6 +16,7 @@ from ...model.drive import Coulomb, Viscous, law_with
 from ...parameters import base_parameters, parameter_vector
 from ...pipeline import compile
 from ...spatial import Inertia, Pose
+from ..pseudo_inertia import TEN
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 FRICTION = ("coulomb", "viscous", "offset")
 BUILT_IN = (Coulomb, Viscous)  # which every drive has
 POSITIVE = {"IA", "FS", "FV", "FSP", "FSN", "FVP", "FVN", "K"}  # a drive would feed energy in, were they negative
-TEN = len(ELEMENTS)
 
 Friction = Sequence[str | FrictionLaw] | Mapping[str, Sequence[str | FrictionLaw]] | None
 
@@ -52,6 +52,12 @@ class Unknowns:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        """Names of the joint forces."""
+        model = self.robot.model
+        return model.coordinates.of_freedoms(model.mobility.forced).names
 
     @property
     def base_prior(self) -> np.ndarray:
@@ -92,8 +98,7 @@ def unknowns_of(
         everything = compile(model, "regressor", parameters="standard", drives=drives)
         regressor = lambda q, v, a: everything(q, v, a)[..., own]  # noqa: E731
     bodies = tuple((body.name, TEN * i) for i, body in enumerate(model.bodies)) if inertias else ()
-    elements = [name.rpartition(".")[2] for name in standard]
-    positive = tuple(k for k, element in enumerate(elements) if element in POSITIVE)
+    positive = tuple(k for k, name in enumerate(standard) if split(name)[1] in POSITIVE)
     known = _known(model, standard, frames)
     changed = lambda values: type(robot)(with_standard(model, values))  # noqa: E731
     return Unknowns(
@@ -168,7 +173,7 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
     own: dict[str, Any] = {
         name: laws if isinstance(laws, (list, tuple)) else (laws,) for name, laws in friction.items()
     }
-    return {name: [_law(law) for law in laws] for name, laws in own.items()}
+    return {name: list({law.name: law for law in map(_law, laws)}.values()) for name, laws in own.items()}
 
 
 def _law(law: str | FrictionLaw) -> FrictionLaw:
@@ -213,6 +218,7 @@ def _with_laws(
 
 
 def split(name: str) -> tuple[str, str]:
+    """Link, joint or motor, and element of a standard parameter."""
     owner, _, element = name.rpartition(".")
     return owner, element
 
@@ -238,7 +244,7 @@ def values_of(model: Model, standard: Sequence[str]) -> np.ndarray:
     """What this model has of them; none for laws it has not."""
     own = parameter_vector(model, "standard", True)
     known = dict(zip(own.names, own.values.tolist(), strict=True))
-    if missing := {name.rpartition(".")[0] for name in standard} - {name.rpartition(".")[0] for name in known}:
+    if missing := {split(name)[0] for name in standard} - {split(name)[0] for name in known}:
         raise LinkworkError(
             "the prior is another robot",
             where="prior",

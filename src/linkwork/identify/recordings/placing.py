@@ -32,7 +32,7 @@ def for_robot(log: Log, robot: Robot) -> Log:
     if all(getattr(log, kind) == each for kind, each in names.items()) and _closed(robot, log.q):
         return _differentiated(log, robot)
     positions = _position_names(log, robot)
-    rates = _rate_names(log, robot, positions, log.v if log.v is not None else log.a)
+    rates = _rate_names(log, robot, positions, log)
     q, how = _positions(robot, log.q, positions)
     v, a = _rates(robot, q, log.v, log.a, rates)
     tau, unforced = _forces(log, robot)
@@ -40,8 +40,8 @@ def for_robot(log: Log, robot: Robot) -> Log:
     if log.reference is not None:
         told = log.reference
         followed, _ = _positions(robot, told.q, positions)
-        commanded = _rate_names(log, robot, positions, told.v if told.v is not None else told.a)
-        reference = Point(followed, *_rates(robot, followed, told.v, told.a, commanded))
+        own_rates = _rate_names(log, robot, positions, told)
+        reference = Point(followed, *_rates(robot, followed, told.v, told.a, own_rates))
     notes = [f"columns are those of {robot.name}"] if any(names[k] != getattr(log, k) for k in names) else []
     arrays: dict[str, Any] = {"q": q, "v": v, "a": a, "tau": tau, "reference": reference}
     return _differentiated(changed(log, *notes, *how, *unforced, **arrays, **names), robot)
@@ -82,8 +82,9 @@ def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind:
     )  # fmt: skip
 
 
-def _rate_names(log: Log, robot: Robot, positions: Sequence[str], rates: np.ndarray | None) -> tuple[str, ...]:
-    """Of the columns of v and a, measured or commanded."""
+def _rate_names(log: Log, robot: Robot, positions: Sequence[str], of: Log | Point) -> tuple[str, ...]:
+    """Of the columns of v and a, of the log itself or of its reference."""
+    rates = of.v if of.v is not None else of.a
     known = robot.coordinates.velocity_names
     if rates is None:
         return ()

@@ -85,6 +85,12 @@ def blocks(count: int, columns: int, least: int = 1) -> Iterator[tuple[int, int]
         yield begin, min(begin + step, count)
 
 
+def fastest_of(v: np.ndarray) -> np.ndarray:
+    """The largest velocities, either way; without a copy, since recordings may be long."""
+    axes = tuple(range(v.ndim - 1))
+    return np.maximum(v.max(axis=axes, initial=0.0), -v.min(axis=axes, initial=0.0))
+
+
 # -- derivatives ---------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import IdentificationWarning
 from ...formulations.drives import motors
+from ..linear.equations import relative
 from ..recordings.log import Log
 
 if TYPE_CHECKING:
@@ -80,8 +81,7 @@ def curves_of(fit: Fit, log: Log) -> Curves:
                 if (rate := rates[k]) is not None:
                     classes[k] += _classes(v[:, rate], residual[:, k], float(fit.fastest[rate]))
     curves = tuple(_curve(np.concatenate(each, axis=1), GAP * length / SPANS) for each in rows)
-    errors = np.sqrt(left / np.maximum(size, np.finfo(float).tiny))
-    return Curves(curves, errors, count, histogram, classes, swiftest)
+    return Curves(curves, relative(left, size), count, histogram, classes, swiftest)
 
 
 def _rates(fit: Fit) -> list[int | None]:

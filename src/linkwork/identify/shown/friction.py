@@ -10,6 +10,7 @@ import numpy as np
 
 from ...formulations import drives_of
 from ...model import Model
+from ..linear.unknowns import split
 from .curves import FEWEST, Curves
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ class FrictionCurve:
 
 
 def friction_curves(fit: Fit, data: Sequence[Curves]) -> list[FrictionCurve]:
-    """Of the joints and motors whose friction was to be found."""
+    """Of the joints and motors whose friction was to be found; none where no data tell which velocities matter."""
     if not data:
         return []
     model = fit.robot.model
     thought = {drive.name: drive for drive in drives_of(fit.unknowns.changed(_prior(fit)).model)}
-    owners = {name.rpartition(".")[0] for name in fit.standard if name.rpartition(".")[2] not in ("IA", "K")}
+    owners = {owner for owner, element in map(split, fit.standard) if element not in ("IA", "K")}
     reached = dict(zip((motor.name for each in model.transmissions for motor in each.motors),
                        np.max([each.motors for each in data], axis=0), strict=True))  # fmt: skip
     forces = _forces(fit)

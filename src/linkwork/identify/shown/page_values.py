@@ -12,7 +12,8 @@ from ...model import FrictionLaw
 from ...model.drive import JointValues
 from ...model.physical import body_of, margin
 from ...page import DOTS, Safe, Series, chart, deviation_bar, heading, html, legend, paragraph, table
-from ..linear.unknowns import TEN
+from ..linear.unknowns import split
+from ..pseudo_inertia import TEN
 from .curves import Curves
 from .friction import FrictionCurve, friction_curves
 
@@ -92,7 +93,7 @@ def drives(fit: Fit, data: Sequence[Curves]) -> Safe:
     owned: dict[str, list[int]] = {}
     elements: dict[str, str] = {}
     for k, name in enumerate(fit.standard):
-        owner, _, element = name.rpartition(".")
+        owner, element = split(name)
         if owner not in links:
             owned.setdefault(owner, []).append(k)
             elements[element] = WORDS.get(element, "")
@@ -147,8 +148,8 @@ def _cards(values: Values, owned: Mapping[str, Sequence[int]], states: Mapping[s
     for owner, places in owned.items():
         rows = []
         for k in places:
-            name = values.names[k].rpartition(".")[2]
-            label = Safe(f'<span class="{states[values.told[k]]}">{html(name)}</span>')
+            _, element = split(values.names[k])
+            label = Safe(f'<span class="{states[values.told[k]]}">{html(element)}</span>')
             x, deviation, before = (float(each[k]) for each in (values.values, values.deviations, values.prior))
             bar = deviation_bar(x, deviation, before)
             rows.append([label, rounded(x, 4), rounded(deviation, 2), rounded(before, 4), bar])

@@ -13,13 +13,11 @@ from ..pseudo_inertia import TEN
 from .error import OutputError, Residuals, Starts
 from .quadratic import Quadratic
 
-FLOOR = 1e-6  # of how much an output changes: what is measured no better than this is as good as exact
-SAME = 0.05  # by which they change at most when they are done
+FLOOR = 1e-6  # of how much an output changes: what is left of it counts as no less
+SAME = 0.05  # logarithm by which weights change at most when they are done
 DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-6, 1e-15, 1e8  # the first of these to begin with
-DONE, ROUGH = (
-    1e-4,
-    1.0,
-)  # of the cost, in units of what noise makes of it: a last step gains less; before weights change
+ROUGH = 1.0  # of the cost, of which noise makes about one: a step that gains less is the last before weights change
+DONE = 1e-4  # the same of the last step of all
 DIGITS = 1e-11  # of the cost that can be trusted
 FARTHEST = 3.0  # that a logarithm goes in a step, by which a number grows to its twentyfold
 
@@ -56,9 +54,9 @@ class Search:
             self._converge(worth)
             if self.given is None:
                 self.weights = self._weights()
-            now = self.weights > 0
-            same = np.abs(np.log(self.weights[now] / before[now])).max(initial=0.0) < SAME
-            if same and worth is DONE:
+            used = self.weights > 0
+            same = np.abs(np.log(self.weights[used] / before[used])).max(initial=0.0) < SAME
+            if same and worth == DONE:
                 return
             worth = DONE if same else ROUGH
 
