@@ -43,7 +43,7 @@ for name, (value, deviation) in friction.items():
 print("error of the torques of another motion, by joint:", *np.round(fit.error(other), 3))
 
 # Least squares need a long recording; bodies that must be physical, near those of the file, do with a short one.
-lengths, errors = (2, 3, 4, 6, 8, 16), {"wls": [], "consistent": []}
+lengths, errors = (1.5, 2, 3, 4, 6, 8, 16), {"wls": [], "consistent": []}
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", linkwork.IdentificationWarning)  # the other motion is faster than a short one
     for seconds in lengths:

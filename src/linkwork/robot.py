@@ -555,7 +555,8 @@ class Robot:
         "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded motion, or
         from what ``controller`` with ``gains`` makes of it), "simulation" (output error). ``friction``: laws that are
         found, by name or as objects, for all driven joints and motors or as {joint: laws}, in place of those of the
-        file; ``width``: velocities within which they go smoothly through zero, chosen on held-out data if not said.
+        file, which are known if there are none here; ``width``: velocities within which they go smoothly through zero,
+        chosen on held-out data if not said.
         ``inertias``, ``rotors``, ``springs``: are these to be found? What is not is known, with the robot's values.
         ``payload``: a frame; only a body fixed there is to be found. ``prior``: a variant of the robot that is thought
         to be near, this one if not said; ``gamma``: its weight, chosen on held-out data if not said: ``held_out``, or

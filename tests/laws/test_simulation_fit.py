@@ -403,3 +403,57 @@ def test_mistakes(name):
     given = {"unknowns": ("viscous",), "controller": law, **{k: x for k, x in given.items() if k != "log"}}
     with pytest.raises(error, match=message):
         fit_simulation(robot, log, **given)
+
+
+# -- as a Fit ------------------------------------------------------------------------------------------------------
+
+
+def rubbing(frame=None):
+    """From a robot without friction: positions alone, of one that rubs, and what there is to find."""
+    robot, law = linkwork.load("planar2r"), PD(np.array([8000.0, 3000]), np.array([800.0, 300]))
+    friction = {"shoulder": {"coulomb": 60.0, "viscous": 20.0}, "elbow": {"coulomb": 30.0, "viscous": 10.0}}
+    there = robot.with_payload("tip", 3.0) if frame else robot
+    widths = {"shoulder": {"friction_width": 0.1}, "elbow": {"friction_width": 0.2}}
+    log = record(there.with_friction(friction).with_drives(widths), law, waves(robot, 2.0, DT, seed=3, size=0.15))
+    unknowns = {name: ["shoulder", "elbow"] for name in ("viscous", "coulomb", "friction_width")}
+    unknowns |= {"payload": frame} if frame else {}
+    return robot, replace(log, v=None), {"controller": law, "simulation": {"unknowns": unknowns}}
+
+
+def test_a_payload_at_a_frame_beside_friction():
+    """The robot of the fit has both, and a variant of the robot the friction with its widths."""
+    robot, log, options = rubbing("tip")
+    fit = robot.identify(log, "simulation", **options)
+    assert fit.simulation is not None
+    assert fit.simulation.drives["elbow"] == pytest.approx(
+        {"viscous": 10.0, "coulomb": 30.0, "friction_width": 0.2}, rel=1e-4
+    )
+    assert fit.payload["tip"]["mass"] == pytest.approx(3.0, rel=1e-4)
+    q, v, a = np.random.default_rng(0).normal(size=(3, 9, 2))
+    expected = fit.simulation.robot.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), expected, rtol=1e-9)
+    assert (fit.errors["fitted"] < 0.1).all()  # of positions that are smoothed; differences of noise would be all
+    assert any("smoothed" in note for note in fit.notes)
+
+
+def test_friction_of_one_joint_by_its_name_and_with_parameters():
+    robot, log, options = rubbing()
+    fit = robot.identify(log, "simulation", **options)
+    given = robot.with_parameters(fit)
+    assert [b.joint.friction_width for b in given.model.bodies] == pytest.approx([0.1, 0.2], rel=1e-5)
+    options["simulation"] = {"unknowns": {"viscous": "elbow"}}
+    one = given.with_friction({"elbow": {"coulomb": 30.0, "viscous": 1.0}}).identify(log, "simulation", **options)
+    assert one.standard.names == ("elbow.FV",) and one.standard["elbow.FV"] == pytest.approx(10, rel=1e-3)
+
+
+def test_widths_of_friction_that_the_data_hardly_tell():
+    """Steps of logarithms are bounded, where a controller that holds no torque and forces of thousands hide it."""
+    robot, _, options = rubbing("tip")
+    there = robot.with_friction({"shoulder": {"coulomb": 8.0, "viscous": 4.0}, "elbow": {"coulomb": 5.0, "viscous": 2}})
+    swing = Fourier(np.zeros(2), [[0.5, 0.2], [0.3, 0.4]], [[0.2, 0.1], [0.1, 0.2]], frequency=0.5)
+    run = there.simulate(swing(0.0).q, swing(0.0).v, 2.0, DT, torque=options["controller"], reference=swing)
+    log = Log(run.t, run.q, run.tau, reference=swing.sample(run.t + 0.006)).noisy(0, q=1e-5, tau=0.5)
+    options["simulation"]["unknowns"]["delay"] = None
+    fit = robot.identify(log, "simulation", **options)
+    assert fit.simulation is not None and np.isfinite(fit.simulation.values).all()
+    assert fit.simulation.delay == pytest.approx(0.006, abs=5e-4)

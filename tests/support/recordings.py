@@ -77,7 +77,7 @@ def other(robot: linkwork.Robot, seed: int = 0, spread: float = 0.3, offsets: bo
     return robot.with_parameters(values).with_friction(friction)
 
 
-def pseudo_inertia(ten: Sequence[float]) -> np.ndarray:
+def pseudo_inertia(ten: Sequence[float] | np.ndarray) -> np.ndarray:
     """Second moments of mass, first moments, mass."""
     mass, mx, my, mz, xx, xy, xz, yy, yz, zz = ten
     J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

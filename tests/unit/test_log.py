@@ -289,6 +289,19 @@ def test_order_of_joints():
     assert Log(t, q, tau, v, a).for_robot(robot).q is q
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_commanded_rates_where_none_were_measured(named):
+    robot = linkwork.load("puma560")
+    t = np.arange(50) / 100
+    q, v, a, tau = np.random.default_rng(0).normal(size=(4, 50, 6))
+    order = [3, 1, 5, 0, 2, 4] if named else [0, 1, 2, 3, 4, 5]
+    reference = Point(*(x[:, order] for x in (q, v, a)))
+    joints = [robot.joint_names[k] for k in order] if named else ()
+    found = Log(t, q[:, order], tau[:, order], joints=joints, reference=reference).for_robot(robot)
+    for each, expected in zip(found.reference, (q, v, a), strict=True):
+        np.testing.assert_array_equal(each, expected)
+
+
 def test_joints_the_robot_does_not_have():
     robot = linkwork.load("planar2r")
     t, q = np.arange(9.0), np.zeros((9, 2))

@@ -47,7 +47,7 @@ def fit_of(
     data: Data, found: Found, method: str, unseen: Sequence[str], notes: Sequence[str], doubts: Sequence[str]
 ) -> Fit:
     unknowns, information, solution = data.unknowns, data.information, found.solution
-    errors = {"fitted": information.error(solution.x)}
+    errors = {"fitted": information.error(solution.x)} if information.count.any() else {}
     if data.held is not None:
         errors["held out"] = data.held.error(solution.x)
     elif solution.refit is not None:

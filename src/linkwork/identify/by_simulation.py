@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,17 +70,19 @@ def by_simulation(
     unknowns = _told_by(robot, found, asked, frames_of([*logs, *held_out]))
     notes = list(found.notes)
     try:
+        logs, held_out = ([_with_rates(log) for log in each] for each in (logs, held_out))
         placed = [log.for_robot(found.robot) for log in logs]
     except LinkworkError as error:  # motors alone were measured, say, of elastic joints
         placed = []
-        notes.append(f"nothing is said of joint forces, since the recordings do not tell all positions: {error}")
+        why = str(error).partition("\n")[0]
+        notes.append(f"nothing is said of joint forces, since the recordings do not tell all positions: {why}")
     information = collect(unknowns, placed)
     held = collect(unknowns, [log.for_robot(found.robot) for log in held_out]) if held_out else None
     theta, spread = _values(unknowns, found)
     x = unknowns.matrix @ theta
     linear = wls(information, x)
     covariance = unknowns.matrix @ spread @ unknowns.matrix.T
-    solution = Solution(x, covariance, deviations_of(information, x), np.zeros((len(x), 0)), linear.condition, None)
+    solution = Solution(x, covariance, deviations_of(information, x), linear.unseen, linear.condition, None)
     left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
     notes.append(f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
     pull = {}
@@ -89,15 +92,26 @@ def by_simulation(
     return Data(unknowns, logs, placed, information, held), answer
 
 
+def _with_rates(log: Log) -> Log:
+    """Smoothed where accelerations have to be differentiated: the simulation needs none, joint forces do."""
+    if log.a is not None or log.passed is not None:
+        return log
+    smooth = log.smoothed()
+    note = "the simulation took the positions as they were recorded; joint forces are judged by the smoothed ones"
+    return replace(smooth, notes=(*smooth.notes, note))
+
+
 def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frames: Sequence[str]) -> Unknowns:
     """What was searched for and acts linearly, as unknowns of the robot that was found, the rest of which is known."""
     if asked.get("payload"):
-        return payload_of(robot, asked["payload"], frames)
+        bare = found.robot.model.with_parameters(found.parameters.tolist())
+        return payload_of(type(robot)(bare), asked["payload"], frames)
     joints = found.robot.model.position_names
     laws: dict[str, list[Any]] = {}
     for name in LINEAR:
         if name in asked:
-            for joint in joints if asked[name] is None else asked[name]:
+            named = [asked[name]] if isinstance(asked[name], str) else asked[name]
+            for joint in joints if named is None else named:
                 own = next(body.joint for body in found.robot.model.bodies if body.joint.name == joint)
                 law = next((each for each in own.laws if each.name == name), None)
                 if own.driven and law is not None:
@@ -116,11 +130,10 @@ def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frame
 def _values(unknowns: Unknowns, found: SimulationFit) -> tuple[np.ndarray, np.ndarray]:
     """Of the standard parameters, and their covariance; zero for what was not searched for."""
     place = {name: k for k, name in enumerate(found.names)}
-    rest = [name for name in unknowns.standard if name not in place]
-    values = dict(zip(rest, values_of(found.robot.model, rest), strict=True)) | dict(
-        zip(found.names, found.values, strict=True)
-    )
-    theta = np.array([values[name] for name in unknowns.standard])
+    known = dict(zip(found.names, found.values.tolist(), strict=True))
+    others = [name for name in unknowns.standard if name not in known]  # none of a payload, which is no link
+    known |= dict(zip(others, values_of(found.robot.model, others).tolist(), strict=True))
+    theta = np.array([known[name] for name in unknowns.standard])
     spread = np.zeros((len(theta),) * 2)
     pairs = [(k, place[name]) for k, name in enumerate(unknowns.standard) if name in place]
     own, other = (list(each) for each in zip(*pairs, strict=True)) if pairs else ([], [])

@@ -188,9 +188,9 @@ class Fit:
             warnings.warn(message, IdentificationWarning, stacklevel=3)
 
     def __repr__(self) -> str:
-        worst = int(np.argmax(self.errors["fitted"]))
+        errors = self.errors.get("fitted")
+        told = "" if errors is None else f"largest relative error {errors.max():.3g} ({self.forces[errors.argmax()]}), "
         return (
-            f"<linkwork Fit of {self.robot.name} by {self.method}: {len(self.base)} base parameters, largest relative "
-            f"error {self.errors['fitted'][worst]:.3g} ({self.forces[worst]}), "
+            f"<linkwork Fit of {self.robot.name} by {self.method}: {len(self.base)} base parameters, {told}"
             f"{'physical' if self.is_physical else 'not physical'}>"
         )

@@ -15,6 +15,7 @@ from ..model import pseudo_inertia as of_one
 TEN = len(ELEMENTS)  # of a body
 THIN, EXTENT = 1e-6, 1e-3  # of a body: thinner is none, and what it is given then
 LIGHT, SIZE = 1e-3, 0.1  # of the mean mass of the others; metres, if nothing tells a size
+SMALL = 1e-3  # metres: no body is smaller
 UNITS = np.array([of_one(unit) for unit in np.eye(TEN)])  # P of a unit of each of the ten
 
 
@@ -42,9 +43,10 @@ def made_physical(rows: np.ndarray) -> np.ndarray:
         size = np.sqrt(spread / total / 3) if total > 0 and spread > 0 else SIZE
         mass = LIGHT * (masses[~light].mean() if total > 0 else 1.0)
         ball = mass * np.array([1.0, 0, 0, 0, *(2 * size**2 * np.array([1, 0, 0, 1, 0, 1]))])
-        rows = np.where(light[:, None], rows * (np.arange(TEN) > 3) + ball, rows)
+        turns = (rows[:, [4, 7, 9]] >= 0).all(axis=1, keepdims=True)  # what it has of inertia stays, if that can be
+        rows = np.where(light[:, None], rows * (turns & (np.arange(TEN) > 3)) + ball, rows)
     P = pseudo_inertia(rows)
-    size = np.sqrt(np.maximum(np.trace(P[:, :3, :3], axis1=1, axis2=2) / 3, 1e-12) / rows[:, 0])
+    size = np.sqrt(np.maximum(np.trace(P[:, :3, :3], axis1=1, axis2=2) / 3 / rows[:, 0], SMALL**2))
     units = np.ones((len(rows), 4))
     units[:, :3] = size[:, None]
     values, vectors = np.linalg.eigh(P / units[:, :, None] / units[:, None, :])

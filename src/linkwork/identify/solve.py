@@ -14,13 +14,13 @@ from .by_simulation import by_simulation, searched_names
 from .fit import Fit
 from .linear.consistent import Prior
 from .linear.consistent_fit import consistent_fit, typical
-from .linear.equations import Information, Progress, collect, frames_of
+from .linear.equations import Progress, collect, frames_of, require_enough
 from .linear.excited import unseen_in_words
 from .linear.instruments import instruments_of
 from .linear.least_squares import irls, iv, ols, wls
 from .linear.nearest import nearest
 from .linear.suspicions import suspicions
-from .linear.unknowns import FRICTION, Friction, Unknowns, payload_of, unknowns_of
+from .linear.unknowns import FRICTION, Friction, payload_of, unknowns_of
 from .linear.width import width_of
 from .recordings.log import Log
 
@@ -56,6 +56,13 @@ def identify(
     if not given:
         raise LinkworkError("there are no recordings", where="identify", fix="give a Log, or a list of them")
     _check(robot, prior, gamma, width)
+    for name, value, users in (
+        ("controller", controller, ("iv", "simulation")),
+        ("simulation", simulation, ("simulation",)),
+    ):
+        if value is not None and method not in users:
+            fix = f"method={' or '.join(map(repr, users))}"
+            raise LinkworkError("this method does not use it", where=name, got=f"method={method!r}", fix=fix)
     frames = frames_of([*given, *others])
     if method == "simulation":
         asked = searched_names(friction, inertias, rotors, springs, payload)
@@ -75,7 +82,7 @@ def identify(
         unknowns = payload_of(robot, payload, frames)
         own = [log.for_robot(unknowns.robot) for log in given]
     information = collect(unknowns, own, progress)
-    _require_enough(unknowns, information)
+    require_enough(information, len(unknowns), "identify")
     held = collect(unknowns, [log.for_robot(unknowns.robot) for log in others]) if others else None
     data = Data(unknowns, given, own, information, held)
     return _answer(data, _found(data, method, gamma, controller, gains, progress), method, notes)
@@ -84,13 +91,13 @@ def identify(
 def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     """With what is to be said."""
     doubts = [*suspicions(data.unknowns, data.logs), *found.doubts]
-    unseen = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
+    unseen, never = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:
         doubts.append(f"the data do not tell all parameters; these stay as they were before: {'; '.join(unseen)}")
     for text in doubts:
         warnings.warn(text, IdentificationWarning, stacklevel=4)
     told = [f"recording {k}: {note}" for k, log in enumerate(data.logs, 1) for note in log.notes]
-    return fit_of(data, found, method, unseen, (*told, *notes, *found.notes, *doubts), doubts)
+    return fit_of(data, found, method, [*unseen, *never], (*told, *notes, *found.notes, *doubts), doubts)
 
 
 def _found(
@@ -122,7 +129,7 @@ def _found(
 
 
 def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
-    found = [logs] if isinstance(logs, Log) else list(logs)
+    found: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
     if wrong := [each for each in found if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
         raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
@@ -133,19 +140,6 @@ def _check(robot: Robot, prior: Any, gamma: Any, width: Any) -> None:
     if prior is not None and not isinstance(prior, type(robot)):
         raise LinkworkError("the prior is a robot", where="prior", got=repr(prior)[:80], fix="linkwork.load(...)")
     for name, value, least in (("gamma", gamma, np.finfo(float).tiny), ("width", width, 0.0)):
-        if value is not None and not (isinstance(value, (int, float)) and least <= value < np.inf):
+        if value is not None and not (isinstance(value, (int, float, np.number)) and least <= value < np.inf):
             expected = f"a number, {'zero or more' if least == 0 else 'positive'}, or None: it is chosen"
             raise LinkworkError("out of range", where=name, got=repr(value)[:80], expected=expected)
-
-
-def _require_enough(unknowns: Unknowns, information: Information) -> None:
-    count = int(information.count.sum())
-    if count < len(unknowns):
-        forces = information.R.shape[1]
-        raise LinkworkError(
-            "too few samples",
-            where="identify",
-            got=f"{count // max(forces, 1)} of {forces} forces, {count} equations, after cutting and decimation",
-            expected=f"more than {len(unknowns)} equations, better a hundred times as many: so many are unknown",
-            fix="record longer, decimate less, or ask for less",
-        )

@@ -30,12 +30,13 @@ Progress = Callable[[int, int], Any] | None  # of (samples done, all)
 @dataclass(frozen=True)
 class Block:
     """``Y`` (rows, forces, unknowns), ``z`` (rows, forces): what the unknowns have to tell; ``tau``: the whole force;
-    ``t`` (rows,), ``fold`` (rows,), and which recording it is of."""
+    ``t`` (rows,), ``part`` (rows,) of the recording that is before, ``fold`` (rows,), and which recording it is of."""
 
     Y: np.ndarray
     z: np.ndarray
     tau: np.ndarray
     t: np.ndarray
+    part: np.ndarray
     fold: np.ndarray
     log: int
 
@@ -67,8 +68,9 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
     q, v, a, tau = (np.asarray(x[first:last]) for x in (log.q, log.v, log.a, log.tau))
     Y = unknowns.regressor(q, v, a)
     z = np.array(tau, float)
+    wrenches = applied(unknowns.frames, log, slice(first, last))
     if unknowns.known is not None:
-        z -= unknowns.known(q, v, a, *applied(unknowns.frames, log, slice(first, last)))
+        z -= unknowns.known(q, v, a, *wrenches)
     step = 1
     if log.band:
         Y, z, tau = (zero_phase(x, log.rate, log.band.cutoff, log.band.order) for x in (Y, z, tau))
@@ -79,7 +81,7 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
         index = index[log.keep[index]]
     rows = index - first
     fold = np.minimum(index * FOLDS // max(len(log), 1), FOLDS - 1)
-    return Block(Y[rows], z[rows], tau[rows], np.asarray(log.t)[index], fold, number)
+    return Block(Y[rows], z[rows], tau[rows], np.asarray(log.t)[index], index / max(len(log), 1), fold, number)
 
 
 def frames_of(logs: Sequence[Log]) -> tuple[str, ...]:
@@ -198,3 +200,19 @@ def collect(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) 
     for block in blocks(unknowns, logs, progress):
         found.add(np.concatenate([block.Y, block.z[..., None]], axis=-1), block)
     return found.information(thinning(logs))
+
+
+def require_enough(information: Information, unknowns: int, where: str) -> None:
+    count = int(information.count.sum())
+    if count < unknowns:
+        forces = information.R.shape[1]
+        raise LinkworkError(
+            "too few samples",
+            where=where,
+            got=f"{count // max(forces, 1)} of {forces} forces, {count} equations, after cutting and decimation",
+            expected=f"more than {unknowns} equations, better a hundred times as many: so many are unknown",
+            fix="record longer, decimate less, or ask for less",
+        )
+    if not information.power.any():
+        fix = "were they recorded? Log.read(path, tau=columns)"
+        raise LinkworkError("all forces are zero", where=where, fix=fix)

@@ -11,22 +11,26 @@ from .unknowns import Unknowns
 
 SHARE = 0.3  # of the largest entry: parameters and joints that are named
 TRIED = 64  # states
+ROUNDED = 1e-10  # of the largest entry of Y: less is rounding
 MOST = 12  # directions, and names in one, that are told
 
 
-def unseen_in_words(unknowns: Unknowns, logs: Sequence[Log], unseen: np.ndarray) -> tuple[str, ...]:
-    """Of each direction (columns): the parameters in it, and the joints that would tell it if they moved more."""
-    told = []
+def unseen_in_words(unknowns: Unknowns, logs: Sequence[Log], unseen: np.ndarray) -> tuple[list[str], list[str]]:
+    """Of each direction (columns): the parameters in it, and the joints that would tell it if they moved more; and
+    those that no motion of the robot tells, of a load say."""
+    told, never = [], []
     for direction in _apart(unseen).T[:MOST]:
         size = np.abs(direction) / np.abs(direction).max()
         order = [k for k in np.argsort(-size) if size[k] > SHARE]
         names = [unknowns.names[k] for k in order[:MOST]] + ["..."] * (len(order) > MOST)
-        movers = _movers(unknowns, logs, direction)
-        advice = f"would be told by motion of {', '.join(movers)}" if movers else "would be told by other positions"
-        told.append(f"{', '.join(names)}: {'together, ' if len(names) > 1 else ''}{advice}")
+        together = "together, " if len(names) > 1 else ""
+        if movers := _movers(unknowns, logs, direction):
+            told.append(f"{', '.join(names)}: {together}would be told by motion of {', '.join(movers)}")
+        else:
+            never.append(f"{', '.join(names)}: {together}told by no motion of these joints")
     if unseen.shape[1] > MOST:
-        told.append(f"and {unseen.shape[1] - MOST} further combinations")
-    return tuple(told)
+        (told or never).append(f"and {unseen.shape[1] - MOST} further combinations")
+    return told, never
 
 
 def _apart(unseen: np.ndarray) -> np.ndarray:
@@ -49,13 +53,16 @@ def _movers(unknowns: Unknowns, logs: Sequence[Log], direction: np.ndarray) -> l
     at = [(log, k) for log in logs for k in rng.integers(0, len(log), TRIED // len(logs) + 1)]
     q, v, a = (np.array([getattr(log, name)[k] for log, k in at]) for name in ("q", "v", "a"))
     names = model.coordinates.of_freedoms(model.mobility.independent).names
-    found = np.zeros(len(names))
+    found, size = np.zeros(len(names)), 0.0
     for k in range(len(names)):
         moved, speed, change = q.copy(), v.copy(), a.copy()
         place = model.coordinates.position_of(model.mobility.independent[k])
         if place is not None and not model.loops:  # closed positions cannot be changed one by one
             moved[:, place] += rng.uniform(-1, 1, len(q))
         speed[:, k], change[:, k] = rng.uniform(-2, 2, (2, len(q)))
-        found[k] = np.sqrt(np.mean((unknowns.regressor(moved, speed, change) @ direction) ** 2))
+        Y = unknowns.regressor(moved, speed, change)
+        found[k], size = np.sqrt(np.mean((Y @ direction) ** 2)), max(size, float(np.abs(Y).max(initial=0.0)))
     largest = found.max(initial=0.0)
-    return [names[k] for k in np.argsort(-found) if found[k] > SHARE * largest and largest > 0]
+    if largest <= ROUNDED * size * np.abs(direction).max():
+        return []
+    return [names[k] for k in np.argsort(-found) if found[k] > SHARE * largest]

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import LinkworkError
 from ...pipeline import compile
 from ..recordings.log import Log
-from .equations import Collector, blocks, thinning
+from .equations import Collector, blocks, require_enough, thinning
 from .unknowns import FRICTION, Friction, Unknowns, unknowns_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST = 100  # steps
 STEADY = 1e-12  # relative change of the squares that ends them
 RANK = 1e-9
+TOLD = 0.9  # relative error of the currents beyond which nothing was found
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,8 @@ def drive_gains(
     Least squares of the currents: with i = k (Y x + known) + noise, k and x are found together, by steps of Gauss and
     Newton from the linear problem Y x + known = i / k.
     """
+    if wrong := [log for log in logs if not isinstance(log, Log)]:
+        raise LinkworkError("this is no recording", where="drive_gains", got=repr(wrong[0])[:80], expected="a Log")
     if len(logs) != len(loads):
         raise LinkworkError("one load for each recording", where="drive_gains", got=f"{len(logs)}, {len(loads)} loads")
     if len({repr(load) for load in loads}) < 2:
@@ -82,6 +85,7 @@ def drive_gains(
             columns = [block.Y, (block.tau - block.z)[..., None], block.tau[..., None]]
             collector.add(np.concatenate(columns, axis=-1), block)
     information = collector.information(thinning(own))
+    require_enough(information, len(unknowns) + len(unknowns.forces), "drive_gains")
     R, count = information.by_force, information.count.sum(axis=0)
     p = len(unknowns)
     Y, known, currents = R[..., :p], R[..., p], R[..., p + 1]
@@ -89,6 +93,17 @@ def drive_gains(
         raise LinkworkError("currents are always zero", where="drive_gains", got=", ".join(dead))
     gains, deviations, left = _solved(Y, known, currents, count)
     errors = np.sqrt(left / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
+    lost = ~(errors < TOLD) | ~(deviations < np.abs(gains))
+    if lost.any():
+        raise LinkworkError(
+            "the recordings do not tell the gains",
+            where="drive_gains",
+            got=", ".join(
+                f"{name}: {x:.3g} +- {d:.2g}" for name, x, d in zip(unknowns.forces, gains, deviations, strict=True)
+            ),
+            expected="recordings that differ by the load's forces",
+            fix="was the load carried, and does each joint feel it?",
+        )
     scaled = tuple(replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, _told(gains))) for log in own)
     return Gains(unknowns.forces, gains, deviations / np.sqrt(information.thin), errors, scaled)
 

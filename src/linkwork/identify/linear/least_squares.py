@@ -19,7 +19,7 @@ MOST = 50  # iterations
 HUBER = 1.345  # deviations beyond which an equation counts less: 95 % as good as least squares on normal noise
 MEDIAN = 0.6745  # of the size of a normal deviate
 MEDIANS = 200_000  # samples of which a median is taken
-LOWEST = 1e-4  # of the variances of white noise: where the noise is quick, instruments do not see it
+SPANS = 20  # of a recording, by which deviations of instrumental variables are told
 LEAST = 1e-9  # of the size of a force: its least deviation
 
 
@@ -71,15 +71,14 @@ def _score(information: Information, x: np.ndarray, weights: np.ndarray) -> np.n
 
 def correlated(scores: Sequence[np.ndarray], normal: np.ndarray, covariance: np.ndarray, least: float = 1.0) -> float:
     """By how much variances are larger than those of white noise: residuals of real recordings last for a while, which
-    shows in how much the spans of time disagree (clusters, Liang and Zeger 1986); the median over the unknowns.
-    ``normal``: from scores to unknowns."""
-    pulls = np.array(scores) @ normal.T
+    shows in how much the spans of time disagree (clusters, Liang and Zeger 1986); the median over the unknowns."""
+    pulls = np.array(scores) @ normal
     count, white = len(pulls), np.diag(covariance)
     seen = white > 0
     if not seen.any():
         return 1.0
     variances = count / (count - 1) * (pulls**2).sum(axis=0)
-    return max(least, float(np.median(variances[seen] / white[seen])))
+    return max(1.0, float(np.median(variances[seen] / white[seen])))
 
 
 def wls(information: Information, prior: np.ndarray) -> Solution:
@@ -130,6 +129,7 @@ def iv(
     that has none of the measurement's noise. ``instruments``: unknowns -> recordings of that motion, at the same times;
     simulated with the unknowns found so far, until these are steady."""
     found, p = wls(information, unknowns.base_prior), len(unknowns)
+    motions, own = logs, information
     for iteration in range(1, MOST):
         collector = Collector(information.R.shape[1], 2 * p + 1)
         motions = instruments(found.x)
@@ -139,7 +139,7 @@ def iv(
         last, found = found, replace(_instrumental(own, unknowns.base_prior, found.sigma), iterations=iteration)
         if _settled(last, found):
             break
-    return found
+    return replace(found, covariance=_scattered(unknowns, logs, motions, own, found))
 
 
 def _instrumental(own: Information, prior: np.ndarray, sigma: np.ndarray) -> Solution:
@@ -153,20 +153,32 @@ def _instrumental(own: Information, prior: np.ndarray, sigma: np.ndarray) -> Sol
     plain = Information(own.R[..., p:], own.count, own.power, own.thin)
     sigma = deviations_of(plain, solved(own, sigma)[0])
     x, inverse, unseen, condition = solved(own, sigma)
-    triangles = own.triangle(1 / sigma)[:p]
-    normal = np.linalg.pinv(triangles[:, :p].T @ triangles[:, p : 2 * p])
-    scores = [_instrumental_score(own.only((k,)).by_force, x, sigma) for k in range(len(own.R))]
-    covariance = inverse @ inverse.T / own.thin
-    covariance = covariance * correlated(scores, normal, covariance, LOWEST)
     return Solution(
-        x, covariance, deviations_of(plain, x), unseen, condition, lambda folds: solved(own.without(folds), sigma)[0]
-    )
+        x, inverse @ inverse.T / own.thin, deviations_of(plain, x), unseen, condition,
+        lambda folds: solved(own.without(folds), sigma)[0],
+    )  # fmt: skip
 
 
-def _instrumental_score(R: np.ndarray, x: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-    """Z^T W (Y x - z)."""
-    p = len(x)
-    return np.einsum("j,jkp,jk->p", sigma**-2.0, R[..., :p], R[..., p:] @ np.append(x, -1.0))
+def _scattered(
+    unknowns: Unknowns, logs: Sequence[Log], motions: Sequence[Log], own: Information, found: Solution
+) -> np.ndarray:
+    """Covariance by how much spans of time disagree, unknown by unknown, since noise of positions that was
+    differentiated is far from white. Spans overlap by half and fade in and out, cos^2 + sin^2 = 1: at sharp borders
+    quick noise would leave most of what it adds up to."""
+    p, weights = len(found.x), 1 / found.sigma
+    T = own.triangle(weights)[:p]
+    lengths = np.maximum(np.linalg.norm(T[:, :p], axis=0), np.finfo(float).tiny)
+    inverse = _solved(T[:, p : 2 * p], T[:, 2 * p], found.x)[1]
+    normal = inverse @ np.linalg.pinv((T[:, :p] / lengths).T) / lengths  # (Z^T W Y)^-1
+    scores = np.zeros((len(logs), SPANS, p))
+    for block, clean in zip(blocks(unknowns, logs), blocks(unknowns, motions), strict=True):
+        pulls = np.einsum("rj,rjp->rp", (block.z - block.Y @ found.x) * weights**2, clean.Y)
+        away = block.part[:, None] * (SPANS - 1) - np.arange(SPANS)
+        scores[block.log] += (np.cos(0.5 * np.pi * np.clip(away, -1, 1))).T @ pulls
+    apart = scores.reshape(-1, p) @ normal.T
+    variances = SPANS / (SPANS - 1) * (apart**2).sum(axis=0)
+    share = np.sqrt(variances / np.maximum(np.diag(found.covariance), np.finfo(float).tiny))
+    return found.covariance * share * share[:, None]
 
 
 def _settled(last: Solution, found: Solution) -> bool:

@@ -170,7 +170,10 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
     for name in friction:
         if name not in drives:
             raise UnknownNameError("joint or motor", name, drives, where="friction")
-    return {name: [_law(law) for law in laws] for name, laws in friction.items()}
+    own: dict[str, Any] = {
+        name: laws if isinstance(laws, (list, tuple)) else (laws,) for name, laws in friction.items()
+    }
+    return {name: list({law.name: law for law in map(_law, laws)}.values()) for name, laws in own.items()}
 
 
 def _law(law: str | FrictionLaw) -> FrictionLaw:

@@ -16,6 +16,7 @@ from .least_squares import ols, wls
 from .unknowns import Unknowns
 
 SPAN, SAMPLES = 20_000, 4_000  # of a recording: how much of it is looked at, and how many of these
+FEWEST, NUMBERS = 500, 2_000_000  # samples of large robots: of so many numbers of Y, but not fewer
 RATIO = 2.0
 TRIED = tuple(0.0025 * RATIO**k for k in range(7))  # rad/s or m/s
 GOLDEN, CLOSE = (math.sqrt(5) - 1) / 2, 0.1  # how close sections come to the best width, of its size
@@ -30,7 +31,8 @@ def width_of(unknowns: Unknowns, logs: Sequence[Log]) -> float:
     columns = _jumping(unknowns)
     if not columns:
         return 0.0
-    spans = [_middle(log) for log in logs]
+    numbers = len(unknowns.forces) * len(unknowns)
+    spans = [_middle(log, max(FEWEST, min(SAMPLES, NUMBERS // numbers))) for log in logs]
     found = list(blocks(unknowns, spans))
     information = _collected(found)
     weights = 1 / wls(information, unknowns.base_prior).sigma
@@ -70,10 +72,10 @@ def _collected(found: Sequence[Block]) -> Information:
     return collector.information(1.0)
 
 
-def _middle(log: Log) -> Log:
+def _middle(log: Log, samples: int) -> Log:
     start = max(0, (len(log) - SPAN) // 2)
     part = log[start : start + SPAN]
-    step = -(-len(part) // SAMPLES)
+    step = -(-len(part) // samples)
     counted = np.arange(len(part)) % step == 0
     return replace(part, keep=counted if part.keep is None else counted & part.keep)
 

@@ -95,7 +95,7 @@ def _rate_names(log: Log, robot: Robot, positions: Sequence[str], of: Log | Poin
                 raise _unknown(name, known, robot)
         return tuple("" if name in followers else name for name in log.rates)
     own = layouts(robot.model)
-    if rates.shape[1] == len(positions) and {*positions} <= {*known}:
+    if rates.shape[1] == len(positions) and {*positions} <= {"", *known}:
         return tuple(positions)
     kinds = {"independent": own["v"].names, "all": known, "motors": own["motors"].names}
     return _by_count(rates.shape[1], kinds, robot, "v")

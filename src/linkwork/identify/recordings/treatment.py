@@ -212,8 +212,9 @@ def without_standstill(log: Log, share: float, duration: float) -> Log:
             cut += end - begin
     if keep.sum() < 2:
         raise LinkworkError("the robot stands still all the time", where="log", got=f"{len(log)} samples")
-    seconds = cut / log.rate
-    return changed(log, f"{cut} samples at standstill ({seconds:.3g} s) do not count", keep=keep if cut else log.keep)
+    if not cut:
+        return changed(log, "no samples at standstill")
+    return changed(log, f"{cut} samples at standstill ({cut / log.rate:.3g} s) do not count", keep=keep)
 
 
 def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> Log:

@@ -32,7 +32,7 @@ METHODS = {
 
 
 def report(fit: Fit) -> str:
-    data = [curves_of(fit, log) for log in fit.logs]
+    data = [curves_of(fit, log) for log in fit.logs] if fit.errors else []
     sections = {
         "Warnings": _warnings(fit),
         "Errors": _errors(fit, data),
@@ -40,6 +40,7 @@ def report(fit: Fit) -> str:
         "Base parameters": base(fit),
         "Bodies": bodies(fit),
         "Drives and friction": drives(fit, data),
+        "By simulation": _simulation(fit),
         "What the data do not tell": unseen(fit),
         "Correlation": _correlation(fit),
         "What was done": listed([note for note in fit.notes if note not in fit.doubts]),
@@ -94,7 +95,22 @@ def _warnings(fit: Fit) -> Safe:
     return listed([*fit.doubts, *wrong], "warning")
 
 
+def _simulation(fit: Fit) -> Safe:
+    """What was searched for, and what is left of the outputs."""
+    found = fit.simulation
+    if found is None:
+        return Safe("")
+    rows = zip(found.names, found.values.tolist(), found.deviations.tolist(), strict=True)
+    left = [[name, ", ".join(f"{x:.3g}" for x in rms)] for name, rms in found.rms.items()]
+    return Safe(
+        table(["unknown", "value (SI)", "deviation"], [[name, x, rounded(d)] for name, x, d in rows])
+        + table(["output", "what is left of it (rms), entry by entry"], left)
+    )
+
+
 def _errors(fit: Fit, data: Sequence[Curves]) -> Safe:
+    if not fit.errors:
+        return Safe("")
     units, kinds = _units(fit), list(fit.errors)
     largest = max(*(float(errors.max()) for errors in fit.errors.values()), np.finfo(float).tiny)
     recordings = data if len(data) > 1 else []
@@ -116,6 +132,8 @@ def _errors(fit: Fit, data: Sequence[Curves]) -> Safe:
 
 
 def _forces(fit: Fit, data: Sequence[Curves]) -> Safe:
+    if not data:
+        return Safe("")
     kinds = {"measured": MEASURED, "predicted": PREDICTED, "residual": LEFT, "normal distribution": NORMAL}
     text = paragraph(
         "Forces over time, what is left of them, and how often each size of it occurred, in standard deviations, beside"

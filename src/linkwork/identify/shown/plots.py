@@ -58,7 +58,7 @@ def plot(fit: Fit, what: Sequence[str], path: str | Path | None) -> Figure:
 def _torques(fit: Fit) -> list[Row]:
     rows: list[Row] = []
     units = layouts(fit.robot.model)["tau"].units
-    for number, log in enumerate(fit.logs, 1):
+    for number, log in enumerate(fit.logs if fit.errors else (), 1):
         found = curves_of(fit, log)
         for k, name in enumerate(fit.forces):
             where = f"{name}, recording {number}" if len(fit.logs) > 1 else name
@@ -77,7 +77,7 @@ def _parameters(fit: Fit) -> list[Row]:
 
 
 def _friction(fit: Fit) -> list[Row]:
-    found = friction_curves(fit, [curves_of(fit, log) for log in fit.logs])
+    found = friction_curves(fit, [curves_of(fit, log) for log in fit.logs if fit.errors])
     panels = [partial(_draw_friction, curve) for curve in found]
     return [(HEIGHT, 2, panels[k : k + PANELS]) for k in range(0, len(panels), PANELS)]
 

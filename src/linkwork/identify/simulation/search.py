@@ -19,6 +19,7 @@ DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-6, 1e-15, 1e8  # the first of these to
 ROUGH = 1.0  # of the cost, of which noise makes about one: a step that gains less is the last before weights change
 DONE = 1e-4  # the same of the last step of all
 DIGITS = 1e-11  # of the cost that can be trusted
+FARTHEST = 3.0  # that a logarithm goes in a step, by which a number grows to its twentyfold
 
 
 class Search:
@@ -100,6 +101,9 @@ class Search:
             H, g = equations.eliminated(self.damping)
             problem = Quadratic(self.own, self.gamma, H, g, self.factor(H), self.damping)
             z = problem.minimum(self.z)
+            if np.abs((z - self.z)[self.own.logs]).max(initial=0.0) > FARTHEST:
+                self.damping *= 10.0
+                continue
             promised = problem.directions.gain(z - self.z) + self._pull(self.z) - self._pull(z)
             promised += equations.promised(self.damping)
             if promised <= max(0.1 * worth, DIGITS * cost):
