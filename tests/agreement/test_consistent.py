@@ -11,6 +11,7 @@ import pytest
 import linkwork
 from linkwork.errors import IdentificationWarning
 from linkwork.identify import Log
+from linkwork.identify.inside import covariance
 from linkwork.identify.linear.consistent import GAMMAS, Prior, consistent, path
 from linkwork.identify.linear.consistent_fit import typical
 from linkwork.identify.linear.equations import collect
@@ -134,10 +135,11 @@ def test_deviations_are_those_of_the_curvature(panda: Problem):
     gamma = 10.0
     found = consistent(panda.R, panda.prior, gamma)
     rng = np.random.default_rng(0)
-    roots = np.linalg.cholesky(found.covariance)
+    spread = covariance(panda.R[:, :-1] @ panda.prior.unknowns.matrix, panda.prior, gamma, found.theta)
+    roots = np.linalg.cholesky(spread)
     for _ in range(3):
         way = roots @ rng.normal(size=len(found.theta))
-        way /= np.sqrt(way @ np.linalg.solve(found.covariance, way))
+        way /= np.sqrt(way @ np.linalg.solve(spread, way))
         width = 0.02
         cost = [
             panda.squares(x) + gamma * panda.prior.value(x) for x in (found.theta + k * width * way for k in (-1, 0, 1))

@@ -106,7 +106,8 @@ def _found(
     unknowns, information = data.unknowns, data.information
     before = unknowns.base_prior
     first = wls(information, before)
-    thought = unknowns.prior if unknowns.prior.any() else first.x  # of a load, nothing is thought before
+    own = unknowns.prior.any()  # of a load, nothing is thought before
+    thought = unknowns.prior if own else np.linalg.lstsq(unknowns.matrix, first.x, rcond=None)[0]
     prior = Prior.of(unknowns, thought, typical(unknowns, first.x))
     if method == "consistent":
         return consistent_fit(data, first, prior, gamma)

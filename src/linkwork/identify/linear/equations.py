@@ -191,7 +191,7 @@ def thinning(logs: Sequence[Log]) -> float:
     shares = [min(1.0, 2 * log.band.cutoff / log.rate * log.band.decimate) if log.band else 1.0 for log in logs]
     if not logs:
         return 1.0
-    return float(np.average(shares, weights=[len(log) for log in logs]))
+    return float(np.average(shares, weights=[len(log) / (log.band.decimate if log.band else 1) for log in logs]))
 
 
 def collect(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -> Information:

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import LinkworkError
 from ...pipeline import compile
 from ..recordings.log import Log
-from .equations import Collector, blocks, require_enough, thinning
+from .equations import Collector, blocks, frames_of, require_enough, thinning
 from .unknowns import FRICTION, Friction, Unknowns, unknowns_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def drive_gains(
             got=f"{len(logs)} recordings of the same load",
             fix="record the motion with and without a load that was weighed",
         )
-    unknowns = unknowns_of(robot, friction, rotors=rotors, width=width)
+    unknowns = unknowns_of(robot, friction, rotors=rotors, width=width, frames=frames_of(logs))
     own = [log.for_robot(unknowns.robot) for log in logs]
     collector = Collector(len(robot.model.mobility.forced), len(unknowns) + 2)
     for log, load in zip(own, loads, strict=True):

@@ -75,7 +75,8 @@ def _collected(found: Sequence[Block]) -> Information:
 def _middle(log: Log, samples: int) -> Log:
     start = max(0, (len(log) - SPAN) // 2)
     part = log[start : start + SPAN]
-    step = -(-len(part) // samples)
+    every = part.band.decimate if part.band else 1
+    step = every * max(1, len(part) // (every * samples))  # of those that the band leaves
     counted = np.arange(len(part)) % step == 0
     return replace(part, keep=counted if part.keep is None else counted & part.keep)
 

@@ -83,7 +83,12 @@ def resampled(log: Log, rate: float | None) -> Log:
     note += f"; {dropped} samples left out, that follow others at once" if dropped else ""
     note += f"; {int(gaps.sum())} samples in gaps do not count" if gaps.any() else ""
     whole = continuous(log)
-    return unit(mapped(whole, lambda x: interpolated(t, x if not dropped else x[nodes], grid), note, t=grid, keep=keep))
+    band = _thinned(log.band, new / step)
+    return unit(
+        mapped(
+            whole, lambda x: interpolated(t, x if not dropped else x[nodes], grid), note, t=grid, keep=keep, band=band
+        )
+    )
 
 
 def decimated(log: Log, count: int) -> Log:
@@ -99,9 +104,18 @@ def decimated(log: Log, count: int) -> Log:
         raise LinkworkError("the band does not fit the new rate", where="decimated", got=got, fix=fix)
     note = f"every {count}-th sample taken, after a low pass at {cutoff:.4g} Hz"
     keep = None if log.keep is None else log.keep[::count]
+    band = _thinned(log.band, count)
     return unit(
-        mapped(log, lambda x: zero_phase(x, log.rate, cutoff, SHARP)[::count], note, t=log.t[::count], keep=keep)
-    )
+        mapped(
+            log, lambda x: zero_phase(x, log.rate, cutoff, SHARP)[::count], note,
+            t=log.t[::count], keep=keep, band=band,
+        )
+    )  # fmt: skip
+
+
+def _thinned(band: Band | None, count: float) -> Band | None:
+    """Of a log with so many times fewer samples."""
+    return band and replace(band, decimate=max(1, int(band.decimate / count)))
 
 
 # -- filters -------------------------------------------------------------------------------------------------------
