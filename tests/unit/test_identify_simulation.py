@@ -120,3 +120,18 @@ def test_a_wrong_sign_is_suspected(truth, log):
     wrong = replace(log, tau=-log.tau)
     with pytest.warns(IdentificationWarning, match="other sign"):
         truth.identify(wrong, "simulation", friction=("viscous",), inertias=False, rotors=False, controller=LAW)
+
+
+def test_springs_from_the_motors_alone():
+    """Joint forces are not told then, and nothing is said of them."""
+    arm = linkwork.load("flexible-arm", friction=False)
+    t = np.arange(800) * 1e-3
+    tau = np.zeros((800, 4))
+    places = [arm.joint_names.index(name) for name in arm.motor_names]
+    tau[:, places] = np.stack([2 * np.sin(9 * t), np.sin(15 * t)], axis=1)
+    run = arm.simulate(duration=0.8, dt=1e-3, torque=tau, method="semi-implicit-euler")
+    log = Log(t, run.q[:-1, places], tau[:, places], joints=arm.motor_names)
+    softer = arm.with_drives({"shoulder": {"stiffness": 2000.0}, "elbow": {"stiffness": 800.0}})
+    fit = softer.identify(log, "simulation", simulation={"unknowns": "stiffness"})
+    assert [fit.simulation.drives[name]["stiffness"] for name in ("shoulder", "elbow")] == pytest.approx([2500, 1100])
+    assert not fit.errors and not fit.unseen and "By simulation" in fit.report() and "physical" in repr(fit)

@@ -81,8 +81,9 @@ def by_simulation(
     theta, spread = _values(unknowns, found)
     x = unknowns.matrix @ theta
     linear = wls(information, x)
+    unseen = linear.unseen if placed else np.zeros((len(x), 0))
     covariance = unknowns.matrix @ spread @ unknowns.matrix.T
-    solution = Solution(x, covariance, deviations_of(information, x), linear.unseen, linear.condition, None)
+    solution = Solution(x, covariance, deviations_of(information, x), unseen, linear.condition, None)
     left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
     notes.append(f"simulation: {len(found.history)} iterations, left of the outputs (rms): {left}")
     pull = {}
