@@ -55,6 +55,7 @@ class Robot:
         self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
         self._regressors: dict[Any, Function] = {}
         self.plants: dict[Any, Any] = {}  # what was traced for simulations and is to be said of it, by its contents
+        self.unknowns: dict[Any, Any] = {}  # what was compiled to identify it, by what was asked
         self.linear_steps: dict[str, Function] = {}  # see ``linearise``, by method of integration
 
     # -- what it is ----------------------------------------------------------------------------------------------

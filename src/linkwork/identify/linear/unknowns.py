@@ -15,6 +15,7 @@ from ...model import ELEMENTS, FrictionLaw, Model, changed_drives
 from ...model.drive import Coulomb, Viscous, law_with
 from ...parameters import base_parameters, parameter_vector
 from ...pipeline import compile
+from ...sim.setup import remember
 from ...spatial import Inertia, Pose
 from ..pseudo_inertia import TEN
 
@@ -64,9 +65,18 @@ class Unknowns:
         return self.matrix @ self.prior
 
 
-def unknowns_of(
+def unknowns_of(robot: Robot, friction: Friction = FRICTION, **asked: Any) -> Unknowns:
+    """``friction``: laws that are found, in place of those of the file, of every driven joint and motor, or by name.
+    Others: see ``_unknowns_of``, which is asked once for each question: compiling takes longer than most fits."""
+    key = repr(friction), *sorted(asked.items())
+    if key not in robot.unknowns:
+        remember(robot.unknowns, key, _unknowns_of(robot, friction, **asked))
+    return robot.unknowns[key]
+
+
+def _unknowns_of(
     robot: Robot,
-    friction: Friction = FRICTION,
+    friction: Friction,
     *,
     inertias: bool = True,
     rotors: bool = True,
@@ -75,9 +85,8 @@ def unknowns_of(
     prior: Robot | None = None,
     frames: Sequence[str] = (),
 ) -> Unknowns:
-    """``friction``: laws that are found, in place of those of the file, of every driven joint and motor, or by name.
-    ``width``: of friction, where the robot has none. What is not asked for is known, with the robot's values.
-    ``frames``: on which wrenches were measured."""
+    """``inertias``, ``rotors``, ``springs``: are these to be found? ``width``: of friction, where the robot has none.
+    What is not asked for is known, with the robot's values. ``frames``: on which wrenches were measured."""
     model, drives = _with_laws(robot.model, _laws(robot.model, friction), rotors, springs, width)
     if not (inertias or drives):
         fix = "ask for inertias, rotors, friction or springs"
