@@ -564,7 +564,7 @@ class Robot:
         spans of the recordings in turn. ``simulation``: options of ``linkwork.identify.fit_simulation``, such as
         {"unknowns": ("stiffness", "friction_width", "delay"), "horizon": 0.5}.
         """
-        from .identify import identify
+        from .identify.solve import identify
 
         options = {"friction": friction, "inertias": inertias, "rotors": rotors, "springs": springs, "width": width}
         options |= {"payload": payload, "prior": prior, "gamma": gamma, "held_out": held_out, "progress": progress}

@@ -11,9 +11,9 @@ import pytest
 import linkwork
 from linkwork.errors import IdentificationWarning
 from linkwork.identify import Log
+from linkwork.identify.consistent_fit import typical
 from linkwork.identify.inside import covariance
 from linkwork.identify.linear.consistent import GAMMAS, Prior, consistent, path
-from linkwork.identify.linear.consistent_fit import typical
 from linkwork.identify.linear.equations import collect
 from linkwork.identify.linear.least_squares import wls
 from linkwork.identify.linear.unknowns import Unknowns, payload_of, unknowns_of

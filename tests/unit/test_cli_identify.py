@@ -113,7 +113,7 @@ def test_treatment_and_choices(run, robot, log, monkeypatch):
         asked.update(options, logs=logs, method=method)
         return original(robot, logs, method, **options)
 
-    monkeypatch.setattr("linkwork.identify.identify", listening)
+    monkeypatch.setattr("linkwork.identify.solve.identify", listening)
     log.save("other.csv")
     words = ["--cutoff", 15, "--band", 10, "--standstill", "--held-out", "other.csv", "--gamma", 3, "--width", 0.1]
     code, out, _ = run(

@@ -10,8 +10,8 @@ from linkwork.control import PD, Fourier, Point
 from linkwork.errors import LinkworkError
 from linkwork.identify import Log, drive_gains
 from linkwork.identify.answer import Data
+from linkwork.identify.consistent_fit import consistent_fit, typical
 from linkwork.identify.linear.consistent import Prior
-from linkwork.identify.linear.consistent_fit import consistent_fit, typical
 from linkwork.identify.linear.equations import collect
 from linkwork.identify.linear.least_squares import wls
 from linkwork.identify.linear.unknowns import unknowns_of

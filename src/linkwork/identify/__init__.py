@@ -8,7 +8,6 @@ from .linear.gains import Gains, drive_gains
 from .recordings.log import Log
 from .recordings.treatment import Band
 from .simulation.fit import SimulationFit, fit_simulation
-from .solve import identify
 
 __all__ = [
     "Band",
@@ -23,7 +22,6 @@ __all__ = [
     "drive_gains",
     "excite",
     "fit_simulation",
-    "identify",
 ]
 
 

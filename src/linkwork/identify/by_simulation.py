@@ -10,11 +10,11 @@ import numpy as np
 
 from ..errors import LinkworkError, UnsupportedError
 from .answer import Data, Found
+from .consistent_fit import divergences
 from .linear.consistent import Prior
-from .linear.consistent_fit import divergences
 from .linear.equations import Progress, collect, frames_of
 from .linear.least_squares import Solution, deviations_of, wls
-from .linear.unknowns import Friction, Unknowns, payload_of, unknowns_of, values_of
+from .linear.unknowns import Friction, Unknowns, listed, payload_of, unknowns_of, values_of
 from .recordings.log import Log
 from .simulation.fit import SimulationFit, fit_simulation
 
@@ -34,10 +34,9 @@ def searched_names(
     asked: dict[str, Any] = {"inertial": None} if inertias else {}
     asked |= {"rotor_inertia": None} if rotors else {}
     asked |= {"stiffness": None} if springs else {}
-    listed = [friction] if isinstance(friction, str) else friction or ()
-    laws = friction if isinstance(friction, Mapping) else {None: listed}
+    laws = friction if isinstance(friction, Mapping) else {None: friction or ()}
     for joint, own in laws.items():
-        for law in own:
+        for law in listed(own):
             name = law if isinstance(law, str) else law.name
             if name not in LINEAR:
                 raise UnsupportedError(
@@ -111,8 +110,7 @@ def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frame
     laws: dict[str, list[Any]] = {}
     for name in LINEAR:
         if name in asked:
-            named = [asked[name]] if isinstance(asked[name], str) else asked[name]
-            for joint in joints if named is None else named:
+            for joint in joints if asked[name] is None else listed(asked[name]):
                 own = next(body.joint for body in found.robot.model.bodies if body.joint.name == joint)
                 law = next((each for each in own.laws if each.name == name), None)
                 if own.driven and law is not None:

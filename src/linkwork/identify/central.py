@@ -13,6 +13,7 @@ Eliminating dZ leaves least squares, with G^-1 E_k G^-T in the place of the Hess
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,15 +43,15 @@ def central(
         try:
             way = _Way.at(A, b, prior, gamma, state)
             inside = state.theta
-            *_, reach = way.step(gamma)  # how far could mu fall?
-            ahead = way.moved(gamma, min(1.0, AHEAD * reach)).gap(prior) / count
+            step = way.step(gamma)  # how far could mu fall?
+            ahead = way.moved(step, min(1.0, AHEAD * step.reach)).gap(prior) / count
             now = state.gap(prior) / count
             mu = max(gamma, min(1.0, max(ahead, 0.0) / now) ** 2 * now)
-            step, *_, reach = way.step(mu)
-            length = min(1.0, BACK * reach)
-            if mu == gamma and length == 1.0 and abs(float(step @ way.slope(mu))) < CLOSE * gamma:
-                return way.moved(mu, length).theta, iteration
-            state = way.moved(mu, length)
+            step = way.step(mu)
+            length = min(1.0, BACK * step.reach)
+            state = way.moved(step, length)
+            if mu == gamma and length == 1.0 and abs(float(step.theta @ way.slope(mu))) < CLOSE * gamma:
+                return state.theta, iteration
         except np.linalg.LinAlgError:  # digits do not tell more
             return inside, iteration
     return inside, MOST
@@ -64,6 +65,15 @@ def _heavy(A: np.ndarray, b: np.ndarray, prior: Entropic) -> np.ndarray:
     acting, left = A @ bodies, b - A @ prior.start
     more = float(acting @ left) / max(float(acting @ acting), np.finfo(float).tiny)
     return prior.start + max(more, 0.0) * bodies
+
+
+class _Step(NamedTuple):
+    """Of what a state has, and how many times it can be gone until the border."""
+
+    theta: np.ndarray
+    Z: np.ndarray
+    z: np.ndarray
+    reach: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +124,8 @@ class _Way:
     def slope(self, mu: float) -> np.ndarray:
         return self.base - mu * self.border
 
-    def step(self, mu: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Of theta, Z and z towards the path's point of mu, and how many times it can be gone until the border."""
+    def step(self, mu: float) -> _Step:
+        """Towards the path's point of mu."""
         step = -self.inverse @ (self.inverse.T @ self.slope(mu))
         _, o = self.prior.parts(self.state.theta)
         dP, do = self.prior.parts(step)
@@ -128,12 +138,11 @@ class _Way:
             for root, each in zip(self.roots, (dP, dZ), strict=True)
         ]
         lowest = min(*least, (do / o).min(initial=0.0), (dz / self.state.z).min(initial=0.0))
-        return step, 0.5 * (dZ + dZ.transpose(0, 2, 1)), dz, -1 / lowest if lowest < 0 else np.inf
+        return _Step(step, 0.5 * (dZ + dZ.transpose(0, 2, 1)), dz, -1 / lowest if lowest < 0 else np.inf)
 
-    def moved(self, mu: float, length: float) -> _State:
-        step, dZ, dz, _ = self.step(mu)
+    def moved(self, step: _Step, length: float) -> _State:
         old = self.state
-        return _State(old.theta + length * step, old.Z + length * dZ, old.z + length * dz)
+        return _State(old.theta + length * step.theta, old.Z + length * step.Z, old.z + length * step.z)
 
 
 def inverse_of(R: np.ndarray) -> np.ndarray:

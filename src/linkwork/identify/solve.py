@@ -11,16 +11,16 @@ import numpy as np
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from .answer import Data, Found, fit_of
 from .by_simulation import by_simulation, searched_names
+from .consistent_fit import consistent_fit, typical
 from .fit import Fit
 from .linear.consistent import Prior
-from .linear.consistent_fit import consistent_fit, typical
 from .linear.equations import Progress, collect, frames_of, require_enough
 from .linear.excited import unseen_in_words
 from .linear.instruments import instruments_of
 from .linear.least_squares import irls, iv, ols, wls
 from .linear.nearest import nearest
 from .linear.suspicions import suspicions
-from .linear.unknowns import FRICTION, Friction, payload_of, unknowns_of
+from .linear.unknowns import Friction, payload_of, unknowns_of
 from .linear.width import width_of
 from .recordings.log import Log
 
@@ -33,23 +33,23 @@ METHODS = ("consistent", "wls", "ols", "irls", "iv", "simulation")
 def identify(
     robot: Robot,
     logs: Log | Sequence[Log],
-    method: str = "consistent",
+    method: str,
     *,
-    friction: Friction = FRICTION,
-    inertias: bool = True,
-    rotors: bool = True,
-    springs: bool = False,
-    width: float | None = None,
-    payload: str | None = None,
-    prior: Robot | None = None,
-    gamma: float | None = None,
-    held_out: Log | Sequence[Log] = (),
-    controller: Any = None,
-    gains: Mapping[str, Any] | None = None,
-    simulation: Mapping[str, Any] | None = None,
-    progress: Progress = None,
+    friction: Friction,
+    inertias: bool,
+    rotors: bool,
+    springs: bool,
+    width: float | None,
+    payload: str | None,
+    prior: Robot | None,
+    gamma: float | None,
+    held_out: Log | Sequence[Log],
+    controller: Any,
+    gains: Mapping[str, Any] | None,
+    simulation: Mapping[str, Any] | None,
+    progress: Progress,
 ) -> Fit:
-    """See ``Robot.identify``."""
+    """``Robot.identify``, which has the defaults."""
     if method not in METHODS:
         raise UnknownNameError("method of identification", method, METHODS)
     given, others = _listed(logs, "logs"), _listed(held_out, "held_out")

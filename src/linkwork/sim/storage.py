@@ -191,9 +191,13 @@ def _from_columns(about: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _to_csv(trajectory: Trajectory) -> bytes:
-    columns = _columns(trajectory)
+    return csv_of(_about(trajectory), _columns(trajectory))
+
+
+def csv_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
+    """A line of metadata, names, and a row for each time."""
     text = io.StringIO()
-    text.write(f"# {_about(trajectory)}\n")
+    text.write(f"# {about}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))  # floats as repr: exact
@@ -214,8 +218,12 @@ def _from_csv(data: bytes) -> tuple[Any, dict[str, Any]]:
 
 
 def _to_parquet(trajectory: Trajectory) -> bytes:
+    return parquet_of(_about(trajectory), _columns(trajectory))
+
+
+def parquet_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
     pyarrow, parquet = load_pyarrow()
-    table = pyarrow.table(_columns(trajectory)).replace_schema_metadata({KEY: _about(trajectory)})
+    table = pyarrow.table(dict(columns)).replace_schema_metadata({KEY: about})
     buffer = io.BytesIO()
     parquet.write_table(table, buffer)
     return buffer.getvalue()

@@ -40,6 +40,11 @@ class Block:
     fold: np.ndarray
     log: int
 
+    @property
+    def equations(self) -> np.ndarray:
+        """[Y z]"""
+        return np.concatenate([self.Y, self.z[..., None]], axis=-1)
+
     def power(self, rows: Any = slice(None)) -> np.ndarray:
         """Squares of the forces, or of what the unknowns have to tell if that is more, as where wrenches were measured
         and no motor is."""
@@ -51,7 +56,7 @@ def blocks(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -
     """Logs are in the robot's order. Samples that do not count are left out after filtering."""
     total, done = sum(map(len, logs)), 0
     for number, log in enumerate(logs):
-        width = len(unknowns.robot.model.mobility.forced) * (len(unknowns) + 1)
+        width = len(unknowns.forces) * (len(unknowns) + 1)
         size = max(BLOCK // max(width, 1), 64)
         reach = settling(log.rate, log.band.cutoff, log.band.order) if log.band else 0
         size = max(size, 2 * reach)
@@ -196,9 +201,9 @@ def thinning(logs: Sequence[Log]) -> float:
 
 def collect(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -> Information:
     """One pass over the data."""
-    found = Collector(len(unknowns.robot.model.mobility.forced), len(unknowns) + 1)
+    found = Collector(len(unknowns.forces), len(unknowns) + 1)
     for block in blocks(unknowns, logs, progress):
-        found.add(np.concatenate([block.Y, block.z[..., None]], axis=-1), block)
+        found.add(block.equations, block)
     return found.information(thinning(logs))
 
 

@@ -69,7 +69,7 @@ def _score(information: Information, x: np.ndarray, weights: np.ndarray) -> np.n
     return np.einsum("j,jkp,jk->p", weights**2, R[..., :-1], R @ np.append(x, -1.0))
 
 
-def correlated(scores: Sequence[np.ndarray], normal: np.ndarray, covariance: np.ndarray, least: float = 1.0) -> float:
+def correlated(scores: Sequence[np.ndarray], normal: np.ndarray, covariance: np.ndarray) -> float:
     """By how much variances are larger than those of white noise: residuals of real recordings last for a while, which
     shows in how much the spans of time disagree (clusters, Liang and Zeger 1986); the median over the unknowns."""
     pulls = np.array(scores) @ normal
@@ -102,7 +102,7 @@ def irls(unknowns: Unknowns, logs: Sequence[Log], information: Information, prog
         for block in blocks(unknowns, logs, progress):
             off = np.abs(block.z - block.Y @ found.x) / (HUBER * scale)
             weights = 1 / np.sqrt(np.maximum(off, 1.0))
-            collector.add(np.concatenate([block.Y, block.z[..., None]], axis=-1), block, weights)
+            collector.add(block.equations, block, weights)
         last, found = found, ols(collector.information(information.thin), prior, 1 / scale)
         found = replace(found, iterations=iteration, sigma=scale)
         if _settled(last, found):

@@ -175,14 +175,16 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
         raise LinkworkError("these are not laws of friction", where="friction", got=repr(friction), expected=expected)
     driven = [name for name, drive in drives.items() if getattr(drive, "driven", True) and name not in alone]
     if not isinstance(friction, Mapping):
-        friction = dict.fromkeys(driven, (friction,) if isinstance(friction, str) else friction)
+        friction = dict.fromkeys(driven, friction)
     for name in friction:
         if name not in drives:
             raise UnknownNameError("joint or motor", name, drives, where="friction")
-    own: dict[str, Any] = {
-        name: laws if isinstance(laws, (list, tuple)) else (laws,) for name, laws in friction.items()
-    }
-    return {name: list({law.name: law for law in map(_law, laws)}.values()) for name, laws in own.items()}
+    return {name: list({law.name: law for law in map(_law, listed(own))}.values()) for name, own in friction.items()}
+
+
+def listed(given: Any) -> Sequence[Any]:
+    """One alone needs no list."""
+    return given if isinstance(given, (list, tuple)) else (given,)
 
 
 def _law(law: str | FrictionLaw) -> FrictionLaw:

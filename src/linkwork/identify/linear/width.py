@@ -68,7 +68,7 @@ def _least(error: Callable[[float], float], low: float, high: float) -> float:
 def _collected(found: Sequence[Block]) -> Information:
     collector = Collector(found[0].z.shape[1], found[0].Y.shape[2] + 1)
     for block in found:
-        collector.add(np.concatenate([block.Y, block.z[..., None]], axis=-1), block)
+        collector.add(block.equations, block)
     return collector.information(1.0)
 
 

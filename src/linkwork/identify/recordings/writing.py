@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from dataclasses import astuple
@@ -13,7 +12,7 @@ import numpy as np
 
 from ...errors import LinkworkError
 from ...files import write_bytes
-from ...sim.storage import KEY, load_pyarrow
+from ...sim.storage import KEY, csv_of, parquet_of
 from .reading import FORMAT
 
 if TYPE_CHECKING:
@@ -57,13 +56,7 @@ def _columns(log: Log) -> dict[str, np.ndarray]:
 
 
 def _to_csv(log: Log) -> bytes:
-    columns = _columns(log)
-    text = io.StringIO()
-    text.write(f"# {_about(log)}\n")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))  # floats as repr: exact
-    return text.getvalue().encode()
+    return csv_of(_about(log), _columns(log))
 
 
 def _to_npz(log: Log) -> bytes:
@@ -74,8 +67,4 @@ def _to_npz(log: Log) -> bytes:
 
 
 def _to_parquet(log: Log) -> bytes:
-    pyarrow, parquet = load_pyarrow()
-    table = pyarrow.table(_columns(log)).replace_schema_metadata({KEY: _about(log)})
-    buffer = io.BytesIO()
-    parquet.write_table(table, buffer)
-    return buffer.getvalue()
+    return parquet_of(_about(log), _columns(log))

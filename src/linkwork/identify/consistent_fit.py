@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..answer import Data, Found
-from ..inside import covariance
-from .consistent import GAMMAS, Prior, consistent, path
-from .equations import HELD
-from .least_squares import Solution
-from .unknowns import Unknowns
+from .answer import Data, Found
+from .inside import covariance
+from .linear.consistent import GAMMAS, Prior, consistent, path
+from .linear.equations import HELD
+from .linear.least_squares import Solution
+from .linear.unknowns import Unknowns
 
 EXACT = 1e-6  # of the size of a force: no measurement is better, and the prior's term would drown in rounding
 NEARLY = 1e-3  # of the least error of held-out data: a stronger pull may cost as much
