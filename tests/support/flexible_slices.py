@@ -158,6 +158,7 @@ class Part:
     motion: str | Beam
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rpy: np.ndarray = field(default_factory=lambda: np.zeros(3))  # of the rotation, for files
     masses: np.ndarray = field(default_factory=lambda: np.zeros(0))
     cloud: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
