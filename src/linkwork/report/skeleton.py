@@ -9,7 +9,8 @@ from itertools import pairwise, product
 import numpy as np
 
 from ..constraints.equations import in_loops
-from ..formulations.kinematics import body_poses, center_of_mass
+from ..formulations.energy import center_of_mass
+from ..formulations.kinematics import body_poses
 from ..model import Model
 from ..page import Safe, html
 from ..spatial import Pose, Transform

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ...scalar import Scalar
-from ...spatial import Matrix, Vector
+from ...spatial import Inertia, Matrix, Symmetric, Vector
 
 Scalars = Sequence[Scalar]
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +69,24 @@ class ElasticModes:
     def by_coordinates_rates(self, values: Sequence[Any], u: Scalars) -> list[Any]:
         """How that changes at rates u while the values stay."""
         return self.by_coordinates([value * 0 for value in values[: self.size]] + list(values[self.size :]), u)
+
+
+    def bent_moments(self, d: Scalars) -> list[Matrix]:
+        """int r phi_a^T dm = B_a + sum_b eta_b C_ba"""
+        eta, found = self.amplitudes(d), []
+        for a, B in enumerate(self.B):
+            for x, row in zip(eta, self.C, strict=True):
+                B = B + row[a] * x
+            found.append(B)
+        return found
+
+    def inertia(self, d: Scalars) -> Inertia:
+        """What bending adds to h = int r dm and J = int -[r x][r x] dm, in the frame of the root."""
+        h, moments = Vector(), Matrix.zero()  # of int r r^T dm
+        for x, S, B, bent in zip(self.amplitudes(d), self.S, self.B, self.bent_moments(d), strict=True):
+            h, moments = h + S * x, moments + (B.T + bent) * x
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = moments.rows
+        return Inertia(0, h, Symmetric(yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
 
 
 def of_rows(rows: np.ndarray) -> tuple[tuple[float, ...], ...]:
