@@ -249,8 +249,11 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
         if i and np.linalg.norm(robot.origin[i] - robot.seat[i]) > 0:
             tube(robot.seat[i], robot.origin[i], 0.55 * thick)
     for line in robot.lines.values():
-        for start, end in pairwise(line):
-            tube(start, end, 0.8 * thick)
+        pieces = [(view.at(start), view.at(end)) for start, end in pairwise(line)]
+        drawn = [
+            _line(kind, *ends, width) for kind, width in (("edge", thick), ("tube", thick - 1.6)) for ends in pieces
+        ]
+        items.append((min(map(view.near, line)), "".join(drawn)))  # edges first: no seams
     for foot, seat in robot.feet:
         tube(foot, seat, thick)
     for corners in robot.boxes.values():

@@ -40,10 +40,10 @@ def primitives(model: Model, q: Any) -> list[Shape]:
     last = model.n_bodies
     for i, p, line in beams(model, q):
         r = 0.75 * radii[p]
-        for length in np.linalg.norm(np.diff(line, axis=0), axis=1):
-            last += 1
+        for k, length in enumerate(np.linalg.norm(np.diff(line, axis=0), axis=1), 1):
             piece = tube(np.zeros(3), np.array([0.0, 0.0, length]), r, r)
-            shapes.append(Shape(f"{model.joint(i).name}_{last}", last, piece, LINKS[p % 2]))
+            shapes.append(Shape(f"{model.joint(i).name}_{k}", last + k, piece, LINKS[p % 2]))
+        last += len(line) - 1
     for i, p in model.outward():
         joint = model.joint(i)
         undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i)
