@@ -91,7 +91,7 @@ def macro_continuous_eel(
     width: float = 0.06,
     height: float = 0.08,
     taper: float = 0.4,
-    youngs: float = 5e4,
+    youngs: float = 5e5,
     damping: float = 0.05,
     **water: Any,
 ) -> Description:
