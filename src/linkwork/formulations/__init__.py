@@ -3,8 +3,9 @@
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
 from .derivatives.dynamics import seeded
 from .drives import drives_of, friction_laws, with_rotor_forces
-from .energy import body_velocities, kinetic_energy, momentum
+from .energy import kinetic_energy, momentum
 from .execute import executed
+from .kinematics import body_velocities
 from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar, ldl
 from ..spatial import ArticulatedInertia, Force, Motion
+from .flexible import Elimination
 from .method import Wrenches
 from .whole import fluids
 
@@ -29,9 +30,11 @@ def aba(
       (4)  IA_p += X_i^T Ia X_i,   pA_p += X_i^T pa
       (5)  a' = X_i a_p + c_i,   qdd = D^-1 (u - U^T a'),   a_i = a' + S_i qdd
 
-    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g.
+    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g. Modes of a link that bends are those of
+    ``flexible``: D gets m, U gets P, and u loses Q - P . c, since P meets the link that bends, X_i a_p = a' - c.
     """
-    applied = wrenches or {}
+    modes = Elimination(model, q, v, wrenches, spatial=True)
+    model, applied = modes.model, modes.wrenches
     X, S, vel, c, IA, pA = {}, {}, {0: Motion()}, {}, {}, {}
     for i, p in model.outward():
         X[i], S[i] = model.transform(i, q), model.subspace(i, q)
@@ -45,12 +48,14 @@ def aba(
 
     U, factors, u = {}, {}, {}
     for i, p in model.inward():
-        U[i] = [IA[i] @ s for s in S[i]]                                                   # (2)
-        D = [[s.dot(force) for force in U[i]] for s in S[i]]
+        own = dict(zip(model.freedoms(i), S[i], strict=True))
+        forces = {k: IA[i] @ s for k, s in own.items()}                                    # (2)
+        D = [[s.dot(force) + modes.mass(k, m) for m, force in forces.items()] for k, s in own.items()]
         for k in range(len(D)):
             D[k][k] = D[k][k] + model.joint(i).rotor_inertia
         factors[i] = ldl.factor(D)
-        u[i] = [tau[k] - s.dot(pA[i]) for k, s in zip(model.freedoms(i), S[i], strict=True)]
+        U[i] = [force + modes.P[k] for k, force in forces.items()]
+        u[i] = [tau[k] - s.dot(pA[i]) - (modes.Q[k] - c[i].dot(modes.P[k])) for k, s in own.items()]
         if p > 0:
             left = ldl.columns_inward(factors[i][0], U[i])  # U L^-1, so that U D^-1 U^T is a sum of dyads
             scaled = [force * inverse for force, inverse in zip(left, factors[i][1], strict=True)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
-from .energy import body_velocities
+from .kinematics import body_velocities
 from .whole import added_masses
 
 

@@ -1,4 +1,4 @@
-"""Kinetic and potential energy, momentum."""
+"""Kinetic and potential energy, momentum, centre of mass."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections.abc import Sequence
 
 from ..model import Model
 from ..scalar import Scalar
-from ..spatial import Force, Motion
+from ..spatial import Force, Vector
 from .drives import motor_rate, motors, stretches
-from .kinematics import body_poses, center_of_mass
+from .flexible import Bending, bending_joints, bent, gathered
+from .kinematics import body_poses, body_velocities
 from .whole import added_masses
 
 
-def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Motion]:
-    """Velocity of every body in its own frame; 0 is the ground."""
-    velocity = {0: Motion()}
-    for i, p in model.outward():
-        velocity[i] = model.transform(i, q).motion_inward(velocity[p]) + model.joint_motion(i, q, v)
-    return velocity
-
-
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """T = 1/2 sum of V . I V over bodies and the fluid they carry + 1/2 Ia v^2 of the rotors of joints and motors."""
+    """T = 1/2 sum of V . I V over bodies, bent as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of joints
+    and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
     velocity, twice = body_velocities(model, q, v), 0
+    for i, p in bending_joints(model):
+        bending, u = Bending(model, i, q), [v[k] for k in model.freedoms(i)]
+        at_root = bending.root.motion_inward(velocity[p])
+        twice = twice + 2 * at_root.dot(gathered(bending.coupling, u, Force()))
+        for x, row in zip(u, bending.masses, strict=True):
+            twice = twice + x * sum((m * y for m, y in zip(row, u, strict=True)), start=0)
+    model = bent(model, q)
     for i, _ in model.outward():
         twice = twice + velocity[i].dot(model.inertia(i) @ velocity[i])
         for k in model.freedoms(i):
@@ -36,20 +37,44 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sc
 
 
 def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """V = -g . (sum of m p) over the moving bodies + 1/2 K (q - rest)^2 of the springs."""
+    """V = -g . (sum of m p) over the moving bodies, bent as they are + 1/2 K (q - rest)^2 of the springs, and of modes."""
     poses, total = body_poses(model, q), 0
+    for i, p in bending_joints(model):
+        if p == 0:  # a beam on the ground: what its bending lifts
+            total = total - model.gravity.dot(Bending(model, i, q).inertia.h)
+    model = bent(model, q)
     for i, _ in model.outward():
         inertia = model.inertia(i)
         moment = poses[i].origin * inertia.mass + poses[i].outward(inertia.h)
         total = total - model.gravity.dot(moment)
         for stretch in stretches(model, i, q):
             total = total + 0.5 * model.joint(i).stiffness * (stretch * stretch)
+        total = total + model.joint(i).kind.own_energy([q[k] for k in model.positions(i)])
     return total
 
 
 def momentum(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """Linear momentum and angular momentum about the centre of mass, in world axes (the moving bodies only)."""
     poses, velocity, total = body_poses(model, q), body_velocities(model, q, v), Force()
+    centre = center_of_mass(model, q)
+    for i, p in bending_joints(model):
+        if p > 0:
+            bending, u = Bending(model, i, q), [v[k] for k in model.freedoms(i)]
+            own = gathered(bending.coupling, u, Force())
+            total = total + poses[p].force_outward(bending.root.force_outward(own))
+    model = bent(model, q)
     for i, _ in model.outward():
         total = total + poses[i].force_outward(model.inertia(i) @ velocity[i])  # about the world's origin
-    return [*total.linear, *(total.angular - center_of_mass(model, q).cross(total.linear))]
+    return [*total.linear, *(total.angular - centre.cross(total.linear))]
+
+
+def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector:
+    """Of all moving bodies, bent as they are, in the world."""
+    model = bent(model, q)
+    poses, mass, moment = body_poses(model, q), 0, Vector()
+    for i, _ in model.outward():
+        inertia = model.inertia(i)
+        mass = mass + inertia.mass
+        moment = moment + poses[i].origin * inertia.mass + poses[i].outward(inertia.h)
+    return moment * (1 / mass)
+

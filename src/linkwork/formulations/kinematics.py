@@ -1,4 +1,4 @@
-"""Poses, Jacobians and their rates of named frames; centre of mass."""
+"""Poses, Jacobians and their rates of named frames; motion of bodies."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ def body_poses(model: Model, q: Sequence[Scalar]) -> dict[int, Pose]:
     for i, p in model.outward():
         poses[i] = poses[p].then(model.transform(i, q))
     return poses
+
+
+def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Motion]:
+    """Velocity of every body in its own frame; 0 is the ground."""
+    velocity = {0: Motion()}
+    for i, p in model.outward():
+        velocity[i] = model.transform(i, q).motion_inward(velocity[p]) + model.joint_motion(i, q, v)
+    return velocity
 
 
 def frame_pose(model: Model, frame: Frame, q: Sequence[Scalar]) -> Pose:
@@ -83,13 +91,3 @@ def frame_drift(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Sca
 def frame_velocity(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """J v in world axes."""
     return [sum((a * b for a, b in zip(row, v, strict=True)), start=0) for row in frame_jacobian(model, frame, q)]
-
-
-def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector:
-    """Of all moving bodies, in the world."""
-    poses, mass, moment = body_poses(model, q), 0, Vector()
-    for i, _ in model.outward():
-        inertia = model.inertia(i)
-        mass = mass + inertia.mass
-        moment = moment + poses[i].origin * inertia.mass + poses[i].outward(inertia.h)
-    return moment * (1 / mass)

@@ -11,8 +11,7 @@ from ..model import Frame, Model, changed_drives
 from ..scalar import Scalar, positive_part
 from ..spatial import Force, Vector
 from .drives import add_force, motor_rate, motors, stretches
-from .energy import body_velocities
-from .kinematics import body_poses
+from .kinematics import body_poses, body_velocities
 
 WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
 
@@ -20,15 +19,16 @@ WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
 def passive_forces(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], springs: bool = True
 ) -> list[Scalar]:
-    """Force that friction, springs and stops of joints and motors take, on tree vectors."""
+    """Force that friction, springs and stops of joints and motors take, and the material of beams, on tree vectors."""
     width = model.friction_width
     forces: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():
         joint, stretched = model.joint(i), stretches(model, i, q)
-        for k, stretch in zip(model.freedoms(i), stretched, strict=True):
-            forces[k] = joint.friction_force(v[k], width)
+        own = joint.kind.own_forces([q[k] for k in model.positions(i)], [v[k] for k in model.freedoms(i)])
+        for k, stretch, elastic, damping in zip(model.freedoms(i), stretched, *own, strict=True):
+            forces[k] = joint.friction_force(v[k], width) + damping
             if springs:
-                forces[k] = forces[k] + joint.stiffness * stretch
+                forces[k] = forces[k] + joint.stiffness * stretch + elastic
         if model.soft_limits is not None and joint.kind.bounded:
             (k,), (at,) = model.freedoms(i), model.positions(i)
             forces[k] = forces[k] + model.soft_limits.force(joint.lower, joint.upper, q[at], v[k])

@@ -8,7 +8,7 @@ velocity, which do not know gravity:
   (1)  f_fluid = A V'              beside V x* A V, which is a force of the surroundings
   (2)  M_fluid = J^T A J
 
-Robots without pay nothing.
+Modes of links that bend have formulas of their own (``flexible``). Robots without pay nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ..model import Model
 from ..scalar import Scalar
 from ..spatial import ArticulatedInertia, Force, Motion, Vector
 from .drives import with_rotor_forces, with_rotors
+from .flexible import Bending, bending_joints, bent
 from .kinematics import body_motions, body_poses
 from .method import Wrenches
 
@@ -31,7 +32,9 @@ def whole_inverse(
     inverse: Callable[..., list[Scalar]], model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Tree forces for a motion of all that has inertia, by a method's function of inverse dynamics."""
-    return with_rotor_forces(model, inverse(model, q, v, a, _with_fluid(model, q, v, a, wrenches)), a)
+    modes = ModesInMotion(model, q, v, a)
+    applied = modes.less(_with_fluid(model, q, v, a, wrenches))
+    return modes.beside(with_rotor_forces(model, inverse(modes.model, q, v, a, applied), a))
 
 
 def whole_bias(
@@ -44,15 +47,18 @@ def whole_bias(
 ) -> list[Scalar]:
     """The same at zero acceleration (or at ``a``), by a method's function of the bias."""
     still = a or [0] * model.n_tree
-    applied, how = _with_fluid(model, q, v, still, wrenches), {} if a is None else {"a": a}
-    return with_rotor_forces(model, bias(model, q, v, applied, **how), still)
+    modes, how = ModesInMotion(model, q, v, still), {} if a is None else {"a": a}
+    applied = modes.less(_with_fluid(model, q, v, still, wrenches))
+    return modes.beside(with_rotor_forces(model, bias(modes.model, q, v, applied, **how), still))
 
 
 def whole_inertia(inertia: Callable[..., list[list[Scalar]]], model: Model, q: Scalars) -> list[list[Scalar]]:
     """The tree's inertia matrix, by a method's function."""
-    M = with_rotors(model, inertia(model, q))
-    fluid = added_masses(model)
-    total = [list(row) for row in M] if fluid else M
+    M = with_rotors(model, inertia(bent(model, q), q))
+    fluid, joints = added_masses(model), bending_joints(model)
+    total = [list(row) for row in M] if fluid or joints else M
+    for i, _ in joints:
+        _add_modes(total, model, i, q)
     for i, A in fluid.items():
         J = body_jacobian(model, i, q)
         for k, own in J.items():
@@ -60,6 +66,51 @@ def whole_inertia(inertia: Callable[..., list[list[Scalar]]], model: Model, q: S
             for m, other in J.items():
                 total[k][m] = total[k][m] + other.dot(f)                                             # (2)
     return total
+
+
+class ModesInMotion:
+    """What the modes of links that bend add to the forces for a motion; ``model`` is the bent robot."""
+
+    def __init__(self, model: Model, q: Scalars, v: Scalars, a: Scalars):
+        self.model, self.wrenches, self.forces = bent(model, q), {}, {}
+        joints = bending_joints(model)
+        motions = body_motions(model, q, v, a, -model.gravity) if joints else {}
+        for i, p in joints:
+            bending, at = Bending(model, i, q), motions[p]
+            w, wd = bending.root.inward(at.w), bending.root.inward(at.wd)
+            acceleration = Motion(bending.root.inward(at.vd + at.U @ bending.root.origin), wd)
+            u, ud = ([x[k] for k in model.freedoms(i)] for x in (v, a))
+            wrench, coupling = bending.wrench(w, u), bending.coupling
+            for P, x in zip(coupling, ud, strict=True):
+                wrench = wrench + P * x
+            self.wrenches[p] = self.wrenches.get(p, Force()) + bending.root.force_outward(wrench)
+            own = zip(model.freedoms(i), bending.forces(w, u), bending.masses, coupling, strict=True)
+            for k, force, row, P in own:
+                self.forces[k] = acceleration.dot(P) + sum((m * x for m, x in zip(row, ud, strict=True)), start=force)
+
+    def less(self, wrenches: Wrenches) -> Wrenches:
+        """Wrenches on the bodies, less those that move the modes."""
+        if not self.wrenches:
+            return wrenches
+        return {**(wrenches or {}), **{i: (wrenches or {}).get(i, Force()) - f for i, f in self.wrenches.items()}}
+
+    def beside(self, tau: list[Scalar]) -> list[Scalar]:
+        return [x + self.forces[k] if k in self.forces else x for k, x in enumerate(tau)]
+
+
+def _add_modes(M: list[list[Scalar]], model: Model, i: int, q: Scalars) -> None:
+    """m_jk, and P_j on the way from the root to the ground."""
+    bending, own = Bending(model, i, q), model.freedoms(i)
+    for k, row in zip(own, bending.masses, strict=True):
+        for m, x in zip(own, row, strict=True):
+            M[k][m] = M[k][m] + x
+    for k, P in zip(own, bending.coupling, strict=True):
+        F = bending.root.force_outward(P)
+        for j in model.ancestors(i):
+            for m, S in zip(model.freedoms(j), model.subspace(j, q), strict=True):
+                M[k][m] = M[k][m] + S.dot(F)
+                M[m][k] = M[m][k] + S.dot(F)
+            F = model.transform(j, q).force_outward(F)
 
 
 def added_masses(model: Model) -> dict[int, ArticulatedInertia]:

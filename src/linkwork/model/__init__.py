@@ -32,6 +32,9 @@ from .drive import (
 )
 from .drive_values import changed_drives, with_drives, with_elements
 from .elastic_drive import ElasticDrive, with_elastic_drives
+from .flexible.beam import Beam
+from .flexible.modal import Modal
+from .flexible.modes import ElasticModes
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
@@ -41,6 +44,7 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "CUT_JOINTS",
     "JOINT_KINDS",
     "Asymmetric",
+    "Beam",
     "Body",
     "Coordinates",
     "Coulomb",
@@ -60,6 +64,7 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "LoopDescription",
     "Mimic",
     "Mobility",
+    "Modal",
     "Motor",
     "Offset",
     "Placement",

@@ -64,8 +64,9 @@ def build(
     if len(direction) != 3:
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
     tree = _grow(description, joints, floating)
-    _choose_frames(tree, {link.name: link.inertia for link in description.links})
-    model = _finish(description, tree, Vector(*direction))
+    inertias = _held_bent(description, lock or {})
+    _choose_frames(tree, inertias)
+    model = _finish(description, tree, Vector(*direction), inertias)
     return replace(model, transmissions=_transmissions(description, joints, friction, rotors))
 
 
@@ -156,10 +157,33 @@ def _locked_position(
 
 
 def _locked(joint: JointDescription, position: list[float]) -> JointDescription:
-    start, end = (Placement(frame) for frame in joint.motion.frames(joint.axis, joint.second_axis))
+    start, end = _ends(joint)
     own = Joint(joint.name, joint.motion, pitch=joint.pitch)
     moved = Pose.identity().then(Transform(*own.kind.transform(own, own.kind.normalised(position))))
-    return replace(joint, kind=FIXED.name, origin=joint.origin @ start @ _placement(moved) @ end.inverse(), mimic=None)
+    origin = joint.origin @ start @ _placement(moved) @ end.inverse()
+    return replace(joint, kind=FIXED.name, flexible=None, origin=origin, mimic=None)
+
+
+def _ends(joint: JointDescription) -> tuple[Placement, Placement]:
+    """Where the joint's own motion begins, and the body's frame where it ends, in the child's frame at position zero."""
+    start, end = joint.motion.frames(joint.axis, joint.second_axis)
+    own = Joint(joint.name, joint.motion, pitch=joint.pitch)
+    along = np.array(list(Transform(*own.kind.transform(own, own.kind.neutral())).origin), float)
+    return Placement(start, 0.0 - start @ along), Placement(end)
+
+
+def _held_bent(description: Description, lock: Mapping[str, Any]) -> dict[str, LinkInertia | None]:
+    """Of the links; of one whose modes are locked, as it is bent."""
+    inertias = {link.name: link.inertia for link in description.links}
+    for joint in description.joints:
+        if joint.flexible is not None and joint.name in lock:
+            root = joint.origin @ _ends(joint)[0]
+            bent = joint.flexible.elastic.inertia(np.atleast_1d(np.asarray(lock[joint.name], float)).tolist())
+            own = (inertias[joint.parent] or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))).placed(root.inverse())
+            h, J = np.array(list(bent.h), float), np.array([list(row) for row in bent.J.rows], float)
+            total = LinkInertia.about(own.mass, own.first_moment + h, own.about_origin + J)
+            inertias[joint.parent] = total.placed(root)
+    return inertias
 
 
 def _placement(pose: Pose) -> Placement:
@@ -197,7 +221,7 @@ def _grow(description: Description, joints: Sequence[JointDescription], floating
     while stack:
         link, joint, body, placed = stack.pop()
         if joint is not None and joint.motion.nv:
-            start, end = (Placement(frame) for frame in joint.motion.frames(joint.axis, joint.second_axis))
+            start, end = _ends(joint)
             tree.append(_Node(link, body, joint, screws(placed @ start)))
             tree[body].children.append(len(tree) - 1)
             body, placed = len(tree) - 1, end.inverse()
@@ -245,8 +269,9 @@ def _trailing(chain: tuple[FixedScrew, ...]) -> FixedScrew:
     return chain[-1] if chain and chain[-1].axis == "z" else FixedScrew("z")
 
 
-def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Model:
-    inertias = {link.name: link.inertia for link in description.links}
+def _finish(
+    description: Description, tree: list[_Node], gravity: Vector, inertias: Mapping[str, LinkInertia | None]
+) -> Model:
     bodies, frames = [], {}
     totals = []
     for i, node in enumerate(tree):

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from ..errors import ModelError
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
+from .flexible.checks import check_flexible
 from .loop_checks import HUGE, check_drives, check_structure, place
 from .model import Joint
 from .physical import impossible, told
@@ -38,7 +39,7 @@ def check(description: Description) -> tuple[Finding, ...]:
     if sizes := [*_sizes(description)]:  # the other rules would take long
         return (*description.findings, *sizes)
     structure = [*_names(description), *_tree(description), *_mimics(description), *check_structure(description)]
-    structure += check_transmissions(description)
+    structure += [*check_transmissions(description), *check_flexible(description)]
     numbers = [*_finite(description), *_joint_values(description), *_inertias(description), *_units(description)]
     findings = [*description.findings, *structure, *numbers]
     if not any(finding.level == "error" for finding in findings):  # needs a sound tree
@@ -328,6 +329,8 @@ def _singular(description: Description) -> Iterator[Finding]:
     shared |= {name for each in description.transmissions for name in each.joints}
     for joint in description.joints:
         if not joint.motion.nv or joint.mimic or joint.name in shared:  # coupled joints share their inertia
+            continue
+        if joint.motion.bends:  # modes have their own
             continue
         where, moved = place(description, "joint", joint.name), subtree[joint.child]
         excess, along = min(_apparent(joint, moved))

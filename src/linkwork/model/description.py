@@ -111,6 +111,10 @@ class JointDescription(JointValues):
     child's frame (as in URDF), of any length but zero. What else a kind needs: a universal joint turns about ``axis``,
     which is fixed in the parent, and then about ``second_axis``, fixed in the child and at right angles to it; a
     helical joint shifts along its axis by ``pitch`` metres per radian. A spherical or floating joint needs no axis.
+
+    A joint of kind "flexible" is a link that bends: the child is the tip of the parent's beam ``flexible`` (Beam or
+    Modal), which lies along x from its root to the straight tip at ``origin``. Its role is elastic, and its mass and
+    inertia when straight are part of the parent's.
     """
 
     name: str
@@ -122,11 +126,12 @@ class JointDescription(JointValues):
     mimic: Mimic | None = None
     second_axis: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
     pitch: float = 0.0
+    flexible: Any = None  # Beam or Modal
 
     @property
     def motion(self) -> JointKind:
         """How the child moves."""
-        return joint_kind(self.kind)
+        return joint_kind(self.kind, self.flexible)
 
     @property
     def freedoms(self) -> tuple[str, ...]:

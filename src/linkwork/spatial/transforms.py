@@ -62,6 +62,9 @@ class Screw:
         force = self.outward(f.linear)
         return Force(force, self.outward(f.angular) + self.t * self.across(force))
 
+    def force_inward(self, f: Force) -> Force:
+        return Force(self.inward(f.linear), self.inward(f.angular - self.t * self.across(f.linear)))
+
     def inertia_outward(self, inertia: Inertia) -> Inertia:
         """Parallel axes: with p = t e and u = h + m p / 2, J grows by 2 (p.u) 1 - p u^T - u p^T."""
         m, t = inertia.mass, self.t
@@ -147,6 +150,9 @@ class Pose:
         force = self.outward(f.linear)
         return Force(force, self.outward(f.angular) + self.origin.cross(force))
 
+    def force_inward(self, f: Force) -> Force:
+        return Force(self.inward(f.linear), self.inward(f.angular - self.origin.cross(f.linear)))
+
     def inertia_outward(self, inertia: Inertia) -> Inertia:
         """Parallel axes: with u = R h + m p / 2, J grows by 2 (p.u) 1 - p u^T - u p^T."""
         m, p, h = inertia.mass, self.origin, self.outward(inertia.h)
@@ -229,6 +235,11 @@ class Transform:
     def force_outward(self, f: Force) -> Force:
         for screw in reversed(self.screws):
             f = screw.force_outward(f)
+        return f
+
+    def force_inward(self, f: Force) -> Force:
+        for screw in self.screws:
+            f = screw.force_inward(f)
         return f
 
     def inertia_outward(self, inertia: Inertia) -> Inertia:

@@ -96,6 +96,9 @@ class Matrix:
     def __add__(self, other: Matrix) -> Matrix:
         return Matrix(*(a + b for a, b in zip(self.rows, other.rows, strict=True)))
 
+    def __mul__(self, scale: Scalar) -> Matrix:
+        return Matrix(*(row * scale for row in self.rows))
+
     def __repr__(self) -> str:
         return f"Matrix{self.rows!r}"
 

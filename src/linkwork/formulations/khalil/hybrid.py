@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from ...model import Model
 from ...scalar import Scalar, is_one, is_zero, ldl
 from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
-from ..energy import body_velocities
+from ..flexible import Elimination
+from ..kinematics import body_velocities
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 from ..whole import fluids
@@ -46,13 +47,19 @@ def khalil_hybrid(
     acceleration of a point (see ``moving_inverse``), so that its six may be known or not, each by itself. Gravity
     enters as V'_0 = -g of the ground. Added mass A of a link, of which the paper does not speak, is inertia without
     weight that acts on rates of components: JJ_j gets A, beta_j gets -A [g - w x V; 0].
+
+    Links that bend, after Boyer & Khalil (1998): joint j holds the modes of link i. With P_j, m_j and Q_j of ``flexible``
+    H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j, since P_j meets
+    jT_i V'_i alone.
     """
-    iTj, gamma, beta = velocity_terms(model, q, v, wrenches)
+    modes = Elimination(model, q, v, wrenches, spatial=False)
+    model = modes.model
+    iTj, gamma, beta = velocity_terms(model, q, v, modes.wrenches)
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}
     for j, (A, g) in fluids(model, q).items():
         V = body_velocities(model, q, v)[j]
         JJ[j], beta[j] = joined(JJ[j], A), beta[j] - A @ Motion(g.linear - V.angular.cross(V.linear))
-    free, aa, zeta, JJaa, factors, tau_ = {}, {}, {}, {}, {}, {}
+    free, aa, zeta, JJaa, factors, tau_, Q = {}, {}, {}, {}, {}, {}, {}
     for j, i in model.inward():
         screws = dict(zip(model.freedoms(j), model.subspace(j, q), strict=True))
         zeta[j] = gamma[j] + total(screw * a[k] for k, screw in screws.items() if known[k])                      # (89)
@@ -60,17 +67,23 @@ def khalil_hybrid(
         aa[j] = [screws[k] for k in free[j]]
         JJaa[j] = [JJ[j] @ screw for screw in aa[j]]
         H = [[screw.dot(force) for force in JJaa[j]] for screw in aa[j]]
-        for k in range(len(H)):
-            H[k][k] = H[k][k] + model.joint(j).rotor_inertia                                                     # (72)
+        for n, k in enumerate(free[j]):
+            H[n] = [x + modes.mass(k, m) for x, m in zip(H[n], free[j], strict=True)]
+            H[n][n] = H[n][n] + model.joint(j).rotor_inertia                                                     # (72)
         factors[j] = ldl.factor(H)
-        tau_[j] = [tau[k] + screw.dot(beta[j]) for k, screw in zip(free[j], aa[j], strict=True)]
+        JJaa[j] = [force + modes.P[k] for k, force in zip(free[j], JJaa[j], strict=True)]
+        given = [k for k in screws if known[k]]
+        for k in screws:
+            Q[k] = modes.Q[k] - zeta[j].dot(modes.P[k]) + sum((modes.mass(k, m) * a[m] for m in given), start=0)
+        tau_[j] = [tau[k] + screw.dot(beta[j]) - Q[k] for k, screw in zip(free[j], aa[j], strict=True)]
         if i > 0:
-            K, alpha = JJ[j], -beta[j]
+            K, alpha = JJ[j], sum((modes.P[k] * a[k] for k in given), -beta[j])
             if free[j]:
                 L, inverse = factors[j]
                 dyads = ldl.columns_inward(L, JJaa[j])  # JJ* aa L^-1: JJ* aa H^-1 aa^T JJ* is a sum of dyads
                 push = [force * d for force, d in zip(dyads, inverse, strict=True)]
-                K = eliminated(JJ[j], aa[j], dyads, push, model.joint(j).rotor_inertia)                          # (73)
+                resists = sum((modes.mass(k, k) for k in free[j]), start=model.joint(j).rotor_inertia)
+                K = eliminated(JJ[j], aa[j], dyads, push, resists)                                               # (73)
                 for force, x in zip(push, ldl.inward(L, tau_[j]), strict=True):
                     alpha = alpha + force * x
             alpha = K @ zeta[j] + alpha                                                                          # (74)
@@ -91,6 +104,8 @@ def khalil_hybrid(
         for k, screw in zip(model.freedoms(j), model.subspace(j, q), strict=True):
             if known[k]:
                 Gamma[k] = screw.dot(f) + model.joint(j).rotor_inertia * a[k]                                    # (82)
+                Gamma[k] = Gamma[k] + Q[k] + carried.dot(modes.P[k])
+                Gamma[k] = sum((modes.mass(k, m) * qdd[m] for m in free[j]), start=Gamma[k])
     return Gamma, qdd
 
 
@@ -126,7 +141,7 @@ def eliminated(
 ) -> ArticulatedInertia:
     """K_j (73), with H_j = L^T D L, ``dyads`` = JJ*_j aa_j L^-1 and ``scaled`` = these times D^-1.
 
-    Without a rotor nothing behind the joint resists it: K_j aa_j = 0, and where aa_j is along an axis of the frame
+    Without a rotor (or modes) nothing beside JJ*_j resists it: K_j aa_j = 0, and where aa_j is along an axis of the frame
     these entries are made exact zeros.
     """
     K = articulated(JJ).minus_dyad(dyads, scaled)

@@ -1,9 +1,12 @@
 """Kinds of joints, one file each. A new one is a file like these and its name in the list below."""
 
+from typing import Any
+
 from ...errors import UnknownNameError
 from .continuous import Continuous
 from .cylindrical import Cylindrical
 from .fixed import Fixed
+from .flexible import Flexible
 from .floating import Floating
 from .helical import Helical
 from .kind import JointKind
@@ -13,7 +16,9 @@ from .revolute import Revolute
 from .spherical import Spherical
 from .universal import Universal
 
-__all__ = ["FIXED", "FLOATING", "JOINT_KINDS", "REVOLUTE", "JointKind", "Prismatic", "Revolute", "joint_kind"]
+__all__ = [
+    "FIXED", "FLOATING", "JOINT_KINDS", "REVOLUTE", "Flexible", "JointKind", "Prismatic", "Revolute", "joint_kind",
+]  # fmt: skip
 
 REVOLUTE, FLOATING, FIXED = Revolute(), Floating(), Fixed()
 JOINT_KINDS: dict[str, JointKind] = {
@@ -33,8 +38,10 @@ JOINT_KINDS: dict[str, JointKind] = {
 }
 
 
-def joint_kind(name: str) -> JointKind:
-    """The kind of that name."""
+def joint_kind(name: str, flexible: Any = None) -> JointKind:
+    """The kind of that name, or the one of a link that bends, which has its own numbers."""
+    if flexible is not None:
+        return Flexible(flexible)
     if name not in JOINT_KINDS:
         raise UnknownNameError("kind of joint", name, JOINT_KINDS)
     return JOINT_KINDS[name]

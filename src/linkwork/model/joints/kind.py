@@ -41,6 +41,7 @@ class JointKind:
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
     successive = False  # do its freedoms turn one after another, each carried by those before it?
+    bends = False  # are they modes of the link that carries it? Then it has ``modes`` and their ``material``
 
     @property
     def nq(self) -> int:
@@ -101,6 +102,18 @@ class JointKind:
         """How far from its rest a spring is turned or shifted, along each freedom: the slope of half its square is the
         spring's force per stiffness."""
         return [x - rest for x in q]
+
+    def own_forces(self, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        """What its own material takes, spring and damper of a beam: K d and D d'."""
+        return [0] * self.nv, [0] * self.nv
+
+    def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
+        """Of a kind that ``bends``: where the points s = 0 to 1 of the link's axis are in the frame of its root."""
+        raise NotImplementedError
+
+    def own_energy(self, q: Scalars) -> Scalar:
+        """Stored in its own material."""
+        return 0
 
     # -- positions ---------------------------------------------------------------------------------------------------
 

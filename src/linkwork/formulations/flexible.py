@@ -1,0 +1,162 @@
+"""Links that bend: what modes add to the dynamics of rigid bodies.
+
+The floating frame of a link that bends is that of its root; the modes are the freedoms of the joint to its tip. Letters
+as in ``ElasticModes``, d the coordinates, eta their amplitudes, V = (v, w) the velocity of the root. With the material
+point r = r0 + sum phi_a eta_a, its velocity v + w x r + r' and one kinetic energy for all that follows:
+
+  (1)  h(d)   = int r dm,  J(d) = int -[r x][r x] dm             the bent link as a rigid body
+  (2)  B_a(d) = B_a + sum_b eta_b C_ba                           int r phi_a^T dm
+  (3)  P_j    = (S_j, R_j),   R_j = vect B_j(d) + int Js psi_j   int r x phi_j dm: force on the root per d_j''
+  (4)  m_jk   = tr C_jk + int psi_j^T Js psi_k
+  (5)  F      = rigid(m, h, J) + sum P_j d_j'' + (2 w x h', 2 (tr(W) w - W^T w) + w x sum int Js psi_j d_j')
+       W      = int r r'^T dm = sum eta_a' B_a(d)
+  (6)  Q_j    = P_j . V' + sum m_jk d_k'' + [w x][w x] : B_j(d) + 2 w . sum_b eta_b' int phi_b x phi_j dm
+
+V' is the acceleration of a point, gravity included as that of the ground. What is told for amplitudes in (3), (4) and
+(6) is gathered by the coordinates, d eta_a / d d_j, and their second rates at d'' = 0 join d''.
+
+Boyer & Khalil (1998) carry this through the recursions: eliminating d'' is that of a joint whose force meets P_j at the
+root, too. Moved to the tip, P_j stands beside the force of the tip's inertia (``Bending.coupling``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model import ElasticModes, Model
+from ..scalar import Scalar
+from ..spatial import Force, Inertia, Matrix, Transform, Vector
+from .kinematics import body_velocities
+from .method import Wrenches
+from .rnea import acceleration_matrix
+
+Scalars = Sequence[Scalar]
+
+
+def bending_joints(model: Model) -> list[tuple[int, int]]:
+    """(body, parent) of those whose parent bends."""
+    return [(i, p) for i, p in model.outward() if model.joint(i).kind.bends]
+
+
+class Bending:
+    """The modes of joint ``i`` at tree positions q."""
+
+    def __init__(self, model: Model, i: int, q: Scalars):
+        joint = model.joint(i)
+        self.modes: ElasticModes = joint.kind.modes  # type: ignore[attr-defined]
+        self.d = [q[k] for k in model.positions(i)]
+        self.root = Transform(*(fixed.screw for fixed in joint.placement))
+        self.tip = Transform(*joint.kind.transform(joint, self.d))
+        self.B = self.modes.bent_moments(self.d)                                                   # (2)
+
+    @property
+    def inertia(self) -> Inertia:
+        """What bending adds to h and J of the parent, in its frame."""
+        return self.root.inertia_outward(self.modes.inertia(self.d))                               # (1)
+
+    @property
+    def coupling(self) -> list[Force]:
+        """P_j, in the frame of the root."""
+        amplitudes = [Force(S, axial(B)) for S, B in zip(self.modes.S, self.B, strict=True)]
+        own = self.modes.by_coordinates(amplitudes, self.d)
+        return [P + Force(Vector(), spin) for P, spin in zip(own, self.modes.spins, strict=True)]  # (3)
+
+    @property
+    def masses(self) -> list[list[Scalar]]:
+        """m_jk"""
+        by, d = self.modes.by_coordinates, self.d
+        rows = by([Row(by([trace(C) for C in row], d)) for row in self.modes.C], d)
+        return [[x + y for x, y in zip(row, own, strict=True)] for row, own in zip(rows, self.modes.section, strict=True)]
+
+    def wrench(self, w: Vector, u: Scalars) -> Force:
+        """(5) at d'' = 0 but for the bent rigid body, at rates u of d; w and the result in the frame of the root."""
+        modes, rates, drifts = self.modes, self.modes.amplitude_rates(self.d, u), self.modes.amplitude_drifts(u)
+        W = gathered(self.B, rates, Matrix.zero())
+        spin = gathered(modes.spins, u, Vector())
+        force = 2 * w.cross(gathered(modes.S, rates, Vector())) + gathered(modes.S, drifts, Vector())
+        moment = 2 * (trace(W) * w - W.T @ w) + w.cross(spin) + gathered(map(axial, self.B), drifts, Vector())
+        return Force(force, moment)
+
+    def forces(self, w: Vector, u: Scalars) -> list[Scalar]:
+        """(6) at V' = 0 and d'' = 0."""
+        modes, rates, drifts = self.modes, self.modes.amplitude_rates(self.d, u), self.modes.amplitude_drifts(u)
+        ww = acceleration_matrix(w, Vector())
+        found = []
+        for a, B in enumerate(self.B):
+            whirl = gathered((axial(C[a]) for C in modes.C), rates, Vector())
+            drift = sum((trace(C[a]) * x for C, x in zip(modes.C, drifts, strict=True)), start=0)
+            found.append(contracted(ww, B) + 2 * w.dot(whirl) + drift)
+        return modes.by_coordinates(found, self.d)
+
+
+def bent(model: Model, q: Scalars) -> Model:
+    """The robot with the inertias of its links as they are bent."""
+    if not (joints := bending_joints(model)):
+        return model
+    inertias = {i: model.inertia(i) for i, _ in model.outward()}
+    for i, p in joints:
+        if p:
+            inertias[p] = inertias[p] + Bending(model, i, q).inertia
+    return model.with_inertias(list(inertias.values()))
+
+
+class Elimination:
+    """For recursions: what modes add to the equations of their freedoms and of the link that bends, at (q, v).
+
+    ``model`` is the bent robot. ``wrenches``: those on the bodies, less (5). By freedoms of the tree: ``P``, in the
+    frame of the tip, and ``Q``, (6) where the link that bends does not accelerate: by the acceleration of its origin,
+    or, ``spatial``, by the rates of the components of its velocity. Of rigid joints all of them are zero.
+    """
+
+    def __init__(self, model: Model, q: Scalars, v: Scalars, wrenches: Wrenches, *, spatial: bool):
+        self.model, self.wrenches, joints = bent(model, q), dict(wrenches or {}), bending_joints(model)
+        self.P, self.Q = [Force()] * model.n_tree, [0] * model.n_tree
+        self.m: dict[tuple[int, int], Scalar] = {}
+        velocity = body_velocities(model, q, v) if joints else {}
+        for i, p in joints:
+            bending, own = Bending(model, i, q), model.freedoms(i)
+            w, arm, u = velocity[p].angular, velocity[p].angular.cross(bending.root.origin), [v[k] for k in own]
+            at_root = bending.root.inward(w)
+            whirl = bending.root.inward(w.cross(velocity[p].linear + arm if spatial else arm))
+            for k, P, force in zip(own, bending.coupling, bending.forces(at_root, u), strict=True):
+                self.P[k], self.Q[k] = bending.tip.force_inward(P), force + P.linear.dot(whirl)
+            self.m |= {(k, l): x for k, row in zip(own, bending.masses, strict=True) for l, x in zip(own, row, strict=True)}
+            taken = bending.root.force_outward(bending.wrench(at_root, u))
+            self.wrenches[p] = self.wrenches.get(p, Force()) - taken
+
+    def mass(self, k: int, other: int) -> Scalar:
+        """m of two freedoms of one joint."""
+        return self.m.get((k, other), 0)
+
+
+class Row(list):
+    """Numbers that are added and scaled together."""
+
+    def __add__(self, other):
+        return Row(x + y for x, y in zip(self, other, strict=True))
+
+    def __mul__(self, scale):
+        return Row(x * scale for x in self)
+
+
+def gathered(parts, factors, start):
+    """start + sum of part * factor"""
+    for part, factor in zip(parts, factors, strict=True):
+        start = start + part * factor
+    return start
+
+
+def axial(matrix: Matrix) -> Vector:
+    """int a x b dm of int a b^T dm"""
+    (_, xy, xz), (yx, _, yz), (zx, zy, _) = matrix.rows
+    return Vector(yz - zy, zx - xz, xy - yx)
+
+
+def trace(matrix: Matrix) -> Scalar:
+    (xx, _, _), (_, yy, _), (_, _, zz) = matrix.rows
+    return xx + yy + zz
+
+
+def contracted(one: Matrix, other: Matrix) -> Scalar:
+    """Sum of the products of their entries."""
+    return sum((a.dot(b) for a, b in zip(one.rows, other.rows, strict=True)), start=0)

@@ -1,0 +1,243 @@
+"""Beam: a slender link that bends, twists and stretches, from its material and its cross section."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ..description import LinkInertia
+from .modes import ElasticModes, cleaned, matrices, modal_damping, of_rows, vectors
+from .shapes import Shape, bending, gauss, polynomial, twisting
+
+FAMILIES = ("y", "z", "twist", "stretch")
+ACROSS = {"y": "z", "z": "y"}  # bending along y is resisted by the moment about z, the integral of y^2
+MOST_MODES = 30  # of a family
+CLAMPED = 1e-9  # of a polynomial's largest coefficient
+
+
+@dataclass(frozen=True, eq=False)
+class Beam:
+    """Along x from its root, where it is clamped, to its tip. SI units.
+
+    ``moments``: second moments of area, {"y": int z^2 dA, "z": int y^2 dA}; that about z resists bending along y.
+    ``modes``: how many, of {"y", "z", "twist", "stretch"}, or one number for each plane that has a moment; exact modes
+    of a clamped and free Euler-Bernoulli beam. ``shapes``: polynomials in s = x / length instead, {"y": [[0, 0, 3, -1],
+    ...]}. ``damping``: ratio of each mode, or one number for all. ``polar``: int y^2 + z^2 dA, which is turned when the
+    beam twists (the sum of the moments if it is not given); ``torsion``: the constant J of its stiffness G J (``polar``,
+    as of a round section). ``stiffening``: bending takes the tip back by half the integral of the slope's square, so
+    that a beam gets stiffer where it is pulled.
+    """
+
+    length: float
+    density: float
+    area: float
+    youngs: float = 0.0
+    shear: float = 0.0
+    moments: Mapping[str, float] = field(default_factory=dict)
+    modes: Mapping[str, int] = field(default_factory=dict)
+    shapes: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+    damping: float | tuple[float, ...] = 0.0
+    polar: float = 0.0
+    torsion: float = 0.0
+    stiffening: bool = False
+
+    def __post_init__(self):
+        for name in ("length", "density", "area"):
+            self._require(name, getattr(self, name) > 0, "a number above zero")
+        for name in ("youngs", "shear", "polar", "torsion"):
+            self._require(name, getattr(self, name) >= 0, "a number that is not negative")
+        self._require("moments", {*self.moments} <= {*ACROSS}, "{y: ..., z: ...}, in m^4")
+        self._require("moments", all(0 < x < math.inf for x in self.moments.values()), "numbers above zero, in m^4")
+        if isinstance(self.modes, int):
+            object.__setattr__(self, "modes", {name: self.modes for name in ACROSS if ACROSS[name] in self.moments})
+        if not self.polar:
+            object.__setattr__(self, "polar", float(sum(self.moments.values())))
+        if not self.torsion:
+            object.__setattr__(self, "torsion", self.polar)
+        expected = f"whole numbers from 0 to {MOST_MODES}, of {', '.join(FAMILIES)}"
+        counts = self.modes.values()
+        self._require("modes", {*self.modes} <= {*FAMILIES} and all(0 <= n <= MOST_MODES for n in counts), expected)
+        self._require("shapes", {*self.shapes} <= {*FAMILIES}, f"polynomials of {', '.join(FAMILIES)}")
+        fix = "modes: 2 has two exact modes in each plane that has a moment; shapes are polynomials"
+        if self.shapes and self.modes:
+            self._fail("shapes", "given by `modes` and by `shapes`", None, "one of them", "keep one of them")
+        if not self._names:
+            self._fail("modes", "the beam has no modes", dict(self.modes), "one at least", fix)
+        for family in dict.fromkeys(name for name, _ in self._names):
+            self._require_stiffness(family)
+        for family, shapes in self.shapes.items():
+            for shape in shapes:
+                self._require_clamped(family, shape)
+        ratios = np.atleast_1d(np.asarray(self.damping, float))
+        fits = ratios.shape in ((1,), (len(self._names),)) and bool((ratios >= 0).all() and (ratios < math.inf).all())
+        self._require("damping", fits, f"a ratio that is not negative, or {len(self._names)}: one for each mode")
+        lengths = np.sqrt(np.diagonal(self._masses))
+        if np.linalg.cond(self._masses / np.outer(lengths, lengths)) > 1e12:
+            self._fail("shapes", "these shapes are not independent", None, "no one a sum of others", "leave one out")
+
+    def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
+        raise ModelError(message, where=f"beam.{name}", got=got, expected=expected, fix=fix)
+
+    def _require(self, name: str, fits: bool, expected: str) -> None:
+        if not fits:
+            value = getattr(self, name)
+            self._fail(name, f"a beam cannot have this {name}", value, expected)
+
+    def _require_stiffness(self, family: str) -> None:
+        needs = {
+            "y": ("moments", "z", "the second moment of area about z, int y^2 dA"),
+            "z": ("moments", "y", "the second moment of area about y, int z^2 dA"),
+            "twist": ("polar", "", "the polar moment of area, int y^2 + z^2 dA"),
+        }
+        modulus = "shear" if family == "twist" else "youngs"
+        if not getattr(self, modulus):
+            what = {"twist": "twists", "stretch": "stretches"}.get(family, "bends")
+            message = f"modes without stiffness: the beam {what}, but its modulus is not given"
+            self._fail(modulus, message, None, f"{modulus}: a modulus in Pa, 2.1e11 (youngs) or 8e10 (shear) of steel")
+        name, key, what = needs.get(family, ("area", "", ""))
+        value = self.moments.get(key) if name == "moments" else getattr(self, name)
+        if not value:
+            shown = f"moments: {{{key}: ...}}" if key else f"{name}: ..."
+            self._fail(name, f"modes without stiffness: bending along {family}" if key else "modes without stiffness: "
+                       "twist", None, f"{shown}, {what}", f"give it, or leave out the modes of {family}")  # fmt: skip
+
+    def _require_clamped(self, family: str, shape: Sequence[float]) -> None:
+        c, order = np.asarray(shape, float), 2 if family in ACROSS else 1
+        most = np.abs(c).max(initial=0.0)
+        if not np.isfinite(c).all() or np.abs(c[:order]).max(initial=0.0) > CLAMPED * most:
+            held = "0 at s = 0, and its slope too" if order == 2 else "0 at s = 0"
+            self._fail("shapes", "this shape is not clamped at the root", list(shape), f"a polynomial that is {held}")
+        if not abs(c.sum()) > CLAMPED * most:
+            fix = "add s^2 (or another shape) to it, which changes no motion that the shapes have together"
+            self._fail("shapes", "this shape does not move the tip, by which modes are measured", list(shape), "", fix)
+
+    # -- shapes -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _families(self) -> dict[str, list[Shape]]:
+        if self.shapes:
+            return {name: [polynomial(each) for each in self.shapes[name]] for name in FAMILIES if name in self.shapes}
+        exact = {name: bending if name in ACROSS else twisting for name in FAMILIES}
+        return {
+            name: [exact[name](j + 1) for j in range(self.modes[name])] for name in FAMILIES if name in self.modes
+        }
+
+    @cached_property
+    def _names(self) -> list[tuple[str, int]]:
+        return [(name, j) for name, shapes in self._families.items() for j in range(len(shapes))]
+
+    def displacements(self, s: np.ndarray) -> np.ndarray:
+        """Of the points at s = x / length by each mode: (modes, points, 3)."""
+        own = np.zeros((len(self._names), len(s), 3))
+        for row, (name, j) in zip(own, self._names, strict=True):
+            if name != "twist":
+                row[:, ("stretch", "y", "z").index(name)] = self._families[name][j](s)[0]
+        return own
+
+    def turns(self, s: np.ndarray) -> np.ndarray:
+        """Of the sections by each mode: (modes, points, 3), twist, -du_z/dx, du_y/dx."""
+        own = np.zeros((len(self._names), len(s), 3))
+        for row, (name, j) in zip(own, self._names, strict=True):
+            value, slope, _ = self._families[name][j](s)
+            if name == "twist":
+                row[:, 0] = value
+            elif name in ACROSS:
+                row[:, 2 if name == "y" else 1] = (slope if name == "y" else -slope) / self.length
+        return own
+
+    def _shortening(self, s: np.ndarray) -> np.ndarray:
+        """G(x) = int_0^x of the products of slopes: (modes, modes, points)."""
+        points, weights = gauss()
+        slopes = self.turns((s[:, None] * points).ravel())[:, :, 1:].reshape(len(self._names), len(s), len(points), 2)
+        return np.einsum("jpnc,kpnc,n,p->jkp", slopes, slopes, weights, s * self.length)
+
+    def line(self, s: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """The points at s while it is bent: (points, 3)."""
+        points = np.einsum("j,jpc->pc", d, self.displacements(s))
+        points[:, 0] += self.length * s
+        if self.stiffening:
+            points[:, 0] -= 0.5 * np.einsum("j,k,jkp->p", d, d, self._shortening(s))
+        return points
+
+    # -- integrals ----------------------------------------------------------------------------------------------------
+
+    @property
+    def mass(self) -> float:
+        return self.density * self.area * self.length
+
+    @property
+    def inertia(self) -> LinkInertia:
+        """Of the straight beam in the frame of its root; of its sections, that about x."""
+        across = self.mass * self.length**2 / 12
+        around = self.density * self.polar * self.length
+        return LinkInertia(self.mass, np.array([0.5 * self.length, 0.0, 0.0]), np.diag([around, across, across]))
+
+    @cached_property
+    def _masses(self) -> np.ndarray:
+        """Inner products of the modes by mass, sections included."""
+        points, weights = gauss()
+        shifts, turns = self.displacements(points), self.turns(points)[:, :, 0]
+        around = self.density * self.polar * self.length * np.einsum("jp,kp,p->jk", turns, turns, weights)
+        return cleaned(self.mass * np.einsum("jpc,kpc,p->jk", shifts, shifts, weights) + around)
+
+    @cached_property
+    def _stiffness(self) -> np.ndarray:
+        points, weights = gauss()
+        L, K = self.length, np.zeros((len(self._names),) * 2)
+        start = 0
+        for name, shapes in self._families.items():
+            per = {"twist": self.shear * self.torsion / L, "stretch": self.youngs * self.area / L}
+            rigid = per[name] if name in per else self.youngs * self.moments[ACROSS[name]] / L**3
+            bent = np.array([shape(points)[2 if name in ACROSS else 1] for shape in shapes]).reshape(-1, len(points))
+            end = start + len(shapes)
+            K[start:end, start:end] = rigid * np.einsum("jp,kp,p->jk", bent, bent, weights)
+            start = end
+        return cleaned(K)
+
+    @cached_property
+    def elastic(self) -> ElasticModes:
+        points, weights = gauss()
+        n, end = len(self._names), np.ones(1)
+        shifts, tips = self.displacements(points), self.displacements(end)[:, 0]
+        products = [(j, k) for j in range(n) for k in range(j, n)] if self.stiffening else []
+        products = [pair for pair in products if self._shortening(end)[pair][0]]
+        if products:
+            j, k = np.array(products).T
+            half = np.where(j == k, 0.5, 1.0)[:, None]
+            taken, at_tip = np.zeros((len(j), len(points), 3)), np.zeros((len(j), 3))
+            taken[:, :, 0], at_tip[:, :1] = -half * self._shortening(points)[j, k], -half * self._shortening(end)[j, k]
+            shifts, tips = np.concatenate([shifts, taken]), np.concatenate([tips, at_tip])
+        along = np.zeros((len(points), 3))
+        along[:, 0] = self.length * points
+        around = self.density * self.polar * self.length
+        twists = self.turns(points)[:, :, 0]
+        spins = np.zeros((n, 3))
+        spins[:, 0] = around * twists @ weights
+        ratios = np.broadcast_to(np.asarray(self.damping, float), (n,))
+        D, start = np.zeros((n, n)), 0
+        for shapes in self._families.values():
+            own = slice(start, start := start + len(shapes))
+            if shapes:
+                D[own, own] = modal_damping(self._masses[own, own], self._stiffness[own, own], ratios[own])
+        C = cleaned(self.mass * np.einsum("apc,bpd,p->abcd", shifts, shifts, weights))
+        return ElasticModes(
+            parts=tuple(f"{name}{j + 1}" for name, j in self._names),
+            turning=tuple(name == "twist" for name, _ in self._names),
+            tip=vectors(np.array([[self.length, 0.0, 0.0]]))[0],
+            shifts=vectors(tips),
+            turns=vectors(self.turns(end)[:, 0]),
+            S=vectors(self.mass * np.einsum("apc,p->ac", shifts, weights)),
+            B=matrices(self.mass * np.einsum("pc,apd,p->acd", along, shifts, weights)),
+            C=tuple(map(matrices, C)),
+            spins=vectors(spins),
+            section=of_rows(cleaned(around * np.einsum("jp,kp,p->jk", twists, twists, weights))),
+            stiffness=of_rows(self._stiffness),
+            damping=of_rows(cleaned(D)),
+            products=tuple(products),
+        )

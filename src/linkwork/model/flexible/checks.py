@@ -1,0 +1,59 @@
+"""What is wrong or suspicious in links that bend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..description import Description, Finding, JointDescription
+from ..loop_checks import place
+from .beam import ACROSS, Beam
+
+SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which these beams do not know
+LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
+ROUNDING = 1e-9
+
+
+def check_flexible(description: Description) -> Iterator[Finding]:
+    inertia = {link.name: link.inertia for link in description.links}
+    coupled = {name for each in description.transmissions for name in each.joints}
+    for joint in description.joints:
+        if joint.flexible is None:
+            continue
+        where = place(description, "joint", joint.name)
+        if joint.role != "elastic":
+            yield Finding("error", where, f"its role is {joint.role}, but no motor moves the modes of a link",
+                          "make it elastic")  # fmt: skip
+        if joint.mimic or joint.name in coupled:
+            message = "the modes of a link follow nothing but its own dynamics"
+            yield Finding("error", where, message, "remove its mimic, or name other joints in the transmission")
+        if isinstance(joint.flexible, Beam):
+            own = inertia.get(joint.parent)
+            mass = own.mass if own is not None else 0.0
+            if mass < (1 - ROUNDING) * joint.flexible.mass:
+                message = f"its beam weighs {joint.flexible.mass:.6g} kg, more than link {joint.parent!r} with {mass:.6g} kg"
+                yield Finding("warning", where, message, "the inertia of the straight beam is part of that of the link")
+            yield from _slender(where, joint.flexible)
+        yield from _large(where, joint, description)
+
+
+def _slender(where: str, beam: Beam) -> Iterator[Finding]:
+    for name in ("y", "z"):
+        if name in beam.modes or name in beam.shapes:
+            depth = math.sqrt(12 * beam.moments[ACROSS[name]] / beam.area)
+            if beam.length < SLENDER * depth:
+                message = (
+                    f"along {name} it is {depth:.3g} m deep and {beam.length:.3g} m long: the sections of so short a beam"
+                    " shear and turn, which is left out"
+                )
+                yield Finding("warning", where, message, "check its moments (m^4), or give modes of a finer model")
+
+
+def _large(where: str, joint: JointDescription, description: Description) -> Iterator[Finding]:
+    given = np.atleast_1d(np.asarray(description.home.get(joint.name, 0.0), float))
+    most = np.abs(given).max(initial=0.0)
+    if LARGE * joint.flexible.length < most < math.inf:
+        message = f"at home its modes are deflected by {most:.3g}, of a length of {joint.flexible.length:.3g} m"
+        yield Finding("warning", where, message, "the modes are those of small deflections: start nearer to zero")

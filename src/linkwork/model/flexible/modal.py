@@ -1,0 +1,127 @@
+"""Modal: a link that bends as a finite-element program says, by its modes at the tip and their integrals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ..description import LinkInertia
+from .modes import ElasticModes, matrices, modal_damping, of_rows, vectors
+
+Numbers = Any  # nested tuples or an array
+SAME = 1e-6  # of products of modes, which programs print with few digits
+
+
+@dataclass(frozen=True, eq=False)
+class Modal:
+    """n modes of a link, in the frame of its root, with the coordinates of the program that found them.
+
+    ``tip``: where the tip's frame is when nothing bends, with the axes of the root. ``shifts`` (n, 3) and ``turns``
+    (n, 3): what each mode does to it. Integrals over the mass of the link as it is at rest: ``first`` (n, 3), of phi_j;
+    ``second`` (n, 3, 3), of r phi_j^T; ``products`` (n, n, 3, 3), of phi_j phi_k^T, whose traces are the modal masses.
+    ``frequencies`` in Hz of the clamped link, or its ``stiffness`` (n, n). ``damping``: ratio of each mode, or one
+    number for all. Mass and inertia at rest are those of the link itself.
+    """
+
+    tip: Numbers
+    shifts: Numbers
+    turns: Numbers
+    first: Numbers
+    second: Numbers
+    products: Numbers
+    frequencies: Numbers = ()
+    stiffness: Numbers = ()
+    damping: Any = 0.0
+
+    def __post_init__(self):
+        n = len(np.atleast_1d(np.asarray(self.shifts, object)))
+        sizes: dict[str, tuple[int, ...]] = {
+            "tip": (3,), "shifts": (n, 3), "turns": (n, 3), "first": (n, 3), "second": (n, 3, 3),
+            "products": (n, n, 3, 3),
+        }  # fmt: skip
+        if len(self.frequencies) and len(self.stiffness):
+            self._fail("frequencies", "given by `frequencies` and by `stiffness`", None, "one of them")
+        if not len(self.frequencies) and not len(self.stiffness):
+            fix = "the frequencies of the clamped link, in Hz, as the program prints them"
+            self._fail("frequencies", "modes without stiffness", None, "frequencies: [...], or stiffness", fix)
+        sizes |= {"frequencies": (n,)} if len(self.frequencies) else {"stiffness": (n, n)}
+        for name, size in sizes.items():
+            try:
+                own = np.asarray(getattr(self, name), float)
+            except (TypeError, ValueError):
+                own = np.zeros(0)
+            if own.shape != size or not n or not np.isfinite(own).all():
+                shown = " x ".join(map(str, size)) if n else "one mode at least"
+                self._fail(name, "these numbers do not fit the modes", f"shape {own.shape}", f"finite, {shown}")
+        if (np.asarray(self.frequencies, float) <= 0).any():
+            self._fail("frequencies", "modes without stiffness", list(self.frequencies), "frequencies above zero")
+        C, K = np.asarray(self.products, float), self._stiffness
+        if np.abs(C - C.transpose(1, 0, 3, 2)).max() > SAME * np.abs(C).max():
+            self._fail("products", "products (j, k) and (k, j) differ", None, "that of (k, j) transposed")
+        if np.linalg.eigvalsh(self._masses).min() <= 0:
+            self._fail("products", "the modal masses are not positive", np.diagonal(self._masses).tolist(), "positive")
+        if len(self.frequencies) and np.abs(self._masses - np.diag(np.diagonal(self._masses))).max() > SAME * np.abs(
+            self._masses
+        ).max():
+            fix = "give the stiffness matrix instead"
+            self._fail("frequencies", "these modes are not orthogonal by mass, so frequencies do not tell their "
+                       "stiffness", None, "products whose traces are zero for two modes", fix)  # fmt: skip
+        if np.linalg.eigvalsh(K).min() <= 0 or np.abs(K - K.T).max() > SAME * np.abs(K).max():
+            self._fail("stiffness", "modes without stiffness", K.tolist(), "a symmetric matrix, positive definite")
+        ratios = np.atleast_1d(np.asarray(self.damping, float))
+        if ratios.shape not in ((1,), (n,)) or not ((ratios >= 0) & (ratios < math.inf)).all():
+            self._fail("damping", "these are not damping ratios", self.damping, f"one number, or {n}, not negative")
+
+    def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
+        raise ModelError(message, where=f"modal.{name}", got=got, expected=expected, fix=fix)
+
+    @property
+    def _masses(self) -> np.ndarray:
+        return np.einsum("jkcc->jk", np.asarray(self.products, float))
+
+    @property
+    def _stiffness(self) -> np.ndarray:
+        if len(self.stiffness):
+            return np.asarray(self.stiffness, float)
+        return np.diag((2 * np.pi * np.asarray(self.frequencies, float)) ** 2 * np.diagonal(self._masses))
+
+    @property
+    def length(self) -> float:
+        return float(np.linalg.norm(self.tip))
+
+    @property
+    def inertia(self) -> LinkInertia | None:
+        """None beside that of the link."""
+        return None
+
+    def line(self, s: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Points from the root to the tip, (points, 3): what is between them is not told, so it is drawn as a cubic
+        that starts with the root and ends with the tip's shift and turn."""
+        tip = np.asarray(self.tip, float)
+        shift, turn = (d @ np.asarray(each, float) for each in (self.shifts, self.turns))
+        s = s[:, None]
+        return s * tip + s**2 * (3 - 2 * s) * shift + s**2 * (s - 1) * np.cross(turn, tip)
+
+    @cached_property
+    def elastic(self) -> ElasticModes:
+        n, K, C = len(self.shifts), self._stiffness, np.asarray(self.products, float)
+        D = modal_damping(self._masses, K, np.broadcast_to(np.asarray(self.damping, float), (n,)))
+        return ElasticModes(
+            parts=tuple(f"mode{j + 1}" for j in range(n)),
+            turning=(False,) * n,
+            tip=vectors(np.asarray([self.tip], float))[0],
+            shifts=vectors(np.asarray(self.shifts, float)),
+            turns=vectors(np.asarray(self.turns, float)),
+            S=vectors(np.asarray(self.first, float)),
+            B=matrices(np.asarray(self.second, float)),
+            C=tuple(map(matrices, C)),
+            spins=vectors(np.zeros((n, 3))),
+            section=of_rows(np.zeros((n, n))),
+            stiffness=of_rows(K),
+            damping=of_rows(D),
+        )

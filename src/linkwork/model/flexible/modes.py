@@ -1,0 +1,117 @@
+"""ElasticModes: all that dynamics asks of a link that bends, whether a beam was computed or numbers were given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...scalar import Scalar
+from ...spatial import Inertia, Matrix, Symmetric, Vector
+
+Scalars = Sequence[Scalar]
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticModes:
+    """The material point r0 of the link is at r = r0 + sum phi_a(r0) eta_a, in the frame of its root.
+
+    The amplitudes eta are the coordinates d, and after them products d_j d_k where bending shortens (``products``):
+    then phi_a is what the product takes away along x. Integrals are over the mass of the straight link:
+
+      S_a = int phi_a dm,   B_a = int r0 phi_a^T dm,   C_ab = int phi_a phi_b^T dm
+
+    ``spins`` and ``section`` are int Js psi_j dx and int psi_j^T Js psi_k dx of cross sections that turn by psi_j about
+    x. ``shifts`` and ``turns`` are phi_a and psi_j of the tip, whose frame is at ``tip`` when nothing bends; stiffness
+    and damping are matrices.
+    """
+
+    parts: tuple[str, ...]  # names of the coordinates
+    turning: tuple[bool, ...]  # is it an angle?
+    tip: Vector
+    shifts: tuple[Vector, ...]
+    turns: tuple[Vector, ...]
+    S: tuple[Vector, ...]
+    B: tuple[Matrix, ...]
+    C: tuple[tuple[Matrix, ...], ...]
+    spins: tuple[Vector, ...]
+    section: tuple[tuple[float, ...], ...]
+    stiffness: tuple[tuple[float, ...], ...]
+    damping: tuple[tuple[float, ...], ...]
+    products: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def size(self) -> int:
+        return len(self.parts)
+
+    def amplitudes(self, d: Scalars) -> list[Scalar]:
+        """eta"""
+        return [*d, *(d[j] * d[k] for j, k in self.products)]
+
+    def amplitude_rates(self, d: Scalars, u: Scalars) -> list[Scalar]:
+        """Of eta, at rates u of d."""
+        return [*u, *(d[j] * u[k] + u[j] * d[k] for j, k in self.products)]
+
+    def amplitude_drifts(self, u: Scalars) -> list[Scalar]:
+        """Second rates of eta while those of d are zero."""
+        return [0] * self.size + [2 * (u[j] * u[k]) for j, k in self.products]
+
+    def by_coordinates(self, values: Sequence[Any], d: Scalars) -> list[Any]:
+        """What is told for each amplitude, by the coordinates: d eta_a / d d_j times its value, summed."""
+        total = list(values[: self.size])
+        for value, (j, k) in zip(values[self.size :], self.products, strict=True):
+            total[j] = total[j] + value * d[k]
+            total[k] = total[k] + value * d[j]
+        return total
+
+    def by_coordinates_rates(self, values: Sequence[Any], u: Scalars) -> list[Any]:
+        """How that changes at rates u while the values stay."""
+        return self.by_coordinates([value * 0 for value in values[: self.size]] + list(values[self.size :]), u)
+
+
+    def bent_moments(self, d: Scalars) -> list[Matrix]:
+        """int r phi_a^T dm = B_a + sum_b eta_b C_ba"""
+        eta, found = self.amplitudes(d), []
+        for a, B in enumerate(self.B):
+            for x, row in zip(eta, self.C, strict=True):
+                B = B + row[a] * x
+            found.append(B)
+        return found
+
+    def inertia(self, d: Scalars) -> Inertia:
+        """What bending adds to h = int r dm and J = int -[r x][r x] dm, in the frame of the root."""
+        h, moments = Vector(), Matrix.zero()  # of int r r^T dm
+        for x, S, B, bent in zip(self.amplitudes(d), self.S, self.B, self.bent_moments(d), strict=True):
+            h, moments = h + S * x, moments + (B.T + bent) * x
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = moments.rows
+        return Inertia(0, h, Symmetric(yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
+
+
+def of_rows(rows: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, rows.tolist()))
+
+
+def vectors(rows: np.ndarray) -> tuple[Vector, ...]:
+    return tuple(Vector(*row) for row in rows.tolist())
+
+
+def matrices(blocks: np.ndarray) -> tuple[Matrix, ...]:
+    return tuple(Matrix(*vectors(block)) for block in blocks)
+
+
+def cleaned(products: np.ndarray, noise: float = 1e-13) -> np.ndarray:
+    """A matrix of inner products (n, n, ...) without those that are rounding beside the two lengths."""
+    size = np.abs(products).reshape(*products.shape[:2], -1).max(axis=-1, initial=0.0)
+    length = np.sqrt(np.diagonal(size))
+    rounding = size <= noise * np.outer(length, length)
+    return np.where(rounding.reshape(*rounding.shape, *[1] * (products.ndim - 2)), 0.0, products)
+
+
+def modal_damping(masses: np.ndarray, stiffness: np.ndarray, ratios: np.ndarray) -> np.ndarray:
+    """D for which the modes, from the slowest on, lose what their damping ratios say: M Phi (2 zeta omega) Phi^T M."""
+    root = np.linalg.cholesky(masses)
+    squares, turned = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, stiffness).T))
+    left = root @ turned  # M Phi
+    return (left * (2 * ratios * np.sqrt(np.maximum(squares, 0.0)))) @ left.T
