@@ -29,6 +29,12 @@ def holding_positions(model: Model) -> tuple[bool, ...]:
     return tuple(holds for loop in model.loops for holds in loop.kind.holonomic)
 
 
+def closing_rows(model: Model) -> list[int] | None:
+    """The numbers of those that hold positions; None if all do."""
+    holds = holding_positions(model)
+    return None if all(holds) else [k for k, each in enumerate(holds) if each]
+
+
 def in_loops(model: Model) -> set[str]:
     """The leading joints that have a part in some loop."""
     around = {i for loop in model.loops for i in _bodies(model, loop)}
@@ -169,9 +175,7 @@ class LoopEquations:
     @classmethod
     def closing(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
         """Those that hold positions, at the user's ``q``: all, unless something rolls."""
-        holds = holding_positions(model)
-        numbers = None if all(holds) else [k for k, each in enumerate(holds) if each]
-        return cls(model, model.expand(q), numbers)
+        return cls(model, model.expand(q), closing_rows(model))
 
     @classmethod
     def independent(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:

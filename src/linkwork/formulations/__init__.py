@@ -10,7 +10,7 @@ from .method import Method
 from .multipliers import ByMultipliers
 from .passive import body_wrenches, passive_forces, with_friction_ahead
 from .problem import OFF_LINE, PARAMETERS, Problem
-from .quantities import joint_forces, velocity_map
+from .quantities import joint_forces, position_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES
 
@@ -38,10 +38,10 @@ __all__ = [
     "methods",
     "momentum",
     "passive_forces",
+    "position_map",
     "references",
     "seeded",
     "sizes",
-    "velocity_map",
     "with_friction_ahead",
     "with_rotor_forces",
     "with_rotors",

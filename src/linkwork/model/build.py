@@ -267,7 +267,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
         Loop(loop.name, loop_kind(loop), *(frame(loop.name, *side) for side in (loop.first, loop.second)))
         for loop in description.loops
     )
-    tips = {loop.name: loop.first for loop in loops if loop.kind.cut and loop.name not in frames}  # where a leg or branch was cut
+    tips = {loop.name: loop.first for loop in loops if loop.kind.cut and loop.name not in frames}  # of legs
     for name, _ in description.forces:
         if name not in frames:
             raise UnknownNameError("frame", name, frames, where=f"{description.name}: forces")

@@ -225,6 +225,11 @@ class Model:
         return len(self.mobility.independent)
 
     @property
+    def n_located(self) -> int:
+        """Number of directions in which positions can change: nv, and more where something rolls."""
+        return len(self.mobility.located)
+
+    @property
     def nq(self) -> int:
         return self.coordinates.nq
 
