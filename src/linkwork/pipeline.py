@@ -12,7 +12,7 @@ import numpy as np
 from .codegen.backend import BACKENDS
 from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
-from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods, velocity_map
+from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods, position_map
 from .function import Function
 from .label import DTYPES, Label
 from .model import Model
@@ -117,13 +117,13 @@ def bound(
 
 
 def tangents(model: Model) -> dict[str, Program]:
-    """Of q, where its derivative is not along its own numbers: dq/dt per independent velocity."""
+    """Of q, where its derivative is not along its own numbers: dq/dt per direction in which it can change."""
     coordinates = model.coordinates
     if not model.loops and all(joint.kind.straight for joint in coordinates.joints):
         return {}
 
     def run(q: list[Any]) -> Mapping[str, Any]:
-        units = velocity_map(model, q) if model.loops else np.eye(model.nv, dtype=int).tolist()
+        units = position_map(model, q)
         columns = [coordinates.rates(q, column) for column in zip(*units, strict=True)]
         return {"tangent": [list(row) for row in zip(*columns, strict=True)]}
 

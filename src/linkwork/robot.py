@@ -440,6 +440,12 @@ class Robot:
         return compile(self, "velocity_map")
 
     @cached_property
+    def position_map(self) -> Function:
+        """G = position_map(q): changes of all positions, as velocities, per direction in which they can change: that of
+        ``velocity_map`` unless something rolls, which can stand at places to which it cannot go straight."""
+        return compile(self, "position_map")
+
+    @cached_property
     def motor_jacobian(self) -> Function:
         """J = motor_jacobian(q): velocities of the motors per independent one; of a parallel robot, J_p^-1."""
         return compile(self, "motor_jacobian")

@@ -62,7 +62,7 @@ def turned_into(joint: JointDescription) -> pin.SE3:
 
 def grown(description: Description) -> tuple[pin.Model, dict[str, tuple[int, pin.SE3]]]:
     """The model, and for each link the joint that carries it and its place there. Frames have the links' names."""
-    model, links = pin.Model(), {description.root: (0, pin.SE3.Identity())}
+    model, links = pin.Model(), dict.fromkeys(("", description.root), (0, pin.SE3.Identity()))  # "" is the ground
     model.gravity.linear = np.array(description.gravity)
     if description.floating:
         number = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")

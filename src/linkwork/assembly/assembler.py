@@ -76,15 +76,15 @@ class Assembler:
                 fix="use q as it is",
             )
         self.model = model
-        self.known = model.mobility.independent
+        self.known = located = model.mobility.located
         if known is not None:
             self.known = tuple(sorted({k for name in known for k in model.joint_freedoms(name)}))
-        if len(self.known) != model.nv or not determines(model, self.known):
+        if len(self.known) != len(located) or not determines(model, self.known):
             raise LinkworkError(
                 "these joints do not determine the positions of the others",
                 where=f"robot {model.name!r}",
                 got=f"{', '.join(self.names) or 'none'} ({len(self.known)} freedoms)",
-                expected=f"{model.nv} freedoms, such as {model.coordinates.of_freedoms(model.mobility.independent)}",
+                expected=f"{len(located)} freedoms, such as {model.coordinates.of_freedoms(located)}",
             )
         self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # in closed form
 
@@ -113,7 +113,7 @@ class Assembler:
     def tolerance(self) -> float:
         """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too."""
         model = self.model
-        return max(1e-12, SLACK * float(np.linalg.norm(LoopEquations.at(model, model.home).residual)))
+        return max(1e-12, SLACK * float(np.linalg.norm(LoopEquations.closing(model, model.home).residual)))
 
     @cached_property
     def given(self) -> Coordinates:

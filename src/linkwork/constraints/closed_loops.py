@@ -10,7 +10,7 @@ from ..model import Model
 from ..scalar import Scalar, is_zero
 from ..scalar.orthogonal import Orthogonal
 from ..scalar.staircase import Staircase
-from .equations import LoopEquations
+from .equations import LoopEquations, closing_rows
 
 Sparse = dict[int, Scalar]  # entries of a vector by index, in order; the others, nearly all in a tree, are zero
 
@@ -34,9 +34,11 @@ class ClosedLoops:
     coordinates, and those of the forced ones, ``tau``, which motors and surroundings give (see ``Mobility``).
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar]):
+    def __init__(self, model: Model, q: Sequence[Scalar], equations: LoopEquations | None = None):
+        """``equations``: those that count, if not all do."""
         self.model, self.q = model, q
-        self.independent = model.mobility.independent
+        self.equations = equations or LoopEquations(model, q)
+        self.independent = model.mobility.independent if equations is None else model.mobility.located
         self.dependent = sorted({*range(model.n_leading)} - {*self.independent})
         self._rows: list[Sparse] = [{} for _ in range(model.n_leading)]  # of G
         for column, k in enumerate(self.independent):
@@ -45,6 +47,13 @@ class ClosedLoops:
                 J_a, = self.equations.columns([k])                                                   # (4)
                 for d, value in zip(self.dependent, self.J_p.solve(J_a), strict=True):
                     self._rows[d][column] = -value                                                   # (56)
+
+    @classmethod
+    def located(cls, model: Model, q: Sequence[Scalar]) -> ClosedLoops:
+        """Of changes of positions instead of velocities, which are the same unless something rolls: it may stand
+        anywhere, but not go there as it likes."""
+        rows = closing_rows(model)
+        return cls(model, q, None if rows is None else LoopEquations(model, q, rows))
 
     @cached_property
     def G(self) -> list[list[Scalar]]:
@@ -57,10 +66,6 @@ class ClosedLoops:
             for column, value in row.items():
                 columns[column][k] = value
         return columns
-
-    @cached_property
-    def equations(self) -> LoopEquations:
-        return LoopEquations(self.model, self.q)
 
     @cached_property
     def J_p(self) -> Staircase:

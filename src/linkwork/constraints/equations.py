@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from ..model import CutJoint, Loop, Model
+from ..model import Loop, LoopKind, Model
 from ..scalar import Scalar
 from ..scalar.orthogonal import dot
-from ..spatial import Matrix, Pose, Transform, Vector
+from ..spatial import Matrix, Motion, Pose, Transform, Vector
 
 Row = TypeVar("Row")
 
@@ -24,11 +24,29 @@ def row_names(model: Model) -> list[str]:
     return [f"{loop.name}.{row}" for loop in model.loops for row in loop.kind.rows]
 
 
+def holding_positions(model: Model) -> tuple[bool, ...]:
+    """Of each equation: does it hold positions, or velocities alone?"""
+    return tuple(holds for loop in model.loops for holds in loop.kind.holonomic)
+
+
+def closing_rows(model: Model) -> list[int] | None:
+    """The numbers of those that hold positions; None if all do."""
+    holds = holding_positions(model)
+    return None if all(holds) else [k for k, each in enumerate(holds) if each]
+
+
 def in_loops(model: Model) -> set[str]:
     """The leading joints that have a part in some loop."""
-    ends = [(loop.first.body, loop.second.body) for loop in model.loops]
-    around = {i for a, b in ends for i in {*_branch(model, a)} ^ {*_branch(model, b)}}
+    around = {i for loop in model.loops for i in _bodies(model, loop)}
     return {model.joint(i).leader or model.joint(i).name for i in around}
+
+
+def _bodies(model: Model, loop: Loop) -> set[int]:
+    """Those whose joints have a part in it."""
+    if loop.kind.ratios:
+        tied = {model.tree.velocity_names.index(name) for name, _ in loop.kind.ratios}
+        return {i for i, _ in model.outward() if tied & {*model.freedoms(i)}}
+    return {*_branch(model, loop.first.body)} ^ {*_branch(model, loop.second.body)}
 
 
 @dataclass(frozen=True)
@@ -44,7 +62,9 @@ class Step:
 class Way:
     """The joints from ``first`` to ``second``, and where ``second`` is, all seen from ``first``."""
 
-    kind: CutJoint
+    model: Model
+    kind: LoopKind
+    q: Sequence[Scalar]
     steps: list[Step]
     end: Pose
 
@@ -60,7 +80,73 @@ class Way:
             if i not in inner:
                 at = at.then(model.transform(i, q))
                 steps.append(Step(i, 1, at))
-        return Way(loop.kind, steps, at.then(loop.second.pose))
+        return Way(model, loop.kind, q, steps, at.then(loop.second.pose))
+
+    @property
+    def residual(self) -> list[Scalar]:
+        return self.kind.residual(self.end)
+
+    @property
+    def aligned(self) -> Scalar:
+        return self.kind.aligned(self.end)
+
+    def slopes(self) -> Iterator[tuple[int, list[Scalar]]]:
+        """What is held of a unit velocity of each freedom of the tree on the way."""
+        for step in self.steps:
+            for k, S in zip(self.model.freedoms(step.body), self.model.subspace(step.body, self.q), strict=True):
+                angular = step.at.outward(S.angular) * step.side
+                linear = step.at.outward(S.linear) * step.side + angular.cross(self.end.origin - step.at.origin)
+                yield k, self.kind.held(self.end, Motion(linear, angular))
+
+    def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
+        w, wd, velocity, acceleration, at = Vector(), Vector(), Vector(), Vector(), Vector()
+        for step in self.steps:
+            arm, at = step.at.origin - at, step.at.origin
+            own = self.model.joint_motion(step.body, self.q, v)
+            change = self.model.joint_drift(step.body, self.q, v)
+            slide, turn = step.at.outward(own.linear) * step.side, step.at.outward(own.angular) * step.side
+            velocity = velocity + w.cross(arm) + slide
+            acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide)
+            acceleration = acceleration + step.at.outward(change.linear) * step.side
+            wd = wd + w.cross(turn) + step.at.outward(change.angular) * step.side
+            w = w + turn
+        arm = self.end.origin - at
+        acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm))
+        return self.kind.drift(self.end, Motion(velocity + w.cross(arm), w), Motion(acceleration, wd))
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Joints whose positions keep a sum: there is no way to walk. ``terms``: freedom of the tree, entry of q, ratio."""
+
+    kind: LoopKind
+    terms: list[tuple[int, Scalar, float]]
+    offset: float
+
+    @staticmethod
+    def between(model: Model, loop: Loop, q: Sequence[Scalar]) -> Tie:
+        names, terms = model.tree.velocity_names, []
+        for name, ratio in loop.kind.ratios:
+            k = names.index(name)
+            place = model.tree.position_of(k)
+            assert place is not None  # check has refused others
+            terms.append((k, q[place], ratio))
+        return Tie(loop.kind, terms, loop.kind.offset)
+
+    @property
+    def residual(self) -> list[Scalar]:
+        return [sum((ratio * x for _, x, ratio in self.terms), start=-self.offset)]
+
+    @property
+    def aligned(self) -> Scalar:
+        return 1
+
+    def slopes(self) -> Iterator[tuple[int, list[Scalar]]]:
+        return ((k, [ratio]) for k, _, ratio in self.terms)
+
+    def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
+        del v
+        return [0]
 
 
 def _branch(model: Model, body: int) -> list[int]:
@@ -79,7 +165,7 @@ class LoopEquations:
 
     def __init__(self, model: Model, q: Sequence[Scalar], numbers: Sequence[int] | None = None):
         self.model, self.q, self.numbers = model, q, numbers
-        self._walked: list[Way] = []
+        self._walked: list[Way | Tie] = []
 
     @classmethod
     def at(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
@@ -87,39 +173,42 @@ class LoopEquations:
         return cls(model, model.expand(q))
 
     @classmethod
+    def closing(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
+        """Those that hold positions, at the user's ``q``: all, unless something rolls."""
+        return cls(model, model.expand(q), closing_rows(model))
+
+    @classmethod
     def independent(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
         """Those that do not follow from others."""
         return cls(model, q, model.mobility.rows)
 
-    def ways(self) -> Iterator[Way]:
+    def ways(self) -> Iterator[Way | Tie]:
         """One for each loop, walked when it is first asked for."""
         for k, loop in enumerate(self.model.loops):
             if k == len(self._walked):
-                self._walked.append(Way.around(self.model, loop, self.q))
+                walk = Tie.between if loop.kind.ratios else Way.around
+                self._walked.append(walk(self.model, loop, self.q))
             yield self._walked[k]
 
     @cached_property
     def residual(self) -> list[Scalar]:
-        """By how much every loop is open: metres and, for small ones, radians."""
-        return self._asked([row for way in self.ways() for row in way.kind.residual(way.end)])
+        """By how much every loop is open: metres and, for small ones, radians; zero where positions are not held."""
+        return self._asked([row for way in self.ways() for row in way.residual])
 
     @cached_property
     def aligned(self) -> list[Scalar]:
         """For each loop a number that is positive if no axis, and no frame, is turned by more than a right angle."""
-        return [way.kind.aligned(way.end) for way in self.ways()]
+        return [way.aligned for way in self.ways()]
 
     @cached_property
     def J(self) -> list[list[Scalar]]:
-        """Rate of the residual of closed loops per velocity of each leading joint."""
+        """Rate of the residual of closed loops per velocity of each leading joint; of rolling, how it would slip."""
         model, rows = self.model, []
         for way in self.ways():
             own: list[list[Scalar]] = [[0] * model.n_tree for _ in way.kind.rows]
-            for step in way.steps:
-                for k, S in zip(model.freedoms(step.body), model.subspace(step.body, self.q), strict=True):
-                    angular = step.at.outward(S.angular) * step.side
-                    linear = step.at.outward(S.linear) * step.side + angular.cross(way.end.origin - step.at.origin)
-                    for row, value in zip(own, way.kind.held(way.end, linear, angular), strict=True):
-                        row[k] = value
+            for k, held in way.slopes():
+                for row, value in zip(own, held, strict=True):
+                    row[k] = value
             rows += own
         return model.collect_rows(self._asked(rows))
 
@@ -128,26 +217,11 @@ class LoopEquations:
         return [[row[k] for row in self.J] for k in freedoms]
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """Second rate of the residual of closed loops when the joints do not accelerate, at tree velocities ``v``."""
-        rows: list[Scalar] = []
-        for way in self.ways():
-            w, wd, acceleration, at = Vector(), Vector(), Vector(), Vector()
-            for step in way.steps:
-                arm, at = step.at.origin - at, step.at.origin
-                own = self.model.joint_motion(step.body, self.q, v)
-                change = self.model.joint_drift(step.body, self.q, v)
-                slide, turn = step.at.outward(own.linear) * step.side, step.at.outward(own.angular) * step.side
-                acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide)
-                acceleration = acceleration + step.at.outward(change.linear) * step.side
-                wd = wd + w.cross(turn) + step.at.outward(change.angular) * step.side
-                w = w + turn
-            arm = way.end.origin - at
-            acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm))
-            rows += way.kind.drift(way.end, w, acceleration, wd)
-        return self._asked(rows)
+        """Rate of J v when the joints do not accelerate, at tree velocities ``v``."""
+        return self._asked([row for way in self.ways() for row in way.drift(v)])
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """J v: of the residual, at velocities ``v`` of the leading joints."""
+        """J v: of the residual, or of slipping, at velocities ``v`` of the leading joints."""
         return [dot(row, v) for row in self.J]
 
     def _asked(self, rows: list[Row]) -> list[Row]:

@@ -30,7 +30,7 @@ def closed(model: Model, description: Description) -> Model:
 
 def check_home(description: Description, given: Model, closed: Model) -> Iterator[Finding]:
     """What is suspicious about home, as the file has ``given`` it and with the loops ``closed``."""
-    gap = max((abs(float(r)) for r in LoopEquations.at(closed, closed.home).residual), default=0.0)
+    gap = max((abs(float(r)) for r in LoopEquations.closing(closed, closed.home).residual), default=0.0)
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are taken as closed"
         yield Finding("warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708")

@@ -7,6 +7,7 @@ so a freedom counts only if the loops close beside home as well, on all ways tha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -14,10 +15,10 @@ from itertools import chain
 import numpy as np
 
 from ..errors import ModelError
-from ..model import Mobility, Model
+from ..model import CUT_JOINTS, Contact, Loop, Mobility, Model
 from .closing import closer, search, shortest
-from .equations import LoopEquations, in_loops
-from .rows import NOTHING, independent_rows, leading_jacobian
+from .equations import LoopEquations, Way, in_loops
+from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian
 
 CLOSED = 1e-10  # metres and radians
 OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning
@@ -26,20 +27,28 @@ STEPS = 200
 RANK = 1e-5  # of the largest singular value; at a double root, positions, and so the least one, are known to 1e-7
 ALIKE = 1e-6  # relative: columns this alike are equally good, whatever their last bits say
 SLACK = 10  # times the residual that is left at home
+FLAT = 1e-6  # radians: an axle closer to the normal of its plane
 BESIDE = 0.05, 0.006  # radians or metres: how far beside home the loops must close, at one of them
 
 
 def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool = False) -> Model:
     """The robot with its loops closed at ``home`` (a first guess until now) and its freedoms told apart."""
+    _require_upright(model)
     q = _closed_home(model, independent)
     _require_closed(model, q)
     model = replace(model, home=tuple(q.tolist()))
-    J = leading_jacobian(model, q)
-    rank = _rank(J)
-    _require_moving(model, q, J, rank)
+    J, held = leading_jacobian(model, q), closing_jacobian(model, q)
+    rank, closing = _rank(J), _rank(held)
+    _require_moving(model, q, held, closing)
+    if len(held) < len(J):
+        _require_rolling(model, q, J, rank, held)
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
     mobility = _mobility(model, J, chosen, redundant)
-    return replace(model, closed_mobility=replace(mobility, rows=independent_rows(model, rank)))
+    others = [k for k in range(model.n_leading) if k not in chosen]
+    located = _left(model, held, closing, [others, chosen])
+    return replace(
+        model, closed_mobility=replace(mobility, rows=independent_rows(model, rank, closing), located=located)
+    )
 
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
@@ -57,7 +66,7 @@ def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np
     along = np.eye(model.n_leading) if along is None else along
 
     def step(at: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        equations = LoopEquations.at(model, at[0].tolist())
+        equations = LoopEquations.closing(model, at[0].tolist())
         moved = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
         return np.array([moved]), np.array([equations.residual], float)
 
@@ -79,7 +88,12 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
         if OPEN <= gap < ALMOST:
             fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
         if gap >= OPEN:
-            gaps.append(f"loop {loop.name!r} stays open by {gap:.2g} at best")
+            gaps.append(f"{_called(loop)} stays open by {gap:.2g} at best")
+            if isinstance(loop.kind, Contact):
+                gaps[-1] = f"{_called(loop)} is off its plane by {gap:.2g} m at best"
+                fix = "check its radius, where it sits, and the frame of its plane (z is the normal)"
+            elif loop.kind.ratios:
+                fix = f"check its ratios and its offset, {loop.kind.offset:g}, and that no other loop contradicts it"
         elif LoopEquations.at(alone, q.tolist()).aligned[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
             fix = "turn one of the two frames round"
@@ -92,14 +106,61 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
     )
 
 
+def _called(loop: Loop) -> str:
+    """What it is, for messages."""
+    return f"{'loop' if loop.kind.cut else loop.kind.name} {loop.name!r}"
+
+
+def _require_upright(model: Model) -> None:
+    """A wheel that lies flat has no way to roll."""
+    for loop, way in zip(model.loops, LoopEquations.at(model, model.home).ways(), strict=True):
+        if isinstance(way, Way) and isinstance(loop.kind, Contact) and len(loop.kind.rows) > 1:
+            z = [float(x) for x in way.end.rotation.columns[2]]
+            if (lean := math.hypot(z[0], z[1])) < FLAT:
+                raise ModelError(
+                    f"the {loop.kind.name} lies flat on its plane",
+                    where=f"robot {model.name!r}, {loop.kind.name} {loop.name!r}",
+                    got=f"an axle that leans out of the normal by {lean:.1g} rad",
+                    expected="z of its frame along the axle, z of the plane's frame along the normal",
+                    fix="turn one of the frames (rpy: [pi/2, 0, 0]), or choose another home position",
+                )
+
+
+def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held: np.ndarray) -> None:
+    """Wheels must leave each other a motion, and their equations must be as many beside home as there."""
+    wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
+    free = np.linalg.svd(J)[2][rank:]
+    glides = tuple(Loop(loop.name, CUT_JOINTS["spherical"], loop.first, loop.second) for loop in wheels)
+    centres = leading_jacobian(replace(model, loops=glides), q)
+    if not np.abs(centres @ free.T).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0):
+        raise ModelError(
+            "the wheels hold each other fast: nothing that they allow moves one of them",
+            where=f"robot {model.name!r}",
+            got=f"{len(free)} freedoms, with {', '.join(map(_called, wheels))}",
+            expected="axles that are parallel, or meet above one point of the plane",
+            fix="turn a wheel's frame or let it steer; or let it slip across (kind: omni) or glide (kind: glide)",
+        )
+    ways = np.random.default_rng(0).normal(size=(3, model.n_leading))
+    ways -= (np.linalg.pinv(held, rcond=RANK) @ (held @ ways.T)).T
+    beside = [_settled(model, np.array(model.moved(q.tolist(), (BESIDE[0] * way).tolist()))) for way in ways]
+    general = max(_rank(leading_jacobian(model, at)) for at in beside)
+    if general > rank:
+        raise ModelError(
+            "home is a singular position of what rolls",
+            where=f"robot {model.name!r}",
+            got=f"{model.n_leading - rank} freedoms there, {model.n_leading - general} beside it",
+            fix="choose another home position; or tie what steers together by gears, or let a wheel slip (kind: omni)",
+        )
+
+
 def determines(model: Model, known: Sequence[int]) -> bool:
-    """Do these freedoms of the leading joints tell all others, at home?"""
+    """Do positions along these freedoms of the leading joints tell all others, at home?"""
     others = [k for k in range(model.n_leading) if k not in known]
-    return _rank(leading_jacobian(model, np.array(model.home))[:, others]) == len(others)
+    return _rank(closing_jacobian(model, np.array(model.home))[:, others]) == len(others)
 
 
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
-    return np.array(LoopEquations.at(model, q.tolist()).residual, float)
+    return np.array(LoopEquations.closing(model, q.tolist()).residual, float)
 
 
 def _rank(J: np.ndarray) -> int:
@@ -123,7 +184,7 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
     size = BESIDE[0]
     others = [at for at in (beside(size, way) for way in ways) if _is_closed(model, at, limit)]
     others = [at for at in others if np.abs(at - q).max() > 0.1 * size]
-    general = max((_rank(leading_jacobian(model, at)) for at in others), default=rank)
+    general = max((_rank(closing_jacobian(model, at)) for at in others), default=rank)
     first = f"{len(free)} freedoms there"
     if not others:
         raise ModelError(

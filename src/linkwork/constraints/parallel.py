@@ -33,6 +33,8 @@ def platform_and_legs(model: Model) -> Parallel | str:
         return "it does not work with mimic joints"
     if model.moving_base:
         return "it is for a fixed base, and the base floats"
+    if other := [loop.name for loop in model.loops if not isinstance(loop.kind, CutJoint)]:
+        return f"it is for legs that joints hold to their platform, and {other[0]!r} is none"
     held = set.intersection(*({loop.first.body, loop.second.body} for loop in model.loops)) if model.loops else set()
     if not held - {0}:
         return "it is for a platform on legs, and no link is held by all loops"
@@ -58,4 +60,5 @@ def _freedoms(model: Model, bodies: Iterable[int]) -> tuple[int, ...]:
 
 def _leg(model: Model, loop: Loop, platform: int) -> Leg:
     tip, hold = (loop.first, loop.second) if loop.second.body == platform else (loop.second, loop.first)
+    assert isinstance(loop.kind, CutJoint)
     return Leg(loop.name, loop.kind, _chain(model, tip.body), tip, hold)

@@ -11,15 +11,15 @@ import numpy as np
 
 from ..model import Model
 from .closing import closer, numbers, shortest
-from .equations import LoopEquations
+from .equations import LoopEquations, holding_positions
 
 HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians or metres
 NOTHING = 1e-9  # of the largest row: one that is never larger tells nothing
 BETTER = 1.05  # how many times better a choice must be to be preferred to one found before
 
 
-def independent_rows(model: Model, rank: int) -> tuple[int, ...]:
-    """As many rows of the loops' Jacobian as its rank."""
+def independent_rows(model: Model, rank: int, closing: int) -> tuple[int, ...]:
+    """As many rows of the loops' Jacobian as its ``rank``; of those that hold positions, ``closing``."""
     home = np.array(model.home)
     seen = [leading_jacobian(model, home)]
     some = _telling(seen)
@@ -28,7 +28,8 @@ def independent_rows(model: Model, rank: int) -> tuple[int, ...]:
     seen += _around(model, home, rank)
     some = _telling(seen)
     best, worst = (), 0.0
-    for rows in dict.fromkeys(_well_apart(J, some, rank) for J in seen):
+    first = [row for row in some if holding_positions(model)[row]]
+    for rows in dict.fromkeys(_well_apart(J, [*[first] * closing, *[some] * (rank - closing)]) for J in seen):
         if (least := min(_apart(other, rows) for other in seen)) > BETTER * worst:
             best, worst = rows, least
     return best
@@ -54,17 +55,17 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
             heading = step  # as straight on as the loops allow
             q = np.array(model.moved(q.tolist(), (STRIDE * step / np.abs(step).max()).tolist()))
             for _ in range(3):
-                q = np.array(closer(LoopEquations.at(model, q.tolist()), q.tolist(), shortest(every)))
-            if not np.abs(LoopEquations.at(model, q.tolist()).residual).max() < 1e-3:
+                q = np.array(closer(LoopEquations.closing(model, q.tolist()), q.tolist(), shortest(every)))
+            if not np.abs(LoopEquations.closing(model, q.tolist()).residual).max(initial=0.0) < 1e-3:
                 break  # the end of what can be reached this way
             found.append(leading_jacobian(model, q))
     return found
 
 
-def _well_apart(J: np.ndarray, rows: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Row by row the one with the most that the others do not say."""
+def _well_apart(J: np.ndarray, choices: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Row by row, of each of the ``choices``, the one with the most that the others do not say."""
     rest, chosen = J.copy(), []
-    for _ in range(rank):
+    for rows in choices:
         sizes = [np.linalg.norm(rest[r]) if r not in chosen else 0.0 for r in rows]
         best = rows[int(np.argmax(np.round(np.array(sizes) / max(sizes), 6)))]  # the first of equals
         direction = rest[best] / np.linalg.norm(rest[best])
@@ -82,3 +83,8 @@ def _apart(J: np.ndarray, rows: tuple[int, ...]) -> float:
 def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     """Rates of the residual per velocity of each leading joint, at the user's q."""
     return numbers(LoopEquations.at(model, q.tolist()).J, model.n_leading)
+
+
+def closing_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
+    """The rows of it that hold positions."""
+    return numbers(LoopEquations.closing(model, q.tolist()).J, model.n_leading)

@@ -11,7 +11,7 @@ from .method import Method
 from .multipliers import ByMultipliers
 from .passive import body_wrenches, passive_forces, with_friction_ahead
 from .problem import OFF_LINE, PARAMETERS, Problem
-from .quantities import joint_forces, velocity_map
+from .quantities import joint_forces, position_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES
 from .whole import whole_inertia, whole_inverse
@@ -40,10 +40,10 @@ __all__ = [
     "methods",
     "momentum",
     "passive_forces",
+    "position_map",
     "references",
     "seeded",
     "sizes",
-    "velocity_map",
     "whole_inertia",
     "whole_inverse",
     "with_friction_ahead",

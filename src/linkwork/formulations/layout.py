@@ -32,6 +32,7 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "tau_known": (mobility.free, FORCE),
         "motors": (mobility.motors, FORCE),
         "joints": (everything, VELOCITY),
+        "dq": (mobility.located, VELOCITY),
     }
     return {"q": coordinates.positions} | {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
 

@@ -215,6 +215,10 @@ def velocity_map(model: Model, q: Scalars) -> list[list[Scalar]]:
     return ClosedLoops(model, model.expand(q)).G
 
 
+def position_map(model: Model, q: Scalars) -> list[list[Scalar]]:
+    return ClosedLoops.located(model, model.expand(q)).G
+
+
 def joint_velocities(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     return ClosedLoops(model, model.expand(q)).leading(v)
 

@@ -34,8 +34,8 @@ count. That is the parent's frame, or `origin: {d, r, ...}` in it.
 
 Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. What a joint with
 several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_drives`` tells of
-`friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `home`, `independent`, `actuation` and
-`forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
+`friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `rolling`, `gears`, `home`, `independent`,
+`actuation` and `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
 `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
@@ -56,7 +56,7 @@ from ..model.description import STANDARD_GRAVITY, Description, JointDescription,
 from ..model.joints import JointKind, joint_kind
 from ..model.rotations import quaternion_from_rotation
 from .mdh_drives import read_transmissions
-from .mdh_loops import read_forces, read_home, read_independent, read_loops
+from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_parallel import modules_of, read_module, stands_on
 from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
 
@@ -106,6 +106,8 @@ class _Reader(Tables):
             frames = self.read_frames(top)
             self.read_drives(top, whole)
             read_loops(self, top, frames)
+            read_rolling(self, top, frames)
+            read_gears(self, top)
             read_home(self, top, whole)
             read_independent(self, top)
             forces = read_forces(self, top, frames)
@@ -120,7 +122,7 @@ class _Reader(Tables):
         self.turn_joints(top, own)
 
         def placed(side: Side) -> Side:
-            return side[0], seen[side[0]] @ side[1]
+            return (side[0], seen[side[0]] @ side[1]) if side[0] else side
 
         return Description(
             name=name,
@@ -130,8 +132,8 @@ class _Reader(Tables):
             floating=self.floating,
             frames={name: placed(side) for name, side in frames.items()},
             loops=tuple(
-                LoopDescription(name, kind, placed(first), placed(second))
-                for name, (kind, first, second) in self.loops.items()
+                LoopDescription(name, kind, placed(first), placed(second), **more)
+                for name, (kind, first, second, more) in self.loops.items()
             ),
             home=self.home,
             independent=tuple(self.independent),

@@ -183,4 +183,4 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
         last = links[tables.name(row.pop("link"), "link", links)] if "link" in row else last
         tip = tables.placement(row, given["tip"])
     kind = tables.name(given["closure"], "kind of closure", CUT_JOINTS)
-    tables.loops[name] = kind, (last, tip), (platform, end)
+    tables.loops[name] = kind, (last, tip), (platform, end), {}

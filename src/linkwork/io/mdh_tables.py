@@ -24,6 +24,8 @@ TABLES = (
     "drives",
     "frames",
     "loops",
+    "rolling",
+    "gears",
     "home",
     "forces",
     "transmissions",
@@ -101,7 +103,7 @@ class Tables(Nodes):
         self.links: dict[str, LinkInertia | None] = {}
         self.distal: dict[str, Placement] = {}
         self.driven: set[str] = set()
-        self.loops: dict[str, tuple[str, Side, Side]] = {}  # name -> kind, first, second
+        self.loops: dict[str, tuple[str, Side, Side, dict[str, Any]]] = {}  # name -> kind, first, second, more
         self.home: dict[str, float | tuple[float, ...]] = {}
         self.standing: dict[str, Placement] = {}  # where bodies that float stand at home, by joint
         self.independent: list[str] = []

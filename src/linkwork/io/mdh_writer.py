@@ -13,7 +13,16 @@ import numpy as np
 
 from ..errors import ModelError
 from ..forces import LAWS
-from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
+from ..model.contacts import CONTACTS
+from ..model.cut_joints import CUT_JOINTS
+from ..model.description import (
+    STANDARD_GRAVITY,
+    Description,
+    JointDescription,
+    LinkInertia,
+    LoopDescription,
+    Placement,
+)
 from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
@@ -75,6 +84,8 @@ def write_mdh(description: Description) -> str:
         ),
     )
     lines += _table("loops", _loops(description, turned, sources))
+    lines += _table("rolling", _rolling(description, turned, sources))
+    lines += _table("gears", _gears(description, sources))
     if home := _home(description):
         lines.append(f"home: {_flow(home)}")
     if description.independent:
@@ -184,10 +195,45 @@ def _written(unit: str):
 
 def _loops(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
     for loop in description.loops:
-        row = {"name": _text(loop.name), "kind": loop.kind}
-        for key, (link, placement) in (("first", loop.first), ("second", loop.second)):
-            row[key] = _flow({"link": _text(link), **_parameters(turned[link].inverse() @ placement)})
-        yield sources.added(row, f"loops.{loop.name}")
+        if loop.kind in CUT_JOINTS:
+            row = {"name": _text(loop.name), "kind": loop.kind}
+            row |= {key: _side(side, turned) for key, side in (("first", loop.first), ("second", loop.second))}
+            yield sources.added(row, f"loops.{loop.name}")
+
+
+def _rolling(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
+    for loop in description.loops:
+        if loop.kind in CONTACTS:
+            row = {"name": _text(loop.name), "kind": loop.kind, "wheel": _side(loop.second, turned)}
+            if (plane := _side(loop.first, turned)) != "{}":
+                row["plane"] = plane
+            yield sources.added(row | _values(numbers_of(loop)), f"rolling.{loop.name}")
+
+
+def _gears(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
+    for loop in description.loops:
+        if loop.ratios:
+            ratios = _flow({_text(name): _number(ratio) for name, ratio in loop.ratios.items()})
+            row = {"name": _text(loop.name), "joints": ratios} | _values(numbers_of(loop))
+            yield sources.added(row, f"gears.{loop.name}")
+
+
+def _side(side: tuple[str, Placement], turned: Mapping[str, Placement]) -> str:
+    link, placement = side
+    if not link:
+        return _flow(_parameters(placement))
+    return _flow({"link": _text(link), **_parameters(turned[link].inverse() @ placement)})
+
+
+def numbers_of(loop: LoopDescription) -> dict[str, float]:
+    """Those that are not as they are if nothing is said."""
+    default = LoopDescription("", "", loop.first, loop.second)
+    values = {key: getattr(loop, key) for key in ("radius", "friction", "offset")}
+    return {key: value for key, value in values.items() if value != getattr(default, key)}
+
+
+def _values(row: Mapping[str, float]) -> dict[str, str]:
+    return {key: _number(value) for key, value in row.items()}
 
 
 def _home(description: Description) -> dict[str, str]:

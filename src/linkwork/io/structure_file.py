@@ -3,6 +3,10 @@
     loops:                                       # cut joints: the kind, and the two frames that it holds together
       - {kind: revolute, first: rod_end, second: rocker_pin}
       - {name: cut, kind: spherical, first: {link: arm, xyz: [0, 0, 0.3]}, second: {frame: socket}}
+    rolling:
+      - {name: left, kind: wheel, wheel: {link: left_wheel, rpy: [pi/2, 0, 0]}, radius: 0.1, friction: 0.8}
+    gears:
+      - {joints: {motor: 1, wheel: -20}}
     roles: {passive: [rod, rocker], elastic: [spring]}    # other joints are active
     weights: {left_motor: 2}                     # of their forces, under redundant actuation
     home: {crank: 60 deg, ball: [0, 0, 1, 0]}
@@ -29,17 +33,21 @@ from typing import Any
 import numpy as np
 import yaml
 
+from ..model.contacts import CONTACTS
+from ..model.cut_joints import CUT_JOINTS
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
 from ..model.drive import FrictionLaw
 from ..model.joints import JointKind, joint_kind
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
-from .mdh_loops import read_forces, read_home, read_independent, read_loops
+from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_tables import Row, Scope, Tables
-from .mdh_writer import law_name
+from .mdh_writer import law_name, numbers_of
 from .rpy import rpy_from_rotation
 
 KEYS = (
     "loops",
+    "rolling",
+    "gears",
     "roles",
     "weights",
     "home",
@@ -85,9 +93,11 @@ class _Reader(Tables):
         with self.collecting():
             top = self.top(text)
             self.links = {link.name: link.inertia for link in description.links}
-            self.joints = {joint.name: {"kind": joint.kind} for joint in description.joints}
+            self.joints = {joint.name: {"kind": joint.kind, "child": joint.child} for joint in description.joints}
             frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
             read_loops(self, top, frames)
+            read_rolling(self, top, frames)
+            read_gears(self, top)
             read_home(self, top, Scope(""))
             read_independent(self, top)
             forces = read_forces(self, top, description.frames)
@@ -110,7 +120,10 @@ class _Reader(Tables):
             )
             for joint in description.joints
         )
-        loops = (LoopDescription(name, *rest) for name, rest in self.loops.items())
+        loops = (
+            LoopDescription(name, kind, first, second, **more)
+            for name, (kind, first, second, more) in self.loops.items()
+        )
         return replace(
             description,
             joints=tuple(changed),
@@ -165,6 +178,18 @@ def write_structure(description: Description) -> str:
         "loops": [
             {"name": loop.name, "kind": loop.kind, "first": _side(*loop.first), "second": _side(*loop.second)}
             for loop in description.loops
+            if loop.kind in CUT_JOINTS
+        ],
+        "rolling": [
+            {"name": loop.name, "kind": loop.kind, "wheel": _side(*loop.second), "plane": _side(*loop.first)}
+            | numbers_of(loop)
+            for loop in description.loops
+            if loop.kind in CONTACTS
+        ],
+        "gears": [
+            {"name": loop.name, "joints": dict(loop.ratios)} | numbers_of(loop)
+            for loop in description.loops
+            if loop.ratios
         ],
         "roles": {role: names for role, names in named.items() if names},
         "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
@@ -184,7 +209,8 @@ def write_structure(description: Description) -> str:
 
 def _side(link: str, placement: Placement) -> dict[str, Any]:
     xyz, rpy = placement.translation.tolist(), list(rpy_from_rotation(placement.rotation))
-    return {"link": link} | {key: value for key, value in (("xyz", xyz), ("rpy", rpy)) if any(value)}
+    placed = {key: value for key, value in (("xyz", xyz), ("rpy", rpy)) if any(value)}
+    return {"link": link} | placed if link else placed
 
 
 def _force(description: Description, frame: str, law: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from .build import build
 from .chain import chain
 from .changes import carrying, changed
 from .checks import check, raise_errors
+from .contacts import CONTACTS, Contact
 from .coordinates import Coordinates, Layout, Segment
 from .cut_joints import CUT_JOINTS, CutJoint
 from .describe import describe
@@ -37,6 +38,8 @@ from .flexible.modal import Modal
 from .flexible.modes import ElasticModes
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
+from .loop_kind import LoopKind
+from .loop_kinds import LOOP_KINDS, loop_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
 from .physical import ELEMENTS, body_of, pseudo_inertia, unphysical
 

@@ -19,11 +19,11 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
-from .cut_joints import CUT_JOINTS
 from .description import Description, JointDescription, LinkInertia, Mimic, Placement
 from .drive import Transmission
 from .joints import FIXED, FLOATING
 from .loop_checks import tells_position
+from .loop_kinds import loop_kind
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import joined, placement_of, screws, snapped
 from .rotations import cos_sin
@@ -280,6 +280,7 @@ def _finish(
         if node.joint is not None:
             bodies.append(Body(node.name, node.parent, _joint(node.joint, node.chain), totals[-1]))
     where = {name: (i, placement) for i, node in enumerate(tree) for name, placement in node.links.items()}
+    where[""] = 0, Placement()  # the ground
 
     def frame(name: str, link: str, placement: Placement) -> Frame:
         body, placed = where[link]
@@ -288,10 +289,10 @@ def _finish(
     for name, (link, placement) in description.frames.items():
         frames[name] = frame(name, link, placement)
     loops = tuple(
-        Loop(loop.name, CUT_JOINTS[loop.kind], *(frame(loop.name, *side) for side in (loop.first, loop.second)))
+        Loop(loop.name, loop_kind(loop), *(frame(loop.name, *side) for side in (loop.first, loop.second)))
         for loop in description.loops
     )
-    tips = {loop.name: loop.first for loop in loops if loop.name not in frames}  # where a leg or branch was cut
+    tips = {loop.name: loop.first for loop in loops if loop.kind.cut and loop.name not in frames}  # of legs
     for name, _ in description.forces:
         if name not in frames:
             raise UnknownNameError("frame", name, frames, where=f"{description.name}: forces")

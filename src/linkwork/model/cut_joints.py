@@ -1,7 +1,6 @@
 """The kinds of cut joint: which of the six motions of the frame ``second`` against the frame ``first`` each holds.
 
-Everything is seen from ``first`` and in its axes; ``end`` is where ``second`` is. Turns are told by sines: a residual
-is zero, too, where an axis points exactly the wrong way, which ``aligned`` tells.
+Turns are told by sines: a residual is zero, too, where an axis points exactly the wrong way, which ``aligned`` tells.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..scalar import Scalar
-from ..spatial import AXES, Pose, Vector, X, Y, Z
+from ..spatial import AXES, Motion, Pose, Vector, X, Y, Z
+from .loop_kind import LoopKind
 
 
 class Turns:
@@ -76,12 +76,13 @@ class NoTurns(Turns):
 
 
 @dataclass(frozen=True)
-class CutJoint:
+class CutJoint(LoopKind):
     """``shifts``: directions in which the origins stay together; ``turns``: how the axes are held."""
 
     name: str
     shifts: tuple[Vector, ...]
     turns: Turns
+    cut = True
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -93,24 +94,20 @@ class CutJoint:
         return self.shifts == AXES
 
     def residual(self, end: Pose) -> list[Scalar]:
-        """By how much it is open: metres and, for small ones, radians."""
         return [*(direction.dot(end.origin) for direction in self.shifts), *self.turns.residual(end)]
 
     def aligned(self, end: Pose) -> Scalar:
-        """A number that is positive if no axis, and no frame, is turned by more than a right angle."""
         return self.turns.aligned(end)
 
-    def held(self, end: Pose, linear: Vector, angular: Vector) -> list[Scalar]:
-        """The components of a motion of ``second`` that it does not allow."""
+    def held(self, end: Pose, moving: Motion) -> list[Scalar]:
         return [
-            *(direction.dot(linear) for direction in self.shifts),
-            *(direction.dot(angular) for direction in self.turns.directions(end)),
+            *(direction.dot(moving.linear) for direction in self.shifts),
+            *(direction.dot(moving.angular) for direction in self.turns.directions(end)),
         ]
 
-    def drift(self, end: Pose, w: Vector, linear: Vector, angular: Vector) -> list[Scalar]:
-        """Second rate of the residual: that of an acceleration of ``second``, and of directions that move with it."""
-        rows, n = self.held(end, linear, angular), len(self.shifts)
-        return [*rows[:n], *(x + y for x, y in zip(rows[n:], self.turns.drift(end, w), strict=True))]
+    def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
+        rows, n = self.held(end, accelerating), len(self.shifts)
+        return [*rows[:n], *(x + y for x, y in zip(rows[n:], self.turns.drift(end, moving.angular), strict=True))]
 
 
 _KINDS = (

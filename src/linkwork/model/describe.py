@@ -49,9 +49,10 @@ def describe(model: Model) -> Description:
         )
 
     def side(frame: Frame) -> tuple[str, Placement]:
-        return names[frame.body], at[frame.body].inverse() @ _placement(frame.pose)
+        name = "" if floating and not frame.body else names[frame.body]
+        return name, at[frame.body].inverse() @ _placement(frame.pose)
 
-    cut = {loop.first for loop in model.loops}
+    cut = {loop.first for loop in model.loops if loop.kind.cut}
     frames = {
         frame.name: side(frame)
         for frame in model.frames.values()
@@ -67,7 +68,8 @@ def describe(model: Model) -> Description:
         floating=floating,
         frames=frames,
         loops=tuple(
-            LoopDescription(loop.name, loop.kind.name, side(loop.first), side(loop.second)) for loop in model.loops
+            LoopDescription(loop.name, loop.kind.name, side(loop.first), side(loop.second), **loop.kind.told())
+            for loop in model.loops
         ),
         home=_home(model),
         independent=tuple(_independent(model)),

@@ -146,12 +146,21 @@ class LoopDescription:
     A revolute joint leaves free the turn about their common z, a prismatic one the shift along it, a spherical one all
     turns about their common origin; a universal joint turns about z of the first and x of the second, which stay
     perpendicular; a weld leaves nothing free.
+
+    Or a contact: a wheel rolls on the plane z = 0 of ``first``, about z of ``second``, which is at its centre; an omni
+    may slip across, a blade along, a glide both ways, and the last two touch at the origin of ``second``. A plane on
+    the ground has the empty name as its link. Or a gear: the sum of ``ratios`` times positions of joints, by the names
+    of their entries, is ``offset``; the frames are those of two of the links that these joints move.
     """
 
     name: str
     kind: str
     first: tuple[str, Placement]
     second: tuple[str, Placement]
+    radius: float = 0.0
+    friction: float = float("inf")
+    ratios: Mapping[str, float] = field(default_factory=dict)
+    offset: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..errors import one_of, perhaps
-from .cut_joints import CUT_JOINTS
-from .description import ROLES, Description, Finding, JointDescription, Placement
+from .contacts import CONTACTS, ROUND
+from .description import ROLES, Description, Finding, JointDescription, LoopDescription, Placement
+from .gears import Gear
 from .joints import JointKind
+from .loop_kinds import LOOP_KINDS
 
 HUGE = 1e100  # beyond this, squares and products overflow
 SAME = 1e-9  # metres and radians: two axes this close are one
@@ -76,18 +78,53 @@ def _loops(description: Description) -> Iterator[Finding]:
             where = place(description, "loop", name)
             yield Finding("error", where, f"{count} loops have this name", "rename all but one loop")
     for loop in description.loops:
-        where = place(description, "loop", loop.name)
-        if loop.kind not in CUT_JOINTS:
-            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, CUT_JOINTS))
+        where = place(description, loop.kind if loop.kind in (*CONTACTS, Gear.name) else "loop", loop.name)
+        if loop.kind not in LOOP_KINDS:
+            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, LOOP_KINDS))
+        if loop.kind in CONTACTS:
+            yield from _contact(description, loop, where)
+        if loop.kind == Gear.name:
+            yield from _gear(description, loop, where)
         for side, (link, placement) in (("first", loop.first), ("second", loop.second)):
-            if link not in links:
+            if link not in links and not (loop.kind in CONTACTS and side == "first" and not link):
                 message = f"its {side} side is on link {link!r}, which does not exist"
                 yield Finding("error", where, message, _nearest(link, links))
             if not _is_finite(placement):
                 yield Finding("error", where, f"the placement of its {side} side is not finite", "write finite numbers")
-        if loop.first[0] == loop.second[0]:
+        if loop.first[0] == loop.second[0] and loop.kind != Gear.name:
             message = f"both of its sides are on link {loop.first[0]!r}"
             yield Finding("error", where, message, "join two links that move against each other")
+
+
+def _contact(description: Description, loop: LoopDescription, where: str) -> Iterator[Finding]:
+    if loop.kind in ROUND and not 0 < loop.radius < HUGE:
+        yield Finding("error", where, f"its radius is {loop.radius:g}", "write a positive number, in metres")
+    if loop.kind not in ROUND and loop.radius:
+        yield Finding("error", where, f"a {loop.kind} has no radius", "place its frame where it touches")
+    if not loop.friction >= 0:
+        yield Finding("error", where, f"its friction is {loop.friction:g}", "write a coefficient of zero or more")
+    carrier = next((joint for joint in description.joints if joint.child == loop.second[0]), None)
+    if loop.kind in ROUND and carrier is not None and carrier.kind in ("revolute", "continuous"):
+        axis, axle = carrier.axis / np.linalg.norm(carrier.axis), loop.second[1].rotation[:, 2]
+        arm = loop.second[1].translation
+        if not np.abs(np.cross(axis, [axle, arm])).max() < SAME:
+            message = f"its axle, z of its frame, is not the axis of joint {carrier.name!r}, so it wobbles"
+            yield Finding("warning", where, message, "place its frame on the axis, with z along it")
+
+
+def _gear(description: Description, loop: LoopDescription, where: str) -> Iterator[Finding]:
+    parts = {part: joint for joint in description.joints for part in joint.freedoms}
+    known = [part for part, joint in parts.items() if joint.motion.straight]
+    for name, ratio in loop.ratios.items():
+        if name not in known:
+            what = "whose position is no plain number" if name in parts else "which does not exist"
+            yield Finding("error", where, f"it ties joint {name!r}, {what}", _nearest(name, known))
+        if not (ratio and abs(ratio) < HUGE):
+            yield Finding("error", where, f"the ratio of joint {name!r} is {ratio:g}", "write a finite one, not zero")
+    if len(loop.ratios) < 2:
+        yield Finding("error", where, f"it ties {len(loop.ratios)} joints", "name two at least")
+    if not abs(loop.offset) < HUGE:
+        yield Finding("error", where, f"its offset is {loop.offset:g}", "write a finite number")
 
 
 def _roles(description: Description) -> Iterator[Finding]:

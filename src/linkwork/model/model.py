@@ -21,10 +21,10 @@ from ..errors import ModelError, UnknownNameError, UnsupportedError
 from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .coordinates import Coordinates
-from .cut_joints import CutJoint
 from .description import Finding
 from .drive import JointValues, SoftLimits, Transmission
 from .joints import JointKind, Prismatic, Revolute
+from .loop_kind import LoopKind
 from .rotations import cos_sin
 
 
@@ -93,10 +93,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class Loop:
-    """A cut joint that holds two frames together; see ``LoopDescription``."""
+    """A cut joint that holds two frames together, a contact between them, or a gear; see ``LoopDescription``."""
 
     name: str
-    kind: CutJoint
+    kind: LoopKind
     first: Frame
     second: Frame
 
@@ -110,6 +110,7 @@ class Mobility:
     driven: tuple[int, ...]  # independent ones the motors can accelerate as they are told
     free: tuple[int, ...]  # the other independent ones: a moving base, elastic and passive joints
     rows: tuple[int, ...] = ()  # the equations of the loops that do not follow from others
+    located: tuple[int, ...] = ()  # they tell all positions: the independent ones and, where something rolls, others
 
     @property
     def forced(self) -> tuple[int, ...]:
@@ -224,6 +225,11 @@ class Model:
         return len(self.mobility.independent)
 
     @property
+    def n_located(self) -> int:
+        """Number of directions in which positions can change: nv, and more where something rolls."""
+        return len(self.mobility.located)
+
+    @property
     def nq(self) -> int:
         return self.coordinates.nq
 
@@ -236,7 +242,8 @@ class Model:
             raise ModelError(message, where=f"robot {self.name!r}", fix=fix)
         everything = tuple(range(self.n_leading))
         active = tuple(k for k in everything if self.coordinates.joint_of(k).driven)
-        return Mobility(everything, active, active, tuple(k for k in everything if k not in active))
+        free = tuple(k for k in everything if k not in active)
+        return Mobility(everything, active, active, free, located=everything)
 
     def names_of(self, freedoms: Sequence[int]) -> tuple[str, ...]:
         """Entries of these freedoms of the leading joints, but for those of floating bodies."""

@@ -89,7 +89,7 @@ def _closed(model: Model, q: list[Scalar], count: int) -> tuple[np.ndarray, np.n
     """Positions, and at which of them Newton's steps have closed the loops."""
     closed = np.zeros(count, bool)
     for _ in range(NEWTON):
-        equations = LoopEquations.at(model, q)
+        equations = LoopEquations.closing(model, q)
         closed = np.abs(open_by(equations, count)).max(axis=(1, 2)) < CLOSED
         q = closer(equations, q, shortest(doubles(equations.J, count)))
         if closed.all():

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..constraints import LoopEquations, Multipliers
 from ..constraints.closing import closer
+from ..constraints.equations import holding_positions
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
 from ..scalar.orthogonal import dot
@@ -75,11 +76,13 @@ class ClosedNow(Now):
     @cached_property
     def stepped(self) -> dict[str, Any]:
         """Semi-implicit Euler with loops that are closed, to second order of dt, where the step ends:
-        r + dt J v' + dt^2 / 2 Jd v = 0 tells what J a must be."""
+        r + dt J v' + dt^2 / 2 Jd v = 0 tells what J a must be; where velocities alone are held, J v' + dt Jd v = 0."""
         dt, loops = self.dt, self.equations
         gamma, r, system = loops.drift(self.tree[1]), loops.residual, self.ahead
-        open_by = zip(r, loops.rates(self.rates), gamma, strict=True)
-        wanted = [(gap / dt + rate) / dt + 0.5 * g for gap, rate, g in open_by]
+        holds = holding_positions(self.model)
+        share = [0.5 if holds[row] else 1 for row in self.model.mobility.rows]
+        open_by = zip(r, loops.rates(self.rates), gamma, share, strict=True)
+        wanted = [(gap / dt + rate) / dt + s * g for gap, rate, g, s in open_by]
         return self._moved(system.accelerations(self.net, wanted)[0]) | self._closeness(system)
 
     @cached_property

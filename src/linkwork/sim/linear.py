@@ -18,9 +18,10 @@ NOW, STEP = np.array(0.0), 1e-3  # on which nothing depends
 
 
 class LinearSystem(NamedTuple):
-    """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, x = (dq, dv), nv of each:
-    the step along the tangent from the undisturbed positions (``coordinates.difference``), and the change of the
-    velocities; then that of the memory of a controller, if it has one."""
+    """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, x = (dq, dv), nv of each
+    (of dq more where something rolls: as many as there are directions in which positions can change): the step along
+    the tangent from the undisturbed positions (``coordinates.difference``), and the change of the velocities; then that
+    of the memory of a controller, if it has one."""
 
     A: np.ndarray
     B: np.ndarray
@@ -49,18 +50,24 @@ def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
 
     where [v, dq] = v x dq of a body that turns and shifts freely, whose own axes dq is in, and zero where velocities
     are the rates of positions. Where loops are closed, v and dq of all joints are those of the independent ones, by G.
+    Where something rolls, dq has more entries than v has, and the velocities of all joints change with it:
+
+      (2)  d/dt dq = G dv + d(G v)/dq dq - [v, dq]
     """
-    model, nv = robot.model, robot.nv
+    model = robot.model
+    located, n = list(model.mobility.located), model.n_located
     _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
-    batch = da_dq.shape[:-2]
-    A = np.zeros((*batch, 2 * nv, 2 * nv))
-    A[..., :nv, nv:] = np.eye(nv)
-    A[..., nv:, :nv], A[..., nv:, nv:] = da_dq, da_dv
+    batch, rolls = da_dq.shape[:-2], n > robot.nv
+    A = np.zeros((*batch, n + robot.nv, n + robot.nv))
+    A[..., :n, n:] = robot.velocity_map(q)[..., located, :] if rolls else np.eye(n)
+    A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
     if not all(joint.kind.straight for joint in model.coordinates.joints):
-        G = robot.velocity_map(q) if model.loops else np.eye(nv)
+        G = robot.position_map(q) if model.loops else np.eye(n)
         brackets = _brackets(model, robot.joint_velocities(q, v))
-        A[..., :nv, :nv] = -(brackets @ G)[..., list(model.mobility.independent), :]  # (1)
-    return LinearSystem(A, np.concatenate([np.zeros_like(da_dtau), da_dtau], axis=-2))
+        A[..., :n, :n] = -(brackets @ G)[..., located, :]  # (1)
+    if rolls:
+        A[..., :n, :n] += robot.joint_velocities.derivative("q")(q, v)[..., located, :]  # (2)
+    return LinearSystem(A, np.concatenate([np.zeros((*batch, n, da_dtau.shape[-1])), da_dtau], axis=-2))
 
 
 def _brackets(model: Model, v: np.ndarray) -> np.ndarray:

@@ -57,19 +57,20 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
     model, state = own.model, own.state
     memory = [port for port in state if port.name.startswith(MEMORY)]
     ports = [state[0], Port("v", (model.nv,)), *memory, *own.ports[len(state) :]]
-    n = 2 * model.nv + sum(port.size for port in memory)
+    before = model.n_located + model.nv
+    n = before + sum(port.size for port in memory)
 
     def run(*values: Any) -> Mapping[str, Any]:
         given = dict(zip((port.name for port in ports), values, strict=True))
         q, v = seeded(model, given["q"], given["v"])
         if model.loops:
             (v,) = Problem(model, "joint_velocities").evaluate(q, v).values()
-        more = [dual(x, {2 * model.nv + k: 1}) for k, x in enumerate(flattened(given, memory))]
+        more = [dual(x, {before + k: 1}) for k, x in enumerate(flattened(given, memory))]
         tau = [dual(x, {n + k: 1}) for k, x in enumerate(given["tau"])]
         x = [*q, *v, *more]
         after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x))], tau), state)
-        moving = _shift(model, after["q"]), after["v"]
-        independent = [part[k] for part in moving for k in model.mobility.independent]
+        moving, mobility = _shift(model, after["q"]), model.mobility
+        independent = [*(moving[k] for k in mobility.located), *(after["v"][k] for k in mobility.independent)]
         more = [x for port in memory for x in after[port.name]]
         rows = [[slope_of(x, k) for k in range(n + len(tau))] for x in (*independent, *more)]
         return {"A": [row[:n] for row in rows], "B": [row[n:] for row in rows]}

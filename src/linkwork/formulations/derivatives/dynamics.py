@@ -1,7 +1,8 @@
 """Slopes of inverse and forward dynamics by q and v, composed of a method and of what belongs to every joint.
 
-Directions of dual numbers: 0 ... nv - 1 are those of the positions, along the tangent of their coordinates and, where
-loops are closed, so that they stay closed; nv ... 2 nv - 1 are those of the velocities.
+Directions of dual numbers: the first n are those of the positions, along the tangent of their coordinates and, where
+loops are closed, so that they stay closed; the next nv are those of the velocities. n is nv, and more where something
+rolls.
 """
 
 from __future__ import annotations
@@ -117,16 +118,16 @@ class Form:
 
 def seeded(model: Model, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """The user's q and v with slopes of one along the directions."""
-    G = ClosedLoops(model, model.expand(q)).G
-    along = [model.coordinates.rates(q, [row[k] for row in G]) for k in range(model.nv)]
+    G = ClosedLoops.located(model, model.expand(q)).G
+    along = [model.coordinates.rates(q, [row[k] for row in G]) for k in range(model.n_located)]
     moving = [dual(x, {k: rates[n] for k, rates in enumerate(along)}) for n, x in enumerate(q)]
-    return moving, [dual(x, {model.nv + k: 1}) for k, x in enumerate(v)]
+    return moving, [dual(x, {model.n_located + k: 1}) for k, x in enumerate(v)]
 
 
 def slopes(model: Model, values: Scalars) -> tuple[Rows, Rows]:
     """By q and by v, a row for each value."""
-    of_q = [[slope_of(x, k) for k in range(model.nv)] for x in values]
-    return of_q, [[slope_of(x, model.nv + k) for k in range(model.nv)] for x in values]
+    of_q = [[slope_of(x, k) for k in range(model.n_located)] for x in values]
+    return of_q, [[slope_of(x, model.n_located + k) for k in range(model.nv)] for x in values]
 
 
 def forces_against(model: Model, q: Scalars, wrenches: dict[int, Force]) -> list[Scalar]:

@@ -36,12 +36,13 @@ def implicit(
     scaled = [[x * d for x, d in zip(row, inverse, strict=True)] for row in W]
     Minv = [[dot(scaled[max(i, j)], W[min(i, j)]) for j in range(nv)] for i in range(nv)]
     left, columns = rest(a), []
-    for direction in range(2 * nv):
+    n = tree.model.n_located
+    for direction in range(n + nv):
         column = solved(W, scaled, Minv, [slope_of(x, direction) for x in left])            # (2)
         for k, value in known.get(direction, {}).items():
             column[k] = column[k] + value
         columns.append(column)
-    da_dq, da_dv = ([list(row) for row in zip(*part, strict=True)] for part in (columns[:nv], columns[nv:]))
+    da_dq, da_dv = ([list(row) for row in zip(*part, strict=True)] for part in (columns[:n], columns[n:]))
     B = [tree.of_motors(unit) for unit in units(len(tau))]
     one = exists([tree.J_p]) if tree.model.loops else 1  # not a number where loops leave a open
     return [one * x for x in a], da_dq, da_dv, [[dot(row, column) for column in B] for row in Minv]   # (3)
