@@ -1,18 +1,19 @@
 """Forces of the surroundings: laws that give the force on a frame from where it is and how it moves.
 
-A law is a function of any scalar, so it is traced and compiled with the dynamics it acts in. Drag and Contact are
-ready; any function of the same form is a law too.
+A law is a function of any scalar, so it is traced and compiled with the dynamics it acts in. Those here are ready; any
+function of the same form is a law too. Laws with ``commands`` are driven: thrusters, rotors.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..spatial import Force, Motion, Pose
 from .contact import Contact
 from .drag import Drag
+from .thruster import Rotor, Thruster
 
-__all__ = ["Contact", "Drag", "ForceLaw"]
+__all__ = ["Contact", "Drag", "ForceLaw", "Rotor", "Thruster"]
 
 
 def __dir__() -> list[str]:
@@ -24,9 +25,17 @@ class ForceLaw(Protocol):
 
     ``pose`` places the frame in the world; ``velocity`` has the linear velocity of the frame's origin and the angular
     velocity. Velocity and force are in the frame's own axes. No branches on values: see ``linkwork.scalar``.
+
+    A law with an attribute ``commands``, a dict what -> unit, is called ``law(pose, velocity, commands)``, with their
+    values. One with ``takes_gravity = True`` gets the acceleration of gravity in the world, ``gravity=``, too.
     """
 
     def __call__(self, pose: Pose, velocity: Motion, /) -> Force: ...
 
 
-LAWS: dict[str, type[Drag] | type[Contact]] = {"drag": Drag, "contact": Contact}  # by their names in robot files
+LAWS: dict[str, type[Any]] = {  # by their names in robot files
+    "drag": Drag,
+    "contact": Contact,
+    "thruster": Thruster,
+    "rotor": Rotor,
+}

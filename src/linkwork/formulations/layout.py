@@ -33,7 +33,8 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "motors": (mobility.motors, FORCE),
         "joints": (everything, VELOCITY),
     }
-    return {"q": coordinates.positions} | {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
+    found = {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
+    return {"q": coordinates.positions, **found, "commands": model.commands}
 
 
 def sizes(model: Model) -> dict[str, int]:

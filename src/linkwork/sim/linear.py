@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ NOW, STEP = np.array(0.0), 1e-3  # on which nothing depends
 
 
 class LinearSystem(NamedTuple):
-    """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, x = (dq, dv), nv of each:
-    the step along the tangent from the undisturbed positions (``coordinates.difference``), and the change of the
+    """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, then of the commands of
+    a robot that takes some; x = (dq, dv), nv of each: the step along the tangent from the undisturbed positions (``coordinates.difference``), and the change of the
     velocities; then that of the memory of a controller, if it has one."""
 
     A: np.ndarray
@@ -27,20 +28,22 @@ class LinearSystem(NamedTuple):
 
 
 def linearise(
-    robot: Any, q: Any, v: Any, tau: Any, dt: float | None = None, method: str = "semi-implicit-euler"
+    robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any
 ) -> LinearSystem:
     """At states (..., n); with ``dt`` from step to step of the method."""
+    acting = [tau, *[np.zeros(size) if commands is None else commands] * bool(size := sizes(robot.model)["commands"])]
     if dt is None:
-        return _continuous(robot, q, v, tau)
+        return _continuous(robot, q, v, acting)
     one_of_names("method with steps of its own", method, schemes())
     if method not in robot.linear_steps:
-        still = Options(torque=np.zeros(sizes(robot.model)["tau"]))
+        own = sizes(robot.model)
+        still = Options(torque=np.zeros(own["tau"]), commands=np.zeros(own["commands"]) if own["commands"] else None)
         plant = prepare(robot, None, None, 1, STEP, still, ("q", "v")).plant
         robot.linear_steps[method] = linear_step(plant, schemes()[method], method)
-    return LinearSystem(*robot.linear_steps[method](q, v, NOW, np.array(positive(dt, "dt")), tau))
+    return LinearSystem(*robot.linear_steps[method](q, v, NOW, np.array(positive(dt, "dt")), *acting))
 
 
-def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
+def _continuous(robot: Any, q: Any, v: Any, acting: Sequence[Any]) -> LinearSystem:
     """Of the motion at states (..., n), from the slopes of forward dynamics.
 
     The step dq from q along the tangent leads to another motion, and changes as both go on, with v and v + dv:
@@ -51,7 +54,7 @@ def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
     are the rates of positions. Where loops are closed, v and dq of all joints are those of the independent ones, by G.
     """
     model, nv = robot.model, robot.nv
-    _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
+    _, da_dq, da_dv, *by_acting = robot.forward_dynamics_derivatives(q, v, *acting)
     batch = da_dq.shape[:-2]
     A = np.zeros((*batch, 2 * nv, 2 * nv))
     A[..., :nv, nv:] = np.eye(nv)
@@ -60,7 +63,8 @@ def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
         G = robot.velocity_map(q) if model.loops else np.eye(nv)
         brackets = _brackets(model, robot.joint_velocities(q, v))
         A[..., :nv, :nv] = -(brackets @ G)[..., list(model.mobility.independent), :]  # (1)
-    return LinearSystem(A, np.concatenate([np.zeros_like(da_dtau), da_dtau], axis=-2))
+    da_du = np.concatenate(by_acting, axis=-1)
+    return LinearSystem(A, np.concatenate([np.zeros_like(da_du), da_du], axis=-2))
 
 
 def _brackets(model: Model, v: np.ndarray) -> np.ndarray:
