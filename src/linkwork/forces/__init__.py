@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ..spatial import Force, Motion, Pose
+from .added_mass import AddedMass
 from .contact import Contact
 from .drag import Drag
 from .thruster import Rotor, Thruster
 
-__all__ = ["Contact", "Drag", "ForceLaw", "Rotor", "Thruster"]
+__all__ = ["AddedMass", "Contact", "Drag", "ForceLaw", "Rotor", "Thruster"]
 
 
 def __dir__() -> list[str]:
@@ -36,6 +37,7 @@ class ForceLaw(Protocol):
 LAWS: dict[str, type[Any]] = {  # by their names in robot files
     "drag": Drag,
     "contact": Contact,
+    "added_mass": AddedMass,
     "thruster": Thruster,
     "rotor": Rotor,
 }
