@@ -12,9 +12,11 @@ from ..spatial import Force, Motion, Pose
 from .added_mass import AddedMass
 from .contact import Contact
 from .drag import Drag
+from .fluid import Buoyancy, Plate
 from .thruster import Rotor, Thruster
+from .tyre import Tyre
 
-__all__ = ["AddedMass", "Contact", "Drag", "ForceLaw", "Rotor", "Thruster"]
+__all__ = ["AddedMass", "Buoyancy", "Contact", "Drag", "ForceLaw", "Plate", "Rotor", "Thruster", "Tyre"]
 
 
 def __dir__() -> list[str]:
@@ -38,6 +40,9 @@ LAWS: dict[str, type[Any]] = {  # by their names in robot files
     "drag": Drag,
     "contact": Contact,
     "added_mass": AddedMass,
+    "buoyancy": Buoyancy,
+    "plate": Plate,
     "thruster": Thruster,
     "rotor": Rotor,
+    "tyre": Tyre,
 }

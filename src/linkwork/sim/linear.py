@@ -31,12 +31,12 @@ def linearise(
     robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any
 ) -> LinearSystem:
     """At states (..., n); with ``dt`` from step to step of the method."""
-    acting = [tau, *[np.zeros(size) if commands is None else commands] * bool(size := sizes(robot.model)["commands"])]
+    own = sizes(robot.model)
+    acting = [tau, *[np.zeros(own["commands"]) if commands is None else commands] * bool(own["commands"])]
     if dt is None:
         return _continuous(robot, q, v, acting)
     one_of_names("method with steps of its own", method, schemes())
     if method not in robot.linear_steps:
-        own = sizes(robot.model)
         still = Options(torque=np.zeros(own["tau"]), commands=np.zeros(own["commands"]) if own["commands"] else None)
         plant = prepare(robot, None, None, 1, STEP, still, ("q", "v")).plant
         robot.linear_steps[method] = linear_step(plant, schemes()[method], method)
