@@ -238,8 +238,9 @@ class Function(Differentiable):
             if name in values:
                 raise ShapeError(f"input {name!r} is given twice", where=self.__name__)
             values[name] = value
-        if values.get("tau_known") is None and "tau_known" in names:  # nothing else pushes what no motor drives
-            values["tau_known"] = np.zeros(self.program.inputs[names.index("tau_known")].shape)
+        for name in {"tau_known", "commands"}.intersection(names):  # nothing else pushes, no thruster is on
+            if values.get(name) is None:
+                values[name] = np.zeros(self.program.inputs[names.index(name)].shape)
         if missing := [name for name in names if name not in values]:
             raise ShapeError(
                 f"{self.__name__} needs {', '.join(missing)}",

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .errors import ModelError
-from .forces import Drag
+from .forces import AddedMass, Buoyancy, Drag
 from .model import Description, JointDescription, Link, LinkInertia, Placement
-from .model.description import MOST_LINKS
+from .model.description import MOST_LINKS, STANDARD_GRAVITY
 
 __all__ = ["eel", "lumped_beam", "macro_continuous_eel"]
 
@@ -32,6 +32,8 @@ def eel(
     taper: float = 0.4,
     across: float = 1.1,
     along: float = 0.02,
+    buoyancy: bool = False,
+    added_mass: bool = False,
 ) -> Description:
     """A swimmer of ``links`` bodies, the floating head among them, that bends at ``links - 1`` revolute joints by turns
     sideways (yaw2, yaw4, ...) and up and down (pitch3, pitch5, ...); joint j carries link j.
@@ -39,8 +41,9 @@ def eel(
     x of every link's frame points from head to tail, z is the joint's axis (upward for the head). All links have the
     same share of ``length`` (m). Their sections are ellipses, ``width`` by ``height`` (m) at the nose and ``taper``
     times that at the end of the tail, filled with the density of water; so the eel neither sinks nor rises, and gravity
-    is left out. On each link acts a quadratic Drag with the coefficients ``across`` (on its mean thickness) and
-    ``along`` (on its circumference). The values are illustrative.
+    is left out; with ``buoyancy`` both are there, the weight and what the water bears. On each link acts a quadratic
+    Drag with the coefficients ``across`` (on its mean thickness) and ``along`` (on its circumference); with
+    ``added_mass`` it carries water along, too, by strips. The values are illustrative.
     """
     _check("eel", links, length=length, width=width, height=height, taper=taper)
     each = length / links
@@ -50,7 +53,9 @@ def eel(
         name = f"link{j}" if j > 1 else "head"
         nose, tail = (1 - (1 - taper) * x / links for x in (j - 1, j))
         flat, tall = width / 2, height / 2
-        bodies.append(Link(name, _frustum(each, (nose, tail), *((tall, flat) if pitch else (flat, tall)))))
+        y, z = (tall, flat) if pitch else (flat, tall)  # semi-axes at the nose, along the link's own axes
+        filled = _frustum(each, (nose, tail), y, z)
+        bodies.append(Link(name, filled))
         if j > 1:
             turn = -1 if pitch else 1 if j > 2 else 0  # quarter turns about x, from the axis before to this one
             joints.append(
@@ -72,11 +77,15 @@ def eel(
             k_normal=WATER / 2 * across * (flat + tall) * scale,
         )
         forces.append((name, drag))
+        if added_mass:
+            forces.append((name, AddedMass.slender(each, 2 * y * scale, 2 * z * scale, WATER)))
+        if buoyancy:
+            forces.append((name, Buoyancy(filled.mass / WATER, WATER, tuple(filled.center.tolist()))))
     return Description(
         name="eel",
         links=tuple(bodies),
         joints=tuple(joints),
-        gravity=(0.0, 0.0, 0.0),
+        gravity=STANDARD_GRAVITY if buoyancy else (0.0, 0.0, 0.0),
         floating=True,
         forces=tuple(forces),
         summary=f"Swimmer of {links} slender links in water, bending by turns sideways and up and down.",

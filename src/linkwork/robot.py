@@ -95,6 +95,11 @@ class Robot:
         return self.model.names_of(self.model.mobility.motors)
 
     @property
+    def command_names(self) -> tuple[str, ...]:
+        """What force laws take beside motion: an entry for each, called after the law's frame."""
+        return self.model.commands.names
+
+    @property
     def transmission(self) -> np.ndarray:
         """T with v_drives = T v and tau = T^T tau_drives: a row for each of ``drive_names``, a column for each velocity
         of the joints."""
@@ -152,7 +157,9 @@ class Robot:
     def with_forces(self, forces: Mapping[str, Any]) -> Robot:
         """The same robot in its surroundings: frame -> force law (see ``linkwork.forces``), beside those it has."""
         laws = tuple((self.model.frame(name), law) for name, law in forces.items())
-        return Robot(replace(self.model, forces=self.model.forces + laws))
+        model = replace(self.model, forces=self.model.forces + laws)
+        _ = model.commands  # or it says which two are called the same
+        return Robot(model)
 
     def with_drives(self, values: Mapping[str, Mapping[str, Any]]) -> Robot:
         """The same robot with other drives: joint, or motor of a transmission -> values of its fields, such as
@@ -218,6 +225,7 @@ class Robot:
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
+        commands: Any = None,
         method: str | None = None,
         every: int = 1,
         limits: SoftLimits | None = None,
@@ -235,7 +243,9 @@ class Robot:
         robot. ``reference``: what the controller follows, a function t -> Point or a Point of numbers. ``gains``: of
         the controller, by name. ``memory``: where its own states begin, by name, if it has any and shall begin
         elsewhere; they are recorded by their names.
-        ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
+        ``wrenches``: frame -> (6,), (steps, 6), or a function of t. ``commands``: of force laws that take some, as they
+        are in ``command_names``: (n,), (steps, n), a dict by name, or a function of t; zero if nothing is said. A
+        controller gives its own, which add to them, by returning {"tau": ..., "commands": ...}, or one of both.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", for stiff robots "rosenbrock", or one of your own (``linkwork.add_integrator``); with SciPy
         "dormand-prince" and "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said:
@@ -268,6 +278,7 @@ class Robot:
         memory: Mapping[str, Any] | None = None,
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
+        commands: Any = None,
         method: str = "semi-implicit-euler",
         every: int = 1,
         outputs: Sequence[str] = ("q", "v"),
@@ -284,8 +295,8 @@ class Robot:
     ) -> Trajectory:
         """Motions from many states at once, (samples, n), the time loop compiled; arrays (samples, times, ...).
 
-        Beside the options of ``simulate`` (methods with a fixed step alone): torque and wrenches may have an axis of
-        samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
+        Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches and commands may have
+        an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
         potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or
         memory for all of these. ``vary``: parameters of each sample: mass
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
@@ -307,17 +318,25 @@ class Robot:
         return rollout(self, q0, v0, dt, steps, Options.among(locals()))
 
     def linearise(
-        self, q: Any, v: Any, tau: Any, dt: float | None = None, method: str = "semi-implicit-euler"
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        dt: float | None = None,
+        method: str = "semi-implicit-euler",
+        *,
+        commands: Any = None,
     ) -> LinearSystem:
         """A (..., 2 nv, 2 nv) and B (..., 2 nv, len(tau)) of x' = A x + B u near states under forces tau, where x is
-        (dq, dv), positions along the tangent of their coordinates, and u the change of tau.
+        (dq, dv), positions along the tangent of their coordinates, and u the change of tau. Of a robot that takes
+        ``commands`` (zero if not said) their changes follow in u, and their columns in B.
 
         With ``dt``: of x after a step = A x + B u, where the step is that of ``rollout`` by this ``method``, friction
         smooth as it is there. Along a motion, with all that acts in it, ``Trajectory.linearised`` has them.
         """
         from .sim import linearise
 
-        return linearise(self, q, v, tau, dt, method)
+        return linearise(self, q, v, tau, dt, method, commands)
 
     def stepper(
         self,
@@ -333,6 +352,7 @@ class Robot:
         memory: Mapping[str, Any] | None = None,
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
+        commands: Any = None,
         method: str = "semi-implicit-euler",
         outputs: Sequence[str] = (),
         limits: SoftLimits | None = None,
@@ -347,7 +367,7 @@ class Robot:
         ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau``
         begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
         numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
-        with, (6,) or (samples, 6), or a function of t. ``vary`` and ``gains``: as in ``rollout``, and
+        with, (6,) or (samples, 6), or a function of t. ``commands``: likewise, of ``stepper.commands``. ``vary`` and ``gains``: as in ``rollout``, and
         ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller
         start, and start anew, by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is
         computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.

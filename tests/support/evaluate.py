@@ -22,6 +22,8 @@ def evaluate(
     chosen = find(quantity, method, model, wrenches=bool(wrenches)) if method else None
     problem = Problem(model, quantity, chosen, frame or None, axes, tuple(wrenches), parameters="standard")
     arguments: list[Any] = [scalars(x) for x in inputs]
+    if "commands" in problem.inputs and len(inputs) < len(problem.asked.inputs):
+        arguments.append([0] * model.commands.size)
     if wrenches:
         arguments.append([scalars(w) for w in wrenches.values()])
     batch = np.broadcast_shapes(*(np.shape(x)[:-1] for x in inputs))

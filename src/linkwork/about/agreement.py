@@ -34,11 +34,13 @@ def _checks(robot: Robot) -> Iterator[dict[str, Any]]:
     for quantity in COMPARED:
         yield from _compare(robot, quantity, states)
     exact = SOLVED if robot.model.loops else EXACT
-    M, force = robot.inertia_matrix(q), robot.inverse_dynamics(q, v, a)
+    u = [states["commands"]] * bool(robot.command_names)
+    M, force = robot.inertia_matrix(q), robot.inverse_dynamics(q, v, a, *u)
     G = robot.velocity_map(q)[..., list(robot.model.mobility.forced), :]  # velocities of what the forces act on
-    whole = np.einsum("...ij,...j->...i", M, a) + robot.bias(q, v)
+    whole = np.einsum("...ij,...j->...i", M, a) + robot.bias(q, v, *u)
     yield _check("inverse dynamics = M a + bias", deviation(np.einsum("...fi,...f->...i", G, force), whole), exact)
-    yield _check("forward dynamics of inverse dynamics = a", deviation(robot.forward_dynamics(q, v, force), a), SOLVED)
+    back = robot.forward_dynamics(q, v, force, *u)
+    yield _check("forward dynamics of inverse dynamics = a", deviation(back, a), SOLVED)
     yield _check("M is symmetric", deviation(M, M.swapaxes(-1, -2)), 0.0)
     values = np.linalg.eigvalsh(M)
     yield _check("M is positive definite", float(max(0.0, -values.min() / values.max())), 0.0)

@@ -117,7 +117,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
             for loop in model.loops
         ],
         "home": list(model.home),
-        "vectors": {vector: entries(model, vector) for vector in ("q", "v", "tau", "a_known", "tau_known")},
+        "vectors": {name: entries(model, name) for name in ("q", "v", "tau", "a_known", "tau_known", "commands")},
         "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
         "methods": [

@@ -99,12 +99,10 @@ def _difference(robot: Robot, back: Robot) -> float:
     if here.positions != there.positions or here.velocities != there.velocities or one.mobility != two.mobility:
         return float("inf")
     states = random_states(robot, 100)
-    here, there = (
-        each.compile("hybrid_dynamics", backend="interpreter")(
-            *(states[name] for name in ("q", "v", "a_known", "tau_known"))
-        )
-        for each in (robot, back)
-    )
+    if one.commands != two.commands:
+        return float("inf")
+    functions = [each.compile("hybrid_dynamics", backend="interpreter") for each in (robot, back)]
+    here, there = (run(*(states[port.name] for port in run.program.inputs)) for run in functions)
     frame = robot.frame_names[-1]
     poses = (each.compile("pose", frame=frame, backend="interpreter")(states["q"]) for each in (robot, back))
     return max(deviation(here, there), deviation(*poses))

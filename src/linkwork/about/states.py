@@ -45,7 +45,7 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
         q = _assembled(model, count, rng)
     else:
         q = model.coordinates.normalised(rng.uniform(-math.pi, math.pi, (count, model.nq)))
-    others = ("v", "v_joints", "a", "tau", "a_known", "tau_known")
+    others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands")
     return {"q": q} | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 
 

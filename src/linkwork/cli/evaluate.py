@@ -13,7 +13,7 @@ import typer
 from ..about.states import entries, neutral, unit
 from ..constraints import row_names
 from ..errors import LinkworkError
-from ..formulations import QUANTITIES, VARIABLES, Variable, methods
+from ..formulations import QUANTITIES, VARIABLES, Variable, quantity_of
 from ..function import Function
 from ..model import Model
 from ..parameters import parameter_vector
@@ -48,6 +48,9 @@ def evaluate(
     ] = None,
     v_joints: Annotated[
         str | None, typer.Option("--v-joints", metavar="VALUES", help="Velocities of all joints of a robot with loops.")
+    ] = None,
+    commands: Annotated[
+        str | None, typer.Option("--commands", metavar="VALUES", help="Commands of thrusters, rotors and the like.")
     ] = None,
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For pose, jacobian, jacobian_drift.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
@@ -90,10 +93,10 @@ def evaluate(
         raise LinkworkError("the results would replace the states", where=str(output), fix="choose another --output")
     robot = source.load()
     model = robot.model
-    methods(quantity)  # refuses what is no quantity
     texts = {"q": q, "v": v, "a": a, "tau": tau, "a_known": a_known, "tau_known": tau_known}
-    texts["v_joints"] = v_joints
-    inputs = QUANTITIES[quantity].inputs
+    texts |= {"v_joints": v_joints, "commands": commands}
+    asked = quantity_of(model, quantity)
+    inputs = asked.inputs
     needless = [name.replace("_", "-") for name, text in texts.items() if text is not None and name not in inputs]
     if needless:
         raise LinkworkError(
@@ -101,7 +104,7 @@ def evaluate(
             got=", ".join(f"--{name}" for name in needless),
             expected=", ".join(inputs),
         )
-    if QUANTITIES[quantity].of_frame and frame is None:
+    if asked.of_frame and frame is None:
         raise _frame_needed(quantity, robot.name, robot.frame_names)
     given = {name: parse(model, name, text) for name, text in texts.items() if text is not None}
     several = int(threads) if threads.isdecimal() else threads
@@ -119,7 +122,7 @@ def evaluate(
         given |= {name: neutral(model, name) for name in zero}
     with progress("compiling and evaluating"):
         result = function(**{name: given[name] for name in inputs}, threads=several)
-    outputs = QUANTITIES[quantity].outputs
+    outputs = asked.outputs
     values = result if len(outputs) > 1 else (np.asarray(result),)
     results = [
         Result(output.name, _labels(model, output), array, unit(model, output.unit))

@@ -60,6 +60,7 @@ def inspect(source: Source, json: Json = False) -> None:
     base = model.freedoms(1) if model.moving_base else ()
     if model.loops or len(model.mobility.free) > len(base):
         _show_mobility(model)
+    _show_forces(model)
     _show_inertias(facts["bodies"])
     _show_placements(model)
     _show_frames(model, facts["frames"])
@@ -155,6 +156,15 @@ def _show_mobility(model: Model) -> None:
     if model.loops:
         names = entries(model, "q")
         show("Home", ["", "q"], [[name, float(value)] for name, value in zip(names, model.home, strict=True)])
+
+
+def _show_forces(model: Model) -> None:
+    """Laws of the surroundings, and what they are commanded by."""
+    told = {s.name: ", ".join(f"{n}, {unit}" for n, unit in zip(s.names, s.units, strict=True))
+            for s in model.commands.segments}  # fmt: skip
+    rows = [[at.name, repr(law), told.get(at.name) if getattr(law, "commands", {}) else None] for at, law in model.forces]
+    if rows:
+        show("Forces of the surroundings", ["frame", "law", "command"], rows)
 
 
 def _follows(mimic: dict[str, Any] | None) -> str | None:

@@ -30,6 +30,9 @@ def simulate(
     q: Annotated[str | None, typer.Option("--q", metavar="VALUES", help="Where it starts; else home or zero.")] = None,
     v: Annotated[str | None, typer.Option("--v", metavar="VALUES", help="Its velocities at the start.")] = None,
     tau: Annotated[str | None, typer.Option("--tau", metavar="VALUES", help="Constant joint forces.")] = None,
+    commands: Annotated[
+        str | None, typer.Option("--commands", metavar="VALUES", help="Constant commands of thrusters, rotors, ...")
+    ] = None,
     goal: Annotated[
         str | None, typer.Option(metavar="VALUES", help="Where a controller takes it, along a quintic.")
     ] = None,
@@ -69,6 +72,7 @@ def simulate(
     linkwork simulate puma560
     linkwork simulate panda --goal 0.5,0.3,0,-1.5,0,1.8,0.7 --duration 2 -o motion.npz --plot motion.png
     linkwork simulate four-bar --q crank=0.5 --method rk4
+    linkwork simulate quadrotor --commands 2.8,2.7,2.7,2.8
     """
     if control not in CONTROLLERS:
         raise UnknownNameError("controller", control, CONTROLLERS)
@@ -90,6 +94,8 @@ def simulate(
         options = replace(options, torque=law, reference=_way(model, q0, goal, duration))
     elif tau is not None:
         options = replace(options, torque=parse(model, "tau", tau))
+    if commands is not None:
+        options = replace(options, commands=parse(model, "commands", commands))
     if limits is not None:
         options = replace(options, limits=SoftLimits(limits, 0.02 * limits))
     with progress(f"simulating {robot.name}"), warnings.catch_warnings():

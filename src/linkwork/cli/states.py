@@ -53,7 +53,8 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
                 if own := [each for each in names if each.startswith(f"{name.strip()}.")]:
                     message = f"joint {name.strip()!r} has {len(own)} entries"
                     raise ShapeError(message, where=option, got=part.strip(), expected=f"some of: {', '.join(own)}")
-                raise UnknownNameError("joint", name.strip(), names, where=option)
+                kind = "command" if vector == "commands" else "joint"
+                raise UnknownNameError(kind, name.strip(), names, where=option)
             given[name.strip()] = number(value, option)
     result = neutral(model, vector)
     for at in model.coordinates.quaternions if vector == "q" else ():

@@ -30,19 +30,21 @@ class Equations:
         """Forces (nv,) that hold the robot against gravity."""
         return self._evaluate("gravity", q)
 
-    def bias(self, q: Any, v: Any) -> np.ndarray:
-        """Forces (nv,) at zero acceleration."""
-        return self._evaluate("bias", q, v)
+    def bias(self, q: Any, v: Any, *, commands: Any = None) -> np.ndarray:
+        """Forces (nv,) at zero acceleration; ``commands`` of force laws here and below: zero if not said."""
+        return self._evaluate("bias", q, v, commands=commands)
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, *, commands: Any = None) -> np.ndarray:
         """tau for a motion."""
-        return self._evaluate("inverse_dynamics", q, v, a)
+        return self._evaluate("inverse_dynamics", q, v, a, commands=commands)
 
-    def hybrid_dynamics(self, q: Any, v: Any, a_known: Any, tau_known: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def hybrid_dynamics(
+        self, q: Any, v: Any, a_known: Any, tau_known: Any = None, *, commands: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Forces of the motors and accelerations of what they leave free; see ``Robot.hybrid_dynamics``."""
         if tau_known is None:
             tau_known = [0] * sizes(self.model)["tau_known"]
-        return self._evaluate("hybrid_dynamics", q, v, a_known, tau_known)
+        return self._evaluate("hybrid_dynamics", q, v, a_known, tau_known, commands=commands)
 
     def inertia_matrix(self, q: Any) -> np.ndarray:
         """M (nv, nv), complete and symmetric."""
@@ -77,11 +79,13 @@ class Equations:
         """Accelerations of the motors when the independent ones are zero."""
         return self._evaluate("joint_accelerations", q, v, [0] * self.model.nv)[list(self.model.mobility.motors)]
 
-    def _evaluate(self, quantity: str, *inputs: Any, frame: str | None = None) -> Any:
+    def _evaluate(self, quantity: str, *inputs: Any, frame: str | None = None, commands: Any = None) -> Any:
         if (quantity, frame) not in self._problems:
             method = choose(self.model, quantity) if methods(quantity) else None
             self._problems[quantity, frame] = Problem(self.model, quantity, method, frame)
         problem = self._problems[quantity, frame]
+        if "commands" in problem.inputs:
+            inputs = (*inputs, [0] * self.model.commands.size if commands is None else commands)
         given = [self._vector(name, value) for name, value in zip(problem.inputs, inputs, strict=True)]
         results = [np.array(value) for value in problem.evaluate(*given).values()]
         return tuple(results) if len(results) > 1 else results[0]

@@ -22,6 +22,7 @@ from ..scalar import Scalar
 from .references import Point
 
 FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t, q, v, reference, *, kp, kd)"
+RESULT = ("tau", "commands")  # what a controller may return by name
 TRACED = (
     "it runs once, on numbers without a value: use + - * / and whole powers, np.sin, np.cos, np.sqrt, and absolute, "
     "exp, log, tanh, atan2, and instead of branches sign, minimum, maximum, clip of linkwork.control; or give the "
@@ -57,9 +58,10 @@ def with_memory(**initial: Any) -> Callable[[Any], Any]:
 class Law:
     """What a simulator calls. ``controller``: a function (t, q, v, reference) -> tau, whose gains, if any, are
     keyword-only parameters; or one ``with_memory``; or an object with ``for_model(model)`` that returns such a
-    function, as ``PD`` is.
+    function, as ``PD`` is. Instead of tau it may return {"tau": ..., "commands": ...}, or one of them.
 
-    ``gains``: the names of its gains; ``needed``: those without a default; ``memory``: initial values by name.
+    ``gains``: the names of its gains; ``needed``: those without a default; ``memory``: initial values by name;
+    ``commanding``: did it give commands when it was called?
     """
 
     def __init__(self, controller: Any, model: Model):
@@ -68,7 +70,7 @@ class Law:
         if isinstance(controller, type):
             fix = f"give one with its gains, such as {self.name}(...)"
             raise LinkworkError("this is a class of controllers", where=self._where, fix=fix)
-        self.model = model
+        self.model, self.commanding = model, False
         self._function = controller.for_model(model) if hasattr(controller, "for_model") else controller
         try:
             signature = inspect.signature(self._function)
@@ -108,8 +110,8 @@ class Law:
         reference: Point | None = None,
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
-    ) -> tuple[list[Scalar], dict[str, Any]]:
-        """tau, and the rates of the memory by name, nested lists in its shapes."""
+    ) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
+        """tau, commands, and the rates of the memory by name, nested lists in its shapes."""
         given = {name: _array(value) for name, value in (gains or {}).items()}
         for name in given:
             if name not in self.gains:
@@ -125,10 +127,17 @@ class Law:
             reference = Point(*map(_array, reference))
         held = [self._remembered(memory or {})] if self.memory or memory else []
 
-        def run() -> tuple[list[Scalar], dict[str, Any]]:
+        def run() -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
             result = self._function(t, q, v, reference, *held, **given)
-            tau, rates = self._parted(result) if held else (result, {})
-            return self._torques(tau), self._rates(rates)
+            acting, rates = self._parted(result) if held else (result, {})
+            acting = acting if isinstance(acting, Mapping) else {"tau": acting}
+            for name in acting:
+                if name not in RESULT:
+                    raise UnknownNameError("result of a controller", name, RESULT, where=self._where)
+            tau = self._torques(acting["tau"]) if "tau" in acting else [0] * len(self.model.mobility.forced)
+            self.commanding = "commands" in acting
+            commands = self._commands(acting["commands"] if self.commanding else {})
+            return tau, commands, self._rates(rates)
 
         if not any(isinstance(x, Node) for x in (t, *q, *v)):
             return run()
@@ -220,6 +229,20 @@ class Law:
             return entries
         given = dict(zip(mobility.motors, entries, strict=True))
         return [given.get(k, 0) for k in mobility.forced]
+
+    def _commands(self, commands: Any) -> list[Scalar]:
+        """The entries of commands; those that are not named are zero."""
+        layout = self.model.commands
+        if isinstance(commands, Mapping):
+            for name in commands:
+                if name not in layout.names:
+                    raise UnknownNameError("command", name, layout.names, where=self._where)
+            commands = [commands.get(name, 0) for name in layout.names]
+        array, expected = np.array(commands), f"{layout.size} commands: {', '.join(layout.names) or 'none'}"
+        if array.shape != (layout.size,):
+            message = "commands do not fit the robot"
+            raise ShapeError(message, where=self._where, got=f"shape {array.shape}", expected=expected)
+        return self._entries("a command", array)
 
     def _entries(self, what: str, array: np.ndarray) -> list[Scalar]:
         """Of a vector: numbers that are finite, or traced."""

@@ -1,19 +1,22 @@
 """Forces of the surroundings: laws that give the force on a frame from where it is and how it moves.
 
-A law is a function of any scalar, so it is traced and compiled with the dynamics it acts in. Those here are
-ready; any function of the same form is a law too.
+A law is a function of any scalar, so it is traced and compiled with the dynamics it acts in. Those here are ready; any
+function of the same form is a law too. Laws with ``commands`` are driven: thrusters, rotors.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..spatial import Force, Motion, Pose
 from .added_mass import AddedMass
 from .contact import Contact
 from .drag import Drag
+from .fluid import Buoyancy, Plate
+from .thruster import Rotor, Thruster
+from .tyre import Tyre
 
-__all__ = ["AddedMass", "Contact", "Drag", "ForceLaw"]
+__all__ = ["AddedMass", "Buoyancy", "Contact", "Drag", "ForceLaw", "Plate", "Rotor", "Thruster", "Tyre"]
 
 
 def __dir__() -> list[str]:
@@ -25,9 +28,21 @@ class ForceLaw(Protocol):
 
     ``pose`` places the frame in the world; ``velocity`` has the linear velocity of the frame's origin and the angular
     velocity. Velocity and force are in the frame's own axes. No branches on values: see ``linkwork.scalar``.
+
+    A law with an attribute ``commands``, a dict what -> unit, is called ``law(pose, velocity, commands)``, with their
+    values. One with ``takes_gravity = True`` gets the acceleration of gravity in the world, ``gravity=``, too.
     """
 
     def __call__(self, pose: Pose, velocity: Motion, /) -> Force: ...
 
 
-LAWS: dict[str, type] = {"drag": Drag, "contact": Contact, "added_mass": AddedMass}  # by their names in robot files
+LAWS: dict[str, type[Any]] = {  # by their names in robot files
+    "drag": Drag,
+    "contact": Contact,
+    "added_mass": AddedMass,
+    "buoyancy": Buoyancy,
+    "plate": Plate,
+    "thruster": Thruster,
+    "rotor": Rotor,
+    "tyre": Tyre,
+}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import ModelError
 from ..scalar import positive_part, sign, sqrt
 from ..spatial import Force, Motion, Pose, Vector
-from .fields import tidy
+from .fields import direction, tidy
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,7 @@ class Contact:
 
     def __post_init__(self):
         tidy(self, positive=("stiffness", "slip"), signed=("height",))
-        if not any(self.normal):
-            raise ModelError(
-                "out of range", where="Contact.normal", got=self.normal, expected="a direction, such as (0, 0, 1)"
-            )
+        direction(self, "normal")
 
     def __call__(self, pose: Pose, velocity: Motion) -> Force:
         normal = Vector(*self.normal) * (1 / math.hypot(*self.normal))

@@ -31,6 +31,13 @@ def tidy(law: Any, *, positive: Collection[str] = (), signed: Collection[str] = 
         object.__setattr__(law, name, numbers[0])
 
 
+def direction(law: Any, name: str) -> None:
+    """Refuse a vector without one."""
+    if not any(value := getattr(law, name)):
+        where = f"{type(law).__name__}.{name}"
+        raise ModelError("out of range", where=where, got=value, expected="a direction, such as (0, 0, 1)")
+
+
 def _floats(values: Any) -> tuple[float, ...]:
     """The values as finite floats; none of them if one is not."""
     try:

@@ -1,7 +1,7 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
-from .derivatives.dynamics import seeded
+from .derivatives.dynamics import changes_of, forces_against, seeded
 from .drives import drives_of, friction_laws, with_rotor_forces
 from .energy import kinetic_energy, momentum
 from .execute import executed
@@ -13,7 +13,7 @@ from .passive import body_wrenches, passive_forces, with_friction_ahead
 from .problem import OFF_LINE, PARAMETERS, Problem
 from .quantities import joint_forces, position_map
 from .quantity import VARIABLES, Quantity, Variable
-from .quantity_table import QUANTITIES
+from .quantity_table import QUANTITIES, quantity_of
 from .whole import whole_inertia, whole_inverse
 
 __all__ = [
@@ -30,9 +30,11 @@ __all__ = [
     "body_velocities",
     "body_wrenches",
     "by_inertia_and_bias",
+    "changes_of",
     "drives_of",
     "executed",
     "find",
+    "forces_against",
     "friction_laws",
     "joint_forces",
     "kinetic_energy",
@@ -41,6 +43,7 @@ __all__ = [
     "momentum",
     "passive_forces",
     "position_map",
+    "quantity_of",
     "references",
     "seeded",
     "sizes",

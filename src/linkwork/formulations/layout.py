@@ -34,7 +34,8 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "joints": (everything, VELOCITY),
         "dq": (mobility.located, VELOCITY),
     }
-    return {"q": coordinates.positions} | {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
+    found = {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
+    return {"q": coordinates.positions, **found, "commands": model.commands}
 
 
 def sizes(model: Model) -> dict[str, int]:

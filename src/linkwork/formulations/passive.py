@@ -73,5 +73,7 @@ def body_wrenches(
     if model.forces:
         poses, velocities = body_poses(model, q), body_velocities(model, q, v)
         for frame, law in model.forces:
-            add(frame, law(poses[frame.body].then(frame.pose), frame.pose.motion_inward(velocities[frame.body])))
+            pose, velocity = poses[frame.body].then(frame.pose), frame.pose.motion_inward(velocities[frame.body])
+            surroundings = {"gravity": model.gravity} if getattr(law, "takes_gravity", False) else {}
+            add(frame, law(pose, velocity, **surroundings))
     return total

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import LinkworkError, UnknownNameError, one_of
-from ..model import Layout, Model, carrying, grouped
+from ..model import Layout, Model, carrying, commanded, grouped
 from .drives import drives_of, friction_laws
 from .layout import joint_vectors, sizes
 from .method import Method
 from .quantity import VARIABLES, Quantity, Variable
-from .quantity_table import QUANTITIES
+from .quantity_table import OF_SLOPES, quantity_of
 from .regressor import Columns
 
 AXES = ("world", "local")
@@ -62,9 +62,7 @@ class Problem:
 
     @cached_property
     def asked(self) -> Quantity:
-        if self.quantity not in QUANTITIES:
-            raise UnknownNameError("quantity", self.quantity, QUANTITIES)
-        return QUANTITIES[self.quantity]
+        return quantity_of(self.model, self.quantity)
 
     # -- what goes in and out ----------------------------------------------------------------------------------------
 
@@ -118,8 +116,12 @@ class Problem:
     def evaluate(self, *values: Any) -> dict[str, Any]:
         """The outputs by name: scalars, or nested lists of them."""
         given = dict(zip(self.inputs, values, strict=True))
-        vectors = [given[name] for name in self.asked.inputs]
+        vectors = [given[name] for name in self.asked.inputs if name != "commands"]
         model, options = self._model(given), {}
+        if "commands" in given and self.quantity in OF_SLOPES:
+            options["commands"] = given["commands"]
+        elif "commands" in given:
+            model = commanded(model, given["commands"])
         if self.method is not None:
             options["method"] = self.method
         if self.frame is not None:

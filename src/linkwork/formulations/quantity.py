@@ -54,6 +54,7 @@ VARIABLES = {
             "N, N m",
             "at the cuts, of the first frame on the second in the axes of the first",
         ),
+        Variable("commands", ("commands",), "SI", "commands of force laws, such as thrusts", "u"),
         Variable(
             "wrenches",
             ("wrenches", 6),

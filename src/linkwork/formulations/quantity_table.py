@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..errors import UnknownNameError
+from ..model import Model
 from . import quantities as of
+from .derivatives import QUANTITIES as OF_SLOPES
 from .derivatives import dynamics
 from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
 
@@ -17,6 +20,20 @@ def slope(of: str, by: str, shape: tuple[str, str]) -> Variable:
     """A row for each entry of one, a column for each entry of the other; of q, along the tangent of its coordinates."""
     what, along = VARIABLES[of].meaning, "positions along their tangent" if by == "q" else VARIABLES[by].meaning
     return Variable(f"d{of}_d{by}", shape, "SI", f"slopes of the {what} by the {along}")
+
+
+def quantity_of(model: Model, name: str) -> Quantity:
+    """A quantity as it is of a robot: where forces of the surroundings take commands, these are the last of its inputs,
+    and the last of its slopes are by them."""
+    if name not in QUANTITIES:
+        raise UnknownNameError("quantity", name, QUANTITIES)
+    asked = QUANTITIES[name]
+    if not model.commands.size or "surroundings" not in asked.built_in:
+        return asked
+    of, slopes = asked.outputs[0], ()
+    if name in OF_SLOPES:
+        slopes = (slope(of.name, "commands", (str(of.shape[0]), "commands")),)
+    return replace(asked, inputs=(*asked.inputs, "commands"), outputs=(*asked.outputs, *slopes))
 
 
 QUANTITIES = {

@@ -20,7 +20,8 @@ from typing import Any
 from ..errors import ModelError, UnknownNameError, UnsupportedError
 from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
-from .coordinates import Coordinates
+from .commands import commands_of
+from .coordinates import Coordinates, Layout
 from .description import Finding
 from .drive import JointValues, SoftLimits, Transmission
 from .joints import JointKind, Prismatic, Revolute
@@ -214,6 +215,11 @@ class Model:
     def positions(self, i: int) -> range:
         """The tree position indices of joint ``i``."""
         return self.tree.position_ranges[i - 1]
+
+    @cached_property
+    def commands(self) -> Layout:
+        """What the force laws of the surroundings take beside motion."""
+        return commands_of(self.name, self.forces)
 
     @property
     def n_leading(self) -> int:

@@ -44,6 +44,7 @@ class Gradient:
     memory: dict[str, np.ndarray] = field(default_factory=dict)
     vary: dict[str, Any] = field(default_factory=dict)
     wrenches: dict[str, np.ndarray] = field(default_factory=dict)
+    commands: np.ndarray | None = None
 
 
 class Tape:
@@ -113,7 +114,7 @@ class Tape:
         function = linear_step(self.plant, runner.scheme, runner.method)
         names = [port.name for port in function.program.inputs]
         A, B = (np.empty((samples, self.steps, *port.shape)) for port in function.program.outputs)
-        beside = {"tau": np.zeros(sizes(self.plant.model)["tau"])}  # of a controller
+        beside = {name: np.zeros(sizes(self.plant.model)[name]) for name in ("tau", "commands")}  # of a controller
         with ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext() as pool:
             for group in self.pieces():
                 for begin, end in self._segments():
@@ -300,7 +301,7 @@ class Tape:
             q0, v0, memory = q0[0], v0[0], {name: x[0] for name, x in memory.items()}
         reference = found.pop(REFERENCE, None)
         kinds: dict[str, dict[str, Any]] = {"gain ": {}, "wrench ": {}, "": {}}
-        torque = found.pop("tau", None)
+        torque, commands = found.pop("tau", None), found.pop("commands", None)
         if torque is not None and inputs.of_motors:
             torque = torque[..., of_motors(plant.model)]
         for name, array in found.items():
@@ -311,7 +312,7 @@ class Tape:
         point = None
         if reference is not None and inputs.point:  # else it was a function, of which these are samples
             point = Point(*(self._of_point(reference[..., k, :], shape) for k, shape in enumerate(inputs.point)))
-        return Gradient(q0, v0, torque, point, kinds["gain "], memory, kinds[""], kinds["wrench "])
+        return Gradient(q0, v0, torque, point, kinds["gain "], memory, kinds[""], kinds["wrench "], commands)
 
     def _of_point(self, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Of a part of a reference that was given in this shape."""

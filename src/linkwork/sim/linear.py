@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,30 +19,33 @@ NOW, STEP = np.array(0.0), 1e-3  # on which nothing depends
 
 
 class LinearSystem(NamedTuple):
-    """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, x = (dq, dv), nv of each
-    (of dq more where something rolls: as many as there are directions in which positions can change): the step along
-    the tangent from the undisturbed positions (``coordinates.difference``), and the change of the velocities; then that
-    of the memory of a controller, if it has one."""
+    """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, then of the commands of
+    a robot that takes some; x = (dq, dv), nv of each (of dq more where something rolls: as many as there are directions
+    in which positions can change): the step along the tangent from the undisturbed positions
+    (``coordinates.difference``), and the change of the velocities; then that of the memory of a controller, if it has
+    one."""
 
     A: np.ndarray
     B: np.ndarray
 
 
 def linearise(
-    robot: Any, q: Any, v: Any, tau: Any, dt: float | None = None, method: str = "semi-implicit-euler"
+    robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any
 ) -> LinearSystem:
     """At states (..., n); with ``dt`` from step to step of the method."""
+    own = sizes(robot.model)
+    acting = [tau, *[np.zeros(own["commands"]) if commands is None else commands] * bool(own["commands"])]
     if dt is None:
-        return _continuous(robot, q, v, tau)
+        return _continuous(robot, q, v, acting)
     one_of_names("method with steps of its own", method, schemes())
     if method not in robot.linear_steps:
-        still = Options(torque=np.zeros(sizes(robot.model)["tau"]))
+        still = Options(torque=np.zeros(own["tau"]), commands=np.zeros(own["commands"]) if own["commands"] else None)
         plant = prepare(robot, None, None, 1, STEP, still, ("q", "v")).plant
         robot.linear_steps[method] = linear_step(plant, schemes()[method], method)
-    return LinearSystem(*robot.linear_steps[method](q, v, NOW, np.array(positive(dt, "dt")), tau))
+    return LinearSystem(*robot.linear_steps[method](q, v, NOW, np.array(positive(dt, "dt")), *acting))
 
 
-def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
+def _continuous(robot: Any, q: Any, v: Any, acting: Sequence[Any]) -> LinearSystem:
     """Of the motion at states (..., n), from the slopes of forward dynamics.
 
     The step dq from q along the tangent leads to another motion, and changes as both go on, with v and v + dv:
@@ -56,7 +60,7 @@ def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
     """
     model = robot.model
     located, n = list(model.mobility.located), model.n_located
-    _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
+    _, da_dq, da_dv, *by_acting = robot.forward_dynamics_derivatives(q, v, *acting)
     batch, rolls = da_dq.shape[:-2], n > robot.nv
     A = np.zeros((*batch, n + robot.nv, n + robot.nv))
     A[..., :n, n:] = robot.velocity_map(q)[..., located, :] if rolls else np.eye(n)
@@ -67,7 +71,8 @@ def _continuous(robot: Any, q: Any, v: Any, tau: Any) -> LinearSystem:
         A[..., :n, :n] = -(brackets @ G)[..., located, :]  # (1)
     if rolls:
         A[..., :n, :n] += robot.joint_velocities.derivative("q")(q, v)[..., located, :]  # (2)
-    return LinearSystem(A, np.concatenate([np.zeros((*batch, n, da_dtau.shape[-1])), da_dtau], axis=-2))
+    da_du = np.concatenate(by_acting, axis=-1)
+    return LinearSystem(A, np.concatenate([np.zeros((*batch, n, da_du.shape[-1])), da_du], axis=-2))
 
 
 def _brackets(model: Model, v: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..model import Model
 from .inputs import one_of_names
 from .trajectory import Trajectory
 
-JOINT_VECTORS = ("q", "v", "a", "tau")
+JOINT_VECTORS = ("q", "v", "a", "tau", "commands")
 OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual", "work")
 ALL_STATES = "memory"  # the output that stands for all states of the controller
 TAKEN = {*OUTPUTS, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
@@ -25,7 +25,8 @@ def checked_outputs(model: Model, memory: Mapping[str, Any], outputs: Iterable[s
     if clash := sorted(TAKEN.intersection(memory)):
         got, fix = ", ".join(clash), "another name: a trajectory means something else by it"
         raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
-    known = [name for name in OUTPUTS if name != "loop_residual" or model.loops]
+    absent = [*["loop_residual"] * (not model.loops), *["commands"] * (not model.commands.size)]
+    known = [name for name in OUTPUTS if name not in absent]
     found: dict[str, None] = {}
     for name in outputs:
         one_of_names("output", name, [*known, *[ALL_STATES] * bool(memory), *memory], where=f"robot {model.name!r}")

@@ -23,7 +23,7 @@ from ..formulations import (
     whole_inverse,
     with_friction_ahead,
 )
-from ..model import Model
+from ..model import Model, commanded
 from ..scalar import Scalar
 from ..spatial import Force
 from .varied import varied
@@ -58,9 +58,8 @@ class Now:
     @cached_property
     def applied(self) -> dict[int, Force]:
         """Forces on bodies."""
-        return body_wrenches(
-            self.model, *self.tree, [self.model.frame(name) for name in self.plant.wrenches], self.rows
-        )
+        loaded = [self.model.frame(name) for name in self.plant.wrenches]
+        return body_wrenches(self.commanded(self.model), *self.tree, loaded, self.rows)
 
     @cached_property
     def point(self) -> Point | None:
@@ -72,21 +71,35 @@ class Now:
     def tau(self) -> list[Scalar]:
         return self._acting[0]
 
+    @property
+    def commands(self) -> list[Scalar]:
+        return self._acting[1]
+
+    def commanded(self, model: Model) -> Model:
+        """A variant of the robot under its commands."""
+        return commanded(model, self.commands) if model.commands.size else model
+
     @cached_property
-    def _acting(self) -> tuple[list[Scalar], dict[str, Any]]:
-        """tau, and the rates of the controller's memory by name."""
-        law, tau = self.plant.law, self.values.get("tau", [0] * sizes(self.model)["tau"])
+    def _acting(self) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
+        """tau, commands, and the rates of the controller's memory by name."""
+        law, own = self.plant.law, sizes(self.model)
+        tau, commands = (self.values.get(name, [0] * own[name]) for name in ("tau", "commands"))
+        if self.plant.commands is not None:
+            timed = self._over_time("commands", self.plant.commands, own["commands"])
+            commands = [x + y for x, y in zip(timed, commands, strict=True)]
         if law is None:
-            return tau, {}
+            return tau, commands, {}
         gains = {name.removeprefix("gain "): x for name, x in self.values.items() if name.startswith("gain ")}
         memory = {name: self.values[MEMORY + name] for name in law.memory}
-        own, rates = law.evaluate(self.t, self.q, self.v, self.point, gains, memory)
-        return [x + y for x, y in zip(own, tau, strict=True)], rates
+        *own, rates = law.evaluate(self.t, self.q, self.v, self.point, gains, memory)
+        both = zip(own, (tau, commands), strict=True)
+        tau, commands = ([x + y for x, y in zip(*each, strict=True)] for each in both)
+        return tau, commands, rates
 
     @property
     def memory_rates(self) -> dict[str, Any]:
         """By their names in the state."""
-        return {MEMORY + name: rates for name, rates in self._acting[1].items()}
+        return {MEMORY + name: rates for name, rates in self._acting[2].items()}
 
     @property
     def memory_ahead(self) -> dict[str, Any]:
@@ -100,11 +113,15 @@ class Now:
         rows = []
         for frame, law in self.plant.wrenches.items():
             what = f"wrench on {frame!r}"
-            row = self.values[f"wrench {frame}"] if law is None else np.array(_over_time(what, law, self.t)).tolist()
-            if np.shape(row) != (6,):
-                raise ShapeError("wrong shape", where=what, got=np.shape(row), expected="(6,): force, moment")
-            rows.append(row)
+            rows.append(self.values[f"wrench {frame}"] if law is None else self._over_time(what, law, 6))
         return rows
+
+    def _over_time(self, what: str, function: Callable[[Scalar], Any], size: int) -> list[Scalar]:
+        """A vector now."""
+        row = np.array(_over_time(what, function, self.t))
+        if row.shape != (size,):
+            raise ShapeError("wrong shape", where=what, got=row.shape, expected=f"({size},)")
+        return row.tolist()
 
     @cached_property
     def accelerations(self) -> list[Scalar]:
@@ -112,7 +129,7 @@ class Now:
 
     def _accelerated(self, model: Model) -> list[Scalar]:
         """Accelerations of a variant of the robot."""
-        wrenches = tuple(self.plant.wrenches)
+        wrenches, model = tuple(self.plant.wrenches), self.commanded(model)
         problem = Problem(model, "forward_dynamics", self.plant.method, wrenches=wrenches)
         return problem.evaluate(self.q, self.v, self.tau, *[self.rows] * bool(wrenches))["a"]
 
@@ -172,7 +189,7 @@ class Now:
         return total
 
     def output(self, name: str) -> Any:
-        if name in ("q", "v", "tau", "work"):
+        if name in ("q", "v", "tau", "commands", "work"):
             return getattr(self, name)
         if name == "a":
             return [self.accelerations[k] for k in self.model.mobility.independent]

@@ -35,8 +35,8 @@ CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
 
 @dataclass(frozen=True)
 class Plant:
-    """``held`` and ``constants``: shapes of the inputs by name. They are "tau", "reference" (samples q, v, a), one of
-    VARIED, "gain NAME" of the controller, "wrench FRAME"."""
+    """``held`` and ``constants``: shapes of the inputs by name. They are "tau", "commands", "reference" (samples q, v, a),
+    one of VARIED, "gain NAME" of the controller, "wrench FRAME"."""
 
     model: Model
     method: Method  # of forward dynamics, or of constrained dynamics where loops are closed
@@ -46,6 +46,7 @@ class Plant:
     reference: Callable[[Scalar], Point] | None = None  # of the law, unless it is an input
     # frame -> wrench(t), or None: an input
     wrenches: Mapping[str, Callable[[Scalar], Any] | None] = field(default_factory=dict)
+    commands: Callable[[Scalar], Any] | None = None  # of force laws, unless they are an input, or zero
     payload: str = ""  # the frame that carries it
     works: bool = False
 

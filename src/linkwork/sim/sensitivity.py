@@ -15,10 +15,20 @@ from typing import Any
 from ..codegen.optimised import optimised
 from ..codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
 from ..errors import UnsupportedError
-from ..formulations import Method, Problem, layouts, seeded, sizes, with_rotor_forces
+from ..formulations import (
+    Method,
+    Problem,
+    body_wrenches,
+    changes_of,
+    forces_against,
+    layouts,
+    seeded,
+    sizes,
+    with_rotor_forces,
+)
 from ..function import Function
 from ..label import Label
-from ..model import Model, changed_drives
+from ..model import Model, changed_drives, commanded
 from ..pipeline import choose
 from ..program import Port, Program, trace
 from ..program.replay import flattened, nested, replayed, split
@@ -37,7 +47,7 @@ OneStep = OwnStep | RungeKutta | Rosenbrock  # schemes that do not look back
 
 def linear_step(plant: Plant, scheme: Scheme, method: str) -> Function:
     """A and B of a step, as in ``LinearSystem``. Inputs: q, v of the independent joints, memory, then t, dt and those
-    of the plant, with tau among them: it acts beside a controller, if there is one."""
+    of the plant, with ``acting`` among them: they act beside a controller, if there is one."""
     if isinstance(scheme, AdamsBashforth):
         raise UnsupportedError(
             "a step of this method depends on the steps before it, not on the state alone", where=f"method {method!r}",
@@ -45,11 +55,15 @@ def linear_step(plant: Plant, scheme: Scheme, method: str) -> Function:
         )  # fmt: skip
     if scheme not in plant.linear_steps:
         own, joint_vectors = plant.model, layouts(plant.model)
-        label = Label(
-            own.name, "linear_step", method, layouts={name: joint_vectors[name] for name in ("q", "v", "tau")}
-        )
+        told = {name: joint_vectors[name] for name in ("q", "v", *acting(own))}
+        label = Label(own.name, "linear_step", method, layouts=told)
         plant.linear_steps[scheme] = Function(_program(plant, scheme), label)
     return plant.linear_steps[scheme]
+
+
+def acting(model: Model) -> list[str]:
+    """Inputs of a step that B is about."""
+    return ["tau", *["commands"] * bool(model.commands.size)]
 
 
 def _program(plant: Plant, scheme: OneStep) -> Program:
@@ -66,28 +80,30 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
         if model.loops:
             (v,) = Problem(model, "joint_velocities").evaluate(q, v).values()
         more = [dual(x, {before + k: 1}) for k, x in enumerate(flattened(given, memory))]
-        tau = [dual(x, {n + k: 1}) for k, x in enumerate(given["tau"])]
+        u = [dual(x, {n + k: 1}) for k, x in enumerate(x for name in acting(model) for x in given[name])]
         x = [*q, *v, *more]
-        after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x))], tau), state)
+        after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x))], u), state)
         moving, mobility = _shift(model, after["q"]), model.mobility
         independent = [*(moving[k] for k in mobility.located), *(after["v"][k] for k in mobility.independent)]
         more = [x for port in memory for x in after[port.name]]
-        rows = [[slope_of(x, k) for k in range(n + len(tau))] for x in (*independent, *more)]
+        rows = [[slope_of(x, k) for k in range(n + len(u))] for x in (*independent, *more)]
         return {"A": [row[:n] for row in rows], "B": [row[n:] for row in rows]}
 
     return optimised(trace("linear_step", run, ports))
 
 
-def _stepped(plant: OnDuals, scheme: OneStep, given: Mapping[str, Any], x: Flat, tau: Flat) -> Flat:
+def _stepped(plant: OnDuals, scheme: OneStep, given: Mapping[str, Any], x: Flat, u: Flat) -> Flat:
     """x after a step, as dual numbers."""
+    shapes = {port.name: port for port in plant.ports}
+    pushing = [shapes[name] for name in acting(plant.model)]
 
     def part(run: Callable[[Now], Mapping[str, Any]], x: Flat, t: Scalar) -> Flat:
         def act(arguments: Flat) -> Flat:
-            x, tau = arguments[: plant.x], arguments[plant.x :]
-            now = plant.now({**given, **nested(x, plant.state), "tau": tau, "t": t})
+            x, u = arguments[: plant.x], arguments[plant.x :]
+            now = plant.now({**given, **nested(x, plant.state), **nested(u, pushing), "t": t})
             return flattened(run(now), plant.state)
 
-        return chained(act, [*x, *tau])
+        return chained(act, [*x, *u])
 
     t, corrections = given["t"], int(plant.finish is not None)
     match scheme:
@@ -120,11 +136,11 @@ class OnDuals(Plant):
 
     @classmethod
     def of(cls, plant: Plant) -> OnDuals:
-        """Without its work; with tau among its inputs."""
+        """Without its work; with tau, and commands if there are some, among its inputs."""
         own: dict[str, Any] = {field.name: getattr(plant, field.name) for field in fields(plant)} | {"works": False}
-        if "tau" not in {**plant.held, **plant.constants}:
-            own["constants"] = {**plant.constants, "tau": (sizes(plant.model)["tau"],)}
-        return cls(**own)
+        given = {**plant.held, **plant.constants}
+        more = {name: (sizes(plant.model)[name],) for name in acting(plant.model) if name not in given}
+        return cls(**own | {"constants": {**plant.constants, **more}})
 
     @cached_property
     def method_of_slopes(self) -> Method:
@@ -134,11 +150,11 @@ class OnDuals(Plant):
 
     @cached_property
     def acting(self) -> Program:
-        """tau and the rates of the memory, since controllers take traced numbers alone."""
+        """tau, commands and the rates of the memory, since controllers take traced numbers alone."""
 
         def run(*values: Any) -> Mapping[str, Any]:
             now = Now(self, dict(zip((port.name for port in self.ports), values, strict=True)))
-            return {"tau": now.tau, **now.memory_rates}
+            return {"tau": now.tau, "commands": now.commands, **now.memory_rates}
 
         return trace("acting", run, self.ports)
 
@@ -150,12 +166,13 @@ class Duals(Now):
     plant: OnDuals
 
     @cached_property
-    def _acting(self) -> tuple[list[Scalar], dict[str, Any]]:
+    def _acting(self) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
         program = self.plant.acting
         given = {port.name: flattened(self.values, [port]) for port in program.inputs}
         results = replayed(program, given)
         rates = nested([x for part in results.values() for x in part], program.outputs)
-        return rates.pop("tau"), {name.removeprefix(MEMORY): rate for name, rate in rates.items()}
+        tau, commands = rates.pop("tau"), rates.pop("commands")
+        return tau, commands, {name.removeprefix(MEMORY): rate for name, rate in rates.items()}
 
 
 class ClosedDuals(Duals, ClosedNow):
@@ -168,6 +185,8 @@ class TreeDuals(Duals):
         change takes force."""
         wrenches = tuple(self.plant.wrenches)
         constant = changed_drives(model, lambda drive: replace(drive, rotor_inertia=value_of(drive.rotor_inertia)))
+        if model.commands.size:
+            constant = commanded(constant, [value_of(x) for x in self.commands])
         problem = Problem(constant, "forward_dynamics_derivatives", self.plant.method_of_slopes, wrenches=wrenches)
         q, v, tau = ([value_of(x) for x in vector] for vector in (self.q, self.v, self.tau))
         a, *slopes = problem.evaluate(q, v, tau, *[self.rows] * bool(wrenches)).values()
@@ -175,6 +194,14 @@ class TreeDuals(Duals):
         rotors = {k: model.joint(i).rotor_inertia for i, _ in model.outward() for k in model.freedoms(i)}
         taken = model.collect(with_rotor_forces(model, [rotors[k] * x for k, x in enumerate(tree)], tree))
         forces = [x - y for x, y in zip(self.tau, taken, strict=True)]
+        if model.commands.size:
+            forces = [x - y for x, y in zip(forces, self._against(model, q, v), strict=True)]
         unit = model.coordinates.normalised(self.q)  # that of a stage is not
         changes = [*_shift(model, unit), *(change_of(x) for x in (*self.v, *forces))]
         return [x + dot([y for row in rows for y in row], changes) for x, *rows in zip(a, *slopes, strict=True)]
+
+    def _against(self, model: Model, q: Flat, v: Flat) -> Flat:
+        """Forces that hold against what changes of the commands change: nothing at the state and the commands now."""
+        tree = model.expand(q)
+        applied = body_wrenches(self.commanded(model), tree, model.expand_rates(v), (), ())
+        return model.collect(forces_against(model, tree, changes_of(applied)))

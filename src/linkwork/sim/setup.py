@@ -33,7 +33,15 @@ class Setup:
     x0: np.ndarray  # (samples, x)
     batched: bool
     outputs: tuple[str, ...]
-    notes: tuple[str, ...]
+    said: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one must know to read the numbers, once the plant is traced."""
+        plant, layout = self.plant, self.plant.model.commands
+        given = "commands" in self.inputs.shapes or plant.commands or (plant.law and plant.law.commanding)
+        zero = [f"no commands are given, so these are zero: {', '.join(layout.names)}"]
+        return (*self.said, *zero) if layout.size and not given else self.said
 
     @property
     def samples(self) -> int:
@@ -87,10 +95,12 @@ def prepare(
         laws[frame] = value if is_law(value) else None
         if laws[frame] is None:
             inputs.add(f"wrench {frame}", value, (6,), f"wrench on {frame!r}", over_time=True)
+    commands = _commands(inputs, model, options.commands)
     held = {name: inputs.shapes[name] for name in inputs.held}
     constants = {name: inputs.shapes[name] for name in inputs.constants}
     works = "work" in outputs
-    said = _content((torque if law else None, traced, laws, options.friction_width, options.limits, options.dynamics))
+    acting = torque if law else None, traced, laws, commands
+    said = _content((*acting, options.friction_width, options.limits, options.dynamics))
     states = tuple((name, values.shape) for name, values in memory.items())  # no field of a controller, perhaps
     key = said and (tuple(held.items()), tuple(constants.items()), payload, works, states, said)
     found = robot.plants.get(key)
@@ -99,7 +109,7 @@ def prepare(
         varied = any(name in inputs.shapes for name in INERTIAL)
         quantity = "constrained_dynamics" if seen.loops else "forward_dynamics"
         method = choose(seen, quantity, options.dynamics, wrenches=tuple(laws), varied=varied)
-        found = Plant(seen, method, held, constants, law, traced, laws, payload, works), tuple(notes)
+        found = Plant(seen, method, held, constants, law, traced, laws, commands, payload, works), tuple(notes)
         if key is not None:
             remember(robot.plants, key, found)
     plant, notes = found
@@ -272,6 +282,24 @@ def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt
     points = reference.sample(dt * np.arange(inputs.steps))
     rows = np.stack([np.asarray(part, float) for part in points], axis=1)
     inputs.add(REFERENCE, rows[None], rows.shape[1:], "reference", over_time=True)
+    return None
+
+
+def _commands(inputs: Inputs, model: Model, commands: Any) -> Any:
+    """A function of time; arrays go to the inputs."""
+    layout = model.commands
+    if commands is None:
+        return None
+    if not layout.size:
+        raise LinkworkError(
+            "this robot takes no commands", where=f"robot {model.name!r}, commands", got=repr(commands)[:80],
+            fix="robot.with_forces({frame: linkwork.forces.Thruster()}) has one",
+        )  # fmt: skip
+    if callable(commands):
+        return commands
+    if isinstance(commands, Mapping):
+        commands = layout.to_array(layout.filled(commands, layout.names), "commands", numbers)
+    inputs.add("commands", commands, (layout.size,), "commands", over_time=True)
     return None
 
 

@@ -45,6 +45,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     outputs = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work")
     outputs += ("momentum",) if any(body.inertia.mass for body in robot.model.bodies) else ()
     outputs += ("loop_residual",) if robot.model.loops else ()
+    outputs += ("commands",) if robot.model.commands.size else ()
     setup = prepare(robot, q0, v0, steps, dt, options, outputs)
     setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:
@@ -52,7 +53,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
             "simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix="robot.rollout takes batches"
         )
     method, parts, note = _chosen(setup, options.method, asked, dt)
-    setup = replace(setup, notes=(*setup.notes, *note))
+    setup = replace(setup, said=(*setup.said, *note))
     if method not in schemes():
         if options.checkpoint_every is not None:
             raise UnsupportedError(

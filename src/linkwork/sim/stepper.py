@@ -54,6 +54,8 @@ class Stepper:
         layout = layouts(self._model)["tau"]
         if options.torque is None and layout.size:
             options = replace(options, torque=np.zeros(layout.size))
+        if options.commands is None and self._model.commands.size and not is_law(options.torque):
+            options = replace(options, commands=np.zeros(self._model.commands.size))
         recorded = ("q", "v", *options.outputs) if self._model.loops else options.outputs
         q0 = self._rows("q0", rest(self._model) if q0 is None else vector(self._model, "q", q0, "q0"))
         v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))
@@ -80,6 +82,7 @@ class Stepper:
         held = {name: x[:, 0] for name, x in zip(shapes, self._runner.held, strict=True)}
         constants = self._by_name(self._runner.constants, self._plant.constants)
         self._tau = None if law else held.get("tau", np.zeros((self.samples, 0)))
+        self._commands = held.get("commands")
         pushes = {name.removeprefix("wrench "): x for name, x in held.items() if name.startswith("wrench ")}
         gains = {name.removeprefix("gain "): x for name, x in constants.items() if name.startswith("gain ")}
         self.wrenches, self.gains = Views("wrenches", pushes), Views("gains", gains)
@@ -133,6 +136,21 @@ class Stepper:
     @tau.setter
     def tau(self, value: Any) -> None:
         _write(self.tau, value, "tau")
+
+    @property
+    def commands(self) -> np.ndarray:
+        """Commands (samples, n) of force laws in the steps to come."""
+        if self._commands is None:
+            raise UnsupportedError(
+                "there are no commands to write", where="stepper.commands",
+                got="a controller or a function of time gives them" if self._model.commands.size else "no force law takes any",
+                fix="outputs=('commands',) shows them; robot.stepper(..., commands=np.zeros(n)) adds some to write",
+            )  # fmt: skip
+        return self._commands
+
+    @commands.setter
+    def commands(self, value: Any) -> None:
+        _write(self.commands, value, "commands")
 
     @property
     def reference(self) -> Point:

@@ -2,15 +2,16 @@
 
 Directions of dual numbers: the first n are those of the positions, along the tangent of their coordinates and, where
 loops are closed, so that they stay closed; the next nv are those of the velocities. n is nv, and more where something
-rolls.
+rolls. What follows are those of the commands, which force laws of the surroundings may take.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from ...constraints import ClosedLoops
-from ...model import Model
+from ...model import Model, commanded
 from ...scalar import Scalar
 from ...scalar.dual import change_of, dual, slope_of, value_of
 from ...scalar.orthogonal import dot
@@ -29,34 +30,61 @@ Rows = list[list[Scalar]]
 
 
 def inverse_dynamics_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, *, method: Method, loads: Loads = NO_LOADS
-) -> tuple[list[Scalar], Rows, Rows, Rows]:
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    *,
+    method: Method,
+    loads: Loads = NO_LOADS,
+    commands: Scalars = (),
+) -> tuple[Any, ...]:
+    """tau, dtau/dq, dtau/dv, M, and dtau/dcommands where there are some."""
     require_motors(model)
+    model = under(model, commands)
     if method.closed:
         tree, forces = by_duals(model, q, v, a, method, loads)
         tau, M = tree.to_motors(forces), inertia(model, q)
     else:
         form = Form(model, q, v, method, loads)
         tau, M = form.forces(a)
-    return [value_of(x) for x in tau], *slopes(model, tau), M
+    of_q, of_v, of_commands = slopes(model, tau, len(commands))
+    return [value_of(x) for x in tau], of_q, of_v, M, *[of_commands] * bool(commands)
 
 
 def forward_dynamics_derivatives(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, *, method: Method, loads: Loads = NO_LOADS
-) -> tuple[list[Scalar], Rows, Rows, Rows]:
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *,
+    method: Method,
+    loads: Loads = NO_LOADS,
+    commands: Scalars = (),
+) -> tuple[Any, ...]:
+    """a, da/dq, da/dv, da/dtau, and da/dcommands where there are some."""
+    model = under(model, commands)
     tree = ClosedLoops(model, model.expand(q))
 
     def by_duals_alone(a: Scalars) -> list[Scalar]:
         moved, forces = by_duals(model, q, v, a, method, loads)
         return [x - y for x, y in zip(moved.of_motors(tau), forces, strict=True)]
 
+    n = len(commands)
     with Solvable(model):
         if method.closed:
-            bias = forces_for_motion(method.function, tree, v, [0] * model.nv, loads)
-            return implicit(tree, tau, bias, inertia(model, q), by_duals_alone, {})
+            bias = [value_of(x) for x in forces_for_motion(method.function, tree, v, [0] * model.nv, loads)]
+            return implicit(tree, tau, bias, inertia(model, q), by_duals_alone, {}, n)
         form = Form(model, q, v, method, loads)
         known = carried_along(model, form.q, form.v)
-        return implicit(tree, tau, *form.bias(), lambda a: [-x for x in form.forces(a, known)[0]], known)
+        return implicit(tree, tau, *form.bias(), lambda a: [-x for x in form.forces(a, known)[0]], known, n)
+
+
+def under(model: Model, commands: Scalars) -> Model:
+    """The robot under commands, with slopes of one along their directions."""
+    first = model.n_located + model.nv
+    seeds = [dual(x, {first + k: 1}) for k, x in enumerate(commands)]
+    return commanded(model, seeds) if seeds else model
 
 
 # -- by dual numbers alone: a method of inverse dynamics is run on them, with all that closes the loops ---------------
@@ -92,8 +120,7 @@ class Form:
         self.held = {i: _wrench(value_of, f) for i, f in applied.items()}
         rest = passive_forces(model, moving, rates)
         if model.forces:
-            changing = {i: _wrench(change_of, f) for i, f in applied.items()}
-            rest = [x + y for x, y in zip(rest, forces_against(model, self.q, changing), strict=True)]
+            rest = [x + y for x, y in zip(rest, forces_against(model, self.q, changes_of(applied)), strict=True)]
         self.rest = model.collect(rest)
 
     def bias(self) -> tuple[list[Scalar], Rows]:
@@ -124,10 +151,13 @@ def seeded(model: Model, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Sca
     return moving, [dual(x, {model.n_located + k: 1}) for k, x in enumerate(v)]
 
 
-def slopes(model: Model, values: Scalars) -> tuple[Rows, Rows]:
-    """By q and by v, a row for each value."""
-    of_q = [[slope_of(x, k) for k in range(model.n_located)] for x in values]
-    return of_q, [[slope_of(x, model.n_located + k) for k in range(model.nv)] for x in values]
+def slopes(model: Model, values: Scalars, commands: int) -> tuple[Rows, Rows, Rows]:
+    """By q, by v and by so many commands, a row for each value."""
+    sizes = (model.n_located, model.nv, commands)
+    first = (0, model.n_located, model.n_located + model.nv)
+    parts = zip(first, sizes, strict=True)
+    of_q, of_v, of_commands = ([[slope_of(x, at + k) for k in range(n)] for x in values] for at, n in parts)
+    return of_q, of_v, of_commands
 
 
 def forces_against(model: Model, q: Scalars, wrenches: dict[int, Force]) -> list[Scalar]:
@@ -140,6 +170,11 @@ def forces_against(model: Model, q: Scalars, wrenches: dict[int, Force]) -> list
         if p > 0:
             f[p] = f[p] + model.transform(i, q).force_outward(f[i])
     return tau
+
+
+def changes_of(wrenches: dict[int, Force]) -> dict[int, Force]:
+    """Of dual numbers, those of value zero with their slopes."""
+    return {i: _wrench(change_of, f) for i, f in wrenches.items()}
 
 
 def _wrench(act: Callable[[Scalar], Scalar], f: Force) -> Force:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ...constraints import ClosedLoops
 from ...model import Model
@@ -18,9 +19,15 @@ Known = Mapping[int, Mapping[int, Scalar]]  # by direction, entries of a column 
 
 
 def implicit(
-    tree: ClosedLoops, tau: Scalars, bias: Scalars, M: Rows, rest: Callable[[Scalars], Scalars], known: Known
-) -> tuple[list[Scalar], Rows, Rows, Rows]:
-    """a, da/dq, da/dv and da/dtau, where M a + b(q, v) = B(q)^T tau.
+    tree: ClosedLoops,
+    tau: Scalars,
+    bias: Scalars,
+    M: Rows,
+    rest: Callable[[Scalars], Scalars],
+    known: Known,
+    commands: int = 0,
+) -> tuple[Any, ...]:
+    """a, da/dq, da/dv and da/dtau, where M a + b(q, v) = B(q)^T tau, and da by so many further directions.
 
       (1)  M a = B^T tau - b
       (2)  M da = d(B^T tau - M a - b)      with the a of (1), which stays as it is
@@ -37,15 +44,17 @@ def implicit(
     Minv = [[dot(scaled[max(i, j)], W[min(i, j)]) for j in range(nv)] for i in range(nv)]
     left, columns = rest(a), []
     n = tree.model.n_located
-    for direction in range(n + nv):
+    for direction in range(n + nv + commands):
         column = solved(W, scaled, Minv, [slope_of(x, direction) for x in left])            # (2)
         for k, value in known.get(direction, {}).items():
             column[k] = column[k] + value
         columns.append(column)
-    da_dq, da_dv = ([list(row) for row in zip(*part, strict=True)] for part in (columns[:n], columns[n:]))
+    parts = columns[:n], columns[n : n + nv], columns[n + nv :]
+    da_dq, da_dv, da_more = ([list(row) for row in zip(*part, strict=True)] for part in parts)
     B = [tree.of_motors(unit) for unit in units(len(tau))]
     one = exists([tree.J_p]) if tree.model.loops else 1  # not a number where loops leave a open
-    return [one * x for x in a], da_dq, da_dv, [[dot(row, column) for column in B] for row in Minv]   # (3)
+    da_dtau = [[dot(row, column) for column in B] for row in Minv]                          # (3)
+    return [one * x for x in a], da_dq, da_dv, da_dtau, *[da_more] * bool(commands)
 
 
 def solved(W: Rows, scaled: Rows, Minv: Rows, b: Scalars) -> list[Scalar]:
