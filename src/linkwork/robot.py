@@ -473,6 +473,26 @@ class Robot:
         return compile(self, "constraint_forces")
 
     @cached_property
+    def contact_dynamics(self) -> Function:
+        """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of the
+        ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
+        ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0."""
+        return compile(self, "contact_dynamics")
+
+    @cached_property
+    def contact_inverse_dynamics(self) -> Function:
+        """tau, forces = contact_inverse_dynamics(q, v, a, contacts): the least forces on the feet that leave nothing to
+        joints without motors, and joint forces beside them. What the feet cannot bear stays in tau of those joints, the
+        first six of a floating base. Among feet on the ground, a larger number of ``contacts`` takes a larger share."""
+        return compile(self, "contact_inverse_dynamics")
+
+    @cached_property
+    def impact(self) -> Function:
+        """v_after, impulses = impact(q, v, contacts, restitution): when the feet of ``contacts`` meet the ground, or are
+        there, at once. They stop, or along the ground's normal move back with a share of the velocity, by foot."""
+        return compile(self, "impact")
+
+    @cached_property
     def conditioning(self) -> Function:
         """c = conditioning(q): how well the independent joints tell the others, from 1 to 0, where forward dynamics in
         their coordinates does not exist (it gives NaN there)."""

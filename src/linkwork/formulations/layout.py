@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from ..constraints import row_names
-from ..model import Layout, Model
+from ..model import Layout, Model, Segment
 from .quantity import ACCELERATION, FORCE, VELOCITY, Quantity
 from .regressor import standard_parameters
 
@@ -33,7 +33,9 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "motors": (mobility.motors, FORCE),
         "joints": (everything, VELOCITY),
     }
-    return {"q": coordinates.positions} | {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
+    feet = Layout(tuple(Segment(foot.name, ("",), ("",)) for foot in model.feet))
+    known = {"q": coordinates.positions, "contacts": feet, "restitution": feet}
+    return known | {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
 
 
 def sizes(model: Model) -> dict[str, int]:

@@ -26,6 +26,7 @@ TABLES = (
     "loops",
     "home",
     "forces",
+    "feet",
     "transmissions",
     "base",
     "gravity",

@@ -284,6 +284,7 @@ def _finish(description: Description, tree: list[_Node], gravity: Vector) -> Mod
         loops=loops,
         home=_home(description, [node.joint for node in tree if node.joint]) if loops or description.home else (),
         forces=tuple((frames[name], law) for name, law in description.forces),
+        feet=description.feet,
     )
 
 

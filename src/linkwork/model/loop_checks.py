@@ -78,11 +78,11 @@ def _loops(description: Description) -> Iterator[Finding]:
     for loop in description.loops:
         where = place(description, "loop", loop.name)
         if loop.kind not in CUT_JOINTS:
-            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, CUT_JOINTS))
+            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", nearest(loop.kind, CUT_JOINTS))
         for side, (link, placement) in (("first", loop.first), ("second", loop.second)):
             if link not in links:
                 message = f"its {side} side is on link {link!r}, which does not exist"
-                yield Finding("error", where, message, _nearest(link, links))
+                yield Finding("error", where, message, nearest(link, links))
             if not _is_finite(placement):
                 yield Finding("error", where, f"the placement of its {side} side is not finite", "write finite numbers")
         if loop.first[0] == loop.second[0]:
@@ -94,7 +94,7 @@ def _roles(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         where = place(description, "joint", joint.name)
         if joint.role not in ROLES:
-            yield Finding("error", where, f"there is no role {joint.role!r}", _nearest(joint.role, ROLES))
+            yield Finding("error", where, f"there is no role {joint.role!r}", nearest(joint.role, ROLES))
         elif joint.role != "active" and (kept := _has_no_coordinate(joint)):
             yield Finding("error", where, f"its role is {joint.role}, but {kept}", "leave its role out")
         elif joint.role == "elastic" and not joint.stiffness > 0:
@@ -150,7 +150,7 @@ def _named(
     freedoms = {name: joint for joint in description.joints for name in joint.freedoms} if parts else {}
     for name in names:
         message = f"`{table}` names joint {name!r}, which does not exist"
-        nothing = Finding("error", place(description), message, _nearest(name, joints))
+        nothing = Finding("error", place(description), message, nearest(name, joints))
         yield name, joints.get(name) or freedoms.get(name) or nothing
 
 
@@ -159,7 +159,7 @@ def _has_no_coordinate(joint: JointDescription) -> str:
     return "it is fixed" if not joint.motion.nv else f"it follows {joint.mimic.joint!r}" if joint.mimic else ""
 
 
-def _nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     names = list(names)
     return perhaps(name, names) or f"use {one_of(name, names)}"
 
