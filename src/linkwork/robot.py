@@ -218,6 +218,7 @@ class Robot:
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
+        contacts: Any = None,
         method: str | None = None,
         every: int = 1,
         limits: SoftLimits | None = None,
@@ -236,6 +237,8 @@ class Robot:
         the controller, by name. ``memory``: where its own states begin, by name, if it has any and shall begin
         elsewhere; they are recorded by their names.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
+        ``contacts``: which feet are on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: they are held
+        where they are when they come to be; none if not said.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", for stiff robots "rosenbrock", or one of your own (``linkwork.add_integrator``); with SciPy
         "dormand-prince" and "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said:
@@ -268,6 +271,7 @@ class Robot:
         memory: Mapping[str, Any] | None = None,
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
+        contacts: Any = None,
         method: str = "semi-implicit-euler",
         every: int = 1,
         outputs: Sequence[str] = ("q", "v"),
@@ -284,8 +288,8 @@ class Robot:
     ) -> Trajectory:
         """Motions from many states at once, (samples, n), the time loop compiled; arrays (samples, times, ...).
 
-        Beside the options of ``simulate`` (methods with a fixed step alone): torque and wrenches may have an axis of
-        samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
+        Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches and contacts may have an
+        axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
         potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or
         memory for all of these. ``vary``: parameters of each sample: mass
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
@@ -333,6 +337,7 @@ class Robot:
         memory: Mapping[str, Any] | None = None,
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
+        contacts: Any = None,
         method: str = "semi-implicit-euler",
         outputs: Sequence[str] = (),
         limits: SoftLimits | None = None,
@@ -347,7 +352,8 @@ class Robot:
         ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau``
         begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
         numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
-        with, (6,) or (samples, 6), or a function of t. ``vary`` and ``gains``: as in ``rollout``, and
+        with, (6,) or (samples, 6), or a function of t. ``contacts``: which feet are on the ground, (feet,) or
+        (samples, feet) of 1 and 0, what ``stepper.contacts`` begins with. ``vary`` and ``gains``: as in ``rollout``, and
         ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller
         start, and start anew, by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is
         computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.

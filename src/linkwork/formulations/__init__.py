@@ -5,6 +5,7 @@ from .derivatives.dynamics import seeded
 from .drives import drives_of, friction_laws, with_rotor_forces, with_rotors
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
+from .kinematics import frame_poses
 from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers
@@ -31,6 +32,7 @@ __all__ = [
     "drives_of",
     "executed",
     "find",
+    "frame_poses",
     "friction_laws",
     "joint_forces",
     "kinetic_energy",

@@ -32,6 +32,7 @@ class Options:
     memory: Mapping[str, Any] | None = None
     vary: Mapping[str, Any] | None = None
     wrenches: Mapping[str, Any] | None = None
+    contacts: Any = None
     limits: SoftLimits | None = None
     friction_width: float = 0.05
     method: str | None = None
