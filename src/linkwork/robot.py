@@ -226,6 +226,7 @@ class Robot:
         memory: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         commands: Any = None,
+        contacts: Any = None,
         method: str | None = None,
         every: int = 1,
         limits: SoftLimits | None = None,
@@ -246,6 +247,8 @@ class Robot:
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t. ``commands``: of force laws that take some, as they
         are in ``command_names``: (n,), (steps, n), a dict by name, or a function of t; zero if nothing is said. A
         controller gives its own, which add to them, by returning {"tau": ..., "commands": ...}, or one of both.
+        ``contacts``: which feet are on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: they are held
+        where they are when they come to be; none if not said.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", for stiff robots "rosenbrock", or one of your own (``linkwork.add_integrator``); with SciPy
         "dormand-prince" and "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said:
@@ -279,6 +282,7 @@ class Robot:
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         commands: Any = None,
+        contacts: Any = None,
         method: str = "semi-implicit-euler",
         every: int = 1,
         outputs: Sequence[str] = ("q", "v"),
@@ -295,8 +299,8 @@ class Robot:
     ) -> Trajectory:
         """Motions from many states at once, (samples, n), the time loop compiled; arrays (samples, times, ...).
 
-        Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches and commands may have
-        an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
+        Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches, commands and contacts may
+        have an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
         potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or
         memory for all of these. ``vary``: parameters of each sample: mass
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
@@ -353,6 +357,7 @@ class Robot:
         vary: Mapping[str, Any] | None = None,
         wrenches: Mapping[str, Any] | None = None,
         commands: Any = None,
+        contacts: Any = None,
         method: str = "semi-implicit-euler",
         outputs: Sequence[str] = (),
         limits: SoftLimits | None = None,
@@ -367,7 +372,9 @@ class Robot:
         ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau``
         begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
         numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
-        with, (6,) or (samples, 6), or a function of t. ``commands``: likewise, of ``stepper.commands``. ``vary`` and ``gains``: as in ``rollout``, and
+        with, (6,) or (samples, 6), or a function of t. ``commands``: likewise, of ``stepper.commands``. ``contacts``:
+        which feet are on the ground, (feet,) or (samples, feet) of 1 and 0, what ``stepper.contacts`` begins with.
+        ``vary`` and ``gains``: as in ``rollout``, and
         ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller
         start, and start anew, by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is
         computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.
@@ -497,6 +504,26 @@ class Robot:
         """forces = constraint_forces(q, v_joints, tau): of each cut joint's first frame on its second one, in the axes
         of the first; the entries are those of ``loop_residual``."""
         return compile(self, "constraint_forces")
+
+    @cached_property
+    def contact_dynamics(self) -> Function:
+        """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of the
+        ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
+        ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0."""
+        return compile(self, "contact_dynamics")
+
+    @cached_property
+    def contact_inverse_dynamics(self) -> Function:
+        """tau, forces = contact_inverse_dynamics(q, v, a, contacts): the least forces on the feet that leave nothing to
+        joints without motors, and joint forces beside them. What the feet cannot bear stays in tau of those joints, the
+        first six of a floating base. Among feet on the ground, a larger number of ``contacts`` takes a larger share."""
+        return compile(self, "contact_inverse_dynamics")
+
+    @cached_property
+    def impact(self) -> Function:
+        """v_after, impulses = impact(q, v, contacts, restitution): when the feet of ``contacts`` meet the ground, or are
+        there, at once. They stop, or along the ground's normal move back with a share of the velocity, by foot."""
+        return compile(self, "impact")
 
     @cached_property
     def conditioning(self) -> Function:

@@ -23,7 +23,10 @@ def entries(model: Model, vector: str) -> list[str]:
 
 
 def neutral(model: Model, vector: str) -> np.ndarray:
-    """All zeros, and no rotation where a quaternion tells it; of a robot with loops the positions at home."""
+    """All zeros, and no rotation where a quaternion tells it; of a robot with loops the positions at home. All feet are
+    on the ground."""
+    if vector == "contacts":
+        return np.ones(len(model.feet))
     return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
 
 
@@ -46,7 +49,9 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
     else:
         q = model.coordinates.normalised(rng.uniform(-math.pi, math.pi, (count, model.nq)))
     others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands")
-    return {"q": q} | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
+    feet = rng.integers(0, 2, (count, len(model.feet))).astype(float)
+    given = {"q": q, "contacts": feet, "restitution": 0.5 * feet}
+    return given | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 
 
 def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -52,6 +52,12 @@ def evaluate(
     commands: Annotated[
         str | None, typer.Option("--commands", metavar="VALUES", help="Commands of thrusters, rotors and the like.")
     ] = None,
+    contacts: Annotated[
+        str | None, typer.Option(metavar="VALUES", help="Feet on the ground: 1, or 0; all if not said.")
+    ] = None,
+    restitution: Annotated[
+        str | None, typer.Option(metavar="VALUES", help="Of feet in an impact, 0 to 1.")
+    ] = None,
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For pose, jacobian, jacobian_drift.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     input: Annotated[
@@ -94,7 +100,7 @@ def evaluate(
     robot = source.load()
     model = robot.model
     texts = {"q": q, "v": v, "a": a, "tau": tau, "a_known": a_known, "tau_known": tau_known}
-    texts |= {"v_joints": v_joints, "commands": commands}
+    texts |= {"v_joints": v_joints, "commands": commands, "contacts": contacts, "restitution": restitution}
     asked = quantity_of(model, quantity)
     inputs = asked.inputs
     needless = [name.replace("_", "-") for name, text in texts.items() if text is not None and name not in inputs]
@@ -151,10 +157,11 @@ def evaluate(
             _show(function, model, each, given)
         if zero:
             at_home = "q" in zero and model.home
-            others = [name for name in zero if name != "q"] if at_home else zero
+            others = [name for name in zero if name != "contacts" and not (at_home and name == "q")]
             said = (["Not given, so at home: q."] if at_home else []) + (
                 [f"Not given, so zero: {', '.join(others)}."] if others else []
             )
+            said += [f"Not given, so on the ground: {', '.join(entries(model, 'contacts'))}."] if "contacts" in zero else []
             say(" ".join(said), "dim")
 
 

@@ -2,8 +2,19 @@
 
 from .closed_loops import ClosedLoops
 from .equations import LoopEquations, row_names
+from .feet import Standing, Supports
 from .home import closed
 from .mobility import determines
 from .multipliers import Multipliers, forces_at_cuts
 
-__all__ = ["ClosedLoops", "LoopEquations", "Multipliers", "closed", "determines", "forces_at_cuts", "row_names"]
+__all__ = [
+    "ClosedLoops",
+    "LoopEquations",
+    "Multipliers",
+    "Standing",
+    "Supports",
+    "closed",
+    "determines",
+    "forces_at_cuts",
+    "row_names",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from ..model import Model
 from ..scalar import Scalar, is_zero, ldl
@@ -12,6 +13,13 @@ from .equations import LoopEquations
 RHO = 1.0  # kg, kg m^2: inertia lent across the cuts to links that have none; its size does not matter to the result
 
 Scalars = Sequence[Scalar]
+
+
+class Equations(Protocol):
+    """What is held: J v = 0."""
+
+    @property
+    def J(self) -> list[list[Scalar]]: ...
 
 
 class Multipliers:
@@ -31,7 +39,7 @@ class Multipliers:
     and rho J^T J is added, which changes nothing for a that obey (1) if f gets -rho J^T gamma.
     """
 
-    def __init__(self, equations: LoopEquations, M: Sequence[Scalars]):
+    def __init__(self, equations: Equations, M: Sequence[Scalars]):
         self.J = equations.J
         self.rho = 0.0
         try:
@@ -44,7 +52,13 @@ class Multipliers:
         self.W = [[x * d for x, d in zip(row, self.inverse, strict=True)] for row in self.Z]
         S = [[dot(w, z) for z in self.Z] for w in self.W]
         self.pivots = [S[k][k] for k in range(len(S))]  # before elimination
+        self._factor(S)
+
+    def _factor(self, S: Sequence[Scalars]) -> None:
         self.L_s, self.inverse_s = ldl.factor(S)                                                 # (2)
+
+    def _solve(self, r: Scalars) -> list[Scalar]:
+        return ldl.solve(self.L_s, self.inverse_s, r)
 
     def _columns(self, n: int) -> list[list[Scalar]]:
         return [[row[k] for row in self.J] for k in range(n)]
@@ -55,12 +69,16 @@ class Multipliers:
             f = [x - self.rho * dot(column, gamma) for x, column in zip(f, self._columns(len(f)), strict=True)]
         y = ldl.inward(self.L, f)
         right = [x + dot(w, y) for x, w in zip(gamma, self.W, strict=True)]
-        forces = ldl.solve(self.L_s, self.inverse_s, right)                                      # (3)
+        forces = self._solve(right)                                                              # (3)
         return self._through([x - y for x, y in zip(y, self._held(forces), strict=True)]), forces  # (4)
 
     def correction(self, r: Scalars) -> list[Scalar]:
         """The lightest step that takes ``r`` from the residual, or from its rate."""
-        return self._through(self._held(ldl.solve(self.L_s, self.inverse_s, r)))                 # (5)
+        return self.step(self._solve(r))                                                         # (5)
+
+    def step(self, forces: Scalars) -> list[Scalar]:
+        """What impulses ``forces`` take from the velocities: M^-1 J^T lambda."""
+        return self._through(self._held(forces))
 
     def _held(self, forces: Scalars) -> list[Scalar]:
         """Z^T lambda."""

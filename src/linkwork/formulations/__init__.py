@@ -5,7 +5,7 @@ from .derivatives.dynamics import changes_of, forces_against, seeded
 from .drives import drives_of, friction_laws, with_rotor_forces
 from .energy import kinetic_energy, momentum
 from .execute import executed
-from .kinematics import body_velocities
+from .kinematics import body_velocities, frame_poses
 from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers
@@ -35,6 +35,7 @@ __all__ = [
     "executed",
     "find",
     "forces_against",
+    "frame_poses",
     "friction_laws",
     "joint_forces",
     "kinetic_energy",

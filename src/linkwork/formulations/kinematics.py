@@ -31,6 +31,12 @@ def frame_pose(model: Model, frame: Frame, q: Sequence[Scalar]) -> Pose:
     return body_poses(model, q)[frame.body].then(frame.pose)
 
 
+def frame_poses(model: Model, frames: Sequence[Frame], q: Sequence[Scalar]) -> list[Pose]:
+    """Of several."""
+    poses = body_poses(model, q)
+    return [poses[frame.body].then(frame.pose) for frame in frames]
+
+
 def frame_jacobian(model: Model, frame: Frame, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """6 x n, linear rows first: velocity of the frame's origin and angular velocity, in world axes.
 

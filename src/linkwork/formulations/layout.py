@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from ..constraints import row_names
-from ..model import Layout, Model
+from ..model import Layout, Model, Segment
 from .quantity import ACCELERATION, FORCE, VELOCITY, Quantity
 from .regressor import standard_parameters
 
@@ -35,7 +35,9 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "dq": (mobility.located, VELOCITY),
     }
     found = {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
-    return {"q": coordinates.positions, **found, "commands": model.commands}
+    feet = Layout(tuple(Segment(foot.name, ("",), ("",)) for foot in model.feet))
+    own = {"q": coordinates.positions, "commands": model.commands, "contacts": feet, "restitution": feet}
+    return found | own
 
 
 def sizes(model: Model) -> dict[str, int]:

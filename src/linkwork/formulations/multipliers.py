@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..constraints import LoopEquations, Multipliers
+from ..constraints import LoopEquations, Multipliers, Standing, Supports
 from ..model import Model
 from ..scalar import Scalar
 from .method import Wrenches
@@ -23,8 +23,14 @@ class ByMultipliers:
     bias: Callable[..., list[Scalar]]
 
     def system(self, model: Model, q: Scalars) -> Multipliers:
-        M = model.collect_matrix(whole_inertia(self.inertia, model, q))
-        return Multipliers(LoopEquations.independent(model, q), M)
+        return Multipliers(LoopEquations.independent(model, q), self._inertia(model, q))
+
+    def supports(self, model: Model, q: Scalars, standing: Standing) -> Supports:
+        """The same with feet on the ground."""
+        return Supports(standing, self._inertia(model, q))
+
+    def _inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:
+        return model.collect_matrix(whole_inertia(self.inertia, model, q))
 
     def net(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches) -> list[Scalar]:
         """Forces ``force`` of the leading joints, less the bias at tree velocities ``v``."""

@@ -56,6 +56,14 @@ VARIABLES = {
         ),
         Variable("commands", ("commands",), "SI", "commands of force laws, such as thrusts", "u"),
         Variable(
+            "contacts",
+            ("contacts",),
+            "of 1",
+            "which feet are on the ground: 1, or 0; where forces are more than the motion tells, larger ones are weights",
+            "on",
+        ),
+        Variable("restitution", ("restitution",), "of 1", "share of the normal velocity that comes back", "e"),
+        Variable(
             "wrenches",
             ("wrenches", 6),
             "N, N m",

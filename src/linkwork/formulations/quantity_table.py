@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..errors import UnknownNameError
 from ..model import Model
+from . import contact
 from . import quantities as of
 from .derivatives import QUANTITIES as OF_SLOPES
 from .derivatives import dynamics
@@ -14,6 +15,13 @@ from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 A, TAU, V_JOINTS, A_JOINTS, CUT_FORCES = (VARIABLES[name] for name in ("a", "tau", "v_joints", "a_joints", "forces"))
 M = Variable("M", ("v", "v"), "SI", "inertia matrix")
+FEET = Variable(
+    "forces",
+    ("contacts", 6),
+    "N, N m",
+    "of the ground on the feet, a row each: force, then moment about the origin of the foot's frame, in the world's axes",
+    labels=(None, ("fx", "fy", "fz", "mx", "my", "mz")),
+)
 
 
 def slope(of: str, by: str, shape: tuple[str, str]) -> Variable:
@@ -264,6 +272,38 @@ QUANTITIES = {
             (CUT_FORCES,),
             BUILT_IN,
             takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "contact_dynamics",
+            "accelerations, and forces on the feet in contact",
+            contact.contact_dynamics,
+            ("q", "v", "tau", "contacts"),
+            (A, FEET),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "contact_inverse_dynamics",
+            "forces of joints and feet for a motion",
+            contact.contact_inverse_dynamics,
+            ("q", "v", "a", "contacts"),
+            (TAU, FEET),
+            BUILT_IN,
+            takes_wrenches=True,
+            of_joints=True,
+        ),
+        Quantity(
+            "impact",
+            "velocities after feet have met the ground, and impulses",
+            contact.impact,
+            ("q", "v", "contacts", "restitution"),
+            (
+                replace(VARIABLES["v"], name="v_after", meaning="velocities after the impact"),
+                replace(FEET, name="impulses", unit="N s, N m s"),
+            ),
+            ("rotors",),
             of_joints=True,
         ),
         Quantity(

@@ -35,7 +35,7 @@ count. That is the parent's frame, or `origin: {d, r, ...}` in it.
 Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. What a joint with
 several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_drives`` tells of
 `friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `rolling`, `gears`, `home`, `independent`,
-`actuation` and `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
+`actuation` and `forces`, ``mdh_feet`` of `feet`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
 `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
@@ -56,6 +56,7 @@ from ..model.description import STANDARD_GRAVITY, Description, JointDescription,
 from ..model.joints import JointKind, joint_kind
 from ..model.rotations import quaternion_from_rotation
 from .mdh_drives import read_transmissions
+from .mdh_feet import read_feet
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_parallel import modules_of, read_module, stands_on
 from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
@@ -112,6 +113,7 @@ class _Reader(Tables):
             read_independent(self, top)
             forces = read_forces(self, top, frames)
             transmissions = read_transmissions(self, top)
+            feet = read_feet(self, top, frames)
 
         # The file is in the joints' frames or the distal ones, the Description in the links' own.
         given = {name: self.distal.get(name, Placement()) for name in self.links}
@@ -140,6 +142,7 @@ class _Reader(Tables):
             redundant=redundant,
             forces=tuple(forces),
             transmissions=tuple(transmissions),
+            feet=feet,
             summary=summary,
             sources=self.sources,
             source=self.source,

@@ -28,6 +28,7 @@ TABLES = (
     "gears",
     "home",
     "forces",
+    "feet",
     "transmissions",
     "base",
     "gravity",

@@ -27,6 +27,7 @@ from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from .mdh_drives import written_friction, written_transmissions
+from .mdh_feet import written_feet
 from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, OWN, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
 
@@ -94,6 +95,8 @@ def write_mdh(description: Description) -> str:
         lines.append("actuation: redundant")
     lines += _table("forces", _forces(description, sources))
     lines += _table("transmissions", _transmissions(description, sources))
+    feet = ({key: _value(x) for key, x in row.items()} for row in written_feet(description.feet))
+    lines += _table("feet", (sources.added(row, f"feet.{row['name']}") for row in feet))
     return "\n".join(lines) + "\n"
 
 

@@ -16,11 +16,13 @@
       - {frame: tail, law: drag, length: 0.2, k_normal: 40}
     friction: {crank: {stribeck: {excess: 0.2, velocity: 0.05}}}    # beside damping and friction of the robot's file
     widths: {crank: 0.01}                        # velocities within which friction is smooth
+    feet:
+      - {name: left, frame: left_sole, size: [0.2, 0.1], friction: 0.7}
     transmissions:
       - {name: wrist, joints: [pitch, roll], motors: [{name: m1, ratios: [50, 0]}, {name: m2, ratios: [-50, 50]}]}
 
 A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``,
-``mdh_drives``).
+``mdh_drives``, ``mdh_feet``).
 The side file may stand beside any robot file, and what it says goes before what the robot's file says.
 """
 
@@ -39,6 +41,7 @@ from ..model.description import ROLES, Description, JointDescription, LoopDescri
 from ..model.drive import FrictionLaw
 from ..model.joints import JointKind, joint_kind
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
+from .mdh_feet import read_feet, written_feet
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_tables import Row, Scope, Tables
 from .mdh_writer import law_name, numbers_of
@@ -57,6 +60,7 @@ KEYS = (
     "friction",
     "widths",
     "transmissions",
+    "feet",
 )
 
 
@@ -107,6 +111,7 @@ class _Reader(Tables):
                 self.read_numbers(top, "widths"),
             )
             friction, transmissions = self.read_laws(top), read_transmissions(self, top)
+            feet = read_feet(self, top, description.frames)
             if "actuation" in top:
                 self.label = "actuation"
                 self.name(top["actuation"], "actuation", ("redundant",))
@@ -133,6 +138,7 @@ class _Reader(Tables):
             redundant=description.redundant or "actuation" in top,
             forces=(*description.forces, *forces),
             transmissions=(*description.transmissions, *transmissions),
+            feet=(*description.feet, *feet),
         )
 
     def moving(self) -> dict[str, JointKind]:
@@ -200,6 +206,7 @@ def write_structure(description: Description) -> str:
         "friction": {joint.name: written_friction(joint) for joint in joints if joint.friction},
         "widths": {joint.name: joint.friction_width for joint in joints if joint.friction_width},
         "transmissions": written_transmissions(description.transmissions),
+        "feet": written_feet(description.feet),
     }
     content = {key: value for key, value in content.items() if value}
     if not content:

@@ -12,6 +12,7 @@ from .describe import describe
 from .description import (
     Description,
     Finding,
+    Foot,
     JointDescription,
     Link,
     LinkInertia,
@@ -56,6 +57,7 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "Description",
     "Drive",
     "Finding",
+    "Foot",
     "Frame",
     "FrictionLaw",
     "Joint",

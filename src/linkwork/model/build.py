@@ -310,6 +310,7 @@ def _finish(
         loops=loops,
         home=_home(description, [node.joint for node in tree if node.joint]) if loops or description.home else (),
         forces=tuple((frames[name], law) for name, law in description.forces),
+        feet=description.feet,
     )
 
 

@@ -40,4 +40,5 @@ def chain(model: Model, tip: str) -> Model:
         home=tuple(home),
         forces=tuple((replace(at, body=number[at.body]), law) for at, law in model.forces if at.body in number),
         transmissions=tuple(each for each in transmissions if each.joints),
+        feet=tuple(foot for foot in model.feet if foot.frame in frames),
     )

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from ..errors import ModelError
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
+from .feet import check_feet
 from .flexible.checks import check_flexible
 from .loop_checks import HUGE, check_drives, check_structure, place
 from .model import Joint
@@ -28,6 +29,7 @@ ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 SQUARE = 1e-9  # cosine: axes this close to right angles are
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
 MOST_LOOPS, MOST_OF_LOOPS = 100, 1000  # loops, and joints of a robot that has any: how they move takes long to find
+MOST_FEET = 100
 LONGEST_CHAIN = 100  # joints, each following the next
 LONGEST_LIST = 1400  # characters that tell errors in one message
 IDENTIFY = '`robot.identify(log, method="consistent")`'
@@ -39,7 +41,7 @@ def check(description: Description) -> tuple[Finding, ...]:
     if sizes := [*_sizes(description)]:  # the other rules would take long
         return (*description.findings, *sizes)
     structure = [*_names(description), *_tree(description), *_mimics(description), *check_structure(description)]
-    structure += [*check_transmissions(description), *check_flexible(description)]
+    structure += [*check_transmissions(description), *check_flexible(description), *check_feet(description)]
     numbers = [*_finite(description), *_joint_values(description), *_inertias(description), *_units(description)]
     findings = [*description.findings, *structure, *numbers]
     if not any(finding.level == "error" for finding in findings):  # needs a sound tree
@@ -66,13 +68,14 @@ def _sizes(description: Description) -> Iterator[Finding]:
     where = f"{description.source}: robot".removeprefix(": ")
     joints, loops = len(description.joints), len(description.loops)
     bounds = [("links", len(description.links), MOST_LINKS), ("loops", loops, MOST_LOOPS)]
+    bounds += [("feet", len(description.feet), MOST_FEET)]
     bounds += [("joints, and loops", joints, MOST_OF_LOOPS) if loops else ("joints", joints, MOST_LINKS)]
     for what, count, most in bounds:
         if count > most:
             yield Finding(
                 "error", where, f"it has {count:,} {what}; at most {most:,} are read", "describe a part of it"
             )
-    named = (*description.links, *description.joints, *description.loops)
+    named = (*description.links, *description.joints, *description.loops, *description.feet)
     for name in (description.name, *(each.name for each in named), *description.frames):
         if len(name) > LONGEST_NAME:
             message = f"a name has {len(name):,} characters, more than {LONGEST_NAME}: {name[:20]}..."

@@ -76,6 +76,7 @@ def describe(model: Model) -> Description:
         redundant=len(mobility.motors) > len(mobility.driven),
         forces=tuple((frame.name, law) for frame, law in model.forces),
         transmissions=model.transmissions,
+        feet=model.feet,
         summary=model.summary,
         sources=model.sources,
     )

@@ -5,6 +5,7 @@ Every reader makes one, ``check`` judges it, ``build`` turns it into the Model t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -163,6 +164,26 @@ class LoopDescription:
     offset: float = 0.0
 
 
+@dataclass(frozen=True)
+class Foot:
+    """Where the robot may stand on the ground: a link or frame, by name.
+
+    A point, the frame's origin; or with a ``size``, length along x and width along y, a sole around it, whose z points
+    up when it stands. ``friction``: coefficient of Coulomb's law. ``restitution``: the share of the velocity along the
+    ground's normal with which it bounces, 0 to 1.
+    """
+
+    name: str
+    frame: str
+    size: tuple[float, ...] = ()
+    friction: float = math.inf
+    restitution: float = 0.0
+
+    @property
+    def sole(self) -> bool:
+        return bool(self.size)
+
+
 @dataclass(frozen=True, eq=False)
 class Description:
     """``frames`` are extra named frames: name -> (link, placement in that link).
@@ -171,7 +192,7 @@ class Description:
     has (zero where it gives none). ``independent`` names the
     joints whose velocities tell all others; without it they are chosen, active ones first. ``redundant`` allows more
     active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
-    ``transmissions`` are motors that move several joints together.
+    ``transmissions`` are motors that move several joints together. ``feet``: where it may stand on the ground.
     """
 
     name: str
@@ -186,6 +207,7 @@ class Description:
     redundant: bool = False
     forces: tuple[tuple[str, Any], ...] = ()
     transmissions: tuple[Transmission, ...] = ()
+    feet: tuple[Foot, ...] = ()
     summary: str = ""  # what the robot is, in a sentence
     sources: Mapping[str, str] = field(default_factory=dict)  # where the values come from
     findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)

@@ -80,7 +80,7 @@ def _loops(description: Description) -> Iterator[Finding]:
     for loop in description.loops:
         where = place(description, loop.kind if loop.kind in (*CONTACTS, Gear.name) else "loop", loop.name)
         if loop.kind not in LOOP_KINDS:
-            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", _nearest(loop.kind, LOOP_KINDS))
+            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", nearest(loop.kind, LOOP_KINDS))
         if loop.kind in CONTACTS:
             yield from _contact(description, loop, where)
         if loop.kind == Gear.name:
@@ -88,7 +88,7 @@ def _loops(description: Description) -> Iterator[Finding]:
         for side, (link, placement) in (("first", loop.first), ("second", loop.second)):
             if link not in links and not (loop.kind in CONTACTS and side == "first" and not link):
                 message = f"its {side} side is on link {link!r}, which does not exist"
-                yield Finding("error", where, message, _nearest(link, links))
+                yield Finding("error", where, message, nearest(link, links))
             if not _is_finite(placement):
                 yield Finding("error", where, f"the placement of its {side} side is not finite", "write finite numbers")
         if loop.first[0] == loop.second[0] and loop.kind != Gear.name:
@@ -118,7 +118,7 @@ def _gear(description: Description, loop: LoopDescription, where: str) -> Iterat
     for name, ratio in loop.ratios.items():
         if name not in known:
             what = "whose position is no plain number" if name in parts else "which does not exist"
-            yield Finding("error", where, f"it ties joint {name!r}, {what}", _nearest(name, known))
+            yield Finding("error", where, f"it ties joint {name!r}, {what}", nearest(name, known))
         if not (ratio and abs(ratio) < HUGE):
             yield Finding("error", where, f"the ratio of joint {name!r} is {ratio:g}", "write a finite one, not zero")
     if len(loop.ratios) < 2:
@@ -131,7 +131,7 @@ def _roles(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         where = place(description, "joint", joint.name)
         if joint.role not in ROLES:
-            yield Finding("error", where, f"there is no role {joint.role!r}", _nearest(joint.role, ROLES))
+            yield Finding("error", where, f"there is no role {joint.role!r}", nearest(joint.role, ROLES))
         elif joint.role != "active" and (kept := _has_no_coordinate(joint)):
             yield Finding("error", where, f"its role is {joint.role}, but {kept}", "leave its role out")
         elif joint.role == "elastic" and not joint.stiffness > 0 and not joint.motion.bends:
@@ -187,7 +187,7 @@ def _named(
     freedoms = {name: joint for joint in description.joints for name in joint.freedoms} if parts else {}
     for name in names:
         message = f"`{table}` names joint {name!r}, which does not exist"
-        nothing = Finding("error", place(description), message, _nearest(name, joints))
+        nothing = Finding("error", place(description), message, nearest(name, joints))
         yield name, joints.get(name) or freedoms.get(name) or nothing
 
 
@@ -196,7 +196,7 @@ def _has_no_coordinate(joint: JointDescription) -> str:
     return "it is fixed" if not joint.motion.nv else f"it follows {joint.mimic.joint!r}" if joint.mimic else ""
 
 
-def _nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     names = list(names)
     return perhaps(name, names) or f"use {one_of(name, names)}"
 

@@ -22,7 +22,7 @@ from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .commands import commands_of
 from .coordinates import Coordinates, Layout
-from .description import Finding
+from .description import Finding, Foot
 from .drive import JointValues, SoftLimits, Transmission
 from .joints import JointKind, Prismatic, Revolute
 from .loop_kind import LoopKind
@@ -137,6 +137,7 @@ class Model:
     friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
     soft_limits: SoftLimits | None = None
     transmissions: tuple[Transmission, ...] = ()  # motors that move several joints together
+    feet: tuple[Foot, ...] = ()  # where it may stand on the ground
     findings: tuple[Finding, ...] = ()  # what is to be said of home, where closing the loops has led
 
     # -- structure ---------------------------------------------------------------------------------------------

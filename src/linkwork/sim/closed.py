@@ -75,6 +75,15 @@ class ClosedNow(Now):
 
     @cached_property
     def stepped(self) -> dict[str, Any]:
+        return self._moved(self._ahead[0]) | self._closeness(self.ahead)
+
+    @property
+    def forces_ahead(self) -> list[Scalar]:
+        """lambda in a step of semi-implicit Euler."""
+        return self._ahead[1]
+
+    @cached_property
+    def _ahead(self) -> tuple[list[Scalar], list[Scalar]]:
         """Semi-implicit Euler with loops that are closed, to second order of dt, where the step ends:
         r + dt J v' + dt^2 / 2 Jd v = 0 tells what J a must be; where velocities alone are held, J v' + dt Jd v = 0."""
         dt, loops = self.dt, self.equations
@@ -83,12 +92,12 @@ class ClosedNow(Now):
         share = [0.5 if holds[row] else 1 for row in self.model.mobility.rows]
         open_by = zip(r, loops.rates(self.rates), gamma, share, strict=True)
         wanted = [(gap / dt + rate) / dt + s * g for gap, rate, g, s in open_by]
-        return self._moved(system.accelerations(self.net, wanted)[0]) | self._closeness(system)
+        return system.accelerations(self.net, wanted)
 
     @cached_property
     def finished(self) -> dict[str, Any]:
         """The lightest correction that closes the loops, of a state with unit quaternions."""
-        upright = ClosedNow(self.plant, {**self.values, "q": self.model.coordinates.normalised(self.q)})
+        upright = type(self)(self.plant, {**self.values, "q": self.model.coordinates.normalised(self.q)})
         loops, system = upright.equations, upright.system
         q = closer(loops, upright.q, lambda loops: system.correction(loops.residual))
         v = [x - y for x, y in zip(self.rates, system.correction(loops.rates(self.rates)), strict=True)]

@@ -16,17 +16,23 @@ from .trajectory import Trajectory
 
 JOINT_VECTORS = ("q", "v", "a", "tau", "commands")
 OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual", "work")
+OF_FEET = ("contacts", "contact_forces")
+PARTS = ("fx", "fy", "fz", "mx", "my", "mz")  # of the force on a foot
 ALL_STATES = "memory"  # the output that stands for all states of the controller
-TAKEN = {*OUTPUTS, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
+TAKEN = {*OUTPUTS, *OF_FEET, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
 
 
-def checked_outputs(model: Model, memory: Mapping[str, Any], outputs: Iterable[str]) -> tuple[str, ...]:
-    """Names of what is recorded. ``memory``: states of the controller, each an array by its own name."""
+def checked_outputs(
+    model: Model, memory: Mapping[str, Any], outputs: Iterable[str], stands: bool = False
+) -> tuple[str, ...]:
+    """Names of what is recorded. ``memory``: states of the controller, each an array by its own name. ``stands``: are
+    feet held by the ground?"""
     if clash := sorted(TAKEN.intersection(memory)):
         got, fix = ", ".join(clash), "another name: a trajectory means something else by it"
         raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
     absent = [*["loop_residual"] * (not model.loops), *["commands"] * (not model.commands.size)]
     known = [name for name in OUTPUTS if name not in absent]
+    known += OF_FEET if stands else ()
     found: dict[str, None] = {}
     for name in outputs:
         one_of_names("output", name, [*known, *[ALL_STATES] * bool(memory), *memory], where=f"robot {model.name!r}")
@@ -39,6 +45,8 @@ def entries(model: Model, memory: Mapping[str, np.ndarray] | None = None) -> dic
     known = layouts(model)
     own = {name: np.ndindex(values.shape) for name, values in (memory or {}).items() if values.ndim}
     numbered = {name: tuple(".".join(map(str, place)) for place in places) for name, places in own.items()}
+    feet = known["contacts"].names
+    numbered |= {"contacts": feet, "contact_forces": tuple(f"{foot}.{part}" for foot in feet for part in PARTS)}
     return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(row_names(model))} | numbered
 
 

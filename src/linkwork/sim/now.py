@@ -174,6 +174,9 @@ class Now:
         """The state with unit quaternions."""
         return {"q": self.model.coordinates.normalised(self.q), "v": self.rates}
 
+    lost: Scalar = 0  # of energy, by ``finished``
+    lost_ahead: Scalar = 0  # by ``stepped``
+
     def power(self, tau: Sequence[Scalar]) -> Scalar:
         """Of all forces but weight and springs, which have their potential energy."""
         model, (q, v) = self.model, self.tree

@@ -33,6 +33,7 @@ class Options:
     vary: Mapping[str, Any] | None = None
     wrenches: Mapping[str, Any] | None = None
     commands: Any = None
+    contacts: Any = None
     limits: SoftLimits | None = None
     friction_width: float = 0.05
     method: str | None = None

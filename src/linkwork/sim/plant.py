@@ -19,6 +19,7 @@ from ..codegen.optimised import optimised
 from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..codegen.timeloop import TimeLoop
 from ..constraints import Multipliers
+from ..constraints.feet import numbers_of
 from ..control import Law, Point
 from ..derive import jvp
 from ..formulations import Method
@@ -29,6 +30,7 @@ from . import rosenbrock
 from .closed import ClosedNow
 from .names import entries, units
 from .now import MEMORY, Now
+from .supported import CONTACTS, SupportedNow, places_at
 
 CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
 
@@ -56,7 +58,19 @@ class Plant:
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, initial.shape) for name, initial in self.memory.items()]
-        return [q, v, *memory, *[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
+        feet = [Port("stand", (sum(numbers_of(self.model)),))] * self.stands
+        own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
+        return [q, v, *memory, *own, *feet]
+
+    @property
+    def stands(self) -> bool:
+        """Is it told which feet are on the ground?"""
+        return CONTACTS in self.held or CONTACTS in self.constants
+
+    @property
+    def held_together(self) -> bool:
+        """By loops, or by the ground."""
+        return bool(self.model.loops) or self.stands
 
     @property
     def memory(self) -> Mapping[str, np.ndarray]:
@@ -82,7 +96,13 @@ class Plant:
             parts[MEMORY + name][:] = values
         if self.model.loops:
             parts["closeness"][:, 0] = 1.0  # as far from singular as home
+        self.stand(parts)
         return x
+
+    def stand(self, parts: Mapping[str, np.ndarray]) -> None:
+        """Feet begin where they are."""
+        if self.stands:
+            parts["stand"][:] = places_at(self.model, parts["q"])
 
     def parts(self, x: np.ndarray) -> dict[str, np.ndarray]:
         """The state (..., x) by name; v of all joints."""
@@ -107,6 +127,7 @@ class Plant:
     def flow(self, now: Now) -> dict[str, Any]:
         """dx/dt"""
         rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
+        rates["stand"] = [0] * sum(numbers_of(self.model))
         return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
     @cached_property
@@ -116,7 +137,7 @@ class Plant:
 
         def run(now: Now) -> Mapping[str, Any]:
             parts = {**now.stepped, **now.memory_ahead}
-            return self._state(parts, lambda: now.work + now.dt * now.power(now.tau))
+            return self._state(parts, lambda: now.work + now.dt * now.power(now.tau) + now.lost_ahead)
 
         return self._trace("step", run)
 
@@ -135,9 +156,9 @@ class Plant:
     @cached_property
     def finish(self) -> Program | None:
         """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
-        if not (self.model.coordinates.quaternions or self.model.loops):
+        if not (self.model.coordinates.quaternions or self.held_together):
             return None
-        return self._trace("finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work))
+        return self._trace("finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work + now.lost))
 
     def along(self, program: Program) -> Program:
         """The slopes of a program's results along a direction of x: the same inputs, then dx."""
@@ -175,7 +196,7 @@ class Plant:
                 written,
                 advance,
                 None if beside else self.finish,
-                self.record(outputs, finish=beside and bool(self.model.loops)),
+                self.record(outputs, finish=beside and self.held_together),
                 self.x,
                 tuple(math.prod(shape) for shape in self.held.values()),
                 sum(math.prod(shape) for shape in self.constants.values()),
@@ -228,6 +249,8 @@ class Plant:
         return interpret(trace("loops", run, [Port("q", (model.nq,))]), [q])[0]
 
     def now(self, values: Mapping[str, Any]) -> Now:
+        if self.stands:
+            return SupportedNow(self, values)
         return ClosedNow(self, values) if self.model.loops else Now(self, values)
 
     def _trace(self, name: str, run: Callable[[Now], Mapping[str, Any]]) -> Program:

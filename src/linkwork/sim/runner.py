@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..codegen.backend import backend
+from ..codegen.schemes import Rosenbrock
 from ..codegen.timeloop import Turns
-from ..errors import DivergedError
+from ..errors import DivergedError, UnsupportedError
 from ..function import PROCESSORS
 from .findings import SINGULAR
 from .integrators import schemes
@@ -27,6 +28,9 @@ class Runner:
         plant = setup.plant
         self.setup, self.method, self.dt, self.backend = setup, method, dt, compiler
         self.scheme = schemes()[method]
+        if plant.stands and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
+            message, fix = f"{method} looks back, or ahead, over steps in which feet come and go", "method='rk4'"
+            raise UnsupportedError(message, where="contacts", fix=fix)
         self.loop = plant.time_loop(self.scheme, setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
         self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)

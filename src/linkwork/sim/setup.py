@@ -19,6 +19,7 @@ from .names import checked_outputs
 from .now import REFERENCE
 from .options import Options
 from .plant import Plant
+from .supported import CONTACTS
 from .varied import INERTIAL, LAWS, OF_JOINTS, POSITIVE, VARIED
 
 REMEMBERED = 64  # of what was traced or found out for a setup
@@ -72,7 +73,9 @@ def prepare(
         inputs.add("tau", tau, (layouts(model)["tau"].size,), "torque", over_time=True)
         inputs.of_motors = not isinstance(torque, Mapping) and np.shape(torque) != tau.shape
     memory = law.memory if law else {}
-    outputs = checked_outputs(model, memory, outputs)
+    if stands := options.contacts is not None:
+        inputs.add(CONTACTS, _contacts(model, options), (len(model.feet),), CONTACTS, over_time=True)
+    outputs = checked_outputs(model, memory, outputs, stands)
     started = {**memory, **given_memory(memory, options.memory or {}, () if batch is None else (batch,))}
     traced = _reference(inputs, model, options.reference, law, dt)
     payload = _vary(inputs, model, vary) if vary else ""
@@ -107,13 +110,37 @@ def prepare(
     if found is None:
         seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
         varied = any(name in inputs.shapes for name in INERTIAL)
-        quantity = "constrained_dynamics" if seen.loops else "forward_dynamics"
+        quantity = "constrained_dynamics" if seen.loops or stands else "forward_dynamics"
         method = choose(seen, quantity, options.dynamics, wrenches=tuple(laws), varied=varied)
         found = Plant(seen, method, held, constants, law, traced, laws, commands, payload, works), tuple(notes)
         if key is not None:
             remember(robot.plants, key, found)
     plant, notes = found
+    if model.feet and not stands and not model.forces:
+        notes = (*notes, f"no foot touches the ground: contacts= tells which of {_listed(model)} do")
     return Setup(plant, inputs, plant.start(q, v, started), batch is not None, outputs, notes)
+
+
+def _contacts(model: Model, options: Options) -> np.ndarray:
+    """Which feet are on the ground: (..., feet), from numbers or a dict by foot."""
+    if not model.feet:
+        fix = "name some in its file: feet: [{frame: ...}], or in a side file"
+        raise LinkworkError("the robot has no feet", where=f"robot {model.name!r}", got="contacts=...", fix=fix)
+    if options.checkpoint_every is not None:
+        fix = "leave checkpoint_every, or let the ground be compliant: robot.with_forces({frame: Contact(...)})"
+        raise UnsupportedError("motions on feet have no gradients yet", where="checkpoint_every", fix=fix)
+    value = options.contacts
+    if isinstance(value, Mapping):
+        value = layouts(model)[CONTACTS].to_array(value, CONTACTS, numbers)
+    array = numbers(value, CONTACTS)
+    if not np.isin(array, (0, 1)).all():
+        got = array[~np.isin(array, (0, 1))][0]
+        raise ShapeError("a foot is on the ground or not", where=CONTACTS, got=got, expected="0 or 1 for each foot")
+    return array
+
+
+def _listed(model: Model) -> str:
+    return ", ".join(foot.name for foot in model.feet)
 
 
 def remember(known: dict[Any, Any], key: Any, value: Any) -> None:

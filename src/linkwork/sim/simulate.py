@@ -14,6 +14,7 @@ from ..function import Function, Label
 from . import stability
 from .findings import WARNING, findings
 from .inputs import one_of_names, positive
+from .names import OF_FEET
 from .integrators import INTEGRATORS, Adaptive, schemes
 from .options import Options
 from .rollout import USER, run
@@ -46,6 +47,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     outputs += ("momentum",) if any(body.inertia.mass for body in robot.model.bodies) else ()
     outputs += ("loop_residual",) if robot.model.loops else ()
     outputs += ("commands",) if robot.model.commands.size else ()
+    outputs += OF_FEET if options.contacts is not None else ()
     setup = prepare(robot, q0, v0, steps, dt, options, outputs)
     setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:
@@ -68,7 +70,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
 def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[str]]:
     """The method, into how many each step is parted, and what to say of it: what was asked for; where nothing was, what
     bears the modes of the motion."""
-    wanted = method or stability.METHOD
+    wanted = method or (stability.ROBUST if setup.plant.stands else stability.METHOD)
     if wanted not in schemes() or (method is not None and step is not None):
         return wanted, 1, []
     rate = stability.too_fast(setup, wanted, dt, stability.LOSS if step is None else 1.0)

@@ -55,6 +55,7 @@ def _states(setup: Setup) -> tuple[np.ndarray, ...]:
 def bearable(setup: Setup, methods: Sequence[str], dt: float, parted: bool) -> tuple[str, int] | None:
     """Of these methods the one that bears all modes with the least work, and into how many a step must be parted for
     it, if it may be. If swings are too fast to be followed, the stiff one damps them away."""
+    methods = [name for name in methods if not (setup.plant.stands and name == STIFF)]
     shares = SHARES if parted and not setup.plant.held else (1,)  # what is held over a step cannot be parted
     tried = [(name, parts) for parts in shares for name in dict.fromkeys(methods)]
     for name, parts in sorted(tried, key=lambda each: each[1] * _work(schemes()[each[0]])):

@@ -27,6 +27,7 @@ from .options import Options
 from .rollout import jumps
 from .runner import Runner, shares
 from .setup import given_memory, initial, prepare, rest, velocities
+from .supported import CONTACTS
 from .varied import VARIED
 
 USER = 4  # whoever calls Robot.stepper, on the stack above
@@ -42,7 +43,7 @@ class Stepper:
     each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
     ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be written between steps in the same ways;
-    ``reference``: a Point of such views; ``memory``: views of the controller's own states. ``outputs``: what else was
+    ``contacts``: feet on the ground, likewise; ``reference``: a Point of such views; ``memory``: views of the controller's own states. ``outputs``: what else was
     asked for, as it is after the step with what acted in it. ``notes``: what one must know to read the numbers.
     """
 
@@ -56,7 +57,8 @@ class Stepper:
             options = replace(options, torque=np.zeros(layout.size))
         if options.commands is None and self._model.commands.size and not is_law(options.torque):
             options = replace(options, commands=np.zeros(self._model.commands.size))
-        recorded = ("q", "v", *options.outputs) if self._model.loops else options.outputs
+        together = self._model.loops or options.contacts is not None
+        recorded = ("q", "v", *options.outputs) if together else options.outputs
         q0 = self._rows("q0", rest(self._model) if q0 is None else vector(self._model, "q", q0, "q0"))
         v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))
         setup = prepare(robot, q0, v0, None, self.dt, options, recorded)
@@ -70,7 +72,7 @@ class Stepper:
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
         self._look = self._bound(NOW) if end else lambda: None
-        extra = checked_outputs(self._model, setup.plant.memory, options.outputs)
+        extra = checked_outputs(self._model, setup.plant.memory, options.outputs, setup.plant.stands)
         self._name_parts(is_law(options.torque), extra)
         self.notes = tuple(self._doubts(setup.notes))
         self._look()
@@ -97,7 +99,8 @@ class Stepper:
             view.flags.writeable = False
         parts = self._plant.parts(self._state[:, : self._plant.x])
         self.memory = Views("memory", {name: parts[MEMORY + name] for name in self._plant.memory})
-        seen = found if self._model.loops else parts
+        seen = found if self._plant.held_together else parts
+        self._contacts = held.get(CONTACTS)
         self._q, self._v = seen["q"], seen["v"]
 
     def _by_name(self, array: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
@@ -153,6 +156,18 @@ class Stepper:
         _write(self.commands, value, "commands")
 
     @property
+    def contacts(self) -> np.ndarray:
+        """Which feet are on the ground (samples, feet) in the steps to come: 1 or 0."""
+        if self._contacts is None:
+            fix = "robot.stepper(..., contacts=[1, 0, ...])"
+            raise UnsupportedError("no feet are held by the ground", where="stepper.contacts", fix=fix)
+        return self._contacts
+
+    @contacts.setter
+    def contacts(self, value: Any) -> None:
+        _write(self.contacts, value, CONTACTS)
+
+    @property
     def reference(self) -> Point:
         """What the controller follows in the steps to come, each of q, v and a (samples, motors)."""
         if self._reference is None:
@@ -201,6 +216,7 @@ class Stepper:
             q = own["q"] if q is None else self._rows("q", vector(self._model, "q", q, "q"), chosen)
             v = own["v"] if v is None else self._rows("v", velocities(self._model, v, "v"), chosen)
             own["q"][:], own["v"][:] = initial(self.robot, q, v)[:2]
+            self._plant.stand(own)
         for name, values in given_memory(self._plant.memory, memory or {}, (self.samples, len(start))).items():
             shared = values.ndim < own[MEMORY + name].ndim or len(values) == len(start)
             own[MEMORY + name][:] = values if shared else values[chosen]
@@ -243,9 +259,9 @@ class Stepper:
         return [*notes, *[WARNING + warned] * bool(warned), *jumps(self._plant, self.method, self._runner.loop.scheme)]
 
     def _move(self, view: np.ndarray, value: Any, name: str) -> None:
-        if self._model.loops:
+        if self._plant.held_together:
             raise UnsupportedError(
-                "a robot with loops cannot be moved so",
+                "a robot with loops, or on its feet, cannot be moved so",
                 where=f"stepper.{name}",
                 fix="stepper.reset(mask, q, v)",
             )

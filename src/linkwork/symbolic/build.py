@@ -89,7 +89,8 @@ def _traced(
 ) -> SymbolicModel:
     options: dict[str, Any] = {"frame": label.frame or None, "axes": axes, "wrenches": label.wrenches}
     problem, names = Problem(model, label.quantity, method, parameters="standard", **options), Names()
-    number = {body.joint.name: j for j, body in enumerate(model.bodies, 1)}
+    number = {foot.name: j for j, foot in enumerate(model.feet, 1)}
+    number |= {body.joint.name: j for j, body in enumerate(model.bodies, 1)}
     joints = layouts(model)
 
     def named(variable: Variable, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,0 +1,96 @@
+"""A plant on its feet at one instant: those in contact are held where they stand, beside the loops.
+
+Which are in contact is an input. The state tells where each foot stands: those that are off are followed, and one that
+comes into contact stays where it is then. What it has of velocity is lost in that step, as the lightest change of all
+velocities has it that stops the foot: an impact without a bounce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..constraints import Standing, Supports
+from ..formulations import frame_poses, with_friction_ahead
+from ..model import Model
+from ..program import Port, interpret, trace
+from ..scalar import Scalar
+from ..scalar.orthogonal import dot
+from .closed import ClosedNow
+
+CONTACTS = "contacts"
+
+
+def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """Where all feet are at tree positions: origins, and of soles the rows of the rotation."""
+    numbers: list[Scalar] = []
+    for foot, pose in zip(model.feet, frame_poses(model, [model.frame(foot.frame) for foot in model.feet], q), strict=True):
+        numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row if foot.sole)]
+    return numbers
+
+
+def places_at(model: Model, q: np.ndarray) -> np.ndarray:
+    """Of the user's positions (samples, nq)."""
+    program = trace("places", lambda q: {"numbers": places(model, model.expand(q))}, [Port("q", (model.nq,))])
+    return interpret(program, [q])[0]
+
+
+class SupportedNow(ClosedNow):
+    @property
+    def contacts(self) -> Sequence[Scalar]:
+        return self.values[CONTACTS]
+
+    @cached_property
+    def equations(self) -> Standing:
+        return Standing(self.model, self.tree[0], self.contacts, self.values["stand"])
+
+    @cached_property
+    def system(self) -> Supports:
+        return self.method.supports(self.for_method(self.model), self.tree[0], self.equations)
+
+    @cached_property
+    def ahead(self) -> Supports:
+        model = with_friction_ahead(self.model, self.tree[1], self.dt)
+        return self.method.supports(self.for_method(model), self.tree[0], self.equations)
+
+    @cached_property
+    def stepped(self) -> dict[str, Any]:
+        return self._standing(super().stepped)
+
+    @cached_property
+    def finished(self) -> dict[str, Any]:
+        return self._standing(super().finished)
+
+    def _standing(self, state: dict[str, Any]) -> dict[str, Any]:
+        """With the feet that are off where they are now."""
+        now, stand, at = places(self.model, self.model.expand(state["q"])), list(self.values["stand"]), 0
+        for foot, c in zip(self.model.feet, self.contacts, strict=True):
+            for k in range(at, at + (12 if foot.sole else 3)):
+                stand[k] = now[k] + c * (stand[k] - now[k])
+                at += 1
+        return {**state, "stand": stand}
+
+    def _closeness(self, system: Any) -> dict[str, Any]:
+        """Feet come and go, so there is nothing to compare with."""
+        return {"closeness": self.values["closeness"]} if self.model.loops else {}
+
+    @cached_property
+    def lost(self) -> Scalar:
+        r = self.equations.rates(self.rates)
+        return -0.5 * dot(r, self.system.impulses(r))
+
+    @cached_property
+    def lost_ahead(self) -> Scalar:
+        """By the forces of the step, at the mean of the velocities before and after it."""
+        before, after = (self.equations.rates(v) for v in (self.rates, self.stepped["v"]))
+        return -0.5 * self.dt * dot(self.forces_ahead, [x + y for x, y in zip(before, after, strict=True)])
+
+    def output(self, name: str) -> Any:
+        if name == CONTACTS:
+            return list(self.contacts)
+        if name == "contact_forces":
+            return [x for row in self.equations.forces(self.system.shortest(self.held)) for x in row]
+        return super().output(name)
