@@ -81,6 +81,21 @@ class LinkInertia:
         R = placement.rotation
         return LinkInertia(self.mass, R @ self.center + placement.translation, R @ self.central @ R.T)
 
+    def __add__(self, other: LinkInertia) -> LinkInertia:
+        """Of both bodies together, in the same frame."""
+        return self._with(other, 1.0)
+
+    def __sub__(self, other: LinkInertia) -> LinkInertia:
+        """Of what is left without a part."""
+        return self._with(other, -1.0)
+
+    def _with(self, other: LinkInertia, share: float) -> LinkInertia:
+        return LinkInertia.about(
+            self.mass + share * other.mass,
+            self.first_moment + share * other.first_moment,
+            self.about_origin + share * other.about_origin,
+        )
+
     @staticmethod
     def about(mass: float, first_moment: np.ndarray, about_origin: np.ndarray) -> LinkInertia:
         """From Khalil's parameters M, MS and J about the frame's origin."""

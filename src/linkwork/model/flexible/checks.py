@@ -33,7 +33,9 @@ def check_flexible(description: Description) -> Iterator[Finding]:
             own = inertia.get(joint.parent)
             mass = own.mass if own is not None else 0.0
             if mass < (1 - ROUNDING) * joint.flexible.mass:
-                message = f"its beam weighs {joint.flexible.mass:.6g} kg, more than link {joint.parent!r} with {mass:.6g} kg"
+                message = (
+                    f"its beam weighs {joint.flexible.mass:.6g} kg, more than link {joint.parent!r} with {mass:.6g} kg"
+                )
                 yield Finding("warning", where, message, "the inertia of the straight beam is part of that of the link")
             yield from _slender(where, joint.flexible)
         yield from _large(where, joint, description)

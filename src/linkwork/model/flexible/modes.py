@@ -70,7 +70,6 @@ class ElasticModes:
         """How that changes at rates u while the values stay."""
         return self.by_coordinates([value * 0 for value in values[: self.size]] + list(values[self.size :]), u)
 
-
     def bent_moments(self, d: Scalars) -> list[Matrix]:
         """int r phi_a^T dm = B_a + sum_b eta_b C_ba"""
         eta, found = self.amplitudes(d), []
