@@ -11,6 +11,7 @@ import sympy
 from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 
+from linkwork import io
 from linkwork.formulations import methods
 from linkwork.io.mdh import read_mdh
 from linkwork.library import lumped_beam
@@ -203,66 +204,49 @@ def test_printed_frequencies_of_the_links():
 
 
 def test_closed_form_of_the_two_link_arm():
-    """The printed inertia matrix keeps first orders of the deflections. It leaves out what the turn of the first tip
-    adds to the rows of the first link's own modes; these terms are told here apart."""
-    modes: list = [("y", 1), ("y", 2)]
-    beam, l, MD = arm_beam(modes), ARM["l"], ARM["m"] * ARM["l"] / 2 + ARM["mp"] * ARM["l"]
-    parts = [
-        Part(-1, "turn", **disc(1.0, ARM["Jh"])),
-        Part(0, beam),
-        Part(1, "turn", **disc(ARM["mh2"], ARM["Jh"])),
-        Part(2, beam, **disc(ARM["mp"], ARM["Jp"])),
-    ]
-    model = built(parts)
-    s, weights = gauss(0.0, 1.0, 40)
-    phi, e, t = (np.array([beam.shape(j, at, k) for j in range(2)]) for at, k in ((s, 0), (1.0, 0), (1.0, 1)))
+    """The closed form of the inertia matrix, as others have it from the paper, keeps first orders of the deflections.
+    It leaves out what the turn of the first tip adds to the rows of the first link's modes, which is told apart."""
+    beam, l, behind = arm_beam(POLYNOMIALS[:2]), ARM["l"], ARM["mh2"] + ARM["m"] + ARM["mp"]
+    at, weights = gauss(0.0, 1.0, 40)
+    phi, e, t = (np.array([beam.shape(j, s, order) for j in range(2)]) for s, order in ((at, 0), (1.0, 0), (1.0, 1)))
     own = ARM["m"] * np.einsum("p,ip,jp->ij", weights, phi, phi)
-    v, w = (
-        ARM["m"] * phi @ weights + ARM["mp"] * e,
-        ARM["m"] * l * phi @ (weights * s) + ARM["mp"] * l * e + ARM["Jp"] * t,
-    )
-    J, m = ARM["Jh"] + ARM["m"] * l**2 / 3 + ARM["Jp"] + ARM["mp"] * l**2, ARM["mh2"] + ARM["m"] + ARM["mp"]
+    v1, w1 = ARM["m"] * phi @ weights, ARM["m"] * l * phi @ (weights * at)  # of one link: int phi dm, int x phi dm
+    v, w = v1 + ARM["mp"] * e, w1 + ARM["mp"] * l * e + ARM["Jp"] * t  # of the second, with the payload
+    rod, MD = ARM["m"] * l**2 / 3, ARM["m"] * l / 2 + ARM["mp"] * l
+    J = ARM["Jh"] + rod + ARM["Jp"] + ARM["mp"] * l**2
+    ee, tt, et = np.outer(e, e), np.outer(t, t), np.outer(e, t)
 
     def printed(theta: float, d1: np.ndarray, d2: np.ndarray) -> np.ndarray:
         c, s, t1, t2, t3 = np.cos(theta), np.sin(theta), (e - l * t) @ d1, v @ d2, t @ d1
         B = np.zeros((6, 6))  # theta1, theta2, delta1, delta2
-        B[0, 0] = ARM["Jh"] + ARM["m"] * l**2 / 3 + J + m * l**2 + 2 * MD * l * c + 2 * (MD * t1 - l * t2) * s
+        B[0, 0] = ARM["Jh"] + rod + J + behind * l**2 + 2 * MD * l * c + 2 * (MD * t1 - l * t2) * s
         B[0, 1] = J + MD * l * c + (MD * t1 - l * t2) * s
         B[1, 1] = J
-        turned = np.outer(e, t) - np.outer(t, e)
-        first = ARM["m"] * l * phi @ (weights * (gauss(0.0, 1.0, 40)[0]))
-        B[0, 2:4] = first + J * t + m * l * e + MD * (e + l * t) * c - ((e + l * t) * t2 + MD * turned @ d1) * s
+        B[0, 2:4] = w1 + J * t + behind * l * e + MD * (e + l * t) * c - ((e + l * t) * t2 + MD * (et - et.T) @ d1) * s
         B[1, 2:4] = J * t + MD * e * c - e * (t2 + MD * t3) * s
         B[0, 4:] = w + v * l * c + v * t1 * s
         B[1, 4:] = w
-        B[2:4, 2:4] = (
-            own + m * np.outer(e, e) + J * np.outer(t, t) + (np.outer(e, t) + np.outer(t, e)) * (MD * c - t2 * s)
-        )
+        B[2:4, 2:4] = own + behind * ee + J * tt + (et + et.T) * (MD * c - t2 * s)
         B[2:4, 4:] = np.outer(t, w) + np.outer(e, v) * (c - t3 * s)
-        B[4:, 4:] = own + ARM["mp"] * np.outer(e, e) + ARM["Jp"] * np.outer(t, t)
+        B[4:, 4:] = own + ARM["mp"] * ee + ARM["Jp"] * tt
         return np.triu(B) + np.triu(B, 1).T
 
     def left_out(theta: float, d1: np.ndarray) -> np.ndarray:
         B, turn = np.zeros((6, 6)), -MD * np.sin(theta) * (t @ d1)
         B[0, 2:4] = B[2:4, 0] = l * t * turn
-        B[2:4, 2:4] = (np.outer(e, t) + np.outer(t, e)) * turn
+        B[2:4, 2:4] = (et + et.T) * turn
         return B
 
-    rng = np.random.default_rng(2)
-    theta = rng.uniform(-2, 2, 2)
-    d1, d2 = rng.uniform(-0.1, 0.1, (2, 2))
-
-    def place(d: np.ndarray) -> np.ndarray:  # in the order of the tree, theta1, delta1, theta2, delta2
-        return np.concatenate([theta[:1], d[:2], theta[1:], d[2:]])
+    model, rng, order = build(io.read("flexible-two-link")), np.random.default_rng(2), [0, 3, 1, 2, 4, 5]
+    (first, theta), deflections = rng.uniform(-2, 2, 2), rng.uniform(-0.1, 0.1, 4)
 
     def inertia(d: np.ndarray) -> np.ndarray:
-        return evaluate(model, "inertia_matrix", place(d))[np.ix_([0, 3, 1, 2, 4, 5], [0, 3, 1, 2, 4, 5])]
+        return evaluate(model, "inertia_matrix", np.array([first, *d[:2], theta, *d[2:]]))[np.ix_(order, order)]
 
-    straight, deflections = inertia(np.zeros(4)), np.concatenate([d1, d2])
+    straight, (d1, d2) = inertia(np.zeros(4)), deflections.reshape(2, 2)
+    assert_close(straight, printed(theta, np.zeros(2), np.zeros(2)))
     slope = derivative(inertia, np.zeros(4), deflections)
-    zero = np.zeros(2)
-    assert_close(straight, printed(theta[1], zero, zero))
-    assert_close(straight + slope, printed(theta[1], d1, d2) + left_out(theta[1], d1))
+    assert_close(straight + slope, printed(theta, d1, d2) + left_out(theta, d1))
 
 
 # -- frequencies -------------------------------------------------------------------------------------------------------
