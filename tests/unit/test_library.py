@@ -8,7 +8,7 @@ import pytest
 from linkwork import io
 from linkwork.errors import ModelError
 from linkwork.forces import Drag
-from linkwork.library import WATER, eel
+from linkwork.library import WATER, eel, lumped_beam, macro_continuous_eel
 from linkwork.model import build, check
 from support.evaluate import assert_close, evaluate
 
@@ -69,9 +69,11 @@ def test_drag_goes_with_the_thickness():
     assert first.k_axial == pytest.approx(WATER / 2 * 0.02 * math.pi * 0.07 * (1 - 0.6 / 24))
 
 
-def test_the_bundled_eel_is_the_default_one():
+@pytest.mark.parametrize("make", [eel, macro_continuous_eel])
+def test_bundled_eels_are_the_default_ones(make):
     """Last digits of inertias, which NumPy sums, may differ between processors."""
-    bundled, made = io.read("eel"), eel()
+    made = make()
+    bundled = io.read(made.name)
     assert (bundled.name, bundled.summary, bundled.floating) == (made.name, made.summary, made.floating)
     assert bundled.sources == made.sources and bundled.gravity == made.gravity
     for ours, theirs in zip(bundled.joints, made.joints, strict=True):
@@ -89,6 +91,32 @@ def test_the_bundled_eel_is_the_default_one():
     assert bundled.forces == made.forces
 
 
+def test_a_continuous_eel_bends_as_its_flesh_does():
+    """A curvature is held by moments E I times it, whatever the number of links."""
+    for links in (8, 50):
+        robot = macro_continuous_eel(links, taper=1, youngs=3e4, damping=0.1)
+        share, moments = 2 * 1.5 / links, [math.pi / 4 * 0.04 * 0.03**3, math.pi / 4 * 0.03 * 0.04**3]
+        for k, joint in enumerate(robot.joints):
+            assert joint.stiffness * 0.2 * share == pytest.approx(3e4 * moments[k % 2] * 0.2, rel=1e-13)
+            assert joint.viscous == pytest.approx(0.1 * joint.stiffness, rel=1e-13)
+
+
+def test_lumped_beams():
+    """A slow bend under a force at the tip: the springs sum up the beam's bending, F L^3 / 3 EI, to second order."""
+    errors = []
+    for joints in (1, 4, 8, 16):
+        robot = lumped_beam(joints, length=0.8, youngs=2e9, moment=3e-9, damping=0.01)
+        assert check(robot) == ()
+        model = build(robot)
+        arms = [0.8 - (j + 0.5) * 0.8 / joints for j in range(joints)]
+        assert_close(evaluate(model, "pose", np.zeros(joints), frame="tip")[:3, 3], np.array([0.8, 0, 0]))
+        sag = sum(arm * arm / joint.stiffness for arm, joint in zip(arms, robot.joints, strict=True))
+        errors.append(1 - sag / (0.8**3 / (3 * 6)))
+        mass = sum(link.inertia.mass for link in robot.links if link.inertia)
+        assert mass == pytest.approx(2700 * 2e-4 * 0.8 * (1 - 0.5 / joints), rel=1e-13)
+    assert errors[0] == pytest.approx(0.25) and errors[1:] == pytest.approx([0.25 / 16, 0.25 / 64, 0.25 / 256])
+
+
 @pytest.mark.parametrize(
     ("make", "where"),
     [
@@ -102,6 +130,10 @@ def test_the_bundled_eel_is_the_default_one():
         (lambda: eel(3, taper=-1), "eel(taper=...)"),
         (lambda: eel(3, width=math.nan), "eel(width=...)"),
         (lambda: eel(3, along=-1), "Drag.k_axial"),
+        (lambda: macro_continuous_eel(0), "macro_continuous_eel(links=...)"),
+        (lambda: macro_continuous_eel(4, youngs=0), "macro_continuous_eel(youngs=...)"),
+        (lambda: lumped_beam(0), "lumped_beam(joints=...)"),
+        (lambda: lumped_beam(4, moment=-1), "lumped_beam(moment=...)"),
     ],
 )
 def test_bad_sizes(make, where):

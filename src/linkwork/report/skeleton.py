@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..model import Model
 from ..page import Safe, html
 from ..spatial import Pose, Transform
 from ..view.meshes import z_toward
-from ..view.shapes import freedoms, principal_axes
+from ..view.shapes import beams, freedoms, principal_axes
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
 PARALLEL = 1e-6
@@ -54,9 +54,13 @@ class Skeleton:
         self.seat = dict(self.origin)  # where a joint begins on its parent; one that slides reaches on to its origin
         self.ends: dict[int, list[np.ndarray]] = {i: [] for i in poses}
         self.feet: list[tuple[np.ndarray, np.ndarray]] = []  # where a robot stands, and the seat above it
+        self.lines = {}  # along beams
+        for i, parent, line in beams(model, q):
+            self.lines[i] = [self._point(parent, point) for point in line]
+            self.ends[parent].append(self.lines[i][0])
         for i, parent in model.outward():
             shifts = freedoms(model.joint(i))[1]
-            if shifts < 3:
+            if shifts < 3 and i not in self.lines:
                 begins = self._placement(i, parent) if shifts else self.origin[i]
                 self.seat[i] = begins if shifts == 1 else self.origin[i]
                 self.ends[parent].append(begins if parent else begins + self._rise(i))
@@ -108,7 +112,7 @@ class Skeleton:
     @property
     def points(self) -> np.ndarray:
         bodies = [point for i, point in self.origin.items() if i or not self.model.moving_base]
-        reached = [*self.ends.values(), *self.boxes.values()]
+        reached = [*self.ends.values(), *self.boxes.values(), *self.lines.values()]
         return np.array([*bodies, *(point for each in reached for point in each)])
 
 
@@ -244,6 +248,12 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
             items.append((view.near(np.mean(ends, axis=0)), _polygon("plate", _hull([view.at(end) for end in ends]))))
         if i and np.linalg.norm(robot.origin[i] - robot.seat[i]) > 0:
             tube(robot.seat[i], robot.origin[i], 0.55 * thick)
+    for line in robot.lines.values():
+        pieces = [(view.at(start), view.at(end)) for start, end in pairwise(line)]
+        drawn = [
+            _line(kind, *ends, width) for kind, width in (("edge", thick), ("tube", thick - 1.6)) for ends in pieces
+        ]
+        items.append((min(map(view.near, line)), "".join(drawn)))  # edges first: no seams
     for foot, seat in robot.feet:
         tube(foot, seat, thick)
     for corners in robot.boxes.values():
@@ -261,7 +271,7 @@ def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
     for i, _ in robot.model.outward():
         joint = robot.model.joint(i)
         turns, shifts = freedoms(joint)
-        if shifts > 2:
+        if shifts > 2 or i in robot.lines:
             continue
         kind, at = f"joint {joint.role}", robot.seat[i]
         if turns == 3:
@@ -308,6 +318,7 @@ def _ghost(view: View, robot: Skeleton) -> list[str]:
         if i:
             lines += [_line("ghost", view.at(robot.origin[i]), view.at(end)) for end in ends]
             lines.append(_line("ghost", view.at(robot.seat[i]), view.at(robot.origin[i])))
+    lines += [_line("ghost", *map(view.at, ends)) for line in robot.lines.values() for ends in pairwise(line)]
     for corners in robot.boxes.values():
         outline = _hull([view.at(corner) for corner in corners])
         lines += [_line("ghost", *ends) for ends in zip(outline, [*outline[1:], outline[0]], strict=True)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .meshes import Mesh, arrow, joined, sphere, z_toward
 from .player import Motion
-from .shapes import Shape, ellipsoids, poses, quaternion
+from .shapes import Shape, ellipsoids, placed, poses, quaternion
 from .state import State
 
 FORCE, MOMENT, CENTER = (232, 90, 40), (140, 60, 200), (20, 20, 24)
@@ -39,7 +39,7 @@ class Drawing:
     # -- what there is -------------------------------------------------------------------------------------------
 
     def _bodies(self, name: str) -> list[Any]:
-        count = self.state.robot.model.n_bodies + 1
+        count = len(self.state.poses())
         return [self.scene.add_frame(f"{name}/{i}", show_axes=False) for i in range(count)]
 
     def _mesh(self, name: str, mesh: Mesh, color: Any, **how: Any) -> Any:
@@ -144,7 +144,7 @@ class Drawing:
     def follow(self, time: float) -> None:
         """Bring the ghosts to a moment."""
         for bodies, motion in self.ghosts:
-            _place(bodies, poses(self.state.robot.model, motion.at(time)[0]))
+            _place(bodies, placed(self.state.robot.model, motion.at(time)[0]))
 
     def _path(self, name: str, motion: Motion, color: Any) -> None:
         """Of the frame that the wrench acts on."""

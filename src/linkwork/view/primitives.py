@@ -9,7 +9,7 @@ import numpy as np
 from ..model import Joint, Model
 from ..spatial import Pose
 from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, z_toward
-from .shapes import Shape, freedoms, matrix, poses, principal_axes
+from .shapes import Shape, beams, freedoms, matrix, poses, principal_axes
 
 LINKS = (196, 204, 214), (233, 236, 240)  # by turns
 JOINTS = {"active": (0, 121, 140), "passive": (150, 156, 164), "elastic": (235, 130, 40)}
@@ -29,17 +29,25 @@ def reach(model: Model, q: Any) -> float:
 
 
 def primitives(model: Model, q: Any) -> list[Shape]:
-    """Links as tapered tubes between their joints, or as plates where many meet; bodies that move in a plane or freely
-    as boxes; joints by their freedoms, cut joints of loops as spheres. At ``q`` joints that slide are about half-way
-    out."""
+    """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
+    their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
+    freedoms, cut joints of loops as spheres. At ``q`` joints that slide are about half-way out."""
     points, radii = _attachments(model, q), _radii(model, reach(model, q))
     shapes = []
     for i, own in enumerate(points):
         if not (i and _virtual(model, i)) and (parts := _link(model, i, q, own, radii[i])):
             shapes.append(Shape(model.body(i).name if i else "ground", i, joined(parts), LINKS[i % 2] if i else GROUND))
+    last = model.n_bodies
+    for i, p, line in beams(model, q):
+        r = 0.75 * radii[p]
+        for k, length in enumerate(np.linalg.norm(np.diff(line, axis=0), axis=1), 1):
+            piece = tube(np.zeros(3), np.array([0.0, 0.0, length]), r, r)
+            shapes.append(Shape(f"{model.joint(i).name}_{k}", last + k, piece, LINKS[p % 2]))
+        last += len(line) - 1
     for i, p in model.outward():
         joint = model.joint(i)
-        if not (joint.kind.free or _virtual(model, i) or (p and _virtual(model, p) and _passive_slide(joint))):
+        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i)
+        if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for loop in model.loops:
         frame = loop.first if loop.first.body else loop.second
@@ -103,12 +111,14 @@ def _neutral(model: Model, i: int) -> np.ndarray:
 
 
 def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
-    """For each body, where others are joined to it, in its frame: joints, loops; of one that has neither, named
-    frames."""
+    """For each body, where others are joined to it, in its frame: joints, roots of beams, loops; of one that has
+    neither, named frames."""
     points: list[list[np.ndarray]] = [[] for _ in range(model.n_bodies + 1)]
+    for _, p, line in beams(model, q):
+        points[p].append(line[0])
     for i, p in model.outward():
         joint = model.joint(i)
-        if not (joint.kind.free or _virtual(model, i)):
+        if not (joint.kind.free or joint.kind.bends or _virtual(model, i)):
             shifts = freedoms(joint)[1]
             placed = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
@@ -138,6 +148,7 @@ def _radii(model: Model, size: float) -> list[float]:
 
 
 def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list[Mesh]:
+    tip = i > 0 and model.joint(i).kind.bends
     free = i > 0 and freedoms(model.joint(i))[1] > 1  # in a plane at least
     origin = _origin(model, i)
     ends = _distinct(own if free or not i else [point for point in own if np.linalg.norm(point - origin) > SAME])
@@ -149,6 +160,9 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
         if not i:
             return [sphere(1.6 * r).moved(STILL, end) for end in ends]
     middle, squares, axes = principal_axes(model, i) if i else (origin, np.zeros(3), STILL)
+    if tip:
+        solids = [box(*np.sqrt(12 * squares)).moved(axes, middle)] if squares.any() else []
+        return [*solids, *(tube(origin, end, r, 0.75 * r) for end in ends)]
     if free:
         solid = box(*np.sqrt(12 * squares)).moved(axes, middle)  # of even density with the body's inertia
         return [solid, *(tube(middle, end, r, 0.75 * r) for end in ends)]

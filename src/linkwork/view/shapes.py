@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..formulations.kinematics import body_poses
 from ..model import Joint, Model
-from ..spatial import Pose
-from .meshes import Mesh, sphere
+from ..spatial import Pose, Transform
+from .meshes import Mesh, sphere, z_toward
 
 ELLIPSOID = (124, 77, 200)
+PIECES = 16  # straight ones, by which a beam is drawn bent
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """``body`` is the number of the body it is fixed to, 0 the ground; the mesh is in that body's frame."""
+    """``body`` is the number of the body it is fixed to, 0 the ground; the mesh is in that body's frame. After the
+    bodies come the pieces of beams."""
 
     name: str
     body: int
@@ -26,7 +29,9 @@ class Shape:
 
 
 def freedoms(joint: Joint) -> tuple[int, int]:
-    """How many turns and how many shifts: by these joints are drawn."""
+    """How many turns and how many shifts: by these joints are drawn. The tip of a beam is drawn as if it were fixed."""
+    if joint.kind.bends:
+        return 0, 0
     turns = sum(joint.kind.turning)
     return turns, joint.kind.nv - turns
 
@@ -43,6 +48,30 @@ def poses(model: Model, q: Any) -> np.ndarray:
     """4 x 4 pose of every body in the world, the ground first."""
     found = body_poses(model, model.expand([float(x) for x in q]))
     return np.array([matrix(found[i]) for i in range(model.n_bodies + 1)])
+
+
+def placed(model: Model, q: Any) -> np.ndarray:
+    """Those of all that is drawn: bodies, then the pieces of beams, each along z from its origin."""
+    bodies = poses(model, q)
+    pieces = []
+    for _, p, points in beams(model, q):
+        body = bodies[p]
+        for begin, end in pairwise(points @ body[:3, :3].T + body[:3, 3]):
+            pieces.append(np.eye(4))
+            pieces[-1][:3, :3], pieces[-1][:3, 3] = z_toward(end - begin), begin
+    return np.array([*bodies, *pieces])
+
+
+def beams(model: Model, q: Any) -> list[tuple[int, int, np.ndarray]]:
+    """Of links that bend: the body that is the tip, the one that bends, and points from root to tip in its frame."""
+    tree, found = model.expand([float(x) for x in q]), []
+    for i, p in model.outward():
+        joint = model.joint(i)
+        if joint.kind.bends:
+            root = matrix(Pose.identity().then(Transform(*(fixed.screw for fixed in joint.placement))))
+            points = joint.kind.line(np.linspace(0, 1, PIECES + 1), [tree[k] for k in model.positions(i)])
+            found.append((i, p, points @ root[:3, :3].T + root[:3, 3]))
+    return found
 
 
 def principal_axes(model: Model, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from ..spatial import Vector
 from ..timing import least_seconds
 from .handles import Handle, handle_positions, handle_values, handles_of
 from .primitives import reach
-from .shapes import poses
+from .shapes import placed
 
 INDEPENDENT, MOTORS = "independent joints", "motors"
 STRIDE = 0.05  # radians or metres: how far a handle of a robot with loops goes at once
@@ -125,7 +125,7 @@ class State:
 
     def poses(self) -> np.ndarray:
         """4 x 4 pose of every body, the ground first."""
-        return poses(self.robot.model, self.q)
+        return placed(self.robot.model, self.q)
 
     def frame_pose(self, name: str) -> np.ndarray:
         return self.robot.pose(name, self.q)

@@ -150,6 +150,14 @@ class Beam:
         slopes = self.turns((s[:, None] * points).ravel())[:, :, 1:].reshape(len(self._names), len(s), len(points), 2)
         return np.einsum("jpnc,kpnc,n,p->jkp", slopes, slopes, weights, s * self.length)
 
+    def line(self, s: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """The points at s while it is bent: (points, 3)."""
+        points = np.einsum("j,jpc->pc", d, self.displacements(s))
+        points[:, 0] += self.length * s
+        if self.stiffening:
+            points[:, 0] -= 0.5 * np.einsum("j,k,jkp->p", d, d, self._shortening(s))
+        return points
+
     # -- integrals ----------------------------------------------------------------------------------------------------
 
     @property

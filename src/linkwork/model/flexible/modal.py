@@ -100,6 +100,14 @@ class Modal:
         """None beside that of the link."""
         return None
 
+    def line(self, s: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Points from the root to the tip, (points, 3): what is between them is not told, so it is drawn as a cubic
+        that starts with the root and ends with the tip's shift and turn."""
+        tip = np.asarray(self.tip, float)
+        shift, turn = (d @ np.asarray(each, float) for each in (self.shifts, self.turns))
+        s = s[:, None]
+        return s * tip + s**2 * (3 - 2 * s) * shift + s**2 * (s - 1) * np.cross(turn, tip)
+
     @cached_property
     def elastic(self) -> ElasticModes:
         n, K, C = len(self.shifts), self._stiffness, np.asarray(self.products, float)

@@ -85,6 +85,10 @@ class Flexible(JointKind):
             for u, more, turn in zip(linear, grown, self.modes.turns, strict=True)
         ]
 
+    def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
+        """Where points of the axis are in the frame of the root, to be drawn: (points, 3), at s = 0 (the root) to 1."""
+        return self.material.line(s, np.asarray(q, float))
+
     def own_forces(self, q, v):
         K, D = self.modes.stiffness, self.modes.damping
         return _product(K, q), _product(D, v)

@@ -108,6 +108,10 @@ class JointKind:
         """What its own material takes, spring and damper of a beam: K d and D d'."""
         return [0] * self.nv, [0] * self.nv
 
+    def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
+        """Of a kind that ``bends``: where the points s = 0 to 1 of the link's axis are in the frame of its root."""
+        raise NotImplementedError
+
     def own_energy(self, q: Scalars) -> Scalar:
         """Stored in its own material."""
         return 0
