@@ -16,8 +16,8 @@
       - {link: tip, M: 0.1}                      # a payload, if there is one
 
 Modes are y, z, twist and stretch, each normalised to one metre (or radian) at the tip. In place of `modes`, `shapes:
-{y: [[0, 0, 3, -1], ...]}` has polynomials in x / length. `polar` and `torsion` are the polar moment of the section and the
-constant of its stiffness against twist, where they are not the sum of the moments; `stiffening: true` lets bending
+{y: [[0, 0, 3, -1], ...]}` has polynomials in x / length. `polar` and `torsion` are the polar moment of the section and
+the constant of its stiffness against twist, where they are not the sum of the moments; `stiffening: true` lets bending
 shorten the beam. The inertia of the straight beam is added to that of the link that bends, the one before.
 
 Results of a finite-element program stand in `flexible: {modal: {tip: [0.5, 0, 0], frequencies: [...], damping: ...,

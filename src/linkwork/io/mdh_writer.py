@@ -40,14 +40,13 @@ def write_mdh(description: Description) -> str:
     root, joints = _outward(description)
     turned = {link.name: Placement() for link in description.links}  # the joint's frame in the link's own
     turned |= {joint.child: Placement(_row_frame(joint)) for joint in joints}
+    beams = _rows(joints, turned)
     inertias = {
-        link.name: link.inertia.placed(turned[link.name].inverse())
+        link.name: own
         for link in description.links
         if link.inertia is not None
+        and (own := _without_beams(link.inertia.placed(turned[link.name].inverse()), beams_on(link.name, beams)))
     }
-    for name, inertia in inertias.items():
-        inertias[name] = _without_beams(inertia, beams_on(name, _rows(joints, turned)))
-    inertias = {name: inertia for name, inertia in inertias.items() if inertia is not None}
     sources = _Sources(description.sources)
     own = {name: (name, turn.inverse()) for name, turn in turned.items() if not _is_identity(turn.rotation)}
     named = {name: (link, turned[link].inverse() @ placement) for name, (link, placement) in description.frames.items()}

@@ -27,11 +27,11 @@ class Beam:
 
     ``moments``: second moments of area, {"y": int z^2 dA, "z": int y^2 dA}; that about z resists bending along y.
     ``modes``: how many, of {"y", "z", "twist", "stretch"}, or one number for each plane that has a moment; exact modes
-    of a clamped and free Euler-Bernoulli beam. ``shapes``: polynomials in s = x / length instead, {"y": [[0, 0, 3, -1],
-    ...]}. ``damping``: ratio of each mode, or one number for all. ``polar``: int y^2 + z^2 dA, which turns where the beam
-    twists (the sum of the moments if it is not given); ``torsion``: the constant J of its stiffness G J (``polar``, as
-    of a round section). ``stiffening``: bending takes the tip back by half the integral of the slope's square, so
-    that a beam gets stiffer where it is pulled.
+    of a clamped and free Euler-Bernoulli beam. ``shapes``: polynomials in s = x / length instead, as {"y": [[0, 0, 3,
+    -1], ...]}. ``damping``: ratio of each mode, or one number for all. ``polar``: int y^2 + z^2 dA, which turns where
+    the beam twists (the sum of the moments if it is not given); ``torsion``: the constant J of its stiffness G J
+    (``polar``, as of a round section). ``stiffening``: bending takes the tip back by half the integral of the slope's
+    square, so that a beam gets stiffer where it is pulled.
     """
 
     length: float

@@ -47,8 +47,8 @@ def _slender(where: str, beam: Beam) -> Iterator[Finding]:
             depth = math.sqrt(12 * beam.moments[ACROSS[name]] / beam.area)
             if beam.length < SLENDER * depth:
                 message = (
-                    f"along {name} it is {depth:.3g} m deep and {beam.length:.3g} m long: the sections of so short a beam"
-                    " shear and turn, which is left out"
+                    f"along {name} it is {depth:.3g} m deep and {beam.length:.3g} m long: the sections of so short a"
+                    " beam shear and turn, which is left out"
                 )
                 yield Finding("warning", where, message, "check its moments (m^4), or give modes of a finer model")
 

@@ -41,7 +41,8 @@ class JointKind:
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
     successive = False  # do its freedoms turn one after another, each carried by those before it?
-    bends = False  # are they modes of the link that carries it? Then it has ``modes`` and their ``material``
+    bends = False  # are they modes of the link that carries it?
+    material: Any = None  # of a link that bends: Beam or Modal
 
     @property
     def nq(self) -> int:
