@@ -29,7 +29,9 @@ GRAVITY = np.array([1.0, -2.0, -9.0])
 
 def built(parts: list[Part], gravity: Any = (0.0, 0.0, 0.0)) -> Model:
     """The robot of these parts, through a file: part k is joint ``j<k>`` that carries link ``l<k>``."""
-    joints, links, base = [], [], "fixed"
+    joints: list[dict[str, Any]] = []
+    links: list[dict[str, Any]] = []
+    base: Any = "fixed"
     for k, part in enumerate(parts):
         values: dict[str, Any] = {}
         if len(part.masses):
@@ -38,7 +40,11 @@ def built(parts: list[Part], gravity: Any = (0.0, 0.0, 0.0)) -> Model:
         if part.motion == "free":
             base = {"kind": "floating", "link": f"l{k}", **values}
             continue
-        row = {"name": f"j{k}", "link": f"l{k}", "parent": f"l{part.parent}" if part.parent >= 0 else "base"}
+        row: dict[str, Any] = {
+            "name": f"j{k}",
+            "link": f"l{k}",
+            "parent": f"l{part.parent}" if part.parent >= 0 else "base",
+        }
         row |= {"xyz": list(part.translation), "rpy": list(part.rpy)}
         if isinstance(part.motion, Beam):
             row["flexible"] = of_file(part.motion)
@@ -82,9 +88,9 @@ def random_beam(rng: np.random.Generator, stiffening: bool, exact: bool = True) 
     if not exact:
         modes = [("y", (0, 0, 1.0)), ("y", (0, 0, 0, 2.0, -1.0)), ("z", (0, 0, 1.5, -0.5)), ("twist", (0, 1.0))]
     length, area, moments = rng.uniform(0.5, 1.5), rng.uniform(1e-4, 4e-4), rng.uniform(1e-6, 2e-6, 2)
-    soft = rng.uniform(1e6, 2e6, 2)  # forces of springs and of inertia are alike
+    youngs, shear = rng.uniform(1e6, 2e6, 2)  # so soft that forces of springs and of inertia are alike
     polar, torsion = float(moments.sum() * 1.1), float(moments.sum() * 0.7)
-    return Beam(length, 2700.0, area, *soft, tuple(moments), modes, polar, torsion, stiffening)
+    return Beam(length, 2700.0, area, youngs, shear, (moments[0], moments[1]), modes, polar, torsion, stiffening)
 
 
 def random_tree(seed: int) -> list[Part]:
@@ -142,10 +148,11 @@ def test_lagrange_by_sympy(stiffening):
     along y: every term of Lagrange's equations, with numbers as fractions until the end."""
     theta, u, w, x = sympy.symbols("theta u w x")
     length, mass, rigid, tip, disc = (sympy.Rational(*each) for each in ((4, 5), (3, 10), (7, 2), (1, 5), (1, 50)))
-    q, v = sympy.Matrix([theta, u, w]), sympy.Matrix(sympy.symbols("v:3"))
+    q: Any = sympy.Matrix([theta, u, w])
+    v: Any = sympy.Matrix(sympy.symbols("v:3"))
     phi, psi = (x / length) ** 2, (3 * (x / length) ** 2 - (x / length) ** 3) / 2
 
-    def summed(density: sympy.Expr, end: sympy.Expr) -> sympy.Expr:
+    def summed(density: Any, end: Any) -> Any:
         """The integral of a polynomial of x from the root on."""
         return sympy.Poly(density, x).integrate(x).as_expr().subs(x, end)
 
@@ -155,8 +162,8 @@ def test_lagrange_by_sympy(stiffening):
     velocity = place.jacobian(q) * v + v[0] * sympy.Matrix([0, 0, 1]).cross(place)  # in the axes of the root
     square = sympy.expand((velocity.T * velocity)[0])
     kinetic = mass / length * summed(square, length) / 2 + tip * square.subs(x, length) / 2
-    bent = turn * sympy.rot_axis3(-sympy.diff(phi, x).subs(x, length) * u)
-    bent = bent * sympy.rot_axis2(sympy.diff(psi, x).subs(x, length) * w)
+    slopes: Any = [sympy.diff(each, x).subs(x, length) for each in (phi, psi)]
+    bent = turn * sympy.rot_axis3(-slopes[0] * u) * sympy.rot_axis2(slopes[1] * w)
     turning = bent.T * sum((bent.diff(each) * rate for each, rate in zip(q, v, strict=True)), sympy.zeros(3))
     kinetic += disc * (turning[2, 1] ** 2 + turning[0, 2] ** 2 + turning[1, 0] ** 2) / 2  # a ball's moments
     weighed = mass / length * place.applyfunc(lambda each: summed(each, length)) + tip * place.subs(x, length)

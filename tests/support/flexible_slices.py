@@ -25,7 +25,7 @@ def clamped_free(mode: int) -> tuple[float, float]:
         return float(b), float(1 - sigma)
 
 
-def bending(mode: int, s: np.ndarray, order: int = 0) -> np.ndarray:
+def bending(mode: int, s: np.ndarray | float, order: int = 0) -> np.ndarray:
     """Exact mode of a clamped-free beam of length one, one at its tip; ``order``: which derivative."""
     b, rest = clamped_free(mode)
 
@@ -37,7 +37,7 @@ def bending(mode: int, s: np.ndarray, order: int = 0) -> np.ndarray:
     return shape(np.asarray(s, float)) / (2.0 * (-1) ** (mode + 1))
 
 
-def shaft(mode: int, s: np.ndarray, order: int = 0) -> np.ndarray:
+def shaft(mode: int, s: np.ndarray | float, order: int = 0) -> np.ndarray:
     """Exact mode of a shaft or bar that is clamped at one end, one at its tip."""
     k = (mode - 0.5) * np.pi
     return k**order * np.sin(k * np.asarray(s, float) + order * np.pi / 2) * (-1) ** (mode + 1)
@@ -59,7 +59,7 @@ class Beam:
     torsion: float = 0.0  # its constant of torsion
     stiffening: bool = False
 
-    def shape(self, j: int, s: np.ndarray, order: int = 0) -> np.ndarray:
+    def shape(self, j: int, s: np.ndarray | float, order: int = 0) -> np.ndarray:
         """Of mode j, derived by x."""
         way, what = self.modes[j]
         if isinstance(what, tuple):
