@@ -43,7 +43,7 @@ class Bending:
 
     def __init__(self, model: Model, i: int, q: Scalars):
         joint = model.joint(i)
-        self.modes: ElasticModes = joint.kind.modes  # type: ignore[attr-defined]
+        self.modes: ElasticModes = joint.kind.modes
         self.d = [q[k] for k in model.positions(i)]
         self.root = Transform(*(fixed.screw for fixed in joint.placement))
         self.tip = Transform(*joint.kind.transform(joint, self.d))

@@ -6,7 +6,7 @@ Every reader makes one, ``check`` judges it, ``build`` turns it into the Model t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -142,6 +142,10 @@ class JointDescription(JointValues):
     second_axis: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
     pitch: float = 0.0
     flexible: Any = None  # Beam or Modal
+
+    def without_friction(self) -> JointDescription:
+        damped = {"flexible": replace(self.flexible, damping=0.0)} if self.flexible else {}
+        return replace(super().without_friction(), **damped)
 
     @property
     def motion(self) -> JointKind:
