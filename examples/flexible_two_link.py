@@ -16,7 +16,7 @@ from linkwork.view.shapes import beams, poses
 
 robot = linkwork.load("flexible-two-link")
 rigid = linkwork.load("flexible-two-link", lock={"bend1": [0, 0], "bend2": [0, 0]})
-start, end, swing, seconds, step = np.array([-0.9, 0.5]), np.array([0.9, 1.3]), 3.5, 8.0, 2e-3
+start, end, swing, seconds, step = np.array([-0.6, 0.5]), np.array([0.7, 1.0]), 3.5, 8.0, 2e-3
 times = np.arange(0, seconds, step)
 motors, modes = [0, 3], [1, 2, 4, 5]  # places in q
 
@@ -77,7 +77,7 @@ for k in np.searchsorted(times, (0.0, 1.2, 1.8, 2.6)):
     axes.plot(*x.T, color="C0", linewidth=3, alpha=0.3 + 1.8 * k / len(times))
     axes.plot(*x[[0, 17, -1]].T, "o", color="black", markersize=4)
     axes.annotate(f"{times[k]:.1f} s", x[-1], xytext=(6, -9), textcoords="offset points", fontsize=8)
-axes.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title="Dashed: if the links were rigid")
+axes.set(aspect="equal", xlim=(-0.05, 1.1), xlabel="x (m)", ylabel="y (m)", title="Dashed: if the links were rigid")
 for k, name in enumerate(("upper arm", "forearm")):
     others[0].plot(times, 100 * tips[:, k], label=name)
 others[0].set(ylabel="tip gives way (cm)", xlim=(0, seconds))
