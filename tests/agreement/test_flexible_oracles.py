@@ -28,7 +28,12 @@ GRAVITY = np.array([1.0, -2.0, -9.0])
 
 
 def built(parts: list[Part], gravity: Any = (0.0, 0.0, 0.0)) -> Model:
-    """The robot of these parts, through a file: part k is joint ``j<k>`` that carries link ``l<k>``."""
+    """The robot of these parts, through a file."""
+    return build(read_mdh(json.dumps(of_file(parts, gravity)), "random.yaml"))
+
+
+def of_file(parts: list[Part], gravity: Any) -> dict[str, Any]:
+    """Part k is joint ``j<k>`` that carries link ``l<k>``."""
     joints: list[dict[str, Any]] = []
     links: list[dict[str, Any]] = []
     base: Any = "fixed"
@@ -47,15 +52,14 @@ def built(parts: list[Part], gravity: Any = (0.0, 0.0, 0.0)) -> Model:
         }
         row |= {"xyz": list(part.translation), "rpy": list(part.rpy)}
         if isinstance(part.motion, Beam):
-            row["flexible"] = of_file(part.motion)
+            row["flexible"] = beam_of_file(part.motion)
         joints.append(row)
         if values:
             links.append({"link": f"l{k}", **values})
-    robot = {"name": "random", "base": base, "gravity": list(gravity), "joints": joints, "links": links}
-    return build(read_mdh(json.dumps(robot), "random.yaml"))
+    return {"name": "random", "base": base, "gravity": list(gravity), "joints": joints, "links": links}
 
 
-def of_file(beam: Beam) -> dict[str, Any]:
+def beam_of_file(beam: Beam) -> dict[str, Any]:
     fields = {name: getattr(beam, name) for name in ("length", "density", "area", "youngs", "shear", "stiffening")}
     fields |= {name: getattr(beam, name) for name in ("polar", "torsion") if getattr(beam, name)}
     fields["moments"] = {axis: moment for axis, moment in zip("yz", beam.moments, strict=True) if moment}
@@ -126,7 +130,13 @@ def test_points_that_move(seed):
         assert_close(evaluate(model, "forward_dynamics", q, v, tau, method=method), a, tolerance=1e-9)  # cond(M) is 1e4
     assert_close(evaluate(model, "kinetic_energy", q, v), np.float64(slices.kinetic_energy(q, v)))
     masses, places, frames = slices.paths(q, v, a)
-    assert_close(evaluate(model, "center_of_mass", q), masses @ places[0] / masses.sum())
+    center, flow = masses @ places[0] / masses.sum(), masses[:, None] * places[1]
+    assert_close(evaluate(model, "center_of_mass", q), center)
+    turning = np.cross(places[0] - center, flow).sum(axis=0)
+    assert_close(evaluate(model, "momentum", q, v), np.concatenate([flow.sum(axis=0), turning]))
+    bent = q[model.nq - model.nv :] * (np.arange(model.nv) >= 6 * (model.nq > model.nv))
+    height, elastic = -masses @ places[0] @ GRAVITY, bent @ slices.elastic(model.nv) @ bent / 2
+    assert_close(evaluate(model, "potential_energy", q), height + elastic)
     for k, (R, p) in enumerate(frames):
         pose = evaluate(model, "pose", q, frame=f"l{k}")
         assert_close(pose[:3], np.column_stack([R[0], p[0]]))
@@ -137,6 +147,37 @@ def able(model: Model, quantity: str) -> list[str]:
     names = [method.name for method in methods(quantity) if not method.refusal(model, False)]
     assert len(names) > 1
     return names
+
+
+def test_modal_data():
+    """Integrals of a beam's slices, as a finite-element program would give them; its straight inertia is the link's."""
+    rng = np.random.default_rng(7)
+    beam = replace(random_beam(rng, False), modes=[("y", 1), ("y", 2), ("z", 1), ("stretch", 1)])
+    parts = [random_part(rng, -1, "turn"), random_part(rng, 0, beam), random_part(rng, 1, "turn")]
+    s, weights, phi, *_ = beam.slices
+    dm, at, slopes = (
+        beam.density * beam.area * beam.length * weights,
+        np.outer(s, [beam.length, 0, 0]),
+        beam.ways(1.0, 1),
+    )
+    modal = {
+        "tip": [beam.length, 0, 0],
+        "shifts": beam.ways(1.0),
+        "turns": np.stack([0 * slopes[:, 0], -slopes[:, 2], slopes[:, 1]], axis=1),
+        "first": np.einsum("p,pja->ja", dm, phi),
+        "second": np.einsum("p,pa,pjb->jab", dm, at, phi),
+        "products": np.einsum("p,pja,pkb->jkab", dm, phi, phi),
+        "stiffness": beam.stiffness(),
+    }
+    file = of_file(parts, GRAVITY)
+    file["joints"][1]["flexible"] = {"modal": {name: np.asarray(value).tolist() for name, value in modal.items()}}
+    masses, places = beam.points(np.zeros((3, 4)))
+    cloud = np.concatenate([parts[0].cloud, places[0] @ parts[1].rotation.T + parts[1].translation])
+    with_beam = replace(parts[0], masses=np.concatenate([parts[0].masses, masses]), cloud=cloud)
+    file["links"][0] = of_file([with_beam, *parts[1:]], GRAVITY)["links"][0]
+    model = build(read_mdh(json.dumps(file), "modal.yaml"))
+    q, v, a = rng.uniform(-0.1, 0.1, 6), *rng.normal(size=(2, 6))
+    assert_close(evaluate(model, "inverse_dynamics", q, v, a), Slices(parts, GRAVITY).inverse_dynamics(q, v, a))
 
 
 # -- sympy -------------------------------------------------------------------------------------------------------------
