@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +76,9 @@ class Beam:
         lengths = np.sqrt(np.diagonal(self._masses))
         if np.linalg.cond(self._masses / np.outer(lengths, lengths)) > 1e12:
             self._fail("shapes", "these shapes are not independent", None, "no one a sum of others", "leave one out")
+
+    def __reduce__(self) -> Any:
+        return Beam, tuple(getattr(self, each.name) for each in fields(self))  # its functions are made again
 
     def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
         raise ModelError(message, where=f"beam.{name}", got=got, expected=expected, fix=fix)
