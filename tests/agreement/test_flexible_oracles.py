@@ -11,6 +11,7 @@ import sympy
 from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 
+from linkwork import io
 from linkwork.formulations import methods
 from linkwork.io.mdh import read_mdh
 from linkwork.library import lumped_beam
@@ -27,8 +28,15 @@ GRAVITY = np.array([1.0, -2.0, -9.0])
 
 
 def built(parts: list[Part], gravity: Any = (0.0, 0.0, 0.0)) -> Model:
-    """The robot of these parts, through a file: part k is joint ``j<k>`` that carries link ``l<k>``."""
-    joints, links, base = [], [], "fixed"
+    """The robot of these parts, through a file."""
+    return build(read_mdh(json.dumps(of_file(parts, gravity)), "random.yaml"))
+
+
+def of_file(parts: list[Part], gravity: Any) -> dict[str, Any]:
+    """Part k is joint ``j<k>`` that carries link ``l<k>``."""
+    joints: list[dict[str, Any]] = []
+    links: list[dict[str, Any]] = []
+    base: Any = "fixed"
     for k, part in enumerate(parts):
         values: dict[str, Any] = {}
         if len(part.masses):
@@ -37,18 +45,21 @@ def built(parts: list[Part], gravity: Any = (0.0, 0.0, 0.0)) -> Model:
         if part.motion == "free":
             base = {"kind": "floating", "link": f"l{k}", **values}
             continue
-        row = {"name": f"j{k}", "link": f"l{k}", "parent": f"l{part.parent}" if part.parent >= 0 else "base"}
+        row: dict[str, Any] = {
+            "name": f"j{k}",
+            "link": f"l{k}",
+            "parent": f"l{part.parent}" if part.parent >= 0 else "base",
+        }
         row |= {"xyz": list(part.translation), "rpy": list(part.rpy)}
         if isinstance(part.motion, Beam):
-            row["flexible"] = of_file(part.motion)
+            row["flexible"] = beam_of_file(part.motion)
         joints.append(row)
         if values:
             links.append({"link": f"l{k}", **values})
-    robot = {"name": "random", "base": base, "gravity": list(gravity), "joints": joints, "links": links}
-    return build(read_mdh(json.dumps(robot), "random.yaml"))
+    return {"name": "random", "base": base, "gravity": list(gravity), "joints": joints, "links": links}
 
 
-def of_file(beam: Beam) -> dict[str, Any]:
+def beam_of_file(beam: Beam) -> dict[str, Any]:
     fields = {name: getattr(beam, name) for name in ("length", "density", "area", "youngs", "shear", "stiffening")}
     fields |= {name: getattr(beam, name) for name in ("polar", "torsion") if getattr(beam, name)}
     fields["moments"] = {axis: moment for axis, moment in zip("yz", beam.moments, strict=True) if moment}
@@ -81,9 +92,9 @@ def random_beam(rng: np.random.Generator, stiffening: bool, exact: bool = True) 
     if not exact:
         modes = [("y", (0, 0, 1.0)), ("y", (0, 0, 0, 2.0, -1.0)), ("z", (0, 0, 1.5, -0.5)), ("twist", (0, 1.0))]
     length, area, moments = rng.uniform(0.5, 1.5), rng.uniform(1e-4, 4e-4), rng.uniform(1e-6, 2e-6, 2)
-    soft = rng.uniform(1e6, 2e6, 2)  # forces of springs and of inertia are alike
+    youngs, shear = rng.uniform(1e6, 2e6, 2)  # so soft that forces of springs and of inertia are alike
     polar, torsion = float(moments.sum() * 1.1), float(moments.sum() * 0.7)
-    return Beam(length, 2700.0, area, *soft, tuple(moments), modes, polar, torsion, stiffening)
+    return Beam(length, 2700.0, area, youngs, shear, (moments[0], moments[1]), modes, polar, torsion, stiffening)
 
 
 def random_tree(seed: int) -> list[Part]:
@@ -119,7 +130,13 @@ def test_points_that_move(seed):
         assert_close(evaluate(model, "forward_dynamics", q, v, tau, method=method), a, tolerance=1e-9)  # cond(M) is 1e4
     assert_close(evaluate(model, "kinetic_energy", q, v), np.float64(slices.kinetic_energy(q, v)))
     masses, places, frames = slices.paths(q, v, a)
-    assert_close(evaluate(model, "center_of_mass", q), masses @ places[0] / masses.sum())
+    center, flow = masses @ places[0] / masses.sum(), masses[:, None] * places[1]
+    assert_close(evaluate(model, "center_of_mass", q), center)
+    turning = np.cross(places[0] - center, flow).sum(axis=0)
+    assert_close(evaluate(model, "momentum", q, v), np.concatenate([flow.sum(axis=0), turning]))
+    bent = q[model.nq - model.nv :] * (np.arange(model.nv) >= 6 * (model.nq > model.nv))
+    height, elastic = -masses @ places[0] @ GRAVITY, bent @ slices.elastic(model.nv) @ bent / 2
+    assert_close(evaluate(model, "potential_energy", q), height + elastic)
     for k, (R, p) in enumerate(frames):
         pose = evaluate(model, "pose", q, frame=f"l{k}")
         assert_close(pose[:3], np.column_stack([R[0], p[0]]))
@@ -132,6 +149,37 @@ def able(model: Model, quantity: str) -> list[str]:
     return names
 
 
+def test_modal_data():
+    """Integrals of a beam's slices, as a finite-element program would give them; its straight inertia is the link's."""
+    rng = np.random.default_rng(7)
+    beam = replace(random_beam(rng, False), modes=[("y", 1), ("y", 2), ("z", 1), ("stretch", 1)])
+    parts = [random_part(rng, -1, "turn"), random_part(rng, 0, beam), random_part(rng, 1, "turn")]
+    s, weights, phi, *_ = beam.slices
+    dm, at, slopes = (
+        beam.density * beam.area * beam.length * weights,
+        np.outer(s, [beam.length, 0, 0]),
+        beam.ways(1.0, 1),
+    )
+    modal = {
+        "tip": [beam.length, 0, 0],
+        "shifts": beam.ways(1.0),
+        "turns": np.stack([0 * slopes[:, 0], -slopes[:, 2], slopes[:, 1]], axis=1),
+        "first": np.einsum("p,pja->ja", dm, phi),
+        "second": np.einsum("p,pa,pjb->jab", dm, at, phi),
+        "products": np.einsum("p,pja,pkb->jkab", dm, phi, phi),
+        "stiffness": beam.stiffness(),
+    }
+    file = of_file(parts, GRAVITY)
+    file["joints"][1]["flexible"] = {"modal": {name: np.asarray(value).tolist() for name, value in modal.items()}}
+    masses, places = beam.points(np.zeros((3, 4)))
+    cloud = np.concatenate([parts[0].cloud, places[0] @ parts[1].rotation.T + parts[1].translation])
+    with_beam = replace(parts[0], masses=np.concatenate([parts[0].masses, masses]), cloud=cloud)
+    file["links"][0] = of_file([with_beam, *parts[1:]], GRAVITY)["links"][0]
+    model = build(read_mdh(json.dumps(file), "modal.yaml"))
+    q, v, a = rng.uniform(-0.1, 0.1, 6), *rng.normal(size=(2, 6))
+    assert_close(evaluate(model, "inverse_dynamics", q, v, a), Slices(parts, GRAVITY).inverse_dynamics(q, v, a))
+
+
 # -- sympy -------------------------------------------------------------------------------------------------------------
 
 
@@ -141,10 +189,11 @@ def test_lagrange_by_sympy(stiffening):
     along y: every term of Lagrange's equations, with numbers as fractions until the end."""
     theta, u, w, x = sympy.symbols("theta u w x")
     length, mass, rigid, tip, disc = (sympy.Rational(*each) for each in ((4, 5), (3, 10), (7, 2), (1, 5), (1, 50)))
-    q, v = sympy.Matrix([theta, u, w]), sympy.Matrix(sympy.symbols("v:3"))
+    q: Any = sympy.Matrix([theta, u, w])
+    v: Any = sympy.Matrix(sympy.symbols("v:3"))
     phi, psi = (x / length) ** 2, (3 * (x / length) ** 2 - (x / length) ** 3) / 2
 
-    def summed(density: sympy.Expr, end: sympy.Expr) -> sympy.Expr:
+    def summed(density: Any, end: Any) -> Any:
         """The integral of a polynomial of x from the root on."""
         return sympy.Poly(density, x).integrate(x).as_expr().subs(x, end)
 
@@ -154,8 +203,8 @@ def test_lagrange_by_sympy(stiffening):
     velocity = place.jacobian(q) * v + v[0] * sympy.Matrix([0, 0, 1]).cross(place)  # in the axes of the root
     square = sympy.expand((velocity.T * velocity)[0])
     kinetic = mass / length * summed(square, length) / 2 + tip * square.subs(x, length) / 2
-    bent = turn * sympy.rot_axis3(-sympy.diff(phi, x).subs(x, length) * u)
-    bent = bent * sympy.rot_axis2(sympy.diff(psi, x).subs(x, length) * w)
+    slopes: Any = [sympy.diff(each, x).subs(x, length) for each in (phi, psi)]
+    bent = turn * sympy.rot_axis3(-slopes[0] * u) * sympy.rot_axis2(slopes[1] * w)
     turning = bent.T * sum((bent.diff(each) * rate for each, rate in zip(q, v, strict=True)), sympy.zeros(3))
     kinetic += disc * (turning[2, 1] ** 2 + turning[0, 2] ** 2 + turning[1, 0] ** 2) / 2  # a ball's moments
     weighed = mass / length * place.applyfunc(lambda each: summed(each, length)) + tip * place.subs(x, length)
@@ -203,66 +252,49 @@ def test_printed_frequencies_of_the_links():
 
 
 def test_closed_form_of_the_two_link_arm():
-    """The printed inertia matrix keeps first orders of the deflections. It leaves out what the turn of the first tip
-    adds to the rows of the first link's own modes; these terms are told here apart."""
-    modes: list = [("y", 1), ("y", 2)]
-    beam, l, MD = arm_beam(modes), ARM["l"], ARM["m"] * ARM["l"] / 2 + ARM["mp"] * ARM["l"]
-    parts = [
-        Part(-1, "turn", **disc(1.0, ARM["Jh"])),
-        Part(0, beam),
-        Part(1, "turn", **disc(ARM["mh2"], ARM["Jh"])),
-        Part(2, beam, **disc(ARM["mp"], ARM["Jp"])),
-    ]
-    model = built(parts)
-    s, weights = gauss(0.0, 1.0, 40)
-    phi, e, t = (np.array([beam.shape(j, at, k) for j in range(2)]) for at, k in ((s, 0), (1.0, 0), (1.0, 1)))
+    """The closed form of the inertia matrix, as others have it from the paper, keeps first orders of the deflections.
+    It leaves out what the turn of the first tip adds to the rows of the first link's modes, which is told apart."""
+    beam, l, behind = arm_beam(POLYNOMIALS[:2]), ARM["l"], ARM["mh2"] + ARM["m"] + ARM["mp"]
+    at, weights = gauss(0.0, 1.0, 40)
+    phi, e, t = (np.array([beam.shape(j, s, order) for j in range(2)]) for s, order in ((at, 0), (1.0, 0), (1.0, 1)))
     own = ARM["m"] * np.einsum("p,ip,jp->ij", weights, phi, phi)
-    v, w = (
-        ARM["m"] * phi @ weights + ARM["mp"] * e,
-        ARM["m"] * l * phi @ (weights * s) + ARM["mp"] * l * e + ARM["Jp"] * t,
-    )
-    J, m = ARM["Jh"] + ARM["m"] * l**2 / 3 + ARM["Jp"] + ARM["mp"] * l**2, ARM["mh2"] + ARM["m"] + ARM["mp"]
+    v1, w1 = ARM["m"] * phi @ weights, ARM["m"] * l * phi @ (weights * at)  # of one link: int phi dm, int x phi dm
+    v, w = v1 + ARM["mp"] * e, w1 + ARM["mp"] * l * e + ARM["Jp"] * t  # of the second, with the payload
+    rod, MD = ARM["m"] * l**2 / 3, ARM["m"] * l / 2 + ARM["mp"] * l
+    J = ARM["Jh"] + rod + ARM["Jp"] + ARM["mp"] * l**2
+    ee, tt, et = np.outer(e, e), np.outer(t, t), np.outer(e, t)
 
     def printed(theta: float, d1: np.ndarray, d2: np.ndarray) -> np.ndarray:
         c, s, t1, t2, t3 = np.cos(theta), np.sin(theta), (e - l * t) @ d1, v @ d2, t @ d1
         B = np.zeros((6, 6))  # theta1, theta2, delta1, delta2
-        B[0, 0] = ARM["Jh"] + ARM["m"] * l**2 / 3 + J + m * l**2 + 2 * MD * l * c + 2 * (MD * t1 - l * t2) * s
+        B[0, 0] = ARM["Jh"] + rod + J + behind * l**2 + 2 * MD * l * c + 2 * (MD * t1 - l * t2) * s
         B[0, 1] = J + MD * l * c + (MD * t1 - l * t2) * s
         B[1, 1] = J
-        turned = np.outer(e, t) - np.outer(t, e)
-        first = ARM["m"] * l * phi @ (weights * (gauss(0.0, 1.0, 40)[0]))
-        B[0, 2:4] = first + J * t + m * l * e + MD * (e + l * t) * c - ((e + l * t) * t2 + MD * turned @ d1) * s
+        B[0, 2:4] = w1 + J * t + behind * l * e + MD * (e + l * t) * c - ((e + l * t) * t2 + MD * (et - et.T) @ d1) * s
         B[1, 2:4] = J * t + MD * e * c - e * (t2 + MD * t3) * s
         B[0, 4:] = w + v * l * c + v * t1 * s
         B[1, 4:] = w
-        B[2:4, 2:4] = (
-            own + m * np.outer(e, e) + J * np.outer(t, t) + (np.outer(e, t) + np.outer(t, e)) * (MD * c - t2 * s)
-        )
+        B[2:4, 2:4] = own + behind * ee + J * tt + (et + et.T) * (MD * c - t2 * s)
         B[2:4, 4:] = np.outer(t, w) + np.outer(e, v) * (c - t3 * s)
-        B[4:, 4:] = own + ARM["mp"] * np.outer(e, e) + ARM["Jp"] * np.outer(t, t)
+        B[4:, 4:] = own + ARM["mp"] * ee + ARM["Jp"] * tt
         return np.triu(B) + np.triu(B, 1).T
 
     def left_out(theta: float, d1: np.ndarray) -> np.ndarray:
         B, turn = np.zeros((6, 6)), -MD * np.sin(theta) * (t @ d1)
         B[0, 2:4] = B[2:4, 0] = l * t * turn
-        B[2:4, 2:4] = (np.outer(e, t) + np.outer(t, e)) * turn
+        B[2:4, 2:4] = (et + et.T) * turn
         return B
 
-    rng = np.random.default_rng(2)
-    theta = rng.uniform(-2, 2, 2)
-    d1, d2 = rng.uniform(-0.1, 0.1, (2, 2))
-
-    def place(d: np.ndarray) -> np.ndarray:  # in the order of the tree, theta1, delta1, theta2, delta2
-        return np.concatenate([theta[:1], d[:2], theta[1:], d[2:]])
+    model, rng, order = build(io.read("flexible-two-link")), np.random.default_rng(2), [0, 3, 1, 2, 4, 5]
+    (first, theta), deflections = rng.uniform(-2, 2, 2), rng.uniform(-0.1, 0.1, 4)
 
     def inertia(d: np.ndarray) -> np.ndarray:
-        return evaluate(model, "inertia_matrix", place(d))[np.ix_([0, 3, 1, 2, 4, 5], [0, 3, 1, 2, 4, 5])]
+        return evaluate(model, "inertia_matrix", np.array([first, *d[:2], theta, *d[2:]]))[np.ix_(order, order)]
 
-    straight, deflections = inertia(np.zeros(4)), np.concatenate([d1, d2])
+    straight, (d1, d2) = inertia(np.zeros(4)), deflections.reshape(2, 2)
+    assert_close(straight, printed(theta, np.zeros(2), np.zeros(2)))
     slope = derivative(inertia, np.zeros(4), deflections)
-    zero = np.zeros(2)
-    assert_close(straight, printed(theta[1], zero, zero))
-    assert_close(straight + slope, printed(theta[1], d1, d2) + left_out(theta[1], d1))
+    assert_close(straight + slope, printed(theta, d1, d2) + left_out(theta, d1))
 
 
 # -- frequencies -------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def clamped_free(mode: int) -> tuple[float, float]:
         return float(b), float(1 - sigma)
 
 
-def bending(mode: int, s: np.ndarray, order: int = 0) -> np.ndarray:
+def bending(mode: int, s: np.ndarray | float, order: int = 0) -> np.ndarray:
     """Exact mode of a clamped-free beam of length one, one at its tip; ``order``: which derivative."""
     b, rest = clamped_free(mode)
 
@@ -37,7 +37,7 @@ def bending(mode: int, s: np.ndarray, order: int = 0) -> np.ndarray:
     return shape(np.asarray(s, float)) / (2.0 * (-1) ** (mode + 1))
 
 
-def shaft(mode: int, s: np.ndarray, order: int = 0) -> np.ndarray:
+def shaft(mode: int, s: np.ndarray | float, order: int = 0) -> np.ndarray:
     """Exact mode of a shaft or bar that is clamped at one end, one at its tip."""
     k = (mode - 0.5) * np.pi
     return k**order * np.sin(k * np.asarray(s, float) + order * np.pi / 2) * (-1) ** (mode + 1)
@@ -59,7 +59,7 @@ class Beam:
     torsion: float = 0.0  # its constant of torsion
     stiffening: bool = False
 
-    def shape(self, j: int, s: np.ndarray, order: int = 0) -> np.ndarray:
+    def shape(self, j: int, s: np.ndarray | float, order: int = 0) -> np.ndarray:
         """Of mode j, derived by x."""
         way, what = self.modes[j]
         if isinstance(what, tuple):
@@ -68,7 +68,7 @@ class Beam:
             value = (bending if way in "yz" else shaft)(what, s, order)
         return value / self.length**order
 
-    def ways(self, s: np.ndarray, order: int = 0) -> np.ndarray:
+    def ways(self, s: np.ndarray | float, order: int = 0) -> np.ndarray:
         """Displacement (..., mode, 3) of the axis at s."""
         result = np.zeros((*np.shape(s), len(self.modes), 3))
         for j, (way, _) in enumerate(self.modes):
@@ -76,7 +76,7 @@ class Beam:
                 result[..., j, {"stretch": 0, "y": 1, "z": 2}[way]] = self.shape(j, s, order)
         return result
 
-    def twists(self, s: np.ndarray) -> np.ndarray:
+    def twists(self, s: np.ndarray | float) -> np.ndarray:
         """Angle (..., mode) of the sections at s."""
         return np.stack([self.shape(j, s) * (way == "twist") for j, (way, _) in enumerate(self.modes)], axis=-1)
 
@@ -140,8 +140,8 @@ class Beam:
 
     def tip(self, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Paths of the tip frame's rotation and origin."""
-        slopes = self.ways(np.array(1.0), 1)
-        angles = np.stack([slopes[:, 1], -slopes[:, 2], self.twists(np.array(1.0))])
+        slopes = self.ways(1.0, 1)
+        angles = np.stack([slopes[:, 1], -slopes[:, 2], self.twists(1.0)])
         R = np.stack([np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))])
         for axis, along in zip(np.eye(3)[[2, 1, 0]], angles, strict=True):
             R = product(R, rotation(axis, d @ along))
@@ -217,7 +217,7 @@ class Slices:
         J, masses = self.jacobian(q, nv), self.paths(q, np.zeros(nv), np.zeros(nv))[0]
         return np.einsum("p,ipa,jpa->ij", masses, J, J)
 
-    def elastic(self, q, nv: int) -> np.ndarray:
+    def elastic(self, nv: int) -> np.ndarray:
         """Stiffness (nv, nv) of all beams, placed where their modes are."""
         K, column = np.zeros((nv, nv)), 0
         for part in self.parts:
@@ -231,7 +231,7 @@ class Slices:
         masses, x, _ = self.paths(q, v, a)
         forces = np.einsum("p,pa,ipa->i", masses, x[2] - self.gravity, self.jacobian(q, len(v)))
         straight = q if len(q) == len(v) else np.concatenate([np.zeros(6), q[7:]])  # of a free base nothing is elastic
-        return forces + self.elastic(q, len(v)) @ straight
+        return forces + self.elastic(len(v)) @ straight
 
     def kinetic_energy(self, q, v) -> float:
         masses, x, _ = self.paths(q, v, np.zeros(len(v)))

@@ -6,11 +6,12 @@ import pytest
 import linkwork
 from linkwork.io import bundled_robots
 from linkwork.io.rpy import rotation_from_quaternion
+from linkwork.model import Modal
 from linkwork.model.rotations import rotation_from_rpy
 from linkwork.view import meshes
 from linkwork.view.geoms import read_geoms
 from linkwork.view.primitives import primitives, reach
-from linkwork.view.shapes import ellipsoids, poses, quaternion
+from linkwork.view.shapes import PIECES, beams, ellipsoids, placed, poses, quaternion
 from linkwork.view.state import start
 from linkwork.view.visuals import find_file, read_visuals
 from support.playground import playground
@@ -74,6 +75,43 @@ def test_every_robot_is_drawn_with_its_joints_in_their_places(name):
     for shape in shapes.values():
         assert np.isfinite(shape.mesh.vertices).all()
         assert np.ptp(shape.mesh.vertices, axis=0).max() < 1.5 * size
+
+
+@pytest.mark.parametrize("name", ["flexible-beam", "flexible-crane"])
+def test_beams_are_drawn_bent(name):
+    """In pieces, each along z from a point of the beam to the next one, the last one to the tip."""
+    robot = linkwork.load(name)
+    model, q = robot.model, robot.coordinates.random(5)
+    shapes = {shape.name: shape for shape in primitives(model, start(robot))}
+    ((i, p, line),) = beams(model, q)
+    at, joint = placed(model, q), model.joint(i)
+    points = line @ at[p][:3, :3].T + at[p][:3, 3]
+    np.testing.assert_allclose(points[-1], robot.pose(model.body(i).name, q)[:3, 3], atol=1e-12)  # by compiled code
+    for k in range(PIECES):
+        piece = shapes[f"{joint.name}_{k + 1}"]
+        pose = at[piece.body]
+        end = pose[:3, 3] + piece.mesh.vertices[:, 2].mean() * 2 * pose[:3, 2]
+        np.testing.assert_allclose(pose[:3, 3], points[k], atol=1e-12)
+        np.testing.assert_allclose(
+            end, points[k + 1], atol=2e-4 * np.linalg.norm(line[-1])
+        )  # its length is that at rest
+    d = q[list(model.positions(i))]
+    first, *_, before, last = joint.kind.line(np.array([1e-6, 1 - 1e-6, 1.0]), d)
+    assert abs(first[1:]).max() < 1e-9  # clamped
+    slope = at[p][:3, :3] @ (last - before)
+    np.testing.assert_allclose(slope / np.linalg.norm(slope), robot.pose(model.body(i).name, q)[:3, 0], atol=1e-3)
+
+
+def test_modal_data_are_drawn_between_root_and_tip():
+    """As a cubic, whose end is shifted and turned as the tip is."""
+    shifts, turns = np.array([[0, 1, 0.2], [0.1, 0, 1]]), np.array([[0.3, 0.1, 2.0], [0, -1.5, 0.2]])
+    more = {"first": np.zeros((2, 3)), "second": np.zeros((2, 3, 3)), "frequencies": (1, 2)}
+    modal = Modal((0.6, 0.1, 0.2), shifts, turns, products=np.eye(2)[:, :, None, None] * np.eye(3), **more)
+    d, tip, h = np.array([0.01, -0.02]), np.array([0.6, 0.1, 0.2]), 1e-6
+    first, before, last = modal.line(np.array([h, 1 - h, 1.0]), d)
+    np.testing.assert_allclose(first / h, tip, atol=1e-6)
+    np.testing.assert_allclose(last, tip + d @ shifts, rtol=1e-12)
+    np.testing.assert_allclose((last - before) / h, tip + np.cross(d @ turns, tip), atol=1e-6)
 
 
 def test_joints_of_every_kind_are_drawn_along_their_axes():

@@ -11,6 +11,7 @@ from ..formulations import METHODS
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
+from ..io.mdh_flexible import written_flexible
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
 from ..robot import Robot, load
@@ -107,6 +108,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
             }
             for frame in model.frames.values()
         ],
+        "beams": [_beam(model, i, p) for i, p in model.outward() if model.joint(i).kind.bends],
         "loops": [
             {
                 "name": loop.name,
@@ -125,6 +127,21 @@ def inspect(robot: Robot) -> dict[str, Any]:
             for m in METHODS
         ],
         "sources": _references(model.sources),
+    }
+
+
+def _beam(model: Model, i: int, p: int) -> dict[str, Any]:
+    """A link that bends."""
+    joint, kind = model.joint(i), model.joint(i).kind
+    return {
+        "joint": joint.name,
+        "link": carrier(model, p),
+        "tip": model.body(i).name,
+        "length": kind.material.length,
+        "modes": list(kind.modes.parts),
+        "frequencies": kind.modes.frequencies,
+        "damping": kind.modes.ratios,
+        "given": written_flexible(kind.material),
     }
 
 

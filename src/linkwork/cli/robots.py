@@ -57,6 +57,7 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_joints(model, facts["joints"])
     _show_further_friction(model)
     _show_transmissions(model)
+    _show_beams(facts["beams"])
     base = model.freedoms(1) if model.moving_base else ()
     if model.loops or len(model.mobility.free) > len(base):
         _show_mobility(model)
@@ -128,6 +129,17 @@ def _show_further_friction(model: Model) -> None:
         show("Further laws of friction", ["of", "law", "numbers\nSI"], rows)
 
 
+def _show_beams(beams: list[dict[str, Any]]) -> None:
+    rows = [
+        [beam["joint"], beam["link"], beam["tip"], f"{beam['length']:g}", mode, f"{frequency:.6g}", f"{ratio:.3g}"]
+        for beam in beams
+        for mode, frequency, ratio in zip(beam["modes"], beam["frequencies"], beam["damping"], strict=True)
+    ]
+    if rows:
+        headers = ["joint", "bends", "tip", "length\nm", "mode", "clamped\nHz", "damping\nratio"]
+        show("Links that bend", headers, rows)
+
+
 def _show_transmissions(model: Model) -> None:
     """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
     for each in model.transmissions:
@@ -193,7 +205,7 @@ def _show_placements(model: Model) -> None:
         chain = screws(body.joint)
         if not chain:
             continue
-        if len(chain) == 1:
+        if len(chain) == 1 and chain[0][0] == "z":
             chain.insert(0, ("x", 0.0, 0.0, ""))
         if chain[0][0] == "x":
             chain.insert(0, ("z", 0.0, 0.0, ""))

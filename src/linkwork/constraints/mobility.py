@@ -52,10 +52,12 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
 
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
-    """Closed positions near home: those the independent joints tell, if the others close the loops there."""
-    start, named = np.array(model.home), _freedoms(model, independent)
-    if named:
-        held = _settled(model, start, np.delete(np.eye(model.n_leading), named, axis=0))
+    """Closed positions near home: those the independent joints tell, and nothing bent, if the others close the loops
+    there."""
+    start, named = np.array(model.home), list(_freedoms(model, independent))
+    modes = [k for k in range(model.n_leading) if model.coordinates.joint_of(k).kind.bends and k not in named]
+    for fast in filter(None, ([*named, *modes], named, modes)):
+        held = _settled(model, start, np.delete(np.eye(model.n_leading), fast, axis=0))
         if _is_closed(model, held):
             return held
     return _settled(model, start)

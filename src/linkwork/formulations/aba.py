@@ -30,8 +30,8 @@ def aba(
       (4)  IA_p += X_i^T Ia X_i,   pA_p += X_i^T pa
       (5)  a' = X_i a_p + c_i,   qdd = D^-1 (u - U^T a'),   a_i = a' + S_i qdd
 
-    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g. Modes of a link that bends are those of
-    ``flexible``: D gets m, U gets P, and u loses Q - P . c, since P meets the link that bends, X_i a_p = a' - c.
+    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g. Of modes (``flexible``) D gets m, U
+    gets P, and u loses Q - P . c, since P meets the link that bends, X_i a_p = a' - c.
     """
     modes = Elimination(model, q, v, wrenches, spatial=True)
     model, applied = modes.model, modes.wrenches

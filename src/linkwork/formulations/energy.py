@@ -14,8 +14,8 @@ from .whole import added_masses
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """T = 1/2 sum of V . I V over bodies, bent as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of joints
-    and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
+    """T = 1/2 sum of V . I V over bodies, bent as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of
+    joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
     velocity, twice = body_velocities(model, q, v), 0
     for i, p in bending_joints(model):
         bending, u = Bending(model, i, q), [v[k] for k in model.freedoms(i)]
@@ -37,7 +37,7 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sc
 
 
 def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """V = -g . (sum of m p) over the moving bodies, bent as they are + 1/2 K (q - rest)^2 of the springs, and of modes."""
+    """V = -g . (sum of m p) over the moving bodies, bent as they are + 1/2 K (q - rest)^2 of springs, and of modes."""
     poses, total = body_poses(model, q), 0
     for i, p in bending_joints(model):
         if p == 0:  # a beam on the ground: what its bending lifts

@@ -43,7 +43,7 @@ class Bending:
 
     def __init__(self, model: Model, i: int, q: Scalars):
         joint = model.joint(i)
-        self.modes: ElasticModes = joint.kind.modes  # type: ignore[attr-defined]
+        self.modes: ElasticModes = joint.kind.modes
         self.d = [q[k] for k in model.positions(i)]
         self.root = Transform(*(fixed.screw for fixed in joint.placement))
         self.tip = Transform(*joint.kind.transform(joint, self.d))
@@ -66,7 +66,7 @@ class Bending:
         """m_jk"""
         by, d = self.modes.by_coordinates, self.d
         rows = by([Row(by([trace(C) for C in row], d)) for row in self.modes.C], d)
-        return [[x + y for x, y in zip(row, own, strict=True)] for row, own in zip(rows, self.modes.section, strict=True)]
+        return [row + Row(own) for row, own in zip(rows, self.modes.section, strict=True)]         # (4)
 
     def wrench(self, w: Vector, u: Scalars) -> Force:
         """(5) at d'' = 0 but for the bent rigid body, at rates u of d; w and the result in the frame of the root."""
@@ -120,7 +120,8 @@ class Elimination:
             whirl = bending.root.inward(w.cross(velocity[p].linear + arm if spatial else arm))
             for k, P, force in zip(own, bending.coupling, bending.forces(at_root, u), strict=True):
                 self.P[k], self.Q[k] = bending.tip.force_inward(P), force + P.linear.dot(whirl)
-            self.m |= {(k, l): x for k, row in zip(own, bending.masses, strict=True) for l, x in zip(own, row, strict=True)}
+            for k, row in zip(own, bending.masses, strict=True):
+                self.m |= {(k, other): m for other, m in zip(own, row, strict=True)}
             taken = bending.root.force_outward(bending.wrench(at_root, u))
             self.wrenches[p] = self.wrenches.get(p, Force()) - taken
 

@@ -171,7 +171,9 @@ def _rotors(model: Model) -> str:
 
 
 def _springs(model: Model) -> str:
-    return "Springs at joints: included." if any(body.joint.stiffness for body in model.bodies) else ""
+    bending = ", ".join(body.joint.name for body in model.bodies if body.joint.kind.bends)
+    springs = "Springs at joints: included." if any(body.joint.stiffness for body in model.bodies) else ""
+    return f"{springs} Links that bend, with stiffness and damping: {bending}.".strip() if bending else springs
 
 
 def _surroundings(model: Model) -> str:

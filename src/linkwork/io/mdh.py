@@ -28,6 +28,7 @@ From there the frame moves as sigma tells, 0 revolute (the default), 1 prismatic
     spherical              all turns about the origin
     floating               everything
     fixed                  nothing
+    flexible: {...}        the tip of the link before, which bends: see ``mdh_flexible``
 
 The placement in the row of a floating joint is another thing: where the link is at home, seen from where its positions
 count. That is the parent's frame, or `origin: {d, r, ...}` in it.
@@ -53,10 +54,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LoopDescription, Placement
-from ..model.joints import JointKind, joint_kind
+from ..model.joints import JointKind
 from ..model.rotations import quaternion_from_rotation
 from .mdh_drives import read_transmissions
 from .mdh_feet import read_feet
+from .mdh_flexible import beams_on, kind_of
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_parallel import modules_of, read_module, stands_on
 from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
@@ -115,6 +117,11 @@ class _Reader(Tables):
             transmissions = read_transmissions(self, top)
             feet = read_feet(self, top, frames)
 
+        for link in self.links:
+            for beam in beams_on(link, self.joints.values()):
+                rest = self.links[link]
+                self.links[link] = beam if rest is None else rest + beam
+
         # The file is in the joints' frames or the distal ones, the Description in the links' own.
         given = {name: self.distal.get(name, Placement()) for name in self.links}
         own = {name: given[name] @ frames.pop(name)[1] if name in frames else Placement() for name in self.links}
@@ -152,7 +159,7 @@ class _Reader(Tables):
         """Origins, axes and homes in the links' own frames, and revolute joints without limits continuous."""
         for name, joint in self.joints.items():
             parent, child = own[joint["parent"]], own[joint["child"]]
-            kind = joint_kind(joint["kind"])
+            kind = kind_of(joint)
             first = joint.pop("axis", np.array([0.0, 0.0, 1.0]))
             if reason := _unfit(kind, first, child):
                 self.label = f"frame {joint['child']!r}"
@@ -172,6 +179,8 @@ def _unfit(kind: JointKind, axis: np.ndarray, own: Placement) -> str:
     """Why a frame cannot be the link's own: the joint's positions would tell of another motion. Empty if it can."""
     if kind.free or not kind.nv:
         return ""
+    if kind.bends and (own.translation.any() or (own.rotation != np.eye(3)).any()):
+        return "the origin and the axes of the tip"
     if kind.directions != 1:
         return "its origin in the joint's centre" if own.translation.any() else ""
     if np.cross(axis, own.translation).any():

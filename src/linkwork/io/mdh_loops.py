@@ -56,7 +56,7 @@ from ..model.contacts import CONTACTS, ROUND
 from ..model.coordinates import Segment
 from ..model.cut_joints import CUT_JOINTS
 from ..model.description import Placement
-from ..model.joints import joint_kind
+from .mdh_flexible import kind_of
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
 
 
@@ -156,7 +156,7 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
             joints = scope.of(tables.joints)
             for name, node in tables.mapping(top["home"]).items():
                 if name in joints and _has_position(tables.joints[joints[name]]):
-                    size = joint_kind(tables.joints[joints[name]]["kind"]).nq
+                    size = kind_of(tables.joints[joints[name]]).nq
                     several = tuple(tables.numbers(node, size)) if size > 1 else ()
                     tables.home[joints[name]] = several or tables.number(node)
                 else:
@@ -166,7 +166,7 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
 
 
 def _has_position(joint: Mapping[str, Any]) -> bool:
-    return joint_kind(joint["kind"]).nq > 0
+    return kind_of(joint).nq > 0
 
 
 def read_independent(tables: Tables, top: Row) -> None:
@@ -175,7 +175,7 @@ def read_independent(tables: Tables, top: Row) -> None:
         with tables.going_on():
             names = {}
             for name, joint in tables.joints.items():
-                own = Segment(name, joint_kind(joint["kind"]).velocity_parts, ()).names
+                own = Segment(name, kind_of(joint).velocity_parts, ()).names
                 names |= dict.fromkeys((name, *own) if own else ())
             tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
         tables.label = ""

@@ -11,11 +11,12 @@ import yaml
 
 from ..errors import ModelError
 from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
-from ..model.joints import JOINT_KINDS, joint_kind
+from ..model.joints import JOINT_KINDS, Flexible, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
 from .dh import from_standard_dh
 from .mdh_drives import NUMBERS, read_drive_values
+from .mdh_flexible import kind_of, read_flexible, tip_of
 from .yaml_nodes import Nodes
 
 TABLES = (
@@ -88,10 +89,9 @@ class _Own(Mapping[str, str]):
 
 
 class Tables(Nodes):
-    """One file being read, and what its tables have given so far.
-
-    Fields of each JointDescription stand in ``joints``, with ``origin`` between the joints' frames, and inertias in
-    ``links``; ``distal`` has the links' distal frames in the joints' frames, in the standard convention.
+    """One file being read, and what its tables have given so far. Fields of
+    each JointDescription stand in ``joints``, with ``origin`` between the joints' frames, and inertias in ``links``;
+    ``distal`` has the links' distal frames in the joints' frames, in the standard convention.
     """
 
     def __init__(self, source: str):
@@ -221,7 +221,7 @@ class Tables(Nodes):
         added: list[dict[str, Any]] = []
         columns: list[list[float]] = [[], [], [], []]
         own = [key for keys in OWN.values() for key in keys]
-        known = ("name", "link", "parent", "sigma", "kind", *own, "origin", "source")
+        known = ("name", "link", "parent", "sigma", "kind", *own, "flexible", "origin", "source")
         known += STANDARD if standard else PLACED
         for node, row in self.rows(top, "joints", known):
             with self.going_on():
@@ -232,7 +232,8 @@ class Tables(Nodes):
                 kind = self.kind_of(row)
                 parent = self.parent(row.pop("parent"), scope, numbers) if "parent" in row else carried[-1]
                 self.note_source(row, f"joints.{name}")
-                joint = self.add_joint(node, name, kind, parent, link)
+                material = read_flexible(self, row["flexible"], standard) if "flexible" in row else None
+                joint = self.add_joint(node, name, kind, parent, link, material)
                 added.append(joint)
                 carried.append(link)
                 numbers[str(j)] = link
@@ -253,6 +254,10 @@ class Tables(Nodes):
 
     def kind_of(self, row: Row) -> str:
         """The kind of joint that a row names, or gives the sigma of."""
+        if "flexible" in row:
+            for both in {"kind", "sigma"} & {*row}:
+                self.fail(row[both], f"given by 'flexible' and by {both!r}", fix="keep one of them")
+            return Flexible.name
         if "kind" not in row:
             sigma = self.text(row["sigma"]) if "sigma" in row else "0"
             if sigma in JOINT_KINDS:
@@ -274,16 +279,18 @@ class Tables(Nodes):
                     fix = f"remove it, or write kind: {owner}"
                     self.fail(row[key], f"a {kind} joint has no {key}", fix=fix)
         if "origin" in row:
-            if not joint_kind(kind).free:
+            if kind not in JOINT_KINDS or not joint_kind(kind).free:
                 self.fail(row["origin"], f"the row's placement is the origin of a {kind} joint", fix="keep one of them")
             values["origin"] = self.placement(self.mapping(row["origin"], PLACED), row["origin"])
         return values
 
     def stand(self, joint: dict[str, Any], base: Placement, at: Placement) -> None:
         """Place a joint in the frame ``base`` of its parent. A body that floats is there at home, counted from its
-        origin."""
-        if joint_kind(joint["kind"]).free:
+        origin; a beam begins there, and its tip is the link."""
+        if kind_of(joint).free:
             self.standing[joint["name"]], at = at, joint["origin"]
+        if joint.get("flexible"):
+            at = at @ tip_of(joint["flexible"])
         joint["origin"] = base @ at
 
     def parent(self, node: yaml.Node, scope: Scope, numbers: Mapping[str, str]) -> str:
@@ -294,13 +301,17 @@ class Tables(Nodes):
         known = numbers if name in numbers else {**numbers, **scope.of(self.links)}
         return known[self.name(node, "earlier link", known)]
 
-    def add_joint(self, node: yaml.Node, name: str, kind: str, parent: str, link: str) -> dict[str, Any]:
+    def add_joint(
+        self, node: yaml.Node, name: str, kind: str, parent: str, link: str, flexible: Any = None
+    ) -> dict[str, Any]:
         if name in self.joints or link in self.links:
             self.fail(node, "the name of a joint or link is used twice", got=f"{name!r}, {link!r}")
         if len(self.links) >= MOST_LINKS:
             self.give_up(node, "too many links", expected=f"at most {MOST_LINKS:,}")
         joint = {"name": name, "kind": kind, "parent": parent, "child": link, "origin": Placement()}
-        if joint_kind(kind).free:
+        if flexible:
+            joint |= {"flexible": flexible, "role": "elastic"}
+        elif joint_kind(kind).free:
             joint["role"] = "passive"
         self.joints[name], self.links[link] = joint, None
         return joint
@@ -345,9 +356,12 @@ class Tables(Nodes):
                 self.read_drive(self.joints[name], node, row, names)
 
     def read_drive(self, joint: dict[str, Any], node: yaml.Node, row: Row, names: Mapping[str, str]) -> None:
-        kind = joint_kind(joint["kind"])
+        kind = kind_of(joint)
         if not kind.nv:
             self.fail(node, f"a {kind.name} joint has no drive", fix="remove the row, or let the joint move")
+        if kind.bends:
+            fix = "remove the row: stiffness and damping of the modes stand in `flexible`"
+            self.fail(node, "a link that bends has no drive", fix=fix)
         if "role" in row:
             joint["role"] = self.name(row["role"], "role", ROLES)
         if kind.free and joint["role"] == "active":

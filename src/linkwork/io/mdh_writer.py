@@ -28,12 +28,14 @@ from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from .mdh_drives import written_friction, written_transmissions
 from .mdh_feet import written_feet
+from .mdh_flexible import beams_on, tip_of, written_flexible
 from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, OWN, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
 
 SIGMA = {"revolute": {}, "continuous": {}, "prismatic": {"sigma": "1"}, "fixed": {"sigma": "2"}}  # others by name
 ANGLES = ("gamma", "alpha", "theta")
 DIGITS = 15  # decimals of parameters
+ROUNDING = 1e-14  # of what is left of an inertia when parts of it are taken away
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")  # texts that need no quotes
 
 
@@ -48,10 +50,12 @@ def write_mdh(description: Description) -> str:
     root, joints = _outward(description)
     turned = {link.name: Placement() for link in description.links}  # the joint's frame in the link's own
     turned |= {joint.child: Placement(_row_frame(joint)) for joint in joints}
+    beams = _rows(joints, turned)
     inertias = {
-        link.name: link.inertia.placed(turned[link.name].inverse())
+        link.name: own
         for link in description.links
         if link.inertia is not None
+        and (own := _without_beams(link.inertia.placed(turned[link.name].inverse()), beams_on(link.name, beams)))
     }
     sources = _Sources(description.sources)
     own = {name: (name, turn.inverse()) for name, turn in turned.items() if not _is_identity(turn.rotation)}
@@ -100,6 +104,28 @@ def write_mdh(description: Description) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _rows(joints: Iterable[JointDescription], turned: Mapping[str, Placement]) -> list[dict[str, Any]]:
+    """The joints that bend, in the frames of the rows."""
+    return [
+        {"parent": joint.parent, "flexible": joint.flexible, "origin": turned[joint.parent].inverse() @ joint.origin}
+        for joint in joints
+        if joint.flexible is not None
+    ]
+
+
+def _without_beams(inertia: LinkInertia, beams: Iterable[LinkInertia]) -> LinkInertia | None:
+    """What a link has beside its straight beams; None if nothing but rounding."""
+    rest = inertia
+    for beam in beams:
+        rest = rest - beam
+    if rest is not inertia:  # digits that the difference does not have
+        size = inertia.mass + np.abs(inertia.about_origin).max()
+        digits = DIGITS - math.ceil(math.log10(size)) if size else DIGITS
+        rest = LinkInertia(round(rest.mass, digits), rest.center.round(digits), rest.central.round(digits))
+    small = np.abs(rest.about_origin).max() <= ROUNDING * np.abs(inertia.about_origin).max()
+    return None if rest is not inertia and small and abs(rest.mass) <= ROUNDING * inertia.mass else rest
+
+
 def _row_frame(joint: JointDescription) -> np.ndarray:
     """The axes of the joint's row in those of its link: z along the axis, and x along the second one if there is."""
     if joint.motion.directions < 2:
@@ -134,7 +160,11 @@ def _joint(
 ) -> dict[str, str]:
     origin = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
     row = {"name": _text(joint.name), "link": _text(joint.child), "parent": _text(joint.parent)}
-    row |= SIGMA.get(joint.kind, {"kind": joint.kind})
+    if joint.flexible is not None:
+        origin = origin @ tip_of(joint.flexible).inverse()
+        row["flexible"] = _value(written_flexible(joint.flexible))
+    else:
+        row |= SIGMA.get(joint.kind, {"kind": joint.kind})
     row |= {key: _number(getattr(joint, key)) for key in OWN.get(joint.kind, ())}
     if not joint.motion.free:
         row |= _parameters(origin)
@@ -174,7 +204,7 @@ def _inertia(inertia: LinkInertia | None) -> dict[str, str]:
 
 def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
     row = {"joint": _text(joint.name)}
-    if not joint.motion.nv:
+    if not joint.motion.nv or joint.motion.bends:
         return row
     if joint.role != JointDescription.role and not joint.motion.free:
         row["role"] = joint.role
@@ -287,6 +317,8 @@ def _value(value: Any) -> str:
         return _flow({key: _value(x) for key, x in value.items()})
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return _text(value) if isinstance(value, str) else _number(value)
 
 

@@ -7,6 +7,8 @@
       - {name: left, kind: wheel, wheel: {link: left_wheel, rpy: [pi/2, 0, 0]}, radius: 0.1, friction: 0.8}
     gears:
       - {joints: {motor: 1, wheel: -20}}
+    flexible:                                    # fixed joints that bend: the child is the tip of a beam along x
+      boom_tip: {length: 4, density: 7850, area: 4e-3, youngs: 2.1e11, moments: [8e-6, 8e-6], modes: 2}
     roles: {passive: [rod, rocker], elastic: [spring]}    # other joints are active
     weights: {left_motor: 2}                     # of their forces, under redundant actuation
     home: {crank: 60 deg, ball: [0, 0, 1, 0]}
@@ -22,7 +24,7 @@
       - {name: wrist, joints: [pitch, roll], motors: [{name: m1, ratios: [50, 0]}, {name: m2, ratios: [-50, 50]}]}
 
 A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``,
-``mdh_drives``, ``mdh_feet``).
+``mdh_drives``, ``mdh_feet``, ``mdh_flexible``); the robot's file has the inertia of straight beams.
 The side file may stand beside any robot file, and what it says goes before what the robot's file says.
 """
 
@@ -39,9 +41,10 @@ from ..model.contacts import CONTACTS
 from ..model.cut_joints import CUT_JOINTS
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
 from ..model.drive import FrictionLaw
-from ..model.joints import JointKind, joint_kind
+from ..model.joints import Flexible, JointKind
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
 from .mdh_feet import read_feet, written_feet
+from .mdh_flexible import kind_of, read_flexible, written_flexible
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_tables import Row, Scope, Tables
 from .mdh_writer import law_name, numbers_of
@@ -51,6 +54,7 @@ KEYS = (
     "loops",
     "rolling",
     "gears",
+    "flexible",
     "roles",
     "weights",
     "home",
@@ -97,7 +101,11 @@ class _Reader(Tables):
         with self.collecting():
             top = self.top(text)
             self.links = {link.name: link.inertia for link in description.links}
-            self.joints = {joint.name: {"kind": joint.kind, "child": joint.child} for joint in description.joints}
+            self.joints = {
+                joint.name: {"kind": joint.kind, "child": joint.child, "flexible": joint.flexible}
+                for joint in description.joints
+            }
+            self.read_bending(top)
             frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
             read_loops(self, top, frames)
             read_rolling(self, top, frames)
@@ -118,7 +126,9 @@ class _Reader(Tables):
         changed = (
             replace(
                 joint,
-                role=roles.get(joint.name, joint.role),
+                kind=self.joints[joint.name]["kind"],
+                flexible=self.joints[joint.name]["flexible"],
+                role=self.joints[joint.name].get("role", roles.get(joint.name, joint.role)),
                 weight=weights.get(joint.name, joint.weight),
                 friction=friction.get(joint.name, joint.friction),
                 friction_width=widths.get(joint.name, joint.friction_width),
@@ -142,14 +152,23 @@ class _Reader(Tables):
         )
 
     def moving(self) -> dict[str, JointKind]:
-        kinds = {name: joint_kind(joint["kind"]) for name, joint in self.joints.items()}
+        kinds = {name: kind_of(joint) for name, joint in self.joints.items()}
         return {name: kind for name, kind in kinds.items() if kind.nv}
+
+    def read_bending(self, top: Row) -> None:
+        """Fixed joints that are beams: the link is the tip, and the inertia of the straight beam is in the file."""
+        self.label = "flexible"
+        with self.going_on():
+            fixed = [name for name, joint in self.joints.items() if not kind_of(joint).nv]
+            for name, node in (self.mapping(top["flexible"], fixed) if "flexible" in top else {}).items():
+                material = read_flexible(self, node)
+                self.joints[name] = {"kind": Flexible.name, "flexible": material, "role": "elastic"}
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"
         roles: dict[str, str] = {}
         with self.going_on():
-            joints = {name: kind for name, kind in self.moving().items() if not kind.free}  # that a motor can drive
+            joints = {name: kind for name, kind in self.moving().items() if not (kind.free or kind.bends)}
             for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
                 for node in self.sequence(names):
                     name = self.text(node)
@@ -178,7 +197,7 @@ class _Reader(Tables):
 def write_structure(description: Description) -> str:
     """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
     joints = [joint for joint in description.joints if joint.motion.nv]
-    driven = [joint for joint in joints if not joint.motion.free]
+    driven = [joint for joint in joints if not (joint.motion.free or joint.motion.bends)]
     named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
     content = {
         "loops": [
@@ -197,6 +216,7 @@ def write_structure(description: Description) -> str:
             for loop in description.loops
             if loop.ratios
         ],
+        "flexible": {joint.name: written_flexible(joint.flexible) for joint in joints if joint.flexible},
         "roles": {role: names for role, names in named.items() if names},
         "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
         "home": {name: np.asarray(position, float).tolist() for name, position in description.home.items()},

@@ -1,8 +1,8 @@
 """Description -> URDF. Every number is written so that it reads back as the same double.
 
 URDF has no words for springs and gravity: they stand in ``<linkwork>`` elements, which our reader knows and others
-skip. Loops, roles of joints and forces stand in a side file (``structure_file``). Rotations become roll, pitch and yaw,
-where an angle within 1e-10 of a quarter turn reads back as that turn.
+skip. Loops, links that bend, roles of joints and forces stand in a side file (``structure_file``). Rotations become
+roll, pitch and yaw, where an angle within 1e-10 of a quarter turn reads back as that turn.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def write_urdf(description: Description) -> str:
 def _require_types(description: Description) -> None:
     """URDF has few types of joints, and takes a floating one between the root and its only child for the base's."""
     for joint in description.joints:
-        if joint.kind not in TYPES:
+        if joint.kind not in TYPES and not joint.motion.bends:
             raise UnsupportedError(
                 f"URDF has no {joint.kind} joints",
                 where=f"joint {joint.name!r}",
@@ -98,11 +98,12 @@ def _inertial(link: Element, inertia: LinkInertia) -> None:
 
 
 def _joint(robot: Element, joint: JointDescription) -> None:
-    element = SubElement(robot, "joint", name=joint.name, type=joint.kind)
+    kind = FIXED.name if joint.motion.bends else joint.kind  # how it bends stands in the side file
+    element = SubElement(robot, "joint", name=joint.name, type=kind)
     _origin(element, joint.origin)
     SubElement(element, "parent", link=joint.parent)
     SubElement(element, "child", link=joint.child)
-    if not joint.motion.nv:
+    if not joint.motion.nv or joint.motion.bends:
         return
     if joint.motion.directions:
         SubElement(element, "axis", xyz=_words(joint.axis))

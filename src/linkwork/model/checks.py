@@ -374,7 +374,4 @@ def _axes(where: str, joint: JointDescription) -> Iterator[Finding]:
 
 def _sum(outer: LinkInertia, joint: JointDescription, inner: LinkInertia) -> LinkInertia:
     """The inertia of two bodies, the inner one seen through its joint at position zero."""
-    moved = inner.placed(joint.origin)
-    return LinkInertia.about(
-        outer.mass + moved.mass, outer.first_moment + moved.first_moment, outer.about_origin + moved.about_origin
-    )
+    return outer + inner.placed(joint.origin)

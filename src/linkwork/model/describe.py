@@ -42,7 +42,7 @@ def describe(model: Model) -> Description:
                 axis=axis,
                 second_axis=second_axis,
                 pitch=joint.pitch,
-                flexible=joint.kind.material if joint.kind.bends else None,
+                flexible=joint.kind.material,
                 **joint.values(),
                 mimic=Mimic(joint.leader, joint.multiplier, joint.offset) if joint.leader else None,
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,21 @@ class LinkInertia:
         R = placement.rotation
         return LinkInertia(self.mass, R @ self.center + placement.translation, R @ self.central @ R.T)
 
+    def __add__(self, other: LinkInertia) -> LinkInertia:
+        """Of both bodies together, in the same frame."""
+        return self._with(other, 1.0)
+
+    def __sub__(self, other: LinkInertia) -> LinkInertia:
+        """Of what is left without a part."""
+        return self._with(other, -1.0)
+
+    def _with(self, other: LinkInertia, share: float) -> LinkInertia:
+        return LinkInertia.about(
+            self.mass + share * other.mass,
+            self.first_moment + share * other.first_moment,
+            self.about_origin + share * other.about_origin,
+        )
+
     @staticmethod
     def about(mass: float, first_moment: np.ndarray, about_origin: np.ndarray) -> LinkInertia:
         """From Khalil's parameters M, MS and J about the frame's origin."""
@@ -128,6 +143,10 @@ class JointDescription(JointValues):
     second_axis: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
     pitch: float = 0.0
     flexible: Any = None  # Beam or Modal
+
+    def without_friction(self) -> JointDescription:
+        damped = {"flexible": replace(self.flexible, damping=0.0)} if self.flexible else {}
+        return replace(super().without_friction(), **damped)
 
     @property
     def motion(self) -> JointKind:

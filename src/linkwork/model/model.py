@@ -59,6 +59,17 @@ class Joint(JointValues):
     multiplier: float = 1.0
     offset: float = 0.0
 
+    def without_friction(self) -> Joint:
+        return replace(super().without_friction(), kind=self.kind.undamped())
+
+    def without_spring(self) -> Joint:
+        return replace(super().without_spring(), kind=self.kind.limp())
+
+    @property
+    def elastic(self) -> bool:
+        """Does a spring act in it, or the stiffness of a link that bends?"""
+        return self.kind.bends or bool(self.stiffness)
+
     @property
     def revolute(self) -> bool:
         """Is it a turn about z alone?"""

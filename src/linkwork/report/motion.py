@@ -104,13 +104,16 @@ def _way(robot: Robot, start: np.ndarray) -> np.ndarray:
 def _fastest(robot: Robot, q: np.ndarray) -> float:
     """Angular frequency of the fastest spring."""
     model = robot.model
-    held = (joint for joint in robot.coordinates.joints if joint.stiffness)
-    springs = {k: joint.stiffness for joint in held for k in model.joint_freedoms(joint.name)}
+    springs = [k for joint in robot.coordinates.joints if joint.elastic for k in model.joint_freedoms(joint.name)]
     at = [k for k, each in enumerate(model.mobility.independent) if each in springs]
     if not at:
         return 0.0
     M = robot.inertia_matrix(q)[np.ix_(at, at)]
-    K = np.diag([springs[model.mobility.independent[k]] for k in at])
+    whole = np.zeros((model.n_leading,) * 2)
+    for joint, own in zip(robot.coordinates.joints, robot.coordinates.velocity_ranges, strict=True):
+        whole[np.ix_(own, own)] = joint.stiffness * np.eye(len(own)) + joint.kind.own_stiffness()
+    own = [model.mobility.independent[k] for k in at]
+    K = whole[np.ix_(own, own)]
     return float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()))
 
 

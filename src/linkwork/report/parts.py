@@ -23,9 +23,10 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     run = bare.inverse_dynamics
     still, moving = run(q, none, none), run(q, v, none)
     parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
-    if any(drive.acting for drive in drives_of(model)):
+    bending = any(joint.kind.bends for joint in model.coordinates.joints)
+    if bending or any(drive.acting for drive in drives_of(model)):
         parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
-    if any(joint.stiffness for joint in model.coordinates.joints):
+    if any(joint.elastic for joint in model.coordinates.joints):
         parts["springs"] = _without(model, friction=False, forces=()).inverse_dynamics(q, none, none) - still
     if model.forces:
         parts["surroundings"] = _without(model, friction=False, springs=False).inverse_dynamics(q, v, none) - moving

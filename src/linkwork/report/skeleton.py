@@ -318,7 +318,8 @@ def _ghost(view: View, robot: Skeleton) -> list[str]:
         if i:
             lines += [_line("ghost", view.at(robot.origin[i]), view.at(end)) for end in ends]
             lines.append(_line("ghost", view.at(robot.seat[i]), view.at(robot.origin[i])))
-    lines += [_line("ghost", *map(view.at, ends)) for line in robot.lines.values() for ends in pairwise(line)]
+    for line in robot.lines.values():
+        lines += [_line("ghost", view.at(start), view.at(end)) for start, end in pairwise(line)]
     for corners in robot.boxes.values():
         outline = _hull([view.at(corner) for corner in corners])
         lines += [_line("ghost", *ends) for ends in zip(outline, [*outline[1:], outline[0]], strict=True)]

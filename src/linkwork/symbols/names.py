@@ -34,9 +34,10 @@ class Names:
 
 def vector(variable: Variable, layout: Layout, number: Mapping[str, int]) -> np.ndarray:
     """Names of the entries of a joint vector: its letter, the part of the joint if it has several, and the number of
-    the body that the joint carries."""
+    the body that the joint carries; y1_2 where the part has a number of its own."""
     letter = variable.letter or variable.name
-    names = [f"{letter}{part}{number[segment.name]}" for segment in layout.segments for part in segment.parts]
+    parts = [(part, number[segment.name]) for segment in layout.segments for part in segment.parts]
+    names = [f"{letter}{part}{'_' * part[-1:].isdigit()}{body}" for part, body in parts]
     return np.array(names, dtype=object)
 
 

@@ -45,7 +45,9 @@ def handles_of(model: Model, moved: Coordinates, home: Any, size: float) -> list
 
 def _handle(model: Model, size: float, name: str, unit: str, lower: float, upper: float, joint: Joint, home: float):
     width = math.pi if unit == "rad" else size
-    if joint.role == "elastic":
+    if joint.kind.bends and unit == "m":
+        width = 0.2 * joint.kind.material.length
+    elif joint.role == "elastic":
         width = 0.5
     elif joint.kind.free and unit == "m":
         width = (0.4 if joint.name in in_loops(model) else 1.5) * size

@@ -48,9 +48,9 @@ def khalil_hybrid(
     enters as V'_0 = -g of the ground. Added mass A of a link, of which the paper does not speak, is inertia without
     weight that acts on rates of components: JJ_j gets A, beta_j gets -A [g - w x V; 0].
 
-    Links that bend, after Boyer & Khalil (1998): joint j holds the modes of link i. With P_j, m_j and Q_j of ``flexible``
-    H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j, since P_j meets
-    jT_i V'_i alone.
+    Links that bend, after Boyer & Khalil (1998): joint j holds the modes of link i. With P_j, m_j and Q_j as in
+    ``flexible``, H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j, since
+    P_j meets jT_i V'_i alone.
     """
     modes = Elimination(model, q, v, wrenches, spatial=False)
     model = modes.model
@@ -141,8 +141,8 @@ def eliminated(
 ) -> ArticulatedInertia:
     """K_j (73), with H_j = L^T D L, ``dyads`` = JJ*_j aa_j L^-1 and ``scaled`` = these times D^-1.
 
-    Without a rotor (or modes) nothing beside JJ*_j resists it: K_j aa_j = 0, and where aa_j is along an axis of the frame
-    these entries are made exact zeros.
+    Without a rotor (or modes) nothing beside JJ*_j resists it: K_j aa_j = 0, and where aa_j is along an axis of the
+    frame these entries are made exact zeros.
     """
     K = articulated(JJ).minus_dyad(dyads, scaled)
     if not is_zero(Ia):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -27,11 +27,11 @@ class Beam:
 
     ``moments``: second moments of area, {"y": int z^2 dA, "z": int y^2 dA}; that about z resists bending along y.
     ``modes``: how many, of {"y", "z", "twist", "stretch"}, or one number for each plane that has a moment; exact modes
-    of a clamped and free Euler-Bernoulli beam. ``shapes``: polynomials in s = x / length instead, {"y": [[0, 0, 3, -1],
-    ...]}. ``damping``: ratio of each mode, or one number for all. ``polar``: int y^2 + z^2 dA, which is turned when the
-    beam twists (the sum of the moments if it is not given); ``torsion``: the constant J of its stiffness G J (``polar``,
-    as of a round section). ``stiffening``: bending takes the tip back by half the integral of the slope's square, so
-    that a beam gets stiffer where it is pulled.
+    of a clamped and free Euler-Bernoulli beam. ``shapes``: polynomials in s = x / length instead, as {"y": [[0, 0, 3,
+    -1], ...]}. ``damping``: ratio of each mode, or one number for all. ``polar``: int y^2 + z^2 dA, which turns where
+    the beam twists (the sum of the moments if it is not given); ``torsion``: the constant J of its stiffness G J
+    (``polar``, as of a round section). ``stiffening``: bending takes the tip back by half the integral of the slope's
+    square, so that a beam gets stiffer where it is pulled.
     """
 
     length: float
@@ -56,10 +56,6 @@ class Beam:
         self._require("moments", all(0 < x < math.inf for x in self.moments.values()), "numbers above zero, in m^4")
         if isinstance(self.modes, int):
             object.__setattr__(self, "modes", {name: self.modes for name in ACROSS if ACROSS[name] in self.moments})
-        if not self.polar:
-            object.__setattr__(self, "polar", float(sum(self.moments.values())))
-        if not self.torsion:
-            object.__setattr__(self, "torsion", self.polar)
         expected = f"whole numbers from 0 to {MOST_MODES}, of {', '.join(FAMILIES)}"
         counts = self.modes.values()
         self._require("modes", {*self.modes} <= {*FAMILIES} and all(0 <= n <= MOST_MODES for n in counts), expected)
@@ -81,6 +77,9 @@ class Beam:
         if np.linalg.cond(self._masses / np.outer(lengths, lengths)) > 1e12:
             self._fail("shapes", "these shapes are not independent", None, "no one a sum of others", "leave one out")
 
+    def __reduce__(self) -> Any:
+        return Beam, tuple(getattr(self, each.name) for each in fields(self))  # its functions are made again
+
     def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
         raise ModelError(message, where=f"beam.{name}", got=got, expected=expected, fix=fix)
 
@@ -91,21 +90,20 @@ class Beam:
 
     def _require_stiffness(self, family: str) -> None:
         needs = {
-            "y": ("moments", "z", "the second moment of area about z, int y^2 dA"),
-            "z": ("moments", "y", "the second moment of area about y, int z^2 dA"),
-            "twist": ("polar", "", "the polar moment of area, int y^2 + z^2 dA"),
+            "y": ("moments", "moments: {z: ...}, the second moment of area about z, int y^2 dA"),
+            "z": ("moments", "moments: {y: ...}, the second moment of area about y, int z^2 dA"),
+            "twist": ("around", "polar: the polar moment of area, int y^2 + z^2 dA"),
         }
         modulus = "shear" if family == "twist" else "youngs"
         if not getattr(self, modulus):
             what = {"twist": "twists", "stretch": "stretches"}.get(family, "bends")
             message = f"modes without stiffness: the beam {what}, but its modulus is not given"
             self._fail(modulus, message, None, f"{modulus}: a modulus in Pa, 2.1e11 (youngs) or 8e10 (shear) of steel")
-        name, key, what = needs.get(family, ("area", "", ""))
-        value = self.moments.get(key) if name == "moments" else getattr(self, name)
-        if not value:
-            shown = f"moments: {{{key}: ...}}" if key else f"{name}: ..."
-            self._fail(name, f"modes without stiffness: bending along {family}" if key else "modes without stiffness: "
-                       "twist", None, f"{shown}, {what}", f"give it, or leave out the modes of {family}")  # fmt: skip
+        name, what = needs.get(family, ("area", ""))
+        if not (self.moments.get(ACROSS[family]) if family in ACROSS else getattr(self, name)):
+            message = f"modes without stiffness: the section of the beam has no moment for modes of {family}"
+            fix = f"give it, or leave out the modes of {family}"
+            self._fail("polar" if name == "around" else name, message, None, what, fix)
 
     def _require_clamped(self, family: str, shape: Sequence[float]) -> None:
         c, order = np.asarray(shape, float), 2 if family in ACROSS else 1
@@ -124,9 +122,7 @@ class Beam:
         if self.shapes:
             return {name: [polynomial(each) for each in self.shapes[name]] for name in FAMILIES if name in self.shapes}
         exact = {name: bending if name in ACROSS else twisting for name in FAMILIES}
-        return {
-            name: [exact[name](j + 1) for j in range(self.modes[name])] for name in FAMILIES if name in self.modes
-        }
+        return {name: [exact[name](j + 1) for j in range(self.modes[name])] for name in FAMILIES if name in self.modes}
 
     @cached_property
     def _names(self) -> list[tuple[str, int]]:
@@ -172,18 +168,26 @@ class Beam:
         return self.density * self.area * self.length
 
     @property
+    def around(self) -> float:
+        """Moment of inertia of all sections about x."""
+        return self.density * self.length * self._polar
+
+    @property
+    def _polar(self) -> float:
+        return self.polar or sum(self.moments.values())
+
+    @property
     def inertia(self) -> LinkInertia:
         """Of the straight beam in the frame of its root; of its sections, that about x."""
         across = self.mass * self.length**2 / 12
-        around = self.density * self.polar * self.length
-        return LinkInertia(self.mass, np.array([0.5 * self.length, 0.0, 0.0]), np.diag([around, across, across]))
+        return LinkInertia(self.mass, np.array([0.5 * self.length, 0.0, 0.0]), np.diag([self.around, across, across]))
 
     @cached_property
     def _masses(self) -> np.ndarray:
         """Inner products of the modes by mass, sections included."""
         points, weights = gauss()
         shifts, turns = self.displacements(points), self.turns(points)[:, :, 0]
-        around = self.density * self.polar * self.length * np.einsum("jp,kp,p->jk", turns, turns, weights)
+        around = self.around * np.einsum("jp,kp,p->jk", turns, turns, weights)
         return cleaned(self.mass * np.einsum("jpc,kpc,p->jk", shifts, shifts, weights) + around)
 
     @cached_property
@@ -192,7 +196,7 @@ class Beam:
         L, K = self.length, np.zeros((len(self._names),) * 2)
         start = 0
         for name, shapes in self._families.items():
-            per = {"twist": self.shear * self.torsion / L, "stretch": self.youngs * self.area / L}
+            per = {"twist": self.shear * (self.torsion or self._polar) / L, "stretch": self.youngs * self.area / L}
             rigid = per[name] if name in per else self.youngs * self.moments[ACROSS[name]] / L**3
             bent = np.array([shape(points)[2 if name in ACROSS else 1] for shape in shapes]).reshape(-1, len(points))
             end = start + len(shapes)
@@ -215,10 +219,9 @@ class Beam:
             shifts, tips = np.concatenate([shifts, taken]), np.concatenate([tips, at_tip])
         along = np.zeros((len(points), 3))
         along[:, 0] = self.length * points
-        around = self.density * self.polar * self.length
         twists = self.turns(points)[:, :, 0]
         spins = np.zeros((n, 3))
-        spins[:, 0] = around * twists @ weights
+        spins[:, 0] = self.around * twists @ weights
         ratios = np.broadcast_to(np.asarray(self.damping, float), (n,))
         D, start = np.zeros((n, n)), 0
         for shapes in self._families.values():
@@ -236,7 +239,7 @@ class Beam:
             B=matrices(self.mass * np.einsum("pc,apd,p->acd", along, shifts, weights)),
             C=tuple(map(matrices, C)),
             spins=vectors(spins),
-            section=of_rows(cleaned(around * np.einsum("jp,kp,p->jk", twists, twists, weights))),
+            section=of_rows(cleaned(self.around * np.einsum("jp,kp,p->jk", twists, twists, weights))),
             stiffness=of_rows(self._stiffness),
             damping=of_rows(cleaned(D)),
             products=tuple(products),

@@ -33,7 +33,9 @@ def check_flexible(description: Description) -> Iterator[Finding]:
             own = inertia.get(joint.parent)
             mass = own.mass if own is not None else 0.0
             if mass < (1 - ROUNDING) * joint.flexible.mass:
-                message = f"its beam weighs {joint.flexible.mass:.6g} kg, more than link {joint.parent!r} with {mass:.6g} kg"
+                message = (
+                    f"its beam weighs {joint.flexible.mass:.6g} kg, more than link {joint.parent!r} with {mass:.6g} kg"
+                )
                 yield Finding("warning", where, message, "the inertia of the straight beam is part of that of the link")
             yield from _slender(where, joint.flexible)
         yield from _large(where, joint, description)
@@ -45,8 +47,8 @@ def _slender(where: str, beam: Beam) -> Iterator[Finding]:
             depth = math.sqrt(12 * beam.moments[ACROSS[name]] / beam.area)
             if beam.length < SLENDER * depth:
                 message = (
-                    f"along {name} it is {depth:.3g} m deep and {beam.length:.3g} m long: the sections of so short a beam"
-                    " shear and turn, which is left out"
+                    f"along {name} it is {depth:.3g} m deep and {beam.length:.3g} m long: the sections of so short a"
+                    " beam shear and turn, which is left out"
                 )
                 yield Finding("warning", where, message, "check its moments (m^4), or give modes of a finer model")
 

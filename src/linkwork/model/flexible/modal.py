@@ -65,9 +65,10 @@ class Modal:
             self._fail("products", "products (j, k) and (k, j) differ", None, "that of (k, j) transposed")
         if np.linalg.eigvalsh(self._masses).min() <= 0:
             self._fail("products", "the modal masses are not positive", np.diagonal(self._masses).tolist(), "positive")
-        if len(self.frequencies) and np.abs(self._masses - np.diag(np.diagonal(self._masses))).max() > SAME * np.abs(
-            self._masses
-        ).max():
+        if (
+            len(self.frequencies)
+            and np.abs(self._masses - np.diag(np.diagonal(self._masses))).max() > SAME * np.abs(self._masses).max()
+        ):
             fix = "give the stiffness matrix instead"
             self._fail("frequencies", "these modes are not orthogonal by mass, so frequencies do not tell their "
                        "stiffness", None, "products whose traces are zero for two modes", fix)  # fmt: skip

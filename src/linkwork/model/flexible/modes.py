@@ -46,6 +46,23 @@ class ElasticModes:
     def size(self) -> int:
         return len(self.parts)
 
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Of each mode by itself, Hz: of the clamped link with nothing at its tip, where these are its modes."""
+        return np.sqrt(np.diagonal(self.stiffness) / np.diagonal(self.masses)) / (2 * np.pi)
+
+    @property
+    def ratios(self) -> np.ndarray:
+        """Of damping, of each mode by itself."""
+        K, M, D = (np.diagonal(each) for each in (self.stiffness, self.masses, self.damping))
+        return 0.5 * D / np.sqrt(K * M)
+
+    @property
+    def masses(self) -> np.ndarray:
+        """Inner products of the modes when nothing bends."""
+        blocks = np.array([[[list(row) for row in C.rows] for C in own] for own in self.C], float)
+        return np.einsum("jkcc->jk", blocks)[: self.size, : self.size] + np.array(self.section)
+
     def amplitudes(self, d: Scalars) -> list[Scalar]:
         """eta"""
         return [*d, *(d[j] * d[k] for j, k in self.products)]
@@ -69,7 +86,6 @@ class ElasticModes:
     def by_coordinates_rates(self, values: Sequence[Any], u: Scalars) -> list[Any]:
         """How that changes at rates u while the values stay."""
         return self.by_coordinates([value * 0 for value in values[: self.size]] + list(values[self.size :]), u)
-
 
     def bent_moments(self, d: Scalars) -> list[Matrix]:
         """int r phi_a^T dm = B_a + sum_b eta_b C_ba"""

@@ -46,7 +46,6 @@ def bending(j: int) -> Shape:
     e = np.exp(-x)
     kappa = (np.sin(x) - np.cos(x) - e) / (1 - e * e + 2 * e * np.sin(x))
     sigma = 1 - 2 * e * kappa
-    end = 2.0 if j % 2 else -2.0
 
     def shape(s):
         falling, rising, mirrored = np.exp(-x * s), kappa * np.exp(x * s - x), kappa * np.exp(-x * s - x)
@@ -54,23 +53,24 @@ def bending(j: int) -> Shape:
         value = falling + rising - mirrored - c + sigma * sn
         slope = -falling + rising + mirrored + sn + sigma * c
         curvature = falling + rising - mirrored + c - sigma * sn
-        return value / end, x * slope / end, x * x * curvature / end
+        return value, x * slope, x * x * curvature
 
-    return shape
+    return _normalised(shape)
 
 
 def twisting(j: int) -> Shape:
     """The exact mode of a shaft, or of a bar that is stretched: sin((j - 1/2) pi s), over its value at the end."""
-    x, end = (j - 0.5) * np.pi, 1.0 if j % 2 else -1.0
-
-    def shape(s):
-        return np.sin(x * s) / end, x * np.cos(x * s) / end, -x * x * np.sin(x * s) / end
-
-    return shape
+    x = (j - 0.5) * np.pi
+    return _normalised(lambda s: (np.sin(x * s), x * np.cos(x * s), -x * x * np.sin(x * s)))
 
 
 def polynomial(coefficients: Sequence[float]) -> Shape:
     """c0 + c1 s + c2 s^2 ..., over its value at the end."""
-    own = np.polynomial.Polynomial(np.asarray(coefficients, float) / float(np.sum(coefficients)))
+    own = np.polynomial.Polynomial(coefficients)
     first, second = own.deriv(), own.deriv(2)
-    return lambda s: (own(s), first(s) + 0 * s, second(s) + 0 * s)
+    return _normalised(lambda s: (own(s), first(s) + 0 * s, second(s) + 0 * s))
+
+
+def _normalised(shape: Shape) -> Shape:
+    end = shape(np.ones(1))[0][0]
+    return lambda s: tuple(each / end for each in shape(s))  # type: ignore[return-value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,14 +32,22 @@ class Flexible(JointKind):
     has_spring = False
     bends = True
 
-    def __init__(self, material: Beam | Modal):
-        self.material, self.modes = material, material.elastic
+    def __init__(self, material: Beam | Modal, limp: bool = False):
+        modes = material.elastic
+        still = ((0.0,) * modes.size,) * modes.size
+        self.material, self.modes = material, replace(modes, stiffness=still) if limp else modes
         self.position_parts = self.velocity_parts = self.modes.parts
         self.turning = self.modes.turning
         self.position_units = tuple("rad" if turn else "m" for turn in self.turning)
 
     def __reduce__(self) -> Any:
-        return Flexible, (self.material,)
+        return Flexible, (self.material, not any(map(any, self.modes.stiffness)))
+
+    def undamped(self):
+        return Flexible(replace(self.material, damping=0.0))
+
+    def limp(self):
+        return Flexible(self.material, limp=True)
 
     def transform(self, joint, q):
         shifts = zip(self.modes.shifts, self.modes.amplitudes(q), strict=True)
@@ -92,6 +101,9 @@ class Flexible(JointKind):
     def own_forces(self, q, v):
         K, D = self.modes.stiffness, self.modes.damping
         return _product(K, q), _product(D, v)
+
+    def own_stiffness(self):
+        return np.array(self.modes.stiffness)
 
     def own_energy(self, q):
         return 0.5 * sum((x * y for x, y in zip(q, _product(self.modes.stiffness, q), strict=True)), start=0)

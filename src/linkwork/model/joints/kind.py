@@ -41,7 +41,9 @@ class JointKind:
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
     successive = False  # do its freedoms turn one after another, each carried by those before it?
-    bends = False  # are they modes of the link that carries it? Then it has ``modes`` and their ``material``
+    bends = False  # are they modes of the link that carries it?
+    material: Any = None  # of a link that bends: Beam or Modal
+    modes: Any = None  # of a link that bends: ElasticModes
 
     @property
     def nq(self) -> int:
@@ -111,9 +113,21 @@ class JointKind:
         """Of a kind that ``bends``: where the points s = 0 to 1 of the link's axis are in the frame of its root."""
         raise NotImplementedError
 
+    def own_stiffness(self) -> np.ndarray:
+        """K of its own material."""
+        return np.zeros((self.nv, self.nv))
+
     def own_energy(self, q: Scalars) -> Scalar:
         """Stored in its own material."""
         return 0
+
+    def undamped(self) -> JointKind:
+        """The same without the damping of its own material."""
+        return self
+
+    def limp(self) -> JointKind:
+        """The same without the stiffness of its own material."""
+        return self
 
     # -- positions ---------------------------------------------------------------------------------------------------
 

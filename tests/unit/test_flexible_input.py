@@ -1,0 +1,203 @@
+"""Links that bend in files and descriptions: what is read, refused, written again; modal data; locked and pickled."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.errors import ModelError
+from linkwork.io.mdh import read_mdh
+from linkwork.io.mdh_writer import write_mdh
+from linkwork.model import Beam, Modal, build, check, describe
+from linkwork.model.flexible.shapes import bending, root
+from support.evaluate import assert_close, evaluate
+from support.flexible_robots import bending_tree, bent_state
+
+BEAM = "length: 0.5, density: 2710, area: 1e-4, youngs: 7.1e10, shear: 2.7e10, moments: {y: 2e-10, z: 8e-10}"
+ROBOT = """
+name: arm
+joints:
+  - {{name: hub, link: hub}}
+  - {{name: bend, link: tip, d: 0.1, alpha: pi/2, flexible: {{{}}}}}
+  - {{name: wrist, link: hand}}
+links:
+  - {{link: hub, M: 1, central: [1e-3, 1e-3, 1e-3]}}
+  - {{link: hand, M: 0.2, center: [0.1, 0.01, 0], central: [1e-3, 1e-3, 1e-3]}}
+{}
+"""
+
+
+def arm(flexible: str, more: str = ""):
+    return read_mdh(ROBOT.format(flexible, more), "arm.yaml")
+
+
+def test_keys():
+    description = arm(f"{BEAM}, modes: {{y: 2, z: 1, twist: 1, stretch: 1}}, damping: 0.02, stiffening: true")
+    model = build(description)
+    assert model.coordinates.names == ("hub", "bend.y1", "bend.y2", "bend.z1", "bend.twist1", "bend.stretch1", "wrist")
+    assert model.coordinates.positions.units == ("rad", "m", "m", "m", "rad", "m", "rad")
+    assert model.mobility.free == (1, 2, 3, 4, 5)  # hybrid dynamics finds their accelerations
+    joint = description.joints[1]
+    assert (joint.kind, joint.role) == ("flexible", "elastic")
+    assert np.allclose(joint.origin.translation, [0.6, 0, 0])  # the straight tip
+    assert np.allclose(description.links[1].inertia.mass, 1 + 0.1355)  # with the beam
+    assert arm(f"{BEAM}, modes: 2").joints[1].flexible.modes == {"y": 2, "z": 2}
+    assert arm(f"{BEAM.replace('{y: 2e-10, z: 8e-10}', '[2e-10, 8e-10]')}, modes: 1").joints[1].flexible.moments == {
+        "y": 2e-10, "z": 8e-10,
+    }  # fmt: skip
+    assert joint.flexible.elastic.ratios == pytest.approx([0.02] * 5)
+
+
+@pytest.mark.parametrize(
+    ("flexible", "told"),
+    [
+        (
+            BEAM.replace("youngs: 7.1e10, ", "") + ", modes: 2",
+            "modes without stiffness: the beam bends, but its modulus",
+        ),
+        (BEAM.replace("y: 2e-10, ", "") + ", modes: {z: 1}", "expected: moments: {y: ...}"),
+        (BEAM.replace("shear: 2.7e10, ", "") + ", modes: {twist: 1}", "shear: a modulus in Pa"),
+        (BEAM, "the beam has no modes"),
+        (BEAM + ", modes: 2.5", "not a whole number"),
+        (BEAM + ", modes: 31", "whole numbers from 0 to 30"),
+        (BEAM + ", modes: {x: 1}", "there is no key 'x'"),
+        (BEAM + ", modes: 1, shapes: {y: [[0, 0, 1]]}", "keep one of them"),
+        (BEAM + ", shapes: {y: [[0, 1, 1]]}", "not clamped at the root"),
+        (BEAM + ", shapes: {y: [[0, 0, 1, -1]]}", "does not move the tip"),
+        (BEAM + ", shapes: {y: [[0, 0, 1], [0, 0, 2]]}", "not independent"),
+        (BEAM + ", modes: 1, damping: [0.1, 0.1, 0.1]", "or 2: one for each mode"),
+        (BEAM + ", modes: 1, damping: -0.1", "a ratio that is not negative"),
+        (BEAM.replace("length: 0.5, ", "") + ", modes: 1", "'length' is missing"),
+        (BEAM.replace("area: 1e-4", "area: 0") + ", modes: 1", "a beam cannot have this area"),
+        (BEAM + ", modes: 1, stiffening: perhaps", "there is no choice 'perhaps'"),
+        ("modal: {tip: [1, 0, 0]}", "'shifts' is missing"),
+        (BEAM + ", modal: {}", "says nothing beside `modal`"),
+    ],
+)
+def test_mistakes(flexible, told):
+    with pytest.raises(ModelError) as caught:
+        arm(flexible)
+    assert told in str(caught.value) and "line 5" in str(caught.value) and "joint 'bend'" in str(caught.value)
+
+
+def test_more_mistakes():
+    rest = f"{BEAM}, modes: 1"
+    with pytest.raises(ModelError, match="a link that bends has no drive"):
+        arm(rest, "drives: [{joint: bend, K: 5}]")
+    with pytest.raises(ModelError, match="the origin and the axes of the tip"):
+        arm(rest, "frames: [{name: tip, link: tip, d: 0.1}]")
+    with pytest.raises(ModelError, match="given by 'flexible' and by 'kind'"):
+        read_mdh(ROBOT.format(rest, "").replace("d: 0.1,", "kind: revolute,"), "")
+    description = arm(rest)
+    joints = [replace(joint, role="active") if joint.flexible else joint for joint in description.joints]
+    with pytest.raises(ModelError, match="no motor moves the modes of a link"):
+        build(replace(description, joints=tuple(joints)))
+    stout = arm(rest.replace("8e-10", "8e-7"))
+    (finding,) = (each for each in check(stout) if each.level == "warning")
+    assert "0.31 m deep and 0.5 m long" in finding.message
+    assert "at home its modes are deflected by 0.2" in check(arm(rest, "home: {bend: [0.2, 0]}"))[0].message
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_written_and_read(seed, tmp_path):
+    """YAML, URDF with its side file, a pickle, and the description of the model: the same robot."""
+    kinds = ("revolute", "flexible", "prismatic", "flexible")
+    robot = linkwork.load(bending_tree(seed, kinds, floating=seed == 1, stiffening=seed == 2))
+    q, v, a = bent_state(robot.model, seed)
+    tau = evaluate(robot.model, "inverse_dynamics", q, v, a)
+    robot.write(tmp_path / "robot.yaml")
+    robot.write(tmp_path / "robot.urdf")
+    copies = [
+        linkwork.load(tmp_path / "robot.yaml").model,
+        linkwork.load(tmp_path / "robot.urdf", structure=tmp_path / "robot.loops.yaml").model,
+        pickle.loads(pickle.dumps(robot.model)),
+        build(describe(robot.model)),
+    ]
+    for copy in copies:
+        assert copy.coordinates.names == robot.model.coordinates.names
+        assert_close(evaluate(copy, "inverse_dynamics", q, v, a), tau)
+
+
+def test_a_beam_as_modal_data():
+    """The integrals of a beam, as a finite-element program would give them, make the same robot; again when written."""
+    description = arm(f"{BEAM}, modes: {{y: 2, z: 2}}, damping: 0.02")
+    beam = description.joints[1].flexible
+    own = beam.elastic
+    rows = lambda vectors: [list(each) for each in vectors]  # noqa: E731
+    blocks = lambda matrices: [rows(each.rows) for each in matrices]  # noqa: E731
+    modal = Modal(
+        tip=list(own.tip), shifts=rows(own.shifts), turns=rows(own.turns), first=rows(own.S), second=blocks(own.B),
+        products=[blocks(each) for each in own.C], frequencies=own.frequencies.tolist(), damping=0.02,
+    )  # fmt: skip
+    joints = [replace(joint, flexible=modal) if joint.flexible else joint for joint in description.joints]
+    other = replace(description, joints=tuple(joints))
+    model = build(description)
+    q, v, a = bent_state(model)
+    tau = evaluate(model, "inverse_dynamics", q, v, a)
+    for copy in (build(other), build(read_mdh(write_mdh(other), "written"))):
+        assert copy.coordinates.names[1:3] == ("bend.mode1", "bend.mode2")
+        assert_close(evaluate(copy, "inverse_dynamics", q, v, a), tau)
+    for wrong, told in (
+        ({"frequencies": ()}, "modes without stiffness"),
+        ({"frequencies": (1.0, 2.0, 3.0, 0.0)}, "frequencies above zero"),
+        ({"turns": [[0, 0, 0]]}, "these numbers do not fit the modes"),
+        ({"first": [["x", 0, 0]] * 4}, "these numbers do not fit the modes"),
+        ({"stiffness": np.eye(4)}, "one of them"),
+        ({"damping": (0.1, 0.2)}, "one number, or 4"),
+    ):
+        with pytest.raises(ModelError, match=told):
+            replace(modal, **wrong)
+
+
+def test_locked_where_it_is_bent():
+    """As the tree with all its joints, held still at that position: the rows and columns of the modes left out."""
+    description = bending_tree(1, ("revolute", "flexible", "revolute"))
+    assert description.joints[1].parent == "link1"
+    model = build(description)
+    q, v, a = bent_state(model)
+    modes = [k for k in range(model.nv) if model.coordinates.joint_of(k).kind.bends]
+    locked = build(description, lock={"j2": q[modes].tolist()})
+    v[modes] = a[modes] = 0.0
+    tau = np.delete(evaluate(model, "inverse_dynamics", q, v, a), modes)
+    rest = [np.delete(x, modes) for x in (q, v, a)]
+    assert_close(evaluate(locked, "inverse_dynamics", *rest), tau)
+    assert_close(evaluate(locked, "potential_energy", rest[0]), evaluate(without_springs(model), "potential_energy", q))
+
+
+def without_springs(model):
+    bodies = (replace(body, joint=replace(body.joint, kind=body.joint.kind.limp())) for body in model.bodies)
+    return replace(model, bodies=tuple(bodies))
+
+
+def test_damping_goes_with_friction():
+    damped, bare = (linkwork.load(arm(f"{BEAM}, modes: 1, damping: 0.1"), friction=each) for each in (True, False))
+    q, v = damped.coordinates.neutral(), np.ones(4)
+    lost = damped.bias(q, v) - bare.bias(q, v)
+    assert lost[0] == lost[3] == 0.0 and (lost[1:3] > 0.01).all()
+
+
+def test_high_modes_are_exact():
+    """No digit is lost in shapes of high modes, where cosh would be 1e40; frequencies are those of the roots."""
+    beam = Beam(2.0, 1.0, 1.0, 1.0, moments={"z": 1.0}, modes={"y": 30})
+    exact = np.array([root(j + 1) for j in range(30)])
+    assert np.abs(np.cos(exact) + 1 / np.cosh(exact)).max() < 1e-13
+    assert_close(2 * np.pi * beam.elastic.frequencies, (exact / 2.0) ** 2)
+    assert_close(beam.elastic.masses, 0.25 * 2.0 * np.eye(30))
+    s = np.linspace(0, 1, 101)
+    value, _, curvature = bending(30)(s)
+    assert np.abs(curvature[-1]) < 1e-9 * np.abs(curvature).max() and value[-1] == 1.0
+
+
+def test_polynomials():
+    """The static deflection under a force at the tip is itself a shape, and has its stiffness, 3 E I / L^3."""
+    beam = Beam(2.0, 1.0, 1.0, 5.0, moments={"z": 3.0}, shapes={"y": [[0, 0, 1.5, -0.5], [0, 0, 0, 1]]}, damping=0.1)
+    K = np.array(beam.elastic.stiffness)
+    assert K[0, 0] == pytest.approx(3 * 15 / 8)
+    assert np.allclose(K, K.T) and K[0, 1] != 0
+    M, D = beam.elastic.masses, np.array(beam.elastic.damping)
+    poles = np.linalg.eigvals(
+        np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    )
+    assert -poles.real / np.abs(poles) == pytest.approx([0.1] * 4)
