@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model import CUT_JOINTS, Contact, Loop, Mobility, Model
 from .closing import closer, search, shortest
-from .equations import LoopEquations, Way, in_loops
+from .equations import LoopEquations, Way, holding_positions, in_loops
 from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian
 
 CLOSED = 1e-10  # metres and radians
@@ -52,8 +52,11 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
 
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
-    """Closed positions near home: those the independent joints tell, if the others close the loops there."""
+    """Closed positions near home: those the independent joints tell, if the others close the loops there; of what
+    rolls, those to which its body can be set down as it is."""
     start, named = np.array(model.home), _freedoms(model, independent)
+    if not (named or all(holding_positions(model))):
+        named = tuple(k for k in range(model.n_leading) if not model.coordinates.joint_of(k).kind.free)
     if named:
         held = _settled(model, start, np.delete(np.eye(model.n_leading), named, axis=0))
         if _is_closed(model, held):

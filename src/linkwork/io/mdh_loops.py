@@ -55,7 +55,7 @@ from ..forces import LAWS
 from ..model.contacts import CONTACTS, ROUND
 from ..model.coordinates import Segment
 from ..model.cut_joints import CUT_JOINTS
-from ..model.description import Placement
+from ..model.description import Placement, floating_joint
 from ..model.joints import joint_kind
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
 
@@ -177,6 +177,8 @@ def read_independent(tables: Tables, top: Row) -> None:
             for name, joint in tables.joints.items():
                 own = Segment(name, joint_kind(joint["kind"]).velocity_parts, ()).names
                 names |= dict.fromkeys((name, *own) if own else ())
+            if tables.floating:
+                names |= dict.fromkeys(floating_joint(tables.joints, "").freedoms)
             tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
         tables.label = ""
 

@@ -93,6 +93,7 @@ class _Reader(Tables):
         with self.collecting():
             top = self.top(text)
             self.links = {link.name: link.inertia for link in description.links}
+            self.floating = description.floating
             self.joints = {joint.name: {"kind": joint.kind, "child": joint.child} for joint in description.joints}
             frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
             read_loops(self, top, frames)

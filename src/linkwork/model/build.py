@@ -8,9 +8,8 @@ transforms zero. The user's own frames are kept as named frames.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from numbers import Real
 from typing import Any
 
@@ -19,9 +18,9 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
-from .description import Description, JointDescription, LinkInertia, Mimic, Placement
+from .description import Description, JointDescription, LinkInertia, Mimic, Placement, floating_joint
 from .drive import Transmission
-from .joints import FIXED, FLOATING
+from .joints import FIXED
 from .loop_checks import tells_position
 from .loop_kinds import loop_kind
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
@@ -178,20 +177,12 @@ class _Node:
     children: list[int] = field(default_factory=list)
 
 
-def _floating_bases() -> Iterator[str]:
-    """Names for the joint between the ground and a floating base."""
-    yield from ("base", "floating_base")
-    yield from (f"floating_base{k}" for k in count(2))
-
-
 def _grow(description: Description, joints: Sequence[JointDescription], floating: bool) -> list[_Node]:
     """Bodies in depth-first file order; entry 0 is the ground."""
     outgoing, root = replace(description, joints=tuple(joints)).outgoing(), description.root
     tree = [_Node("ground", -1, None)]
     if floating:
-        taken = {part for joint in joints for part in (joint.name, joint.name.partition(".")[0])}
-        name = next(name for name in _floating_bases() if name not in taken)
-        tree.append(_Node(root, 0, JointDescription(name, FLOATING.name, "", root)))
+        tree.append(_Node(root, 0, floating_joint((joint.name for joint in joints), root)))
         tree[0].children.append(1)
     stack: list[tuple[str, JointDescription | None, int, Placement]] = [(root, None, len(tree) - 1, Placement())]
     while stack:
