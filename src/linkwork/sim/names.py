@@ -15,7 +15,8 @@ from .inputs import one_of_names
 from .trajectory import Trajectory
 
 JOINT_VECTORS = ("q", "v", "a", "tau")
-OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual", "work")
+OF_LOOPS = ("loop_residual", "loop_rates", "constraint_forces")  # entries are equations
+OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", *OF_LOOPS, "work")
 ALL_STATES = "memory"  # the output that stands for all states of the controller
 TAKEN = {*OUTPUTS, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
 
@@ -25,7 +26,7 @@ def checked_outputs(model: Model, memory: Mapping[str, Any], outputs: Iterable[s
     if clash := sorted(TAKEN.intersection(memory)):
         got, fix = ", ".join(clash), "another name: a trajectory means something else by it"
         raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
-    known = [name for name in OUTPUTS if name != "loop_residual" or model.loops]
+    known = [name for name in OUTPUTS if name not in OF_LOOPS or model.loops]
     found: dict[str, None] = {}
     for name in outputs:
         one_of_names("output", name, [*known, *[ALL_STATES] * bool(memory), *memory], where=f"robot {model.name!r}")
@@ -38,7 +39,8 @@ def entries(model: Model, memory: Mapping[str, np.ndarray] | None = None) -> dic
     known = layouts(model)
     own = {name: np.ndindex(values.shape) for name, values in (memory or {}).items() if values.ndim}
     numbered = {name: tuple(".".join(map(str, place)) for place in places) for name, places in own.items()}
-    return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(row_names(model))} | numbered
+    of_loops = dict.fromkeys(OF_LOOPS, tuple(row_names(model)))
+    return {kind: known[kind].names for kind in JOINT_VECTORS} | of_loops | numbered
 
 
 def units(model: Model) -> dict[str, tuple[str, ...]]:

@@ -45,6 +45,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     outputs = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work")
     outputs += ("momentum",) if any(body.inertia.mass for body in robot.model.bodies) else ()
     outputs += ("loop_residual",) if robot.model.loops else ()
+    outputs += ("loop_rates", "constraint_forces") if robot.model.n_located > robot.nv else ()
     setup = prepare(robot, q0, v0, steps, dt, options, outputs)
     setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:
