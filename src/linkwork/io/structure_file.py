@@ -182,7 +182,8 @@ def write_structure(description: Description) -> str:
             if loop.kind in CUT_JOINTS
         ],
         "rolling": [
-            {"name": loop.name, "kind": loop.kind, "wheel": _side(*loop.second), "plane": _side(*loop.first)}
+            {"name": loop.name, "kind": loop.kind, "wheel": _side(*loop.second)}
+            | {key: side for key, side in (("plane", _side(*loop.first)),) if side}
             | numbers_of(loop)
             for loop in description.loops
             if loop.kind in CONTACTS

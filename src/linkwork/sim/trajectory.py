@@ -162,8 +162,8 @@ class Trajectory:
     @property
     def drift(self) -> dict[str, float]:
         """The largest deviations from what the motion should keep, as far as the arrays tell: "energy" after the work
-        done on the robot, "loop_residual", "loop_rates" (of slipping), "quaternion" of all there are from unit length; and "momentum_change",
-        zero only where nothing outside acts."""
+        done on the robot, "loop_residual", "loop_rates" (of slipping), "quaternion" of all there are from unit length;
+        and "momentum_change", zero only where nothing outside acts."""
         found: dict[str, Any] = {}
         if {"kinetic_energy", "potential_energy", "work"} <= self.arrays.keys():
             balance = self.energy - self["work"]
