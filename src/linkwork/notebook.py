@@ -7,7 +7,7 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from .model import Joint, Model
+from .model import Joint, Model, in_words
 
 MOST = 60  # joints that are listed
 
@@ -16,7 +16,7 @@ def robot_html(model: Model) -> str:
     mass = sum(body.inertia.mass for body in model.bodies)
     facts = [f"{model.base} base", f"nq {model.nq}, nv {model.nv}", f"moving mass {mass:.6g} kg"]
     if model.loops:
-        facts.append(f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}")
+        facts.append(in_words(loop.kind for loop in model.loops))
     rows: list[tuple[str, ...]] = [
         (
             body.joint.name,

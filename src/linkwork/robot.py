@@ -38,7 +38,7 @@ from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
     from .identify import Fit, Log
-    from .sim import LinearSystem, Stepper, Trajectory
+    from .sim import Grip, LinearSystem, Stepper, Trajectory
 
 
 class Robot:
@@ -210,6 +210,13 @@ class Robot:
         if assembler is None:
             assembler = self._assemblers[key] = Assembler(self.model, key)
         return assembler(positions, guess, tolerance, iterations)
+
+    def grip(self, q: Any, v: Any, tau: Any) -> Grip:
+        """What the contacts of a robot that rolls bear at states (..., n) under joint forces tau, and where they would
+        slip or lift off. ``v``: independent velocities, or those of all joints."""
+        from .sim import grip
+
+        return grip(self, q, v, tau)
 
     # -- motion ----------------------------------------------------------------------------------------------------
 

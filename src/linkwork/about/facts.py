@@ -13,7 +13,7 @@ from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
 from ..io.mdh_flexible import written_flexible
 from ..io.rpy import rpy_from_rotation
-from ..model import Joint, Model, describe
+from ..model import Joint, Model, describe, in_words
 from ..robot import Robot, load
 from .states import entries
 
@@ -44,15 +44,16 @@ def robots() -> list[dict[str, Any]]:
 def structure(model: Model) -> str:
     """In a few words: chain or tree, loops, elastic and passive joints, a moving base."""
     words = ["chain" if model.serial and not model.loops else "tree"]
-    if model.loops:
-        words = [f"{len(model.loops)} loop{'s' if len(model.loops) > 1 else ''}"]
+    if counted := in_words(loop.kind for loop in model.loops):
+        words = [counted]
     joints = model.coordinates.joints
     if any(joint.role == "elastic" for joint in joints):
         words.append("elastic")
     if model.moving_base:
         words.append("floating base")
     if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
-        words.append("platform" if model.loops else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
+        held = any(loop.kind.cut for loop in model.loops)
+        words.append("platform" if held else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
     return ", ".join(words)
 
 
@@ -115,6 +116,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
                 "kind": loop.kind.name,
                 "first": carrier(model, loop.first.body),
                 "second": carrier(model, loop.second.body),
+                **loop.kind.told(),
             }
             for loop in model.loops
         ],

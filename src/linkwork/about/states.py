@@ -9,6 +9,7 @@ import numpy as np
 from ..assembly import Assembler
 from ..formulations import layouts, sizes
 from ..model import Model
+from ..pipeline import compile
 from ..robot import Robot
 from ..sim import zero
 
@@ -55,14 +56,18 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
 
 
 def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions around home with closed loops."""
+    """Positions around home with closed loops, and well-conditioned velocities. What rolls starts from other places,
+    too, since its base is known in part."""
     assembler = Assembler(model)
-    known = list(assembler.known)
+    known, rolls = list(assembler.known), model.n_located > model.nv
+    conditioning = compile(model, "conditioning") if rolls else None
     found, step = np.empty((0, model.nq)), np.zeros((2 * count, model.n_leading))
     for spread in (SPREAD / 2**k for k in range(20)):
         step[:, known] = rng.uniform(-spread, spread, (2 * count, len(known)))
-        assembly = assembler(model.coordinates.integrate(np.array(model.home), step)[:, assembler.places])
-        found = np.concatenate([found, assembly.q[assembly.solved & (assembly.conditioning > WELL)]])
+        q = model.coordinates.integrate(np.array(model.home), step)
+        assembly = assembler(q[:, assembler.places], guess=q if rolls else None)
+        q = assembly.q[assembly.solved & (assembly.conditioning > WELL)]
+        found = np.concatenate([found, q[conditioning(q) > WELL] if conditioning else q])
         if len(found) >= count:
             break
     return found[np.arange(count) % len(found)]

@@ -154,8 +154,16 @@ def _show_transmissions(model: Model) -> None:
 def _show_mobility(model: Model) -> None:
     """Loops, home, and what stands in which vector."""
     if model.loops:
-        rows = [[x.name, x.kind, carrier(model, x.first.body), carrier(model, x.second.body)] for x in model.loops]
-        show("Loops: cut joints", ["loop", "kind", "first on", "second on"], rows)
+        rows = [
+            [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind.told())]
+            for x in model.loops
+        ]
+        cut = all(x.kind.cut for x in model.loops)
+        if cut:
+            show("Loops: cut joints", ["loop", "kind", "first on", "second on"], [row[:-1] for row in rows])
+        else:
+            heads = ["name", "kind", "first on", "second on", "numbers\nSI"]
+            show("Loops, contacts (planes first) and gears", heads, rows)
     what = {
         "q": "positions of all joints",
         "v": "independent velocities, and accelerations a",
@@ -177,6 +185,12 @@ def _show_forces(model: Model) -> None:
     rows = [[at.name, repr(law), told.get(at.name) if getattr(law, "commands", {}) else None] for at, law in model.forces]
     if rows:
         show("Forces of the surroundings", ["frame", "law", "command"], rows)
+
+
+def _numbers(told: Mapping[str, Any]) -> str | None:
+    """Of a contact or a gear."""
+    flat = {key: value for key, value in told.items() if isinstance(value, float) and value not in (0.0, math.inf)}
+    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(told.get("ratios", {}))).items()) or None
 
 
 def _follows(mimic: dict[str, Any] | None) -> str | None:

@@ -15,7 +15,7 @@ from ..control import PD, PID, ComputedTorque, PDGravity, Quintic
 from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
 from ..robot import Robot
-from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Options, Trajectory, rest
+from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory, rest
 from ..sim import simulate as simulated
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
@@ -151,9 +151,22 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
             ["work done on it", 0.0, _short(work[-1])],
         ],
     )
+    if "constraint_forces" in trajectory:
+        _show_contacts(Grip.of(robot.model, trajectory.constraint_forces))
     others = {"loop_residual": "loops open by at most", "quaternion": "quaternion off unit length by at most"}
+    others |= {"loop_rates": "slipping at most"}
     said = [f"{text} {trajectory.drift[name]:.1e}" for name, text in others.items() if name in trajectory.drift]
     say("; ".join([f"Energy balance off by at most {lost:.1e} J", *said]) + ".")
+
+
+def _show_contacts(grip: Grip) -> None:
+    verdict = lambda k: "lifts off" if grip.lifts[:, k].any() else "slips" if grip.slips[:, k].any() else "holds"  # noqa: E731
+    rows = [
+        [name, _short(grip.normal[:, k].min()), _short(grip.needed[:, k].max()), float(grip.friction[k]), verdict(k)]
+        for k, name in enumerate(grip.names)
+    ]
+    if rows:
+        show("Contacts", ["", "least load\nN", "friction\nneeded", "friction\ngiven", "it"], rows)
 
 
 def _largest(values: np.ndarray | None) -> float | None:

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model import CUT_JOINTS, Contact, Loop, Mobility, Model
 from .closing import closer, search, shortest
-from .equations import LoopEquations, Way, in_loops
+from .equations import LoopEquations, Way, holding_positions, in_loops
 from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian
 
 CLOSED = 1e-10  # metres and radians
@@ -53,8 +53,10 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
     """Closed positions near home: those the independent joints tell, and nothing bent, if the others close the loops
-    there."""
+    there; of what rolls, those to which its body can be set down as it is."""
     start, named = np.array(model.home), list(_freedoms(model, independent))
+    if not (named or all(holding_positions(model))):
+        named = [k for k in range(model.n_leading) if not model.coordinates.joint_of(k).kind.free]
     modes = [k for k in range(model.n_leading) if model.coordinates.joint_of(k).kind.bends and k not in named]
     for fast in filter(None, ([*named, *modes], named, modes)):
         held = _settled(model, start, np.delete(np.eye(model.n_leading), fast, axis=0))

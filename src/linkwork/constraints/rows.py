@@ -46,19 +46,19 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
     ways, found = np.random.default_rng(0).normal(size=(HEADINGS, model.n_leading)), []
     every = np.eye(model.n_leading)
     for heading in (*ways, *-ways):
-        q = home
+        q, J = home, leading_jacobian(model, home)
         for _ in range(STRIDES):
-            free = np.linalg.svd(leading_jacobian(model, q))[2][rank:]
+            free = np.linalg.svd(J)[2][rank:]
             if not len(free):
                 return found
             step = (heading @ free.T) @ free
             heading = step  # as straight on as the loops allow
             q = np.array(model.moved(q.tolist(), (STRIDE * step / np.abs(step).max()).tolist()))
-            for _ in range(3):
+            for _ in range(3 if all(holding_positions(model)) else 1):
                 q = np.array(closer(LoopEquations.closing(model, q.tolist()), q.tolist(), shortest(every)))
             if not np.abs(LoopEquations.closing(model, q.tolist()).residual).max(initial=0.0) < 1e-3:
                 break  # the end of what can be reached this way
-            found.append(leading_jacobian(model, q))
+            found.append(J := leading_jacobian(model, q))
     return found
 
 

@@ -55,7 +55,7 @@ from ..forces import LAWS
 from ..model.contacts import CONTACTS, ROUND
 from ..model.coordinates import Segment
 from ..model.cut_joints import CUT_JOINTS
-from ..model.description import Placement
+from ..model.description import Placement, floating_joint
 from .mdh_flexible import kind_of
 from .mdh_tables import PLACED, Row, Scope, Side, Tables
 
@@ -110,13 +110,13 @@ def read_gears(tables: Tables, top: Row) -> None:
 
 def _parts(tables: Tables, joint: str) -> tuple[str, ...]:
     """Entries of a joint that a gear can tie."""
-    kind = joint_kind(tables.joints[joint]["kind"])
+    kind = kind_of(tables.joints[joint])
     return Segment(joint, kind.velocity_parts, ()).names if kind.straight else ()
 
 
 def _not_geared(tables: Tables, part: str, carried: Iterable[str]) -> dict[str, str]:
     joint = tables.joints.get(part)
-    if joint is None or not (kind := joint_kind(joint["kind"])).nv or not kind.straight:
+    if joint is None or not (kind := kind_of(joint)).nv or not kind.straight:
         what = "does not exist" if joint is None else f"is {joint['kind']}: it has no position to count by"
         return {"message": f"joint {part!r} {what}", "fix": perhaps(part, [*carried]) or one_of(part, [*carried])}
     names = Segment(part, kind.velocity_parts, ()).names
@@ -177,6 +177,8 @@ def read_independent(tables: Tables, top: Row) -> None:
             for name, joint in tables.joints.items():
                 own = Segment(name, kind_of(joint).velocity_parts, ()).names
                 names |= dict.fromkeys((name, *own) if own else ())
+            if tables.floating:
+                names |= dict.fromkeys(floating_joint(tables.joints, "").freedoms)
             tables.independent = [tables.name(node, "joint", names) for node in tables.sequence(top["independent"])]
         tables.label = ""
 

@@ -101,6 +101,7 @@ class _Reader(Tables):
         with self.collecting():
             top = self.top(text)
             self.links = {link.name: link.inertia for link in description.links}
+            self.floating = description.floating
             self.joints = {
                 joint.name: {"kind": joint.kind, "child": joint.child, "flexible": joint.flexible}
                 for joint in description.joints
@@ -206,7 +207,8 @@ def write_structure(description: Description) -> str:
             if loop.kind in CUT_JOINTS
         ],
         "rolling": [
-            {"name": loop.name, "kind": loop.kind, "wheel": _side(*loop.second), "plane": _side(*loop.first)}
+            {"name": loop.name, "kind": loop.kind, "wheel": _side(*loop.second)}
+            | {key: side for key, side in (("plane", _side(*loop.first)),) if side}
             | numbers_of(loop)
             for loop in description.loops
             if loop.kind in CONTACTS

@@ -41,7 +41,7 @@ from .flexible.modes import ElasticModes
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .loop_kind import LoopKind
-from .loop_kinds import LOOP_KINDS, loop_kind
+from .loop_kinds import in_words
 from .model import Body, Frame, Joint, Loop, Mobility, Model
 from .physical import ELEMENTS, body_of, pseudo_inertia, unphysical
 

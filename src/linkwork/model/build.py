@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from numbers import Real
 from typing import Any
 
@@ -19,9 +18,9 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
-from .description import Description, JointDescription, LinkInertia, Mimic, Placement
+from .description import Description, JointDescription, LinkInertia, LoopDescription, Mimic, Placement, floating_joint
 from .drive import Transmission
-from .joints import FIXED, FLOATING
+from .joints import FIXED
 from .loop_checks import tells_position
 from .loop_kinds import loop_kind
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
@@ -57,6 +56,7 @@ def build(
                 message, where=f"load({name}=...)", got=repr(value), expected=expected, fix=OTHERWISE[name]
             )
     joints = _with_options(description, friction, rotors, mimic, {} if lock is None else lock)
+    description = replace(description, loops=tuple(_still_tied(description, joints, lock or {})))
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise UnknownNameError("kind of base", str(base), ("fixed", "floating"), where=description.name)
     floating = description.floating if base is None else base == "floating"
@@ -102,6 +102,31 @@ def _with_options(
         position = _locked_position(joint, joints, lock)
         result.append(joint if position is None else _locked(joint, position))
     return result
+
+
+def _still_tied(
+    description: Description, joints: Sequence[JointDescription], lock: Mapping[str, Any]
+) -> Iterator[LoopDescription]:
+    """The loops, with gears of the joints that still move: those that are locked stand where they are."""
+    given, moving = (
+        {joint.name: joint for joint in description.joints},
+        {part for joint in joints for part in joint.freedoms},
+    )
+    for loop in description.loops:
+        stopped = [name for name in loop.ratios if name not in moving]
+        if stopped:
+            held = sum(loop.ratios[name] * _stands(name, given, lock) for name in stopped)
+            ratios = {name: ratio for name, ratio in loop.ratios.items() if name in moving}
+            loop = replace(loop, ratios=ratios, offset=loop.offset - held)
+        if loop.ratios or not stopped:
+            yield loop
+
+
+def _stands(entry: str, joints: Mapping[str, JointDescription], lock: Mapping[str, Any]) -> float:
+    """The position at which an entry of a joint is locked."""
+    joint = next(joint for joint in joints.values() if entry in joint.freedoms)
+    position = _locked_position(replace(joint, mimic=_leader(joint, joints)), joints, lock)
+    return 0.0 if position is None else position[joint.freedoms.index(entry)]
 
 
 def _transmissions(
@@ -202,20 +227,12 @@ class _Node:
     children: list[int] = field(default_factory=list)
 
 
-def _floating_bases() -> Iterator[str]:
-    """Names for the joint between the ground and a floating base."""
-    yield from ("base", "floating_base")
-    yield from (f"floating_base{k}" for k in count(2))
-
-
 def _grow(description: Description, joints: Sequence[JointDescription], floating: bool) -> list[_Node]:
     """Bodies in depth-first file order; entry 0 is the ground."""
     outgoing, root = replace(description, joints=tuple(joints)).outgoing(), description.root
     tree = [_Node("ground", -1, None)]
     if floating:
-        taken = {part for joint in joints for part in (joint.name, joint.name.partition(".")[0])}
-        name = next(name for name in _floating_bases() if name not in taken)
-        tree.append(_Node(root, 0, JointDescription(name, FLOATING.name, "", root)))
+        tree.append(_Node(root, 0, floating_joint((joint.name for joint in joints), root)))
         tree[0].children.append(1)
     stack: list[tuple[str, JointDescription | None, int, Placement]] = [(root, None, len(tree) - 1, Placement())]
     while stack:

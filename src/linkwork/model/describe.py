@@ -89,11 +89,11 @@ def _home(model: Model) -> dict[str, float | tuple[float, ...]]:
 
 
 def _independent(model: Model) -> Iterator[str]:
-    """Joints, or those of their freedoms that are independent; a moving base is so anyway."""
+    """Joints, or those of their freedoms that are independent; a moving base that is so as a whole is so anyway."""
     for segment in model.coordinates.of_freedoms(model.mobility.independent).segments if model.loops else ():
-        if model.moving_base and segment.name == model.joint(1).name:
-            continue
         whole = segment.size == len(model.joint_freedoms(segment.name))
+        if whole and model.moving_base and segment.name == model.joint(1).name:
+            continue
         yield from (segment.name,) if whole else segment.names
 
 

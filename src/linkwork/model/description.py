@@ -6,8 +6,9 @@ Every reader makes one, ``check`` judges it, ``build`` turns it into the Model t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ..errors import ModelError, short
 from .coordinates import Segment
 from .drive import JointValues, Transmission
-from .joints import JointKind, joint_kind
+from .joints import FLOATING, JointKind, joint_kind
 
 ROLES = ("active", "passive", "elastic")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -159,6 +160,13 @@ class JointDescription(JointValues):
         return Segment(self.name, self.motion.velocity_parts, ()).names
 
 
+def floating_joint(joints: Iterable[str], root: str) -> JointDescription:
+    """The one between the ground and a floating base, beside joints of these names."""
+    taken = {part for name in joints for part in (name, name.partition(".")[0])}
+    names = chain(("base", "floating_base"), (f"floating_base{k}" for k in count(2)))
+    return JointDescription(next(name for name in names if name not in taken), FLOATING.name, "", root)
+
+
 @dataclass(frozen=True, eq=False)
 class LoopDescription:
     """A cut joint: it holds the frame ``second`` to the frame ``first``, each (link, placement in that link).
@@ -208,10 +216,11 @@ class Description:
     """``frames`` are extra named frames: name -> (link, placement in that link).
 
     ``home`` gives positions of joints near which the loops close, a number or, of a joint with several, as many as it
-    has (zero where it gives none). ``independent`` names the
-    joints whose velocities tell all others; without it they are chosen, active ones first. ``redundant`` allows more
-    active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
-    ``transmissions`` are motors that move several joints together. ``feet``: where it may stand on the ground.
+    has (zero where it gives none). ``independent`` names the joints whose velocities tell all others, or entries of
+    them; of a floating base, which is independent as a whole unless something holds it, entries alone (base.rz).
+    Without it they are chosen, active ones first. ``redundant`` allows more active joints than freedoms. ``forces`` are
+    laws of interaction with the surroundings: (frame, law). ``transmissions`` are motors that move several joints
+    together. ``feet``: where it may stand on the ground.
     """
 
     name: str

@@ -15,11 +15,12 @@ from ..spatial import Motion, Pose
 
 class LoopKind:
     """``cut``: is it a joint at which a loop was cut? ``rows``: names of the equations, with r for turns.
-    ``friction``: the coefficient of a contact, beyond which it would slip. ``offset``: of the sum of positions that
-    ``ratios`` tie."""
+    ``radius``: of a wheel. ``friction``: the coefficient of a contact, beyond which it would slip. ``offset``: of the
+    sum of positions that ``ratios`` tie."""
 
     name: str
     cut: bool = False
+    radius: float = 0.0
     friction: float = float("inf")
     offset: float = 0.0
 

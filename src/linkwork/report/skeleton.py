@@ -11,9 +11,9 @@ import numpy as np
 from ..constraints.equations import in_loops
 from ..formulations.energy import center_of_mass
 from ..formulations.kinematics import body_poses
-from ..model import Model
+from ..model import Loop, Model
 from ..page import Safe, html
-from ..spatial import Pose, Transform
+from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
 from ..view.shapes import beams, freedoms, principal_axes
 
@@ -69,10 +69,17 @@ class Skeleton:
             i: [tuple(self.turn[i] @ [*map(float, v)] for v in (S.angular, S.linear)) for S in model.subspace(i, tree)]
             for i, _ in model.outward()
         }
-        self.cuts = [self._point(loop.first.body, loop.first.pose.origin) for loop in model.loops]
-        for loop, cut in zip(model.loops, self.cuts, strict=True):
-            self.ends[loop.first.body].append(cut)
-            self.ends[loop.second.body].append(self._point(loop.second.body, loop.second.pose.origin))
+        self.cuts: list[np.ndarray] = []
+        self.wheels: list[np.ndarray] = []  # points of their rims
+        for loop in model.loops:
+            first, second = (self._point(frame.body, frame.pose.origin) for frame in (loop.first, loop.second))
+            if loop.kind.cut:
+                self.cuts.append(first)
+                self.ends[loop.first.body].append(first)
+            if loop.kind.radius:
+                self.wheels.append(self._rim(loop))
+            elif not loop.kind.ratios:
+                self.ends[loop.second.body].append(second)
         loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]
         self.boxes = {i: self._box(i) for i in loose if len(self.ends[i]) < 3}  # others are drawn between their ends
         for i, _ in model.outward():
@@ -83,6 +90,12 @@ class Skeleton:
 
     def _point(self, body: int, place: Iterable[float]) -> np.ndarray:
         return self.origin[body] + self.turn[body] @ np.array(list(place), float)
+
+    def _rim(self, loop: Loop) -> np.ndarray:
+        angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+        x, y = (np.array(list(axis), float) for axis in loop.second.pose.rotation.columns[:2])
+        ring = loop.kind.radius * (np.outer(np.cos(angles), x) + np.outer(np.sin(angles), y))
+        return np.array([self._point(loop.second.body, loop.second.pose.origin + Vector(*p)) for p in ring])
 
     def _placement(self, i: int, parent: int) -> np.ndarray:
         """Where the joint's own motion begins."""
@@ -112,7 +125,7 @@ class Skeleton:
     @property
     def points(self) -> np.ndarray:
         bodies = [point for i, point in self.origin.items() if i or not self.model.moving_base]
-        reached = [*self.ends.values(), *self.boxes.values(), *self.lines.values()]
+        reached = [*self.ends.values(), *self.boxes.values(), *self.lines.values(), *self.wheels]
         return np.array([*bodies, *(point for each in reached for point in each)])
 
 
@@ -256,6 +269,7 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
         items.append((min(map(view.near, line)), "".join(drawn)))  # edges first: no seams
     for foot, seat in robot.feet:
         tube(foot, seat, thick)
+    items += [(view.near(rim.mean(axis=0)), _polygon("plate", [view.at(p) for p in rim])) for rim in robot.wheels]
     for corners in robot.boxes.values():
         seen = [view.at(corner) for corner in corners]
         nearest = int(np.argmax([view.near(corner) for corner in corners]))
@@ -320,7 +334,7 @@ def _ghost(view: View, robot: Skeleton) -> list[str]:
             lines.append(_line("ghost", view.at(robot.seat[i]), view.at(robot.origin[i])))
     for line in robot.lines.values():
         lines += [_line("ghost", view.at(start), view.at(end)) for start, end in pairwise(line)]
-    for corners in robot.boxes.values():
+    for corners in (*robot.boxes.values(), *robot.wheels):
         outline = _hull([view.at(corner) for corner in corners])
         lines += [_line("ghost", *ends) for ends in zip(outline, [*outline[1:], outline[0]], strict=True)]
     return lines

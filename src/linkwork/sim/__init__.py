@@ -2,6 +2,7 @@
 
 from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
 from .findings import WARNING
+from .grip import Grip, grip
 from .integrators import INTEGRATORS, Integrator, add_integrator
 from .linear import LinearSystem, linearise
 from .names import OUTPUTS
@@ -21,6 +22,7 @@ __all__ = [
     "STOPPED",
     "WARNING",
     "AdamsBashforth",
+    "Grip",
     "Integrator",
     "LinearSystem",
     "Options",
@@ -29,6 +31,7 @@ __all__ = [
     "Stepper",
     "Trajectory",
     "add_integrator",
+    "grip",
     "linearise",
     "rest",
     "rollout",

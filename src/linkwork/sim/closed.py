@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..constraints import LoopEquations, Multipliers
+from ..constraints import LoopEquations, Multipliers, forces_at_cuts
 from ..constraints.closing import closer
 from ..constraints.equations import holding_positions
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
@@ -114,4 +114,8 @@ class ClosedNow(Now):
 
     def output(self, name: str) -> Any:
         of_motion = {"kinetic_energy": kinetic_energy, "momentum": momentum}
+        if name == "loop_rates":
+            return LoopEquations(self.model, self.tree[0]).rates(self.rates)
+        if name == "constraint_forces":
+            return forces_at_cuts(self.model, self.tree[0], self.held)
         return of_motion[name](self.model, *self.tree) if name in of_motion else super().output(name)

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..model import Model
+from .grip import Grip
 
 SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
@@ -36,6 +37,8 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
         yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # the last time is among them
     if closeness is not None:
         yield from _singular(closeness)
+    if "constraint_forces" in arrays:
+        yield from _slips(model, arrays)
 
 
 def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
@@ -108,6 +111,24 @@ def _singular(closeness: np.ndarray) -> Iterator[str]:
             f"the loops come close to a singular position, at t = {closeness[k, 1]:g} s to {distance[k]:.1e} of the"
             f" distance at home{_of_samples(bad, k)}: the motion after it may be another one"
         )
+
+
+def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
+    """Contacts that would not hold."""
+    every = -(-len(arrays["t"]) // MOST)
+    grip = Grip.of(model, arrays["constraint_forces"][:, ::every])
+    told = {"lift off: its plane would have to pull": grip.lifts, "slip": grip.slips}
+    for what, happens in told.items():
+        for k, name in enumerate(grip.names):
+            if (bad := happens[..., k].any(axis=1)).any():
+                sample = int(bad.argmax())
+                at = int(happens[sample, :, k].argmax())
+                needed = np.max(grip.needed[sample, happens[sample, :, k], k])
+                by = f": it needs friction {needed:.2g} and has {grip.friction[k]:g}" if what == "slip" else ""
+                yield (
+                    f"{name} would {what} from t = {arrays['t'][every * at]:g} s on{by}{_of_samples(bad, sample)};"
+                    " in this motion it goes on rolling"
+                )
 
 
 def _of_samples(bad: Any, k: int) -> str:

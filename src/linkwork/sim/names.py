@@ -15,7 +15,8 @@ from .inputs import one_of_names
 from .trajectory import Trajectory
 
 JOINT_VECTORS = ("q", "v", "a", "tau", "commands")
-OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", "loop_residual", "work")
+OF_LOOPS = ("loop_residual", "loop_rates", "constraint_forces")  # entries are equations
+OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", *OF_LOOPS, "work")
 OF_FEET = ("contacts", "contact_forces")
 PARTS = ("fx", "fy", "fz", "mx", "my", "mz")  # of the force on a foot
 ALL_STATES = "memory"  # the output that stands for all states of the controller
@@ -30,7 +31,7 @@ def checked_outputs(
     if clash := sorted(TAKEN.intersection(memory)):
         got, fix = ", ".join(clash), "another name: a trajectory means something else by it"
         raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
-    absent = [*["loop_residual"] * (not model.loops), *["commands"] * (not model.commands.size)]
+    absent = [*OF_LOOPS * (not model.loops), *["commands"] * (not model.commands.size)]
     known = [name for name in OUTPUTS if name not in absent]
     known += OF_FEET if stands else ()
     found: dict[str, None] = {}
@@ -47,7 +48,8 @@ def entries(model: Model, memory: Mapping[str, np.ndarray] | None = None) -> dic
     numbered = {name: tuple(".".join(map(str, place)) for place in places) for name, places in own.items()}
     feet = known["contacts"].names
     numbered |= {"contacts": feet, "contact_forces": tuple(f"{foot}.{part}" for foot in feet for part in PARTS)}
-    return {kind: known[kind].names for kind in JOINT_VECTORS} | {"loop_residual": tuple(row_names(model))} | numbered
+    of_loops = dict.fromkeys(OF_LOOPS, tuple(row_names(model)))
+    return {kind: known[kind].names for kind in JOINT_VECTORS} | of_loops | numbered
 
 
 def units(model: Model) -> dict[str, tuple[str, ...]]:

@@ -48,6 +48,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     outputs += ("loop_residual",) if robot.model.loops else ()
     outputs += ("commands",) if robot.model.commands.size else ()
     outputs += OF_FEET if options.contacts is not None else ()
+    outputs += ("loop_rates", "constraint_forces") if robot.model.n_located > robot.nv else ()
     setup = prepare(robot, q0, v0, steps, dt, options, outputs)
     setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:

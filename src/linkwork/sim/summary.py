@@ -16,6 +16,7 @@ SMALL = 2**22  # numbers that are all read; of more, which may be on disk, only 
 DRIFTS = {
     "energy": "energy drift [J]",
     "loop_residual": "loop residual",
+    "loop_rates": "slipping",
     "quaternion": "quaternion drift",
     "momentum_change": "momentum change",
 }

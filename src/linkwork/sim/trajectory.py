@@ -162,14 +162,13 @@ class Trajectory:
     @property
     def drift(self) -> dict[str, float]:
         """The largest deviations from what the motion should keep, as far as the arrays tell: "energy" after the work
-        done on the robot, "loop_residual", "quaternion" of all there are from unit length; and "momentum_change",
-        zero only where nothing outside acts."""
+        done on the robot, "loop_residual", "loop_rates" (of slipping), "quaternion" of all there are from unit length;
+        and "momentum_change", zero only where nothing outside acts."""
         found: dict[str, Any] = {}
         if {"kinetic_energy", "potential_energy", "work"} <= self.arrays.keys():
             balance = self.energy - self["work"]
             found["energy"] = balance - balance[..., :1]
-        if "loop_residual" in self:
-            found["loop_residual"] = self["loop_residual"]
+        found |= {name: self[name] for name in ("loop_residual", "loop_rates") if name in self}
         for first in self._quaternions():
             lengths = np.linalg.norm(self["q"][..., first : first + 4], axis=-1)
             found["quaternion"] = np.append(found.get("quaternion", ()), lengths - 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Joint, Model
+from ..model import Joint, Loop, Model
 from ..spatial import Pose
 from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, z_toward
 from .shapes import Shape, beams, freedoms, matrix, poses, principal_axes
@@ -16,14 +16,16 @@ JOINTS = {"active": (0, 121, 140), "passive": (150, 156, 164), "elastic": (235, 
 GROUND = (120, 128, 138)
 SAME = 1e-9  # m: closer points are the same
 STILL = np.eye(3)
+WIDTH = 0.25  # of a wheel, by its radius
 
 
 def reach(model: Model, q: Any) -> float:
     """How large the robot is: the diagonal of the box around its joints and centres of mass; one metre if it has no
     size."""
     points = []
+    rims = {loop.second.body: _rim(loop) for loop in model.loops if loop.kind.radius}
     for i, (pose, own) in enumerate(zip(poses(model, q), _attachments(model, q), strict=True)):
-        inside = [*own, _origin(model, i), principal_axes(model, i)[0]] if i else own
+        inside = [*own, _origin(model, i), principal_axes(model, i)[0], *rims.get(i, [])] if i else own
         points += [pose[:3, :3] @ point + pose[:3, 3] for point in inside]
     return float(np.linalg.norm(np.ptp(np.array(points), axis=0))) or 1.0 if points else 1.0
 
@@ -31,7 +33,8 @@ def reach(model: Model, q: Any) -> float:
 def primitives(model: Model, q: Any) -> list[Shape]:
     """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
     their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
-    freedoms, cut joints of loops as spheres. At ``q`` joints that slide are about half-way out."""
+    freedoms, wheels as they are, cut joints of loops and other contacts as spheres. At ``q`` joints that slide are
+    about half-way out."""
     points, radii = _attachments(model, q), _radii(model, reach(model, q))
     shapes = []
     for i, own in enumerate(points):
@@ -50,11 +53,23 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for loop in model.loops:
-        frame = loop.first if loop.first.body else loop.second
-        ball = sphere(1.5 * min(radii[loop.first.body], radii[loop.second.body]))
-        ball = ball.moved(STILL, np.array([*frame.pose.origin], float))
-        shapes.append(Shape(loop.name, frame.body, ball, JOINTS["passive"]))
+        if loop.kind.ratios:
+            continue
+        frame = loop.first if loop.kind.cut and loop.first.body else loop.second
+        solid = sphere(radii[frame.body])
+        if loop.kind.cut:
+            solid = sphere(1.5 * min(radii[loop.first.body], radii[loop.second.body]))
+        elif loop.kind.radius:
+            solid = cylinder(loop.kind.radius, WIDTH * loop.kind.radius)
+        placed = matrix(frame.pose)
+        shapes.append(Shape(loop.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     return shapes
+
+
+def _rim(loop: Loop) -> list[np.ndarray]:
+    """Points around a wheel, in the frame of the body that carries it."""
+    placed, r = matrix(loop.second.pose), loop.kind.radius
+    return [placed[:3, :3] @ [x, y, 0.0] + placed[:3, 3] for x, y in ((r, 0), (0, r), (-r, 0), (0, -r))]
 
 
 def _joint(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
@@ -124,7 +139,7 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
             points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
     for loop in model.loops:
-        for frame in (loop.first, loop.second):
+        for frame in (loop.first, loop.second) if loop.kind.cut else () if loop.kind.ratios else (loop.second,):
             points[frame.body].append(np.array([*frame.pose.origin], float))
     ends = [i for i, own in enumerate(points) if not own]
     for frame in model.frames.values():
@@ -163,6 +178,8 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
     if tip:
         solids = [box(*np.sqrt(12 * squares)).moved(axes, middle)] if squares.any() else []
         return [*solids, *(tube(origin, end, r, 0.75 * r) for end in ends)]
+    if any(loop.kind.radius and loop.second.body == i for loop in model.loops):  # it is drawn as a wheel
+        return [tube(origin, end, r, 0.75 * r) for end in ends if np.linalg.norm(end - origin) > SAME]
     if free:
         solid = box(*np.sqrt(12 * squares)).moved(axes, middle)  # of even density with the body's inertia
         return [solid, *(tube(middle, end, r, 0.75 * r) for end in ends)]

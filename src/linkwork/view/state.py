@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assembly import Assembly
 from ..errors import UnknownNameError
 from ..formulations import layouts, methods
 from ..function import Function
@@ -110,7 +111,10 @@ class State:
         known = self.robot.motor_names if self.moved_by == MOTORS else None
         for k in range(1, strides + 1):
             at = goal if k == strides else moved.integrate(now, way * (k / strides))
-            found = self.robot.assemble(at, guess=self.q, known=known)
+            if self.robot.model.n_located > self.robot.nv and self.moved_by == INDEPENDENT:
+                found = self._rolled(at)
+            else:
+                found = self.robot.assemble(at, guess=self.q, known=known)
             if not found.solved:
                 why = "singular" if found.singular else f"loops open by {float(found.residual):.2g}"
                 why = "beyond a singular position" if found.lost else why
@@ -118,6 +122,21 @@ class State:
                 return False
             self.q = found.q
         return True
+
+    def _rolled(self, at: np.ndarray) -> Assembly:
+        """Where a robot that rolls gets on the way from here to ``at``, by Heun's rule; then put on its planes."""
+        robot, model, moved = self.robot, self.robot.model, self._moved
+        step = np.zeros(model.n_leading)
+        step[[k for joint in moved.joints for k in model.joint_freedoms(joint.name)]] = moved.difference(
+            self.q[self._places], at
+        )
+        v = step[list(model.mobility.independent)]
+        first = robot.velocity_map(self.q) @ v
+        second = robot.velocity_map(robot.coordinates.integrate(self.q, first)) @ v
+        q = robot.coordinates.integrate(self.q, (first + second) / 2)
+        q[self._places] = at
+        known = model.coordinates.whole(model.mobility.located).positions.joints
+        return robot.assemble(q[model.coordinates.places(known)], guess=q)
 
     def follow(self, q: Any, v: Any, a: Any) -> None:
         """A moment of a trajectory."""

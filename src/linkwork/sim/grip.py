@@ -1,0 +1,92 @@
+"""What contacts bear, and where they would slip: forces that hold rolling bodies on their planes beside friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..constraints import LoopEquations, row_names
+from ..errors import UnsupportedError
+from ..model import Contact, Model
+from .inputs import torques
+from .setup import velocities
+
+SILENT = 1e-12  # an equation whose slopes are all smaller says nothing of the load
+
+
+@dataclass(frozen=True)
+class Grip:
+    """Forces of the plane on each of ``names``, (..., contacts), in N: ``normal``, which pushes, ``along`` the way it
+    rolls and ``across`` it. ``friction``: the coefficients of the contacts.
+
+    Rolling is taken as it is: a contact that slips here goes on rolling in the numbers. Where several contacts share a
+    load that none of them bears alone (two wheels on one axle, four legs of a table), the shares are those with the
+    least sum of squares. The load is not a number where the model does not know it, as in a plane.
+    """
+
+    names: tuple[str, ...]
+    normal: np.ndarray
+    along: np.ndarray
+    across: np.ndarray
+    friction: np.ndarray
+
+    @classmethod
+    def of(cls, model: Model, forces: Any) -> Grip:
+        """From forces (..., equations), as ``constraint_forces`` has them."""
+        forces, rows = np.asarray(forces, float), row_names(model)
+        contacts = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
+        J = np.array(LoopEquations.at(model, model.home).J, float)
+
+        def part(name: str) -> np.ndarray:
+            found = np.zeros((*forces.shape[:-1], len(contacts)))
+            for k, loop in enumerate(contacts):
+                if name in loop.kind.rows:
+                    row = rows.index(f"{loop.name}.{name}")
+                    silent = name == "normal" and not np.abs(J[row]).max() > SILENT
+                    found[..., k] = np.nan if silent else forces[..., row]
+            return found
+
+        friction = np.array([loop.kind.friction for loop in contacts])
+        names = tuple(loop.name for loop in contacts)
+        return cls(names, part("normal"), part("along"), part("across"), friction)
+
+    @property
+    def needed(self) -> np.ndarray:
+        """The coefficient that would just do: forces along the plane over the load; infinite where it has no load."""
+        tangential = np.hypot(self.along, self.across)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = tangential / self.normal
+        return np.where(tangential == 0, 0.0, np.where(self.normal <= 0, np.inf, share))
+
+    @property
+    def lifts(self) -> np.ndarray:
+        """Where the plane would have to pull."""
+        return self.normal < 0
+
+    @property
+    def slips(self) -> np.ndarray:
+        """Where it needs more friction than it has, though it is pressed to its plane."""
+        return (self.needed > self.friction) & ~self.lifts
+
+    def __str__(self) -> str:
+        lines = []
+        for k, name in enumerate(self.names):
+            normal, needed = self.normal[..., k], self.needed[..., k]
+            load = f"{normal:.4g} N" if normal.ndim == 0 else f"{np.min(normal):.4g} N at least"
+            verdict = "lifts off" if self.lifts[..., k].any() else "slips" if self.slips[..., k].any() else "holds"
+            lines.append(f"{name}: load {load}, needs friction {np.max(needed):.3g} of {self.friction[k]:g}: {verdict}")
+        return "\n".join(lines)
+
+
+def grip(robot: Any, q: Any, v: Any, tau: Any) -> Grip:
+    """See ``Robot.grip``."""
+    model: Model = robot.model
+    if not any(isinstance(loop.kind, Contact) for loop in model.loops):
+        raise UnsupportedError(
+            "nothing of this robot touches a plane", where=f"robot {model.name!r}", fix="describe contacts in `rolling`"
+        )
+    v = velocities(model, v, "v")
+    every = v if v.shape[-1] == model.n_leading > model.nv else robot.joint_velocities(q, v)
+    return Grip.of(model, robot.constraint_forces(q, every, torques(model, tau, "tau")))
