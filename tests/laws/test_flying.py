@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -44,7 +45,7 @@ def state(robot, seed: int = 1) -> list[np.ndarray]:
     return [robot.coordinates.random(rng), *(rng.normal(size=n) for n in sizes)]
 
 
-def apply(law, pose: Pose, velocity: np.ndarray, *commands, **more) -> np.ndarray:
+def apply(law, pose: Pose, velocity: Any, *commands, **more) -> np.ndarray:
     return np.array(list(law(pose, Motion(Vector(*velocity[:3]), Vector(*velocity[3:])), *commands, **more)), float)
 
 
@@ -144,6 +145,7 @@ def test_slopes_by_commands_through_time(quadrotor):
 
     trajectory = run(u, checkpoint_every=1)
     gradient = trajectory.pullback(v=weights).commands
+    assert gradient is not None
     for k, j in ((0, 0), (3, 3), (7, 2)):
         step = h * np.eye(32)[4 * k + j].reshape(8, 4)
         slope = ((run(u + step).v - run(u - step).v) * weights).sum() / (2 * h)
@@ -184,12 +186,15 @@ def test_a_controller_gives_commands(quadrotor):
 
 
 def test_plate_by_its_coefficients():
-    """Lift across the flow and drag along it, at every angle of attack; nothing where the wind takes the plate along."""
+    """Lift across the flow and drag along it, at every angle of attack; none where wind takes the plate along."""
     law, rng = Plate(0.3, density=1.1, lift=2.4, drag=0.05, wind=(1, -2, 0.5)), np.random.default_rng(2)
     R = random_rotation(rng)
     wind = R.T @ law.wind
     for alpha in np.linspace(-1.5, 3, 7):
-        along, across = np.array([math.cos(alpha), 0, math.sin(alpha)]), np.array([math.sin(alpha), 0, -math.cos(alpha)])
+        along, across = (
+            np.array([math.cos(alpha), 0, math.sin(alpha)]),
+            np.array([math.sin(alpha), 0, -math.cos(alpha)]),
+        )
         force = apply(law, pose_of(R), [*(wind + 7 * along), 0, 0, 0])
         q = 0.5 * 1.1 * 7**2 * 0.3
         lift, drag = 2.4 * math.sin(alpha) * math.cos(alpha), 0.05 + 2.4 * math.sin(alpha) ** 2
@@ -273,7 +278,9 @@ def car(steer: float, front: float, rear: float) -> Description:
             name = f"wheel{len(links)}"
             links.append(Link(name, LinkInertia(15, np.zeros(3), np.diag([0.5, 0.5, 0.8]))))
             origin = Placement(rotation, np.array([x, y, -0.2]))
-            joints.append(JointDescription(f"axle{len(joints)}", "continuous", "body", name, origin, np.array([0, 0, 1])))
+            joints.append(
+                JointDescription(f"axle{len(joints)}", "continuous", "body", name, origin, np.array([0, 0, 1]))
+            )
             forces.append((name, wheel(slope)))
     return Description("car", tuple(links), tuple(joints), floating=True, forces=tuple(forces))
 

@@ -20,16 +20,15 @@ NOW, STEP = np.array(0.0), 1e-3  # on which nothing depends
 
 class LinearSystem(NamedTuple):
     """x' = A x + B u near a state, or x of the next step = A x + B u: u is the change of tau, then of the commands of
-    a robot that takes some; x = (dq, dv), nv of each: the step along the tangent from the undisturbed positions (``coordinates.difference``), and the change of the
-    velocities; then that of the memory of a controller, if it has one."""
+    a robot that takes some; x = (dq, dv), nv of each: the step along the tangent from the undisturbed positions
+    (``coordinates.difference``), and the change of the velocities; then that of the memory of a controller, if it has
+    one."""
 
     A: np.ndarray
     B: np.ndarray
 
 
-def linearise(
-    robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any
-) -> LinearSystem:
+def linearise(robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any) -> LinearSystem:
     """At states (..., n); with ``dt`` from step to step of the method."""
     own = sizes(robot.model)
     acting = [tau, *[np.zeros(own["commands"]) if commands is None else commands] * bool(own["commands"])]
