@@ -148,6 +148,8 @@ def test_mistakes(quadrotor, state):
         linkwork.load(Description("a", (link,), (), floating=True, forces=(("a", Thruster()), ("a", Rotor()))))
     with pytest.raises(ShapeError, match=r"\(\.\.\., 4\)"):
         quadrotor.forward_dynamics(q, v, tau, u[:3])
+    with pytest.raises(ShapeError, match="commands are missing"):
+        quadrotor.forward_dynamics(q, v, tau, {"front_left": 1.0})
     with pytest.raises(UnknownNameError, match="there is no command 'front'"):
         quadrotor.rollout(q, v, steps=2, commands={"front": 1.0})
     with pytest.raises(ShapeError, match="commands"):

@@ -14,7 +14,7 @@ from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedErr
 from ..formulations import drives_of, layouts
 from ..model import Model, Offset, SoftLimits
 from ..pipeline import choose
-from .inputs import Inputs, is_law, one_of_names, positive, torques, vector
+from .inputs import Inputs, is_law, positive, torques, vector
 from .names import checked_outputs
 from .now import REFERENCE
 from .options import Options
@@ -298,9 +298,7 @@ def _commands(inputs: Inputs, model: Model, commands: Any) -> Any:
     if callable(commands):
         return commands
     if isinstance(commands, Mapping):
-        for name in commands:
-            one_of_names("command", name, (*layout.joints, *layout.names), where="commands")
-        commands = layout.to_array(layout.filled(commands, layout.names), "commands", numbers)
+        commands = layout.to_array(layout.filled(commands, layout.names), "commands", numbers, "command")
     inputs.add("commands", commands, (layout.size,), "commands", over_time=True)
     return None
 
