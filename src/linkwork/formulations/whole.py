@@ -19,7 +19,7 @@ from functools import reduce
 from ..forces import AddedMass
 from ..model import Model
 from ..scalar import Scalar
-from ..spatial import ArticulatedInertia, Motion, Vector
+from ..spatial import ArticulatedInertia, Force, Motion, Vector
 from .drives import with_rotor_forces, with_rotors
 from .kinematics import body_motions, body_poses
 from .method import Wrenches
@@ -96,6 +96,5 @@ def _with_fluid(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wren
         return wrenches
     total, motions = dict(wrenches or {}), body_motions(model, q, v, a, Vector())
     for i, A in fluid.items():
-        taken = A @ motions[i].rates
-        total[i] = total[i] - taken if i in total else -taken                                        # (1)
+        total[i] = total.get(i, Force()) - A @ motions[i].rates                                      # (1)
     return total
