@@ -277,7 +277,8 @@ class Function(Differentiable):
     def _from_dict(self, port: Port, value: Mapping[str, Any], where: str) -> np.ndarray:
         if port.name not in self.label.layouts:
             raise ShapeError("only joint vectors can be given as dicts", where=where)
-        return self.label.layouts[port.name].to_array(value, where, self._numbers)
+        kind = "command" if port.name == "commands" else "joint"
+        return self.label.layouts[port.name].to_array(value, where, self._numbers, kind)
 
     def _named(self, result: Any) -> Any:
         """Joint vectors among the results as dicts."""

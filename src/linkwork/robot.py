@@ -307,10 +307,10 @@ class Robot:
         """Motions from many states at once, (samples, n), the time loop compiled; arrays (samples, times, ...).
 
         Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches, commands and contacts may
-        have an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
-        potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or
-        memory for all of these. ``vary``: parameters of each sample: mass
-        (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
+        have an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau,
+        commands, kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work, and states of the
+        controller by name, or memory for all of these. ``vary``: parameters of each sample: mass (samples, bodies), with
+        which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
         (samples, 10)}; rotor_inertia, viscous, coulomb, offset, stribeck, stribeck_velocity, friction_width and
         stiffness (samples, joints); gravity (samples, 3). Controllers know nothing of these.
         ``gains`` and ``memory`` of the controller: by name, with an axis of samples first. ``threads``: that share the
@@ -379,12 +379,12 @@ class Robot:
         ``q0``, ``v0``: where samples start, and start anew, (n,) or (samples, n). ``torque``: what ``stepper.tau``
         begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
         numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
-        with, (6,) or (samples, 6), or a function of t. ``commands``: likewise, of ``stepper.commands``. ``contacts``:
-        which feet are on the ground, (feet,) or (samples, feet) of 1 and 0, what ``stepper.contacts`` begins with.
-        ``vary`` and ``gains``: as in ``rollout``, and
-        ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller
-        start, and start anew, by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is
-        computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.
+        with, (6,) or (samples, 6), or a function of t. ``commands``: likewise, of ``stepper.commands``, zero if not
+        said. ``contacts``: which feet are on the ground, (feet,) or (samples, feet) of 1 and 0, what
+        ``stepper.contacts`` begins with. ``vary`` and ``gains``: as in ``rollout``, and ``stepper.vary`` and
+        ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller start, and start anew,
+        by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is computed after each step, for
+        ``stepper.outputs``. The other options are those of ``rollout``.
         """
         from .sim import Options, Stepper
 

@@ -387,12 +387,14 @@ class TestConvert:
         assert run("convert", "four-bar", tmp_path / "bar.urdf", "--force")[0] == 0
         assert linkwork.load(tmp_path / "bar.urdf", structure=side).nv == 1
 
-    @pytest.mark.parametrize("name", ["gough-stewart", "delta", "parallelogram", "panda-elastic", "eel", "space-arm"])
+    @pytest.mark.parametrize(
+        "name", ["gough-stewart", "delta", "parallelogram", "panda-elastic", "eel", "space-arm", "ur5e"]
+    )
     def test_every_structure(self, data, tmp_path, name):
         told = data("convert", name, tmp_path / "robot.urdf")
         assert told["deviation"] <= 1e-9
         side = tmp_path / "robot.loops.yaml"
-        assert side.exists() == (name != "space-arm")
+        assert side.exists() == (name != "ur5e")
         how = ["--structure", side] if side.exists() else []
         assert data("convert", tmp_path / "robot.urdf", tmp_path / "robot.yaml", *how)["deviation"] <= 1e-9
 

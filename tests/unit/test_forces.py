@@ -1,13 +1,14 @@
 """Laws of interaction, one by one: against sums over many thin slices, by their symmetries, on every kind of scalar."""
 
 import math
+import re
 from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
 
 from linkwork.errors import ModelError
-from linkwork.forces import LAWS, Contact, Drag
+from linkwork.forces import LAWS, Contact, Drag, Plate, Tyre
 from linkwork.program import Port, interpret, trace
 from linkwork.scalar import Tally
 from linkwork.spatial import Force, Matrix, Motion, Pose, Vector
@@ -16,7 +17,9 @@ from support.random_robots import random_rotation
 
 DRAG = Drag(0.7, c_axial=0.3, c_normal=1.1, k_axial=0.2, k_normal=2.3, current=(0.2, -0.4, 0.1))
 GROUND = Contact(800, damping=30, friction=0.6, slip=0.1, height=0.2, normal=(1, -2, 3))
-LAW = pytest.mark.parametrize("law", [DRAG, GROUND], ids=["drag", "contact"])
+PLATE = Plate(0.3, lift=1.7, drag=0.2, wind=(0.2, -0.4, 0.1))
+TYRE = Tyre(0.3, 800, damping=30, friction=0.6, height=0.2, normal=(1, -2, 3))
+LAW = pytest.mark.parametrize("law", [DRAG, GROUND, PLATE, TYRE], ids=["drag", "contact", "plate", "tyre"])
 
 
 def pose_of(rotation, origin) -> Pose:
@@ -200,6 +203,8 @@ class TestEveryLaw:
             turn = random_rotation(rng)
             if isinstance(law, Drag):
                 turned, shift = replace(law, current=tuple(turn @ law.current)), rng.uniform(-1, 1, 3)
+            elif isinstance(law, Plate):
+                turned, shift = replace(law, wind=tuple(turn @ law.wind)), rng.uniform(-1, 1, 3)
             else:
                 normal = turn @ law.normal
                 turned = replace(law, normal=tuple(normal), height=law.height + 0.3)
@@ -239,7 +244,7 @@ class TestEveryLaw:
 
 
 def test_laws_by_name():
-    assert {"drag": Drag, "contact": Contact} == LAWS
+    assert [re.sub("(?<!^)(?=[A-Z])", "_", law.__name__).lower() for law in LAWS.values()] == list(LAWS)
 
 
 def test_fields_may_be_given_as_a_file_gives_them():

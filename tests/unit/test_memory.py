@@ -108,7 +108,7 @@ def test_semi_implicit_euler_by_hand(name):
     for k in range(B):
         for i in range(STEPS):
             before = {name: run[name][k, i].reshape(shape) for name, shape in SHAPES.items()}
-            tau, rates = law.evaluate(i * DT, run.q[k, i], run.v[k, i], memory=before)
+            tau, _, rates = law.evaluate(i * DT, run.q[k, i], run.v[k, i], memory=before)
             assert_close(tau, run.tau[k, i], scale=1.0)
             for each, rate in rates.items():
                 after = before[each] + DT * np.array(rate)

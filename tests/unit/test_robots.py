@@ -17,6 +17,7 @@ JOINTS = {"planar2r": 2, "puma560": 6, "stanford": 6, "rx90": 6, "scara": 4, "pa
 JOINTS |= {"flexible-arm": 4, "panda-elastic": 14, "space-arm": 6, "eel": 11, "four-bar": 3, "slider-crank": 3}
 JOINTS |= {"five-bar": 4, "parallelogram": 6, "spatial-7r": 6, "3rrr": 7, "3rpr": 9, "delta": 12, "hybrid-3rpr": 18}
 JOINTS |= {"macro-continuous-eel": 15}
+JOINTS |= {"quadrotor": 0, "quadrotor-with-arm": 3}
 JOINTS |= {"gough-stewart": 19}  # with the platform's, which has six freedoms
 FREEDOMS = {"four-bar": 1, "slider-crank": 1, "five-bar": 2, "parallelogram": 4, "spatial-7r": 1, "3rrr": 3, "3rpr": 3}
 FREEDOMS |= {"delta": 3, "hybrid-3rpr": 6, "gough-stewart": 6}  # of those with loops

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import linkwork
 from linkwork.errors import UnknownNameError, UnsupportedError
-from linkwork.formulations import QUANTITIES, letters
+from linkwork.formulations import QUANTITIES, letters, quantity_of
 from linkwork.function import Label
 from linkwork.model import build
 from linkwork.program import Port, interpret, trace
@@ -43,7 +43,7 @@ def inputs(model, quantity: str, seed: int = 0) -> list[np.ndarray]:
     vectors = random_vectors(model, seed)
     if model.loops:
         vectors["q"] = np.array(model.home) + 0.01 * vectors["q"]
-    return [vectors[name] for name in QUANTITIES[quantity].inputs]
+    return [vectors[name] for name in quantity_of(model, quantity).inputs]
 
 
 def assert_same(model, quantity: str, seed: int = 0, *, tolerance: float = 1e-12, **how) -> None:

@@ -50,7 +50,7 @@ class Pinocchio:
         states = random_states(self.robot, batch)
         ours = self.robot.compile(quantity, backend="interpreter")
         inputs = [port.name for port in ours.program.inputs if port.name != "commands"]
-        expected = ours(**{name: states[name][:16] for name in inputs})
+        expected = ours(*(states[name][:16] for name in inputs))
         q, *rest = [self._positions(states["q"]), *(self._velocities(states[name]) for name in inputs[1:])]
         call = {
             "inverse_dynamics": self.library.rnea,

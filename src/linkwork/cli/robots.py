@@ -182,7 +182,9 @@ def _show_forces(model: Model) -> None:
     """Laws of the surroundings, and what they are commanded by."""
     told = {s.name: ", ".join(f"{n}, {unit}" for n, unit in zip(s.names, s.units, strict=True))
             for s in model.commands.segments}  # fmt: skip
-    rows = [[at.name, repr(law), told.get(at.name) if getattr(law, "commands", {}) else None] for at, law in model.forces]
+    rows = [
+        [at.name, repr(law), told.get(at.name) if getattr(law, "commands", {}) else None] for at, law in model.forces
+    ]
     if rows:
         show("Forces of the surroundings", ["frame", "law", "command"], rows)
 

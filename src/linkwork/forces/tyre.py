@@ -62,8 +62,8 @@ class Tyre:
         s = v + velocity.angular.cross(r)
         forward = x.dot(v)
         per = 1 / sqrt(forward * forward + self.least**2)
-        ahead, aside = x.dot(s) * per, y.dot(s) * per                                                # (1)
+        ahead, aside = x.dot(s) * per, y.dot(s) * per  # (1)
         slip = sqrt(ahead * ahead + aside * aside + TINY)
-        grip = -self.friction * N * sin(self.shape * atan2(self.slope * slip, 1)) / slip             # (2)
+        grip = -self.friction * N * sin(self.shape * atan2(self.slope * slip, 1)) / slip  # (2)
         push = n * N + (x * ahead + y * aside) * grip
         return Force(push, r.cross(push))

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .checks import check, raise_errors
+from .commands import commands_of
 from .description import Description, JointDescription, LinkInertia, LoopDescription, Mimic, Placement, floating_joint
 from .drive import Transmission
 from .joints import FIXED
@@ -313,6 +314,8 @@ def _finish(
     for name, _ in description.forces:
         if name not in frames:
             raise UnknownNameError("frame", name, frames, where=f"{description.name}: forces")
+    forces = tuple((frames[name], law) for name, law in description.forces)
+    commands_of(description.name, forces)  # or it says which two are called the same
     order = {link.name: None for link in description.links}
     return Model(
         name=description.name,
@@ -326,7 +329,7 @@ def _finish(
         sources=description.sources,
         loops=loops,
         home=_home(description, [node.joint for node in tree if node.joint]) if loops or description.home else (),
-        forces=tuple((frames[name], law) for name, law in description.forces),
+        forces=forces,
         feet=description.feet,
     )
 

@@ -109,20 +109,25 @@ class Layout:
         return {s.name: array[..., self.places[s.name]][..., 0 if s.single else slice(None)] for s in self.segments}
 
     def to_array(
-        self, values: Mapping[str, Any], where: str = "", read: Callable[[Any, str], np.ndarray] = real_numbers
+        self,
+        values: Mapping[str, Any],
+        where: str = "",
+        read: Callable[[Any, str], np.ndarray] = real_numbers,
+        kind: str = "joint",
     ) -> np.ndarray:
-        """The vector (..., n) from values by joint, or by entry; batches broadcast. ``read`` reads a value."""
+        """The vector (..., n) from values by joint, or by entry; batches broadcast. ``read`` reads a value; ``kind``:
+        what has a segment."""
         known = dict.fromkeys(name for segment in self.segments for name in (segment.name, *segment.names))
         for name in values:
             if name not in known:
-                raise UnknownNameError("joint", name, self.joints, where=where)
+                raise UnknownNameError(kind, name, self.joints, where=where)
         missing: list[str] = []
         for segment in self.segments:
             left = [name for name in segment.names if name not in values and segment.name not in values]
             missing += [segment.name] if len(left) == segment.size else left
         if missing:
             given = ", ".join(values)
-            raise ShapeError("joints are missing", where=where, got=given, expected="also " + ", ".join(missing))
+            raise ShapeError(f"{kind}s are missing", where=where, got=given, expected="also " + ", ".join(missing))
         parts: dict[str, np.ndarray] = {}
         for segment in self.segments:
             several = segment.name in values and not segment.single

@@ -29,9 +29,7 @@ class LinearSystem(NamedTuple):
     B: np.ndarray
 
 
-def linearise(
-    robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any
-) -> LinearSystem:
+def linearise(robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any) -> LinearSystem:
     """At states (..., n); with ``dt`` from step to step of the method."""
     own = sizes(robot.model)
     acting = [tau, *[np.zeros(own["commands"]) if commands is None else commands] * bool(own["commands"])]

@@ -37,8 +37,8 @@ CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
 
 @dataclass(frozen=True)
 class Plant:
-    """``held`` and ``constants``: shapes of the inputs by name. They are "tau", "commands", "reference" (samples q, v, a),
-    one of VARIED, "gain NAME" of the controller, "wrench FRAME"."""
+    """``held`` and ``constants``: shapes of the inputs by name. They are "tau", "commands", "reference" (samples q, v,
+    a), one of VARIED, "gain NAME" of the controller, "wrench FRAME"."""
 
     model: Model
     method: Method  # of forward dynamics, or of constrained dynamics where loops are closed

@@ -140,7 +140,8 @@ class OnDuals(Plant):
         own: dict[str, Any] = {field.name: getattr(plant, field.name) for field in fields(plant)} | {"works": False}
         given = {**plant.held, **plant.constants}
         more = {name: (sizes(plant.model)[name],) for name in acting(plant.model) if name not in given}
-        return cls(**own | {"constants": {**plant.constants, **more}})
+        own["constants"] = {**plant.constants, **more}
+        return cls(**own)
 
     @cached_property
     def method_of_slopes(self) -> Method:

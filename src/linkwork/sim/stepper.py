@@ -144,11 +144,8 @@ class Stepper:
     def commands(self) -> np.ndarray:
         """Commands (samples, n) of force laws in the steps to come."""
         if self._commands is None:
-            raise UnsupportedError(
-                "there are no commands to write", where="stepper.commands",
-                got="a controller or a function of time gives them" if self._model.commands.size else "no force law takes any",
-                fix="outputs=('commands',) shows them; robot.stepper(..., commands=np.zeros(n)) adds some to write",
-            )  # fmt: skip
+            fix = "robot.stepper(..., commands=numbers) has some, if force laws take any, beside those of a controller"
+            raise UnsupportedError("there are no commands to write", where="stepper.commands", fix=fix)
         return self._commands
 
     @commands.setter

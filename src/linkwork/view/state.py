@@ -213,11 +213,11 @@ class State:
         )
 
     def _arguments(self) -> list[np.ndarray]:
+        mobility, off = self.robot.model.mobility, [np.zeros(n)] if (n := len(self.robot.command_names)) else []
         if self.quantity == "inverse_dynamics":
-            return [self.q, self.v, self.a]
-        mobility = self.robot.model.mobility
+            return [self.q, self.v, self.a, *off]
         driven = [mobility.independent.index(k) for k in mobility.driven]
-        return [self.q, self.v, self.a[driven], np.zeros(len(mobility.free))]
+        return [self.q, self.v, self.a[driven], np.zeros(len(mobility.free)), *off]
 
     def torques(self) -> dict[str, float]:
         """Forces of the motors (and of what else would have to act on a floating base or an elastic joint) for the
