@@ -86,7 +86,7 @@ class _Run:
         groups = [[i for i, body in enumerate(bodies) if body == one] for one in dict.fromkeys(bodies)]
         friction = np.array([min(foot.friction, 1e12) for foot in feet])
         self.ground = Ground(friction, np.array([foot.restitution for foot in feet]), groups, slides)
-        self.owners = [k for k, foot in enumerate(model.feet) for _ in range(4 if foot.sole else 1)]
+        self.owners = np.repeat(range(len(model.feet)), [4 if foot.sole else 1 for foot in model.feet])  # of points
         label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
         recorded = tuple(name for name in setup.outputs if name not in own)
         known = self.plant.functions
@@ -105,7 +105,8 @@ class _Run:
 
     def given(self, x: np.ndarray, t: float) -> list[Any]:
         k = min(self.step, self.steps - 1)
-        return [*self.plant.parts(x).values(), t, self.dt, *(rows[k] for rows in self.held), *self.constants]
+        times = np.array(t), np.array(self.dt)  # arrays are taken without a look
+        return [*self.plant.parts(x).values(), *times, *(rows[k] for rows in self.held), *self.constants]
 
     def situation(self, x: np.ndarray, t: float) -> tuple[Situation, Any]:
         """And what else the program gives."""
@@ -263,7 +264,7 @@ class _Run:
             if (before.mode[i] is None) != (after.mode[i] is None):
                 now[i] = "stick" if after.mode[i] is None else "slip"
         for i, what in sorted(now.items()):
-            self.events.append(Event(before.t, what, feet[i].name, lost if what == "touchdown" else 0.0))
+            self.events.append(Event(float(before.t), what, feet[i].name, lost if what == "touchdown" else 0.0))
             lost = 0.0 if what == "touchdown" else lost
 
     def diverged(self, state: _State) -> DivergedError:
@@ -295,8 +296,9 @@ class _Run:
         on, total = np.zeros(len(self.model.feet)), np.zeros((len(self.model.feet), 6))
         for i, k in enumerate(self.owners):
             on[k] = max(on[k], float(i in state.mode))
-            centre = np.mean([p for p, owner in zip(here.p, self.owners, strict=True) if owner == k], axis=0)
-            total[k] += [*forces[i], *np.cross(here.p[i] - centre, forces[i])]
+            if i in state.mode:
+                centre = here.p[self.owners == k].mean(axis=0)
+                total[k] += [*forces[i], *np.cross(here.p[i] - centre, forces[i])]
         found = self.record(*self.given(state.x, state.t))
         row = {name: getattr(found, name) for name in found._fields}
         independent = list(self.plant.model.mobility.independent)

@@ -53,7 +53,7 @@ class Plant:
 
     # -- the state -------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, initial.shape) for name, initial in self.memory.items()]
