@@ -183,7 +183,7 @@ class Ground:
     ) -> tuple[Mode, np.ndarray]:
         """The mode in which nothing pulls, sinks or leaves its cone, and the solution there."""
         mode = {i: d for i, d in start.items() if i not in {*without}}
-        again = dict.fromkeys(start, 0)
+        again = {i: 2 * (i in {*without}) for i in start}  # what just left is not taken back before it has sunk
         for _ in range(10 * len(start) + 10):
             x, forces = solve(mode)
             least = -SMALL * max(1.0, np.abs(forces).max(initial=0.0))
