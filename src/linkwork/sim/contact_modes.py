@@ -115,8 +115,9 @@ class Ground:
             rates.append(self.friction[i] * forces[i, 2] * yields / max(np.hypot(*here.velocities[i, :2]), TURNS))
         return 1 / max(max(rates), 1e-12)
 
-    def settled(self, here: Situation, touching: Iterable[int], without: Iterable[int] = ()) -> Mode:
-        """Which of the feet that touch the ground and do not rise stay there; ``without``: those that just left it."""
+    def settled(self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int]) -> Mode:
+        """Which of the feet that touch the ground and do not rise push on it. ``idle``: those that did not so far;
+        ``left``: those that just ceased to, which are not taken back before they have sunk."""
         start: Mode = dict.fromkeys(touching)
         for group in self._of(start):
             if self.slides and any(np.hypot(*here.velocities[i, :2]) > SLIDES for i in group):
@@ -125,7 +126,7 @@ class Ground:
         def rising(a: np.ndarray) -> np.ndarray:
             return here.J[:, 2] @ a + here.gamma[:, 2]
 
-        return self._chosen(here, start, without, partial(self.accelerations, here), rising)[0]
+        return self._chosen(here, start, idle, left, partial(self.accelerations, here), rising)[0]
 
     def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
         """Velocities after it."""
@@ -136,7 +137,7 @@ class Ground:
         def solve(mode: Mode) -> tuple[np.ndarray, np.ndarray]:
             return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
 
-        return self._chosen(here, dict.fromkeys(touching), (), solve, lambda v: here.J[:, 2] @ v)[1]
+        return self._chosen(here, dict.fromkeys(touching), (), (), solve, lambda v: here.J[:, 2] @ v)[1]
 
     def room(self, here: Situation, mode: Mode, forces: np.ndarray) -> dict[int, float]:
         """By group, of one that sticks: how far its force is inside the cone, and its moment below what rubbing in a
@@ -179,11 +180,11 @@ class Ground:
         return {i: _direction(around * np.array([-y, x]), np.zeros(2)) for i, (x, y) in zip(group, arms, strict=True)}
 
     def _chosen(
-        self, here: Situation, start: Mode, without: Iterable[int], solve: Solve, rising: Callable
+        self, here: Situation, start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rising: Callable
     ) -> tuple[Mode, np.ndarray]:
         """The mode in which nothing pulls, sinks or leaves its cone, and the solution there."""
-        mode = {i: d for i, d in start.items() if i not in {*without}}
-        again = {i: 2 * (i in {*without}) for i in start}  # what just left is not taken back before it has sunk
+        mode = {i: d for i, d in start.items() if i not in {*idle, *left}}
+        again = {i: 2 * (i in {*left}) for i in start}
         for _ in range(10 * len(start) + 10):
             x, forces = solve(mode)
             least = -SMALL * max(1.0, np.abs(forces).max(initial=0.0))

@@ -236,7 +236,8 @@ class _Run:
         touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
         x, lost = state.x.copy(), 0.0
         parts = self.plant.parts(x)
-        if any(here.velocities[i, 2] < -RISES for i in touching):
+        anew = not gone or any(here.velocities[i, 2] < -RISES for i in touching)
+        if anew:
             v = self.ground.impact(here, touching)
             lost = here.energy(here.v) - here.energy(v)
             parts["v"][:] = v
@@ -246,7 +247,8 @@ class _Run:
         slow = dict.fromkeys((i for kind, i in gone if kind == "touchdown"), BOUNCES)
         staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, RISES)]
         left = [i for kind, i in gone if kind == "lift-off"]
-        mode = self.ground.settled(here, staying, left)
+        idle = [] if anew else [i for i in staying if i not in state.mode and i not in slow]
+        mode = self.ground.settled(here, staying, idle, left)
         stand = state.stand.copy()
         for i, d in mode.items():
             if i not in state.mode or d is not None or state.mode[i] is not None:
