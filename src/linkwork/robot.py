@@ -218,6 +218,13 @@ class Robot:
 
         return grip(self, q, v, tau)
 
+    def standing(self, q: Any = None) -> np.ndarray:
+        """Positions (..., nq) with a floating base at the height at which the lowest foot touches the ground, z = 0;
+        from home, or zero, if not said."""
+        from .sim.feet import standing
+
+        return standing(self.model, q)
+
     # -- motion ----------------------------------------------------------------------------------------------------
 
     def simulate(
@@ -255,7 +262,8 @@ class Robot:
         are in ``command_names``: (n,), (steps, n), a dict by name, or a function of t; zero if nothing is said. A
         controller gives its own, which add to them, by returning {"tau": ..., "commands": ...}, or one of both.
         ``contacts``: which feet are on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: they are held
-        where they are when they come to be; none if not said.
+        where they are when they come to be; none if not said. Or "events": feet touch down, bounce and lift off by
+        themselves, which ``trajectory.events`` tells, but never slide; "coulomb": they slide, too.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", for stiff robots "rosenbrock", or one of your own (``linkwork.add_integrator``); with SciPy
         "dormand-prince" and "implicit", which choose their own steps within ``tolerance``. If it or ``dt`` is not said:

@@ -23,13 +23,14 @@ class ByMultipliers:
     bias: Callable[..., list[Scalar]]
 
     def system(self, model: Model, q: Scalars) -> Multipliers:
-        return Multipliers(LoopEquations.independent(model, q), self._inertia(model, q))
+        return Multipliers(LoopEquations.independent(model, q), self.tree_inertia(model, q))
 
     def supports(self, model: Model, q: Scalars, standing: Standing) -> Supports:
         """The same with feet on the ground."""
-        return Supports(standing, self._inertia(model, q))
+        return Supports(standing, self.tree_inertia(model, q))
 
-    def _inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:
+    def tree_inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:
+        """Of the leading joints."""
         return model.collect_matrix(whole_inertia(self.inertia, model, q))
 
     def net(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches) -> list[Scalar]:

@@ -342,7 +342,8 @@ def _singular(description: Description) -> Iterator[Finding]:
                 f"what it moves has mass {moved.mass:g} kg and inertia {along:g} along its axis, so the inertia matrix"
                 " is singular or indefinite and forward dynamics fails"
             )
-            level = "warning" if joint.role == "active" else "error"  # else its acceleration is always asked for
+            carried = joint.role == "active" or description.feet  # else its acceleration is always asked for
+            level = "warning" if carried else "error"
             yield Finding(level, where, message, f"give link {joint.child!r} mass and inertia, or fix the joint")
         elif not given[joint.child]:
             where = place(description, "link", joint.child)

@@ -54,7 +54,7 @@ class Plant:
 
     # -- the state -------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, initial.shape) for name, initial in self.memory.items()]
@@ -159,6 +159,16 @@ class Plant:
         if not (self.model.coordinates.quaternions or self.held_together):
             return None
         return self._trace("finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work + now.lost))
+
+    @cached_property
+    def ground(self) -> Program:
+        """What the ground meets: see ``events``."""
+        return self._trace("ground", lambda now: SupportedNow(self, now.values).ground)
+
+    @cached_property
+    def functions(self) -> dict[Any, Any]:
+        """Compiled programs, see ``events``."""
+        return {}
 
     def along(self, program: Program) -> Program:
         """The slopes of a program's results along a direction of x: the same inputs, then dx."""

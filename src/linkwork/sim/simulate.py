@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..function import Function, Label
 from . import stability
+from .events import by_events
 from .findings import WARNING, findings
 from .inputs import one_of_names, positive
 from .names import OF_FEET
@@ -49,6 +50,8 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     outputs += ("commands",) if robot.model.commands.size else ()
     outputs += OF_FEET if options.contacts is not None else ()
     outputs += ("loop_rates", "constraint_forces") if robot.model.n_located > robot.nv else ()
+    if isinstance(options.contacts, str):
+        return by_events(robot, q0, v0, dt, steps, options, outputs)
     setup = prepare(robot, q0, v0, steps, dt, options, outputs)
     setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:

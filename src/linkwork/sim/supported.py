@@ -88,6 +88,22 @@ class SupportedNow(ClosedNow):
         before, after = (self.equations.rates(v) for v in (self.rates, self.stepped["v"]))
         return -0.5 * self.dt * dot(self.forces_ahead, [x + y for x, y in zip(before, after, strict=True)])
 
+    @property
+    def ground(self) -> dict[str, Any]:
+        """What the ground meets: see ``events``."""
+        standing, model = self.equations, self.model
+        return {
+            "M": self.method.tree_inertia(self.for_method(model), self.tree[0]),
+            "f": self.net,
+            "J": [*standing.loops.J, *standing.feet.J],
+            "gamma": [*standing.loops.drift(self.tree[1]), *standing.feet.drift(self.tree[1])],
+            "residual": standing.loops.residual,
+            "p": places(model, self.tree[0]),
+            "dq": model.coordinates.rates(self.q, self.rates),
+            "power": self.power(self.tau),
+            **self.memory_rates,
+        }
+
     def output(self, name: str) -> Any:
         if name == CONTACTS:
             return list(self.contacts)

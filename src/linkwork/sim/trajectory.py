@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,20 @@ ENTRIES = {  # of arrays that are the same for every robot
 }
 
 
+@dataclass(frozen=True)
+class Event:
+    """``what``: touchdown, lift-off, slip or stick, of a foot (or ``NAME.k``, a corner of a sole). ``lost``: energy in
+    J that an impact took."""
+
+    t: float
+    what: str
+    foot: str
+    lost: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.foot} {self.what} at t = {self.t:.6g} s" + (f", {self.lost:.3g} J lost" if self.lost else "")
+
+
 class Trajectory:
     """Named arrays over time: ``trajectory.q`` or ``trajectory["q"]``, beside ``t``.
 
@@ -34,7 +49,8 @@ class Trajectory:
     leading axes, ``batch``. ``entries``: the names along the last axis, {"q": ("shoulder", "elbow")}. ``units``: their
     units, {"q": ("rad", "rad")}, for the plots. ``notes``: what one must know to read the numbers.
     ``trajectory[i]`` is a sample of a batch, ``trajectory[2:5]`` some; ``len(trajectory)`` counts the samples along the
-    first axis, 1 for a single motion. Iterating gives the arrays' names.
+    first axis, 1 for a single motion. Iterating gives the arrays' names. ``events``: of feet that touch down, lift off,
+    slip and stick in a simulation by events.
     """
 
     def __init__(
@@ -54,6 +70,7 @@ class Trajectory:
         self.units = {name: tuple(names) for name, names in (units or {}).items() if name in self.entries}
         self.robot, self.method, self.dt, self.notes = robot, method, float(dt), tuple(notes)
         self.batch = self._checked_batch()
+        self.events: tuple[Event, ...] = ()  # of feet, where they come and go by themselves
         self.tape: Any = None  # the way back, see ``pullback``
 
     def _checked_batch(self) -> tuple[int, ...]:

@@ -1,0 +1,219 @@
+"""Which feet stick to the ground, slide or leave it, at one instant: numbers, and choices among them.
+
+With J of the feet that touch, their normal rows n and tangential rows t, and forces F:
+
+  (1)  M a = f + J_loops^T l + sum over feet of J_n^T F_n + J_t^T F_t,   J_loops a = -gamma
+  (2)  one that sticks:   J a = -gamma
+  (3)  one that slides in the direction d:   J_n a = -gamma_n,   F_t = -mu F_n d
+  (4)  all of them push:   F_n >= 0;   those that were left out rise:   J_n a + gamma_n >= 0
+  (5)  those that stick are within the cone:   |F_t| <= mu F_n, of the sum over the feet on one body, and likewise of
+       the moment about their centre of pressure
+
+Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of feet that come down. Forces that the motion
+does not tell are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
+farthest outside its cone, and taking back what would sink, until nothing is left to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+DEPENDENT = 1e-10  # of the largest singular value: equations with less follow from others
+SMALL = 1e-9  # of the largest force, impulse or acceleration: less is none
+SLIDES = 1e-8  # m/s along the ground: slower is no sliding
+TURNS = 5e-3  # m/s: slower sliding keeps its direction, since friction would turn the velocity faster than it is followed
+RISES = 1e-8  # m/s along the normal: slower stays on the ground
+BOUNCES = 1e-4  # m/s: slower ones, of which there are more and more in a finite time, are none
+
+Mode = dict[int, np.ndarray | None]  # feet on the ground -> the direction in which each slides, None of one that sticks
+Solve = Callable[[Mode], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A state as the ground meets it: of the loops J and gamma, of the feet J (feet, 3, n), gamma (feet, 3)."""
+
+    M: np.ndarray
+    f: np.ndarray
+    v: np.ndarray
+    J_loops: np.ndarray
+    gamma_loops: np.ndarray
+    J: np.ndarray
+    gamma: np.ndarray
+    p: np.ndarray  # (feet, 3): where they are
+
+    @cached_property
+    def velocities(self) -> np.ndarray:
+        """Of the feet (feet, 3)."""
+        return self.J @ self.v
+
+    def energy(self, v: np.ndarray) -> float:
+        return 0.5 * float(v @ self.M @ v)
+
+    def solved(
+        self, mode: Mode, friction: np.ndarray, force: np.ndarray, loops: np.ndarray, feet: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """x with M x = force + those of loops and feet, J x as told; and the forces on the feet (feet, 3)."""
+        rows, columns, wanted, places = [*self.J_loops], [*self.J_loops], [*loops], []
+        for i, d in mode.items():
+            if d is None:
+                rows, columns, wanted = rows + [*self.J[i]], columns + [*self.J[i]], wanted + [*feet[i]]
+                places += [(i, np.eye(3)[k]) for k in range(3)]
+            else:  # (3)
+                push = np.array([*(-friction[i] * d), 1.0])
+                rows, columns, wanted = [*rows, self.J[i, 2]], [*columns, push @ self.J[i]], [*wanted, feet[i, 2]]
+                places.append((i, push))
+        forces = np.zeros((len(self.J), 3))
+        if not rows:
+            return np.linalg.solve(self.M, force), forces
+        A, B = np.array(rows), np.array(columns).T
+        M = self.M
+        try:
+            free = np.linalg.solve(M, np.column_stack([force, B]))
+        except np.linalg.LinAlgError:  # links without inertia, which the ground and the loops carry
+            M = M + A.T @ A
+            free = np.linalg.solve(M, np.column_stack([force + A.T @ np.array(wanted), B]))
+        phi = np.linalg.lstsq(A @ free[:, 1:], np.array(wanted) - A @ free[:, 0], rcond=DEPENDENT)[0]
+        for (i, direction), value in zip(places, phi[len(self.J_loops) :], strict=True):
+            forces[i] += value * direction
+        return free[:, 0] + free[:, 1:] @ phi, forces
+
+    def correction(self, mode: Mode, residual: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """The lightest step that takes the residual of the loops, and how far feet are ``off`` (feet, 3), away."""
+        held = np.zeros_like(self.f)
+        return -self.solved(mode, np.zeros(len(self.J)), held, residual, off)[0]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What it makes of the feet. ``groups``: those on one body, which slide together or not at all: of points that one
+    body holds together, single forces are a matter of choice, and only their sum and their moment are known."""
+
+    friction: np.ndarray
+    restitution: np.ndarray
+    groups: list[list[int]]
+    slides: bool
+
+    def accelerations(self, here: Situation, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+        """a, and the forces on the feet."""
+        return here.solved(mode, self.friction, here.f, -here.gamma_loops, -here.gamma)  # (1) (2) (3)
+
+    def directions(self, here: Situation, mode: Mode) -> Mode:
+        """Sliding goes on along the velocity there is."""
+        return {i: None if d is None else _direction(here.velocities[i, :2], d, TURNS) for i, d in mode.items()}
+
+    def pace(self, here: Situation, mode: Mode, forces: np.ndarray) -> float:
+        """Seconds in which friction may turn a velocity along the ground."""
+        rates = [0.0]
+        for i in (i for i, d in mode.items() if d is not None):
+            along = here.J[i, :2]
+            yields = np.linalg.norm(along @ np.linalg.solve(here.M, along.T), 2)  # 1/kg
+            rates.append(self.friction[i] * forces[i, 2] * yields / max(np.hypot(*here.velocities[i, :2]), TURNS))
+        return 1 / max(max(rates), 1e-12)
+
+    def settled(self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int]) -> Mode:
+        """Which of the feet that touch the ground and do not rise push on it. ``idle``: those that did not so far;
+        ``left``: those that just ceased to, which are not taken back before they have sunk."""
+        start: Mode = dict.fromkeys(touching)
+        for group in self._of(start):
+            if self.slides and any(np.hypot(*here.velocities[i, :2]) > SLIDES for i in group):
+                start |= {i: _direction(here.velocities[i, :2], np.zeros(2)) for i in group}
+
+        def rising(a: np.ndarray) -> np.ndarray:
+            return here.J[:, 2] @ a + here.gamma[:, 2]
+
+        return self._chosen(here, start, idle, left, partial(self.accelerations, here), rising)[0]
+
+    def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
+        """Velocities after it."""
+        after = np.zeros_like(here.velocities)
+        back = -self.restitution * here.velocities[:, 2]
+        after[:, 2] = np.where(back > BOUNCES, back, 0.0)
+
+        def solve(mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+            return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
+
+        return self._chosen(here, dict.fromkeys(touching), (), (), solve, lambda v: here.J[:, 2] @ v)[1]
+
+    def room(self, here: Situation, mode: Mode, forces: np.ndarray) -> dict[int, float]:
+        """By group, of one that sticks: how far its force is inside the cone, and its moment below what rubbing in a
+        circle would give; the smaller one."""
+        found = {}
+        for group in self._of(mode):
+            if mode[group[0]] is None:
+                pushes, c = forces[group], self._centre(here, group, forces)
+                limits, arms = self.friction[group] * pushes[:, 2], here.p[group, :2] - c
+                force = limits.sum() - np.hypot(*pushes[:, :2].sum(axis=0))
+                turn = limits @ np.hypot(*arms.T) - abs(_cross(arms, pushes).sum())
+                found[group[0]] = force if len(group) == 1 else min(force, turn / max(np.hypot(*arms.T).max(), 1e-12))
+        return found
+
+    def sliding(self, here: Situation, mode: Mode, directions: Mode) -> dict[int, float]:
+        """By group, of one that slides: the speed along directions of before."""
+        found = {}
+        for group in self._of(mode):
+            if mode[group[0]] is not None:
+                found[group[0]] = float(sum(here.velocities[i, :2] @ directions[i] for i in group))
+        return found
+
+    def _of(self, mode: Iterable[int]) -> list[list[int]]:
+        on = {*mode}
+        return [found for group in self.groups if (found := [i for i in group if i in on])]
+
+    def _centre(self, here: Situation, group: list[int], forces: np.ndarray) -> np.ndarray:
+        """Of pressure."""
+        weights = np.maximum(forces[group, 2], 1e-12)
+        return weights @ here.p[group, :2] / weights.sum()
+
+    def _released(self, here: Situation, group: list[int], forces: np.ndarray) -> Mode:
+        """The group as it begins to slide: against its force, or in a circle against its moment."""
+        pushes, c = forces[group], self._centre(here, group, forces)
+        total, arms = pushes[:, :2].sum(axis=0), here.p[group, :2] - c
+        limits = self.friction[group] * pushes[:, 2]
+        if np.hypot(*total) >= limits.sum():
+            return dict.fromkeys(group, -total / np.hypot(*total))
+        around = -np.sign(_cross(arms, pushes).sum())
+        return {i: _direction(around * np.array([-y, x]), np.zeros(2)) for i, (x, y) in zip(group, arms, strict=True)}
+
+    def _chosen(
+        self, here: Situation, start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rising: Callable
+    ) -> tuple[Mode, np.ndarray]:
+        """The mode in which nothing pulls, sinks or leaves its cone, and the solution there."""
+        mode = {i: d for i, d in start.items() if i not in {*idle, *left}}
+        again = {i: 2 * (i in {*left}) for i in start}
+        for _ in range(10 * len(start) + 10):
+            x, forces = solve(mode)
+            least = -SMALL * max(1.0, np.abs(forces).max(initial=0.0))
+            pulling = {i: forces[i, 2] for i in mode if forces[i, 2] < least}
+            if pulling:
+                del mode[min(pulling, key=pulling.__getitem__)]                       # (4)
+                continue
+            room = self.room(here, mode, forces) if self.slides else {}
+            if room and min(room.values()) < least:
+                first = min(room, key=room.__getitem__)
+                group = next(group for group in self._of(mode) if group[0] == first)
+                mode |= self._released(here, group, forces)                           # (5)
+                continue
+            rate = rising(x)
+            sinking = {i: rate[i] for i in start if i not in mode and again[i] < 2}
+            sinking = {i: value for i, value in sinking.items() if value < -SMALL * max(1.0, np.abs(rate).max())}
+            if not sinking:
+                return mode, x
+            i = min(sinking, key=sinking.__getitem__)
+            again[i] += 1
+            beside = next((mode[k] for group in self.groups if i in group for k in group if k in mode), start[i])
+            mode[i] = beside                                                          # (4)
+        return mode, solve(mode)[0]
+
+
+def _direction(velocity: np.ndarray, otherwise: np.ndarray, above: float = SLIDES) -> np.ndarray:
+    speed = float(np.hypot(*velocity))
+    return velocity / speed if speed > above else otherwise
+
+
+def _cross(arms: np.ndarray, pushes: np.ndarray) -> np.ndarray:
+    return arms[:, 0] * pushes[:, 1] - arms[:, 1] * pushes[:, 0]

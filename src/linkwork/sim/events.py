@@ -1,0 +1,337 @@
+"""A motion on feet that touch down, stick, slide and lift off by themselves, each at its own time inside a step.
+
+Between two events the set of feet on the ground stays, and the motion is smooth: a step by a table of Runge and Kutta,
+after which feet that stick are put where they stand, and the height of those that slide to zero. An event is a number
+that has become negative after a step: the height of a foot in the air, the force along the normal of one on the ground,
+its distance from the cone, the speed along the direction in which it slid. The step is then taken as far as the first
+of them is zero. Soles are their four corners here, so they may tip over an edge.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..codegen.schemes import RungeKutta
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
+from ..function import Function, Label
+from ..model import Model
+from .contact_modes import BOUNCES, RISES, SLIDES, SMALL, Ground, Mode, Situation
+from .feet import on_corners
+from .findings import WARNING, findings
+from .inputs import one_of_names
+from .integrators import INTEGRATORS
+from .names import entries
+from .now import MEMORY
+from .options import Options
+from .setup import Setup, prepare
+from .trajectory import Event, Trajectory
+from .transition import NUMBERS
+
+KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: feet never slide, or do
+TOUCH = 1e-10  # m: what is lower has gone through the ground
+NEAR = 1e-8  # m: what is not higher touches it
+BELOW = 1e-6  # m: feet that begin so deep are a mistake
+MOST = 1000  # events in a step
+FEW = 6  # events that a note tells
+USER = 5  # whoever calls Robot.simulate, on the stack above
+
+Indicator = tuple[str, int]
+
+
+def by_events(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options, outputs: Sequence[str]) -> Trajectory:
+    """One motion; ``outputs``: what is recorded beside contacts and their forces."""
+    kind = one_of_names("choice of contacts", options.contacts, KINDS)
+    method = one_of_names("method of simulation", options.method or "rk4", INTEGRATORS)
+    scheme = INTEGRATORS[method].scheme
+    if not isinstance(scheme, RungeKutta):
+        own = [name for name, each in INTEGRATORS.items() if isinstance(each.scheme, RungeKutta)]
+        message = f"{method} does not stop at events"
+        raise UnsupportedError(message, where="contacts", expected=f"one of: {', '.join(own)}", fix="method='rk4'")
+    if "corners" not in robot.plants:
+        robot.plants["corners"] = type(robot)(on_corners(robot.model))
+    points = robot.plants["corners"]
+    start = replace(options, contacts=np.ones(len(points.model.feet)), method=method)
+    setup = prepare(points, q0, v0, steps, dt, start, outputs)
+    if setup.batched:
+        fix = "robot.rollout takes batches, and a schedule of contacts"
+        raise LinkworkError("simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix=fix)
+    run = _Run(robot.model, setup, scheme, dt, steps, options, kind == "coulomb")
+    return run.trajectory(method, robot.model.name)
+
+
+@dataclass
+class _State:
+    """Of the motion: x of the plant, the feet on the ground and where they stand (feet, 2)."""
+
+    t: float
+    x: np.ndarray
+    mode: Mode
+    stand: np.ndarray
+
+
+class _Run:
+    def __init__(
+        self, model: Model, setup: Setup, scheme: RungeKutta, dt: float, steps: int, options: Options, slides: bool
+    ):
+        self.model, self.setup, self.plant, self.scheme = model, setup, setup.plant, scheme
+        self.dt, self.steps, self.options = dt, steps, options
+        feet = self.plant.model.feet
+        bodies = [self.plant.model.frame(foot.frame).body for foot in feet]
+        groups = [[i for i, body in enumerate(bodies) if body == one] for one in dict.fromkeys(bodies)]
+        friction = np.array([min(foot.friction, 1e12) for foot in feet])
+        self.ground = Ground(friction, np.array([foot.restitution for foot in feet]), groups, slides)
+        self.owners = np.repeat(range(len(model.feet)), [4 if foot.sole else 1 for foot in model.feet])  # of points
+        label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
+        recorded = tuple(name for name in setup.outputs if name not in own)
+        known = self.plant.functions
+        for key, program in ((("ground",), lambda: self.plant.ground), (recorded, lambda: self.plant.record(recorded))):
+            if (key, options.backend) not in known:
+                known[key, options.backend] = Function(program(), label=label, backend=options.backend)
+        self.meeting = known[("ground",), options.backend]
+        self.record = known[recorded, options.backend]
+        inputs = setup.inputs
+        self.held = [inputs.held[name][0].reshape(-1, *shape) for name, shape in self.plant.held.items()]
+        self.constants = [inputs.constants[name][0].reshape(shape) for name, shape in self.plant.constants.items()]
+        self.events: list[Event] = []
+        self.step = 0
+
+    # -- the smooth motion -----------------------------------------------------------------------------------------
+
+    def given(self, x: np.ndarray, t: float) -> list[Any]:
+        k = min(self.step, self.steps - 1)
+        times = np.array(t), np.array(self.dt)  # arrays are taken without a look
+        return [*self.plant.parts(x).values(), *times, *(rows[k] for rows in self.held), *self.constants]
+
+    def situation(self, x: np.ndarray, t: float) -> tuple[Situation, Any]:
+        """And what else the program gives."""
+        found, v = self.meeting(*self.given(x, t)), self.plant.parts(x)["v"]
+        loops, feet = len(found.residual), len(self.ground.friction)
+        J, gamma = found.J[loops:].reshape(feet, 3, -1), found.gamma[loops:].reshape(feet, 3)
+        p = found.p.reshape(feet, 3)
+        return Situation(found.M, found.f, v, found.J[:loops], found.gamma[:loops], J, gamma, p), found
+
+    def rates(self, x: np.ndarray, t: float, mode: Mode) -> np.ndarray:
+        here, found = self.situation(x, t)
+        a, forces = self.forces(here, mode)
+        rates = np.zeros_like(x)
+        parts = self.plant.parts(rates)
+        parts["q"][:], parts["v"][:] = found.dq, a
+        for name in self.plant.memory:
+            parts[MEMORY + name][...] = getattr(found, MEMORY + name)
+        if "work" in parts:
+            parts["work"][...] = found.power + float((forces * here.velocities).sum())
+        return rates
+
+    def forces(self, here: Situation, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+        """a, and the forces on the feet."""
+        return self.ground.accelerations(here, self.ground.directions(here, mode))
+
+    def advanced(self, state: _State, h: float) -> _State:
+        """After h seconds in the same mode, on the ground."""
+        slopes = [self.rates(state.x, state.t, state.mode)]
+        for node, place in self.scheme.stages:
+            x = place(state.x, slopes.__getitem__, float(place.share) * h, NUMBERS)
+            slopes.append(self.rates(x, state.t + node * h, state.mode))
+        x = self.scheme.step(state.x, slopes.__getitem__, float(self.scheme.step.share) * h, NUMBERS)
+        return self.placed(replace(state, t=state.t + h, x=x))
+
+    def placed(self, state: _State) -> _State:
+        """With feet where they stand, closed loops, velocities that suit both, and unit quaternions."""
+        x, coordinates = state.x.copy(), self.plant.model.coordinates
+        parts = self.plant.parts(x)
+        parts["q"][:] = coordinates.normalised(parts["q"].tolist())
+        if not (state.mode or self.plant.model.loops):
+            return replace(state, x=x)
+        here, found = self.situation(x, state.t)
+        off = here.p - np.column_stack([state.stand, np.zeros(len(here.p))])
+        parts["q"][:] = self.plant.model.moved(parts["q"].tolist(), here.correction(state.mode, found.residual, off).tolist())
+        rates = here.J_loops @ here.v
+        parts["v"][:] += here.correction(state.mode, rates, here.velocities)
+        return replace(state, x=x)
+
+    # -- events ----------------------------------------------------------------------------------------------------
+
+    def indicators(self, state: _State, directions: Mode) -> dict[Indicator, float]:
+        """Numbers that are negative where an event has gone by. ``directions``: of sliding, at the beginning."""
+        here, _ = self.situation(state.x, state.t)
+        found: dict[Indicator, float] = {}
+        forces = self.forces(here, state.mode)[1]
+        size = SMALL * max(1.0, np.abs(forces).max(initial=0.0))
+        for i, height in enumerate(here.p[:, 2]):
+            if i not in state.mode:
+                found["touchdown", i] = height / TOUCH
+        found |= {("lift-off", i): forces[i, 2] / size for i in state.mode}
+        if self.ground.slides:
+            found |= {("slip", i): x / size for i, x in self.ground.room(here, state.mode, forces).items()}
+            found |= {("stick", i): x / SLIDES for i, x in self.ground.sliding(here, state.mode, directions).items()}
+        return found
+
+    def through(self, state: _State, h: float) -> _State:
+        """A step, with all events in it."""
+        end = state.t + h
+        for _ in range(MOST):
+            left = end - state.t
+            if left <= 1e-14 * max(1.0, end):
+                return replace(state, t=end)
+            here, _ = self.situation(state.x, state.t)
+            state = replace(state, mode=self.ground.directions(here, state.mode))
+            directions = state.mode
+            if any(d is not None for d in directions.values()):
+                left = min(left, self.ground.pace(here, directions, self.forces(here, directions)[1]))
+            after = self.advanced(state, left)
+            gone = [which for which, value in self.indicators(after, directions).items() if value < -1]
+            if not np.isfinite(after.x).all():
+                raise self.diverged(state)
+            if not gone:
+                state = after
+                continue
+            times = {which: self.located(state, left, which, directions) for which in gone}
+            first = min(times.values())
+            state = self.advanced(state, first) if first else state
+            state = self.met(state, [which for which, time in times.items() if time <= first + 1e-13])
+        raise LinkworkError(
+            "there are too many events in one step",
+            where=f"robot {self.model.name!r}, t = {state.t:g} s",
+            got=f"{MOST}, the last: {self.events[-1]}" if self.events else f"{MOST}",
+            fix="a smaller restitution, or a schedule of contacts",
+        )
+
+    def located(self, state: _State, h: float, which: Indicator, directions: Mode) -> float:
+        """When, within h seconds, the number becomes zero: by false positions (the Illinois way)."""
+
+        def value(s: float) -> float:
+            return self.indicators(self.advanced(state, s), directions)[which]
+
+        a, b = 0.0, h
+        at_a, at_b = self.indicators(state, directions)[which], value(h)
+        while at_a <= 1.0 and b > 1e-12:  # it begins at zero: it may rise first, and come back
+            middle = 0.5 * b
+            if (there := value(middle)) > 1.0:
+                a, at_a = middle, there
+                break
+            b, at_b = middle, there
+        if a == 0.0 and at_a <= 1.0:
+            return 0.0
+        for _ in range(100):
+            s = b - at_b * (b - a) / (at_b - at_a)
+            there = value(s)
+            if there * at_b <= 0:
+                a, at_a = b, at_b
+            else:
+                at_a *= 0.5
+            b, at_b = s, there
+            if abs(there) < 1e-4 or abs(b - a) <= 1e-15 * max(1.0, state.t):  # of what counts as an event
+                break
+        return b
+
+    def met(self, state: _State, gone: Sequence[Indicator]) -> _State:
+        """The state after an event: velocities after an impact, and the feet that stay on the ground."""
+        here, _ = self.situation(state.x, state.t)
+        touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
+        x, lost = state.x.copy(), 0.0
+        parts = self.plant.parts(x)
+        anew = not gone or any(here.velocities[i, 2] < -RISES for i in touching)
+        if anew:
+            v = self.ground.impact(here, touching)
+            lost = here.energy(here.v) - here.energy(v)
+            parts["v"][:] = v
+            if "work" in parts:
+                parts["work"][...] -= lost
+            here, _ = self.situation(x, state.t)
+        slow = dict.fromkeys((i for kind, i in gone if kind == "touchdown"), BOUNCES)
+        staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, RISES)]
+        left = [i for kind, i in gone if kind == "lift-off"]
+        idle = [] if anew else [i for i in staying if i not in state.mode and i not in slow]
+        mode = self.ground.settled(here, staying, idle, left)
+        stand = state.stand.copy()
+        for i, d in mode.items():
+            if i not in state.mode or d is not None or state.mode[i] is not None:
+                stand[i] = here.p[i, :2]
+        after = self.placed(_State(state.t, x, mode, stand))
+        self.tell(state, after, gone, lost)
+        return after
+
+    def tell(self, before: _State, after: _State, gone: Sequence[Indicator], lost: float) -> None:
+        """What has happened to which foot."""
+        feet = self.plant.model.feet
+        now = {i: "touchdown" for kind, i in gone if kind == "touchdown"}
+        now |= {i: "lift-off" for i in before.mode if i not in after.mode}
+        for i in before.mode.keys() & after.mode.keys():
+            if (before.mode[i] is None) != (after.mode[i] is None):
+                now[i] = "stick" if after.mode[i] is None else "slip"
+        for i, what in sorted(now.items()):
+            self.events.append(Event(float(before.t), what, feet[i].name, lost if what == "touchdown" else 0.0))
+            lost = 0.0 if what == "touchdown" else lost
+
+    def diverged(self, state: _State) -> DivergedError:
+        q, v = self.plant.reported(state.x)
+        return DivergedError(
+            f"the motion is not finite after t = {state.t:g} s",
+            where=f"robot {self.model.name!r}",
+            got=f"q = {q}, v = {v}",
+            fix="take a smaller dt, or weaker gains",
+            sample=None, step=self.step, time=state.t, q=q, v=v,
+        )  # fmt: skip
+
+    # -- the whole motion ------------------------------------------------------------------------------------------
+
+    def started(self) -> _State:
+        x = self.setup.x0[0].copy()
+        here, _ = self.situation(x, 0.0)
+        deep = {self.model.feet[self.owners[i]].name: z for i, z in enumerate(here.p[:, 2]) if z < -BELOW}
+        if deep:
+            name = min(deep, key=deep.__getitem__)
+            fix = "q0 = robot.standing(q0) puts the lowest foot on the ground"
+            got = f"foot {name!r} at z = {deep[name]:g} m"
+            raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
+        return self.met(_State(0.0, x, {}, here.p[:, :2].copy()), ())
+
+    def row(self, state: _State) -> dict[str, Any]:
+        here, _ = self.situation(state.x, state.t)
+        a, forces = self.forces(here, state.mode)
+        on, total = np.zeros(len(self.model.feet)), np.zeros((len(self.model.feet), 6))
+        for i, k in enumerate(self.owners):
+            on[k] = max(on[k], float(i in state.mode))
+            if i in state.mode:
+                centre = here.p[self.owners == k].mean(axis=0)
+                total[k] += [*forces[i], *np.cross(here.p[i] - centre, forces[i])]
+        found = self.record(*self.given(state.x, state.t))
+        row = {name: getattr(found, name) for name in found._fields}
+        independent = list(self.plant.model.mobility.independent)
+        return row | {"a": a[independent], "contacts": on, "contact_forces": total.ravel()}
+
+    def trajectory(self, method: str, name: str) -> Trajectory:
+        every, state, rows = self.options.every, self.started(), []
+        self.events.clear()
+        for self.step in range(self.steps + 1):
+            if self.step % every == 0:
+                rows.append(self.row(state))
+            if self.step < self.steps:
+                state = self.through(state, (self.step + 1) * self.dt - state.t)
+        names = [each for each in self.setup.outputs if each in rows[0]]
+        arrays = {each: np.stack([row[each] for row in rows]) for each in names}
+        times = self.dt * every * np.arange(len(rows))
+        notes = [*self.setup.notes, self.told()]
+        for finding in findings(self.model, {"t": times, **{each: x[None] for each, x in arrays.items()}}):
+            warnings.warn(finding, SimulationWarning, stacklevel=USER)
+            notes.append(WARNING + finding)
+        known = entries(self.model, self.plant.memory)
+        about = {"robot": name, "method": method, "dt": self.dt, "notes": notes, "units": self.plant.units}
+        found = Trajectory({"t": times, **arrays}, known, **about)
+        found.events = tuple(self.events)
+        return found
+
+    def told(self) -> str:
+        if not self.events:
+            return "no foot touched down or left the ground"
+        counts = Counter(event.what for event in self.events)
+        first = "; ".join(map(str, self.events[:FEW]))
+        more = f"; and {len(self.events) - FEW} more: trajectory.events" if len(self.events) > FEW else ""
+        return f"events on the ground, {', '.join(f'{n} {what}' for what, n in counts.items())}: {first}{more}"
+
