@@ -1,4 +1,4 @@
-"""Robots with loops, elastic joints and floating bases: linkwork beside Pinocchio's constraint dynamics and aba."""
+"""Robots of every structure (loops, springs, moving bases, beams, wheels, rotors, feet): linkwork beside Pinocchio."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from measure import LINKWORK, ONE_STATE
 from mechanisms import Elastic, Own, four_bar, gough_stewart, in_water
 from peers import CHECKED, agree, pinocchio_batch, pinocchio_call
 from robots import STATES, Case
+from systems import systems
 from timing import Contender, race, ratio
 
 import linkwork
@@ -77,6 +78,12 @@ def structures(rounds: int, budget: float) -> Iterator[dict[str, Any]]:
         error = agree(f"{name}, forward dynamics", expected, function(*inputs))
         peers = pinocchio_call(case, "forward_dynamics"), parallel
         yield measured(name, "forward dynamics", function.label.method, error, function, inputs, peers)
+
+    for system in systems():
+        method = system.function.label.method
+        yield measured(
+            system.robot, system.what, method, system.error, system.function, system.inputs, [system.contender]
+        )
 
 
 def _all(results: Any) -> tuple[np.ndarray, ...]:
