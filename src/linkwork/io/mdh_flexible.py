@@ -72,7 +72,7 @@ def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False) -> Be
         elif key == "stiffening":
             values[key] = tables.name(value, "choice", ("true", "false")) == "true"
         else:
-            values[key] = (_whole if key == "modes" else _nested)(tables, value)
+            values[key] = {"modes": _whole, "damping": _nested}.get(key, _number)(tables, value)
     return _made(tables, node, row, Beam, values)
 
 
@@ -92,6 +92,10 @@ def _whole(tables: Tables, node: yaml.Node) -> int:
     return int(value)
 
 
+def _number(tables: Tables, node: yaml.Node) -> float:
+    return tables.number(node)
+
+
 def _nested(tables: Tables, node: yaml.Node) -> Any:
     """Numbers, and lists of them, and so on."""
     if isinstance(node, yaml.SequenceNode):
@@ -99,7 +103,7 @@ def _nested(tables: Tables, node: yaml.Node) -> Any:
     return tables.number(node)
 
 
-PARTED = {"modes": (FAMILIES, _whole), "moments": (tuple(ACROSS), _nested), "shapes": (FAMILIES, _nested)}  # by axes
+PARTED = {"modes": (FAMILIES, _whole), "moments": (tuple(ACROSS), _number), "shapes": (FAMILIES, _nested)}  # by axes
 
 
 def kind_of(joint: Mapping[str, Any]) -> JointKind:

@@ -50,8 +50,9 @@ class Flexible(JointKind):
         return Flexible(self.material, limp=True)
 
     def transform(self, joint, q):
-        shifts = zip(self.modes.shifts, self.modes.amplitudes(q), strict=True)
-        at = sum((shift * x for shift, x in shifts), self.modes.tip)
+        at: Vector = self.modes.tip
+        for shift, x in zip(self.modes.shifts, self.modes.amplitudes(q), strict=True):
+            at = at + shift * x
         straight = is_zero(at.y) and is_zero(at.z)
         aside = [] if straight else [Pose(Matrix.identity(), Vector(0, at.y, at.z))]
         return (Screw("x", 1, 0, at.x), *aside, *self._turned(q).screws)
