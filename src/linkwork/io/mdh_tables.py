@@ -43,12 +43,8 @@ MODIFIED = ModifiedParameters._fields
 PLACED = (*MODIFIED, "xyz", "rpy")
 STANDARD = ("theta", "d", "a", "alpha")
 DRIVES = NUMBERS | {
-    "K": "stiffness",
-    "rest": "rest",
-    "velocity": "velocity_limit",
-    "effort": "effort_limit",
-    "weight": "weight",
-}
+    "K": "stiffness", "rest": "rest", "velocity": "velocity_limit", "effort": "effort_limit", "weight": "weight",
+}  # fmt: skip
 
 Row = dict[str, yaml.Node]
 Side = tuple[str, Placement]  # a link, and a frame in its joint's frame
