@@ -147,6 +147,5 @@ def _with_fluid(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wren
         return wrenches
     total, motions = dict(wrenches or {}), body_motions(model, q, v, a, Vector())
     for i, A in fluid.items():
-        taken = A @ motions[i].rates
-        total[i] = total[i] - taken if i in total else -taken                                        # (1)
+        total[i] = total.get(i, Force()) - A @ motions[i].rates                                      # (1)
     return total

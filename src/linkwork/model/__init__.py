@@ -35,6 +35,7 @@ from .elastic_drive import ElasticDrive, with_elastic_drives
 from .flexible.beam import Beam
 from .flexible.modal import Modal
 from .flexible.modes import ElasticModes
+from .flexible.station import Station
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Frame, Joint, Loop, Mobility, Model
@@ -70,6 +71,7 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "Placement",
     "Segment",
     "Sliding",
+    "Station",
     "Stribeck",
     "Transmission",
     "Viscous",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -85,6 +85,7 @@ class Beam:
             if np.linalg.cond(angles) > DEPENDENT:
                 fix = "leave one out"
                 self._fail("shapes", "these shapes are not independent", None, "no one a sum of others", fix)
+            self._require("damping", bool(np.isfinite(self.elastic.damping).all()), "ratios far below one")
 
     def __reduce__(self) -> Any:
         return Beam, tuple(getattr(self, each.name) for each in fields(self))  # its functions are made again
@@ -220,18 +221,30 @@ class Beam:
         return cleaned(K)
 
     @cached_property
+    def _products(self) -> list[tuple[int, int]]:
+        """Pairs of modes that together shorten the beam."""
+        shortened = self._shortening(np.ones(1))[:, :, 0] if self.stiffening else np.zeros((0, 0))
+        return [(j, k) for j in range(len(shortened)) for k in range(j, len(shortened)) if shortened[j, k]]
+
+    def _shapes(self, s: np.ndarray) -> np.ndarray:
+        """Of all amplitudes, those of products after those of modes: (amplitudes, points, 3)."""
+        taken = np.zeros((len(self._products), len(s), 3))
+        if self._products:
+            j, k = np.array(self._products).T
+            taken[:, :, 0] = -np.where(j == k, 0.5, 1.0)[:, None] * self._shortening(s)[j, k]
+        return np.concatenate([self.displacements(s), taken])
+
+    def shapes_at(self, s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Shifts by the amplitudes and turns by the modes at one point: (amplitudes, 3) and (modes, 3)."""
+        return self._shapes(np.array([s]))[:, 0], self.turns(np.array([s]))[:, 0]
+
+    def undamped(self) -> Beam:
+        return replace(self, damping=0.0)
+
+    @cached_property
     def elastic(self) -> ElasticModes:
         points, weights = gauss()
-        n, end = len(self._names), np.ones(1)
-        shifts, tips = self.displacements(points), self.displacements(end)[:, 0]
-        products = [(j, k) for j in range(n) for k in range(j, n)] if self.stiffening else []
-        products = [pair for pair in products if self._shortening(end)[pair][0]]
-        if products:
-            j, k = np.array(products).T
-            half = np.where(j == k, 0.5, 1.0)[:, None]
-            taken, at_tip = np.zeros((len(j), len(points), 3)), np.zeros((len(j), 3))
-            taken[:, :, 0], at_tip[:, :1] = -half * self._shortening(points)[j, k], -half * self._shortening(end)[j, k]
-            shifts, tips = np.concatenate([shifts, taken]), np.concatenate([tips, at_tip])
+        n, shifts, (tips, turns) = len(self._names), self._shapes(points), self.shapes_at(1.0)
         along = np.zeros((len(points), 3))
         along[:, 0] = self.length * points
         twists = self.turns(points)[:, :, 0]
@@ -249,7 +262,7 @@ class Beam:
             turning=tuple(name == "twist" for name, _ in self._names),
             tip=vectors(np.array([[self.length, 0.0, 0.0]]))[0],
             shifts=vectors(tips),
-            turns=vectors(self.turns(end)[:, 0]),
+            turns=vectors(turns),
             S=vectors(self.mass * np.einsum("apc,p->ac", shifts, weights)),
             B=matrices(self.mass * np.einsum("pc,apd,p->acd", along, shifts, weights)),
             C=tuple(map(matrices, C)),
@@ -257,5 +270,5 @@ class Beam:
             section=of_rows(cleaned(self.around * np.einsum("jp,kp,p->jk", twists, twists, weights))),
             stiffness=of_rows(self._stiffness),
             damping=of_rows(cleaned(D)),
-            products=tuple(products),
+            products=tuple(self._products),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -75,6 +75,9 @@ class Modal:
             self._fail("stiffness", "modes without stiffness", K.tolist(), "a symmetric matrix, positive definite")
         if not are_ratios(self.damping, n):
             self._fail("damping", "these are not damping ratios", self.damping, f"one number, or {n}, not negative")
+        with np.errstate(all="ignore"):
+            if not np.isfinite(self.elastic.damping).all():
+                self._fail("damping", "these modes are damped beyond all numbers", self.damping, "SI units")
 
     def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
         raise ModelError(message, where=f"modal.{name}", got=got, expected=expected, fix=fix)
@@ -105,6 +108,9 @@ class Modal:
         shift, turn = (d @ np.asarray(each, float) for each in (self.shifts, self.turns))
         s = s[:, None]
         return s * tip + s**2 * (3 - 2 * s) * shift + s**2 * (s - 1) * np.cross(turn, tip)
+
+    def undamped(self) -> Modal:
+        return replace(self, damping=0.0)
 
     @cached_property
     def elastic(self) -> ElasticModes:
