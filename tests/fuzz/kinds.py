@@ -49,6 +49,27 @@ drives: [{joint: ball, role: passive, Fv: 0.2}, {joint: box, Fv: 0.1}, {joint: c
 frames: [{name: hand, link: hand, rpy: [0, 0.3, 0]}]
 home: {ball: [0, 0, 1, 0], slab: [0.1, 0.2, 90 deg], cross: [0.1, 0.2], lid: [0, 0, 1, 0, 0, 0, 1]}
 """
+BENDING = b"""
+name: bending
+joints:
+  - {name: hub, link: hub}
+  - name: bend
+    link: tip
+    d: 0.1
+    flexible: {length: 0.5, density: 2710, area: 1e-4, youngs: 7e10, shear: 2.7e10, moments: {y: 2e-10, z: 8e-10},
+      modes: {y: 2, twist: 1}, damping: [0.01, 0.02, 0.01], polar: 1e-9, torsion: 3e-10, stiffening: true}
+  - name: other
+    link: end
+    parent: hub
+    flexible: {length: 1, density: 1, area: 1, youngs: 5, moments: [1, 2], shapes: {z: [[0, 0, 3, -1], [0, 0, 0, 1]]}}
+  - name: found
+    link: far
+    flexible:
+      modal: {tip: [1, 0, 0], shifts: [[0, 1, 0]], turns: [[0, 0, 1]], first: [[0, 0.3, 0]], frequencies: [2],
+        second: [[[0, 0.2, 0], [0, 0, 0], [0, 0, 0]]], products: [[[[0, 0, 0], [0, 0.25, 0], [0, 0, 0]]]]}
+links: [{link: hub, M: 1, central: [0.1, 0.1, 0.1]}, {link: far, M: 1, central: [0.1, 0.1, 0.1]}]
+home: {bend: [0.01, 0, 0.1]}
+"""
 BODY = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>'
 OBJECTS = f"""<robot name="objects"><link name="world"/><link name="slab">{BODY}</link><link name="arm">{BODY}</link>
 <link name="box">{BODY}</link>
@@ -253,6 +274,7 @@ KINDS = {
     ),
     "tree": Kind(bundled("planar2r", "puma560", "flexible-arm", "eel"), yaml_robot),
     "kinds of joints": Kind(lambda _: [{"robot.yaml": KINDS_OF_JOINTS}], yaml_robot),
+    "links that bend": Kind(lambda _: [{"robot.yaml": BENDING}], yaml_robot),
     "standard": Kind(lambda _: [{"robot.yaml": STANDARD}], yaml_robot),
     "loops": Kind(bundled("four-bar", "slider-crank", "parallelogram", "spatial-7r"), yaml_robot),
     "parallel": Kind(bundled("3rpr", "delta", "hybrid-3rpr", "gough-stewart"), yaml_robot),

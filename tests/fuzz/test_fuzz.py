@@ -17,7 +17,7 @@ SECONDS = float(os.environ.get("LINKWORK_FUZZ_SECONDS", 0))
 WORKER = Path(__file__).parent / "worker.py"
 CASES = 150  # of each kind
 GROUPS = {
-    "robots": ("urdf", "mjcf", "tree", "kinds of joints", "standard"),
+    "robots": ("urdf", "mjcf", "tree", "kinds of joints", "standard", "links that bend"),
     "loops": ("structure", "loops", "parallel"),
     "others": ("study", "parameters", "function"),
     "logs": ("log npz", "log csv", "log parquet", "log txt"),

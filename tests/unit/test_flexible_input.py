@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.errors import ModelError
+from linkwork.errors import LinkworkError, ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.model import Beam, Modal, build, check, describe
 from linkwork.model.flexible.shapes import bending, root
-from support.evaluate import assert_close, evaluate
+from support.evaluate import assert_close, derivative, evaluate
 from support.flexible_robots import bending_tree, bent_state
 
 BEAM = "length: 0.5, density: 2710, area: 1e-4, youngs: 7.1e10, shear: 2.7e10, moments: {y: 2e-10, z: 8e-10}"
@@ -169,6 +169,57 @@ def test_locked_where_it_is_bent():
 def without_springs(model):
     bodies = (replace(body, joint=replace(body.joint, kind=body.joint.kind.limp())) for body in model.bodies)
     return replace(model, bodies=tuple(bodies))
+
+
+STATIONS = """
+  - {name: middle, link: middle, flexible: {along: bend, at: 0.5}}
+  - {name: camera, link: camera, parent: middle, d: 0.1}
+"""
+
+
+@pytest.mark.parametrize("stiffening", ["true", "false"])
+def test_places_along_a_beam(stiffening, tmp_path):
+    """A body in the middle of a beam is moved by its modes; one at its end as the tip is."""
+    flexible = f"{BEAM}, modes: {{y: 2, z: 1, twist: 1}}, stiffening: {stiffening}"
+    text = ROBOT.format(flexible, "  - {link: camera, M: 0.3, center: [0.1, 0, 0.02], central: [1e-3, 1e-3, 1e-3]}")
+    robot = linkwork.load(read_mdh(text.replace("links:", STATIONS.strip("\n") + "\nlinks:"), "arm.yaml"))
+    model = robot.model
+    assert model.coordinates.names == ("hub", "bend.y1", "bend.y2", "bend.z1", "bend.twist1", "wrist", "camera")
+    q, v, a = bent_state(model)
+    beam = model.joint(2).kind.material
+    at = evaluate(model, "pose", q, frame="middle")[:3, 3]
+    hub = evaluate(model, "pose", q, frame="hub")
+    root = hub[:3, :3] @ np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
+    point = beam.line(np.array([0.5]), q[1:5])[0]
+    assert_close(at, hub[:3, 3] + hub[:3, 0] * 0.1 + root @ point)
+    tau = evaluate(model, "inverse_dynamics", q, v, a)
+    for method in ("crba-ldl", "crba+newton-euler"):
+        assert_close(evaluate(model, "forward_dynamics", q, v, tau, method=method), a, tolerance=1e-11)
+    with pytest.raises(LinkworkError, match="it does not work with mimic joints"):
+        evaluate(model, "forward_dynamics", q, v, tau, method="aba")
+    power = derivative(lambda x: evaluate(model, "kinetic_energy", x[:7], x[7:]), np.append(q, v), np.append(v, a))
+    power = power + derivative(lambda x: evaluate(model, "potential_energy", x), q, v)
+    assert_close(power, tau @ v, scale=np.abs(tau * v).max())
+    robot.write(tmp_path / "robot.yaml")
+    robot.write(tmp_path / "robot.urdf")
+    copies = [
+        linkwork.load(tmp_path / "robot.yaml"),
+        linkwork.load(tmp_path / "robot.urdf", structure=tmp_path / "robot.loops.yaml"),
+        pickle.loads(pickle.dumps(robot)),
+        linkwork.load(tmp_path / "robot.yaml", lock={"bend": q[1:5].tolist()}),
+    ]
+    for copy in copies[:3]:
+        assert_close(evaluate(copy.model, "inverse_dynamics", q, v, a), tau)
+    assert_close(evaluate(copies[3].model, "pose", np.delete(q, range(1, 5)), frame="middle")[:3, 3], at)
+    same = text.replace("links:", STATIONS.strip("\n").replace("0.5", "1") + "\nlinks:")
+    end = build(read_mdh(same, "arm.yaml"))
+    assert_close(evaluate(end, "jacobian", q, frame="middle"), evaluate(end, "jacobian", q, frame="tip"))
+    for wrong, told in (
+        ("along: wrist", "there is no link that bends"),
+        ("along: bend, at: 2", "no place on the beam"),
+    ):
+        with pytest.raises(ModelError, match=told):
+            read_mdh(text.replace("links:", STATIONS.strip("\n").replace("along: bend, at: 0.5", wrong) + "\nlinks:"))
 
 
 def test_damping_goes_with_friction():

@@ -23,6 +23,10 @@ shorten the beam. The inertia of the straight beam is added to that of the link 
 Results of a finite-element program stand in `flexible: {modal: {tip: [0.5, 0, 0], frequencies: [...], damping: ...,
 shifts: ..., turns: ..., first: ..., second: ..., products: ...}}` (see ``Modal``). There all inertia at rest is the
 link's own.
+
+Another place along the link is a joint like that to its tip, and follows it: `{name: middle, link: middle, flexible:
+{along: bend, at: 0.5}}`, a share of the length; of modal data `{along: bend, tip: ..., shifts: ..., turns: ...}`. Its
+row has no placement, and its link is massless unless `links` says more.
 """
 
 from __future__ import annotations
@@ -35,9 +39,10 @@ import numpy as np
 import yaml
 
 from ..errors import ModelError
-from ..model.description import LinkInertia, Placement
+from ..model.description import LinkInertia, Mimic, Placement
 from ..model.flexible.beam import ACROSS, FAMILIES, Beam
 from ..model.flexible.modal import Modal
+from ..model.flexible.station import Station
 from ..model.joints import JointKind, joint_kind
 
 if TYPE_CHECKING:
@@ -46,10 +51,13 @@ if TYPE_CHECKING:
 NEEDED = {"length": "m", "density": "kg/m^3", "area": "m^2"}
 
 
-def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False) -> Beam | Modal:
+def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False, prefix: str = "") -> Beam | Modal | Station:
+    """``prefix``: of the names of joints."""
     if standard:
         message, fix = "links that bend are read in the modified convention alone", "write modified rows"
         tables.fail(node, message, fix=fix)
+    if isinstance(node, yaml.MappingNode) and any(key.value == "along" for key, _ in node.value):
+        return _read_station(tables, node, prefix)
     own = [each.name for each in fields(Beam)]
     row = tables.mapping(node, ("modal", *own))
     if "modal" in row:
@@ -72,8 +80,26 @@ def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False) -> Be
         elif key == "stiffening":
             values[key] = tables.name(value, "choice", ("true", "false")) == "true"
         else:
-            values[key] = (_whole if key == "modes" else _nested)(tables, value)
+            values[key] = {"modes": _whole, "damping": _nested}.get(key, _number)(tables, value)
     return _made(tables, node, row, Beam, values)
+
+
+def _read_station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
+    row = tables.mapping(node, [each.name for each in fields(Station) if each.name != "material"])
+    tips = {name: joint for name, joint in tables.joints.items() if isinstance(joint.get("flexible"), (Beam, Modal))}
+    own = {name.removeprefix(prefix): name for name in tips if name.startswith(prefix)}
+    along = own[tables.name(row.pop("along"), "link that bends, by its joint", own)]
+    values = {key: (_number if key == "at" else _nested)(tables, value) for key, value in row.items()}
+    return _made(tables, node, row, Station, {"material": tips[along]["flexible"], "along": along, **values})
+
+
+def follow(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node], station: Station) -> None:
+    """Place a joint along the link that bends, by nothing else."""
+    if placed:
+        tables.fail(placed[0], f"its place is that along {station.along!r}", fix="leave its placement out")
+    tip = tables.joints[station.along]
+    root = tip["origin"] @ tip_of(tip["flexible"]).inverse()
+    joint |= {"parent": tip["parent"], "origin": root @ tip_of(station), "mimic": Mimic(station.along)}
 
 
 def _made(tables: Tables, node: yaml.Node, row: Row, kind: Any, values: dict[str, Any]) -> Any:
@@ -92,6 +118,10 @@ def _whole(tables: Tables, node: yaml.Node) -> int:
     return int(value)
 
 
+def _number(tables: Tables, node: yaml.Node) -> float:
+    return tables.number(node)
+
+
 def _nested(tables: Tables, node: yaml.Node) -> Any:
     """Numbers, and lists of them, and so on."""
     if isinstance(node, yaml.SequenceNode):
@@ -99,7 +129,7 @@ def _nested(tables: Tables, node: yaml.Node) -> Any:
     return tables.number(node)
 
 
-PARTED = {"modes": (FAMILIES, _whole), "moments": (tuple(ACROSS), _nested), "shapes": (FAMILIES, _nested)}  # by axes
+PARTED = {"modes": (FAMILIES, _whole), "moments": (tuple(ACROSS), _number), "shapes": (FAMILIES, _nested)}  # by axes
 
 
 def kind_of(joint: Mapping[str, Any]) -> JointKind:
@@ -112,9 +142,9 @@ def tip_of(material: Any) -> Placement:
     return Placement(np.eye(3), np.array(list(material.elastic.tip), float))
 
 
-def written_flexible(material: Beam | Modal) -> dict[str, Any]:
+def written_flexible(material: Beam | Modal | Station) -> dict[str, Any]:
     """What ``read_flexible`` makes the same of."""
-    values = {each.name: getattr(material, each.name) for each in fields(material)}
+    values = {each.name: getattr(material, each.name) for each in fields(material) if each.name != "material"}
     plain = {name: _plain(value) for name, value in values.items()}
     kept = {name: value for name, value in plain.items() if value not in ({}, [], 0.0, False)}
     return {"modal": kept} if isinstance(material, Modal) else kept

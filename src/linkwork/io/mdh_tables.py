@@ -11,12 +11,13 @@ import yaml
 
 from ..errors import ModelError
 from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
+from ..model.flexible.station import Station
 from ..model.joints import JOINT_KINDS, Flexible, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
 from .dh import from_standard_dh
 from .mdh_drives import NUMBERS, read_drive_values
-from .mdh_flexible import kind_of, read_flexible, tip_of
+from .mdh_flexible import follow, kind_of, read_flexible, tip_of
 from .yaml_nodes import Nodes
 
 TABLES = (
@@ -45,12 +46,8 @@ MODIFIED = ModifiedParameters._fields
 PLACED = (*MODIFIED, "xyz", "rpy")
 STANDARD = ("theta", "d", "a", "alpha")
 DRIVES = NUMBERS | {
-    "K": "stiffness",
-    "rest": "rest",
-    "velocity": "velocity_limit",
-    "effort": "effort_limit",
-    "weight": "weight",
-}
+    "K": "stiffness", "rest": "rest", "velocity": "velocity_limit", "effort": "effort_limit", "weight": "weight",
+}  # fmt: skip
 
 Row = dict[str, yaml.Node]
 Side = tuple[str, Placement]  # a link, and a frame in its joint's frame
@@ -89,9 +86,8 @@ class _Own(Mapping[str, str]):
 
 
 class Tables(Nodes):
-    """One file being read, and what its tables have given so far. Fields of
-    each JointDescription stand in ``joints``, with ``origin`` between the joints' frames, and inertias in ``links``;
-    ``distal`` has the links' distal frames in the joints' frames, in the standard convention.
+    """One file being read, and what its tables have given so far: fields of each JointDescription in ``joints``, with
+    ``origin`` between the joints' frames; inertias in ``links``; in the standard convention ``distal`` frames in them.
     """
 
     def __init__(self, source: str):
@@ -232,7 +228,7 @@ class Tables(Nodes):
                 kind = self.kind_of(row)
                 parent = self.parent(row.pop("parent"), scope, numbers) if "parent" in row else carried[-1]
                 self.note_source(row, f"joints.{name}")
-                material = read_flexible(self, row["flexible"], standard) if "flexible" in row else None
+                material = read_flexible(self, row["flexible"], standard, scope.prefix) if "flexible" in row else None
                 joint = self.add_joint(node, name, kind, parent, link, material)
                 added.append(joint)
                 carried.append(link)
@@ -241,7 +237,9 @@ class Tables(Nodes):
                     for column, key in zip(columns, STANDARD, strict=True):
                         column.append(self.number(row[key]) if key in row else 0.0)
                 joint |= self.own_values(node, row, kind)
-                if not standard:
+                if isinstance(material, Station):
+                    follow(self, joint, [row[key] for key in PLACED if key in row], material)
+                elif not standard:
                     base = scope.at if parent == scope.base else Placement()
                     self.stand(joint, base, self.placement(row, node))
         if standard:
@@ -310,9 +308,9 @@ class Tables(Nodes):
             self.give_up(node, "too many links", expected=f"at most {MOST_LINKS:,}")
         joint = {"name": name, "kind": kind, "parent": parent, "child": link, "origin": Placement()}
         if flexible:
-            joint |= {"flexible": flexible, "role": "elastic"}
-        elif joint_kind(kind).free:
-            joint["role"] = "passive"
+            joint["flexible"] = flexible
+        if (flexible and not isinstance(flexible, Station)) or kind_of(joint).free:
+            joint["role"] = "elastic" if flexible else "passive"
         self.joints[name], self.links[link] = joint, None
         return joint
 

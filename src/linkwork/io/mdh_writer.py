@@ -23,6 +23,7 @@ from ..model.description import (
     LoopDescription,
     Placement,
 )
+from ..model.flexible.station import Station
 from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
@@ -160,6 +161,9 @@ def _joint(
 ) -> dict[str, str]:
     origin = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
     row = {"name": _text(joint.name), "link": _text(joint.child), "parent": _text(joint.parent)}
+    if isinstance(joint.flexible, Station):
+        del row["parent"]
+        return sources.added(row | {"flexible": _value(written_flexible(joint.flexible))}, f"joints.{joint.name}")
     if joint.flexible is not None:
         origin = origin @ tip_of(joint.flexible).inverse()
         row["flexible"] = _value(written_flexible(joint.flexible))

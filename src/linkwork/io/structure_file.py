@@ -39,8 +39,9 @@ import yaml
 
 from ..model.contacts import CONTACTS
 from ..model.cut_joints import CUT_JOINTS
-from ..model.description import ROLES, Description, JointDescription, LoopDescription, Placement
+from ..model.description import ROLES, Description, JointDescription, LoopDescription, Mimic, Placement
 from ..model.drive import FrictionLaw
+from ..model.flexible.station import Station
 from ..model.joints import Flexible, JointKind
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
 from .mdh_feet import read_feet, written_feet
@@ -129,6 +130,7 @@ class _Reader(Tables):
                 joint,
                 kind=self.joints[joint.name]["kind"],
                 flexible=self.joints[joint.name]["flexible"],
+                mimic=self.joints[joint.name].get("mimic", joint.mimic),
                 role=self.joints[joint.name].get("role", roles.get(joint.name, joint.role)),
                 weight=weights.get(joint.name, joint.weight),
                 friction=friction.get(joint.name, joint.friction),
@@ -163,7 +165,8 @@ class _Reader(Tables):
             fixed = [name for name, joint in self.joints.items() if not kind_of(joint).nv]
             for name, node in (self.mapping(top["flexible"], fixed) if "flexible" in top else {}).items():
                 material = read_flexible(self, node)
-                self.joints[name] = {"kind": Flexible.name, "flexible": material, "role": "elastic"}
+                own = {"mimic": Mimic(material.along)} if isinstance(material, Station) else {"role": "elastic"}
+                self.joints[name] = {"kind": Flexible.name, "flexible": material, **own}
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"

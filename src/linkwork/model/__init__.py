@@ -38,6 +38,7 @@ from .elastic_drive import ElasticDrive, with_elastic_drives
 from .flexible.beam import Beam
 from .flexible.modal import Modal
 from .flexible.modes import ElasticModes
+from .flexible.station import Station
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .loop_kind import LoopKind
@@ -76,6 +77,7 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "Placement",
     "Segment",
     "Sliding",
+    "Station",
     "Stribeck",
     "Transmission",
     "Viscous",

@@ -178,7 +178,8 @@ def _locked_position(
     if follows is None:
         return None
     if follows.joint in lock:
-        return [follows.multiplier * float(lock[follows.joint]) + follows.offset]
+        given = np.atleast_1d(np.asarray(lock[follows.joint], float))
+        return (follows.multiplier * given + follows.offset).tolist()
     return None if joints[follows.joint].motion.nq else [follows.offset]
 
 

@@ -157,7 +157,8 @@ def _mimics(description: Description) -> Iterator[Finding]:
         if leader is None:
             yield Finding("error", where, f"it follows joint {name!r}, which does not exist", "correct the name")
             continue
-        several = [each for each in (joint, leader) if each.motion.nv > 1]
+        bending = joint.motion.bends and leader.motion.bends  # all modes together
+        several = [each for each in (joint, leader) if each.motion.nv > 1 and not bending]
         if several:
             message = f"{several[0].name!r} is {several[0].kind}: only joints with one freedom follow and are followed"
             yield Finding("error", where, message, "remove its mimic")

@@ -131,7 +131,8 @@ class JointDescription(JointValues):
 
     A joint of kind "flexible" is a link that bends: the child is the tip of the parent's beam ``flexible`` (Beam or
     Modal), which lies along x from its root to the straight tip at ``origin``. Its role is elastic, and its mass and
-    inertia when straight are part of the parent's.
+    inertia when straight are part of the parent's. With a Station it is another place along such a link, and it mimics
+    the joint of the tip.
     """
 
     name: str
@@ -143,11 +144,11 @@ class JointDescription(JointValues):
     mimic: Mimic | None = None
     second_axis: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
     pitch: float = 0.0
-    flexible: Any = None  # Beam or Modal
+    flexible: Any = None  # Beam, Modal or Station
 
     def without_friction(self) -> JointDescription:
-        damped = {"flexible": replace(self.flexible, damping=0.0)} if self.flexible else {}
-        return replace(super().without_friction(), **damped)
+        flexible = self.flexible.undamped() if self.flexible else None
+        return replace(super().without_friction(), flexible=flexible)
 
     @property
     def motion(self) -> JointKind:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,13 +11,15 @@ import numpy as np
 
 from ...errors import ModelError
 from ..description import LinkInertia
-from .modes import ElasticModes, cleaned, matrices, modal_damping, of_rows, vectors
+from .modes import HUGE, ElasticModes, are_ratios, cleaned, matrices, modal_damping, of_rows, vectors
 from .shapes import Shape, bending, gauss, polynomial, twisting
 
 FAMILIES = ("y", "z", "twist", "stretch")
 ACROSS = {"y": "z", "z": "y"}  # bending along y is resisted by the moment about z, the integral of y^2
 MOST_MODES = 30  # of a family
+MOST_PRODUCTS = 8  # modes of a plane whose products stiffen: they are many
 CLAMPED = 1e-9  # of a polynomial's largest coefficient
+DEPENDENT = 1e12  # condition of the shapes' inner products
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +50,20 @@ class Beam:
 
     def __post_init__(self):
         for name in ("length", "density", "area"):
-            self._require(name, getattr(self, name) > 0, "a number above zero")
+            self._require(name, 0 < getattr(self, name) < HUGE, "a number above zero")
         for name in ("youngs", "shear", "polar", "torsion"):
-            self._require(name, getattr(self, name) >= 0, "a number that is not negative")
+            self._require(name, 0 <= getattr(self, name) < HUGE, "a number that is not negative")
         self._require("moments", {*self.moments} <= {*ACROSS}, "{y: ..., z: ...}, in m^4")
-        self._require("moments", all(0 < x < math.inf for x in self.moments.values()), "numbers above zero, in m^4")
+        self._require("moments", all(0 < x < HUGE for x in self.moments.values()), "numbers above zero, in m^4")
         if isinstance(self.modes, int):
             object.__setattr__(self, "modes", {name: self.modes for name in ACROSS if ACROSS[name] in self.moments})
         expected = f"whole numbers from 0 to {MOST_MODES}, of {', '.join(FAMILIES)}"
         counts = self.modes.values()
         self._require("modes", {*self.modes} <= {*FAMILIES} and all(0 <= n <= MOST_MODES for n in counts), expected)
         self._require("shapes", {*self.shapes} <= {*FAMILIES}, f"polynomials of {', '.join(FAMILIES)}")
+        for family, shapes in self.shapes.items():
+            for shape in shapes if isinstance(shapes, Sequence) else (shapes,):
+                self._require_clamped(family, shape)
         fix = "modes: 2 has two exact modes in each plane that has a moment; shapes are polynomials"
         if self.shapes and self.modes:
             self._fail("shapes", "given by `modes` and by `shapes`", None, "one of them", "keep one of them")
@@ -67,15 +71,21 @@ class Beam:
             self._fail("modes", "the beam has no modes", dict(self.modes), "one at least", fix)
         for family in dict.fromkeys(name for name, _ in self._names):
             self._require_stiffness(family)
-        for family, shapes in self.shapes.items():
-            for shape in shapes:
-                self._require_clamped(family, shape)
-        ratios = np.atleast_1d(np.asarray(self.damping, float))
-        fits = ratios.shape in ((1,), (len(self._names),)) and bool((ratios >= 0).all() and (ratios < math.inf).all())
-        self._require("damping", fits, f"a ratio that is not negative, or {len(self._names)}: one for each mode")
-        lengths = np.sqrt(np.diagonal(self._masses))
-        if np.linalg.cond(self._masses / np.outer(lengths, lengths)) > 1e12:
-            self._fail("shapes", "these shapes are not independent", None, "no one a sum of others", "leave one out")
+        expected = f"a ratio that is not negative, or {len(self._names)}: one for each mode"
+        self._require("damping", are_ratios(self.damping, len(self._names)), expected)
+        most = max((len(shapes) for name, shapes in self._families.items() if name in ACROSS), default=0)
+        if self.stiffening and most > MOST_PRODUCTS:
+            fix = "leave out the high ones, which hardly stiffen"
+            self._fail("modes", "too many modes for `stiffening`", most, f"{MOST_PRODUCTS} in a plane at most", fix)
+        with np.errstate(all="ignore"):
+            lengths = np.sqrt(np.diagonal(self._masses))
+            angles = self._masses / np.outer(lengths, lengths)
+            if not (np.isfinite(angles).all() and np.isfinite(self._stiffness).all()):
+                self._fail("length", "its masses or stiffnesses are beyond all numbers", None, "SI units")
+            if np.linalg.cond(angles) > DEPENDENT:
+                fix = "leave one out"
+                self._fail("shapes", "these shapes are not independent", None, "no one a sum of others", fix)
+            self._require("damping", bool(np.isfinite(self.elastic.damping).all()), "ratios far below one")
 
     def __reduce__(self) -> Any:
         return Beam, tuple(getattr(self, each.name) for each in fields(self))  # its functions are made again
@@ -106,9 +116,15 @@ class Beam:
             self._fail("polar" if name == "around" else name, message, None, what, fix)
 
     def _require_clamped(self, family: str, shape: Sequence[float]) -> None:
-        c, order = np.asarray(shape, float), 2 if family in ACROSS else 1
+        try:
+            c, order = np.asarray(shape, float), 2 if family in ACROSS else 1
+        except ValueError:  # lists in lists
+            c, order = np.zeros(0), 1
         most = np.abs(c).max(initial=0.0)
-        if not np.isfinite(c).all() or np.abs(c[:order]).max(initial=0.0) > CLAMPED * most:
+        if c.ndim != 1 or not 0 < len(c) <= MOST_MODES or not most < HUGE:
+            expected = f"a list of at most {MOST_MODES} finite numbers"
+            self._fail("shapes", "this shape is no polynomial", shape, f"{expected}, coefficients of 1, s, s^2, ...")
+        if np.abs(c[:order]).max() > CLAMPED * most:
             held = "0 at s = 0, and its slope too" if order == 2 else "0 at s = 0"
             self._fail("shapes", "this shape is not clamped at the root", list(shape), f"a polynomial that is {held}")
         if not abs(c.sum()) > CLAMPED * most:
@@ -205,18 +221,30 @@ class Beam:
         return cleaned(K)
 
     @cached_property
+    def _products(self) -> list[tuple[int, int]]:
+        """Pairs of modes that together shorten the beam."""
+        shortened = self._shortening(np.ones(1))[:, :, 0] if self.stiffening else np.zeros((0, 0))
+        return [(j, k) for j in range(len(shortened)) for k in range(j, len(shortened)) if shortened[j, k]]
+
+    def _shapes(self, s: np.ndarray) -> np.ndarray:
+        """Of all amplitudes, those of products after those of modes: (amplitudes, points, 3)."""
+        taken = np.zeros((len(self._products), len(s), 3))
+        if self._products:
+            j, k = np.array(self._products).T
+            taken[:, :, 0] = -np.where(j == k, 0.5, 1.0)[:, None] * self._shortening(s)[j, k]
+        return np.concatenate([self.displacements(s), taken])
+
+    def shapes_at(self, s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Shifts by the amplitudes and turns by the modes at one point: (amplitudes, 3) and (modes, 3)."""
+        return self._shapes(np.array([s]))[:, 0], self.turns(np.array([s]))[:, 0]
+
+    def undamped(self) -> Beam:
+        return replace(self, damping=0.0)
+
+    @cached_property
     def elastic(self) -> ElasticModes:
         points, weights = gauss()
-        n, end = len(self._names), np.ones(1)
-        shifts, tips = self.displacements(points), self.displacements(end)[:, 0]
-        products = [(j, k) for j in range(n) for k in range(j, n)] if self.stiffening else []
-        products = [pair for pair in products if self._shortening(end)[pair][0]]
-        if products:
-            j, k = np.array(products).T
-            half = np.where(j == k, 0.5, 1.0)[:, None]
-            taken, at_tip = np.zeros((len(j), len(points), 3)), np.zeros((len(j), 3))
-            taken[:, :, 0], at_tip[:, :1] = -half * self._shortening(points)[j, k], -half * self._shortening(end)[j, k]
-            shifts, tips = np.concatenate([shifts, taken]), np.concatenate([tips, at_tip])
+        n, shifts, (tips, turns) = len(self._names), self._shapes(points), self.shapes_at(1.0)
         along = np.zeros((len(points), 3))
         along[:, 0] = self.length * points
         twists = self.turns(points)[:, :, 0]
@@ -234,7 +262,7 @@ class Beam:
             turning=tuple(name == "twist" for name, _ in self._names),
             tip=vectors(np.array([[self.length, 0.0, 0.0]]))[0],
             shifts=vectors(tips),
-            turns=vectors(self.turns(end)[:, 0]),
+            turns=vectors(turns),
             S=vectors(self.mass * np.einsum("apc,p->ac", shifts, weights)),
             B=matrices(self.mass * np.einsum("pc,apd,p->acd", along, shifts, weights)),
             C=tuple(map(matrices, C)),
@@ -242,5 +270,5 @@ class Beam:
             section=of_rows(cleaned(self.around * np.einsum("jp,kp,p->jk", twists, twists, weights))),
             stiffness=of_rows(self._stiffness),
             damping=of_rows(cleaned(D)),
-            products=tuple(products),
+            products=tuple(self._products),
         )

@@ -10,6 +10,7 @@ import numpy as np
 from ..description import Description, Finding, JointDescription
 from ..loop_checks import place
 from .beam import ACROSS, Beam
+from .station import Station
 
 SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which these beams do not know
 LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
@@ -23,6 +24,9 @@ def check_flexible(description: Description) -> Iterator[Finding]:
         if joint.flexible is None:
             continue
         where = place(description, "joint", joint.name)
+        if isinstance(joint.flexible, Station):
+            yield from _along(where, joint, description)
+            continue
         if joint.role != "elastic":
             yield Finding("error", where, f"its role is {joint.role}, but no motor moves the modes of a link",
                           "make it elastic")  # fmt: skip
@@ -39,6 +43,15 @@ def check_flexible(description: Description) -> Iterator[Finding]:
                 yield Finding("warning", where, message, "the inertia of the straight beam is part of that of the link")
             yield from _slender(where, joint.flexible)
         yield from _large(where, joint, description)
+
+
+def _along(where: str, joint: JointDescription, description: Description) -> Iterator[Finding]:
+    station = joint.flexible
+    leader = next((each for each in description.joints if each.name == station.along), None)
+    fits = leader is not None and leader.parent == joint.parent and isinstance(leader.flexible, type(station.material))
+    if not fits or not joint.mimic or joint.mimic.joint != station.along or joint.motion.nv != leader.motion.nv:
+        message = f"it is a place along {station.along!r}, and does not follow it on the same link"
+        yield Finding("error", where, message, "name the joint to the tip of the link, from its parent")
 
 
 def _slender(where: str, beam: Beam) -> Iterator[Finding]:

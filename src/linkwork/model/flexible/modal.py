@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ..description import LinkInertia
-from .modes import ElasticModes, matrices, modal_damping, of_rows, vectors
+from .modes import HUGE, ElasticModes, are_ratios, matrices, modal_damping, of_rows, vectors
 
 Numbers = Any  # nested tuples or an array
 SAME = 1e-6  # of products of modes, which programs print with few digits
@@ -39,23 +38,23 @@ class Modal:
     damping: Any = 0.0
 
     def __post_init__(self):
-        n = len(np.atleast_1d(np.asarray(self.shifts, object)))
+        n = _size(self.shifts)
         sizes: dict[str, tuple[int, ...]] = {
             "tip": (3,), "shifts": (n, 3), "turns": (n, 3), "first": (n, 3), "second": (n, 3, 3),
             "products": (n, n, 3, 3),
         }  # fmt: skip
-        if len(self.frequencies) and len(self.stiffness):
+        if _size(self.frequencies) and _size(self.stiffness):
             self._fail("frequencies", "given by `frequencies` and by `stiffness`", None, "one of them")
-        if not len(self.frequencies) and not len(self.stiffness):
+        if not _size(self.frequencies) and not _size(self.stiffness):
             fix = "the frequencies of the clamped link, in Hz, as the program prints them"
             self._fail("frequencies", "modes without stiffness", None, "frequencies: [...], or stiffness", fix)
-        sizes |= {"frequencies": (n,)} if len(self.frequencies) else {"stiffness": (n, n)}
+        sizes |= {"frequencies": (n,)} if _size(self.frequencies) else {"stiffness": (n, n)}
         for name, size in sizes.items():
             try:
                 own = np.asarray(getattr(self, name), float)
             except (TypeError, ValueError):
                 own = np.zeros(0)
-            if own.shape != size or not n or not np.isfinite(own).all():
+            if own.shape != size or not n or not (np.abs(own) < HUGE).all():
                 shown = " x ".join(map(str, size)) if n else "one mode at least"
                 self._fail(name, "these numbers do not fit the modes", f"shape {own.shape}", f"finite, {shown}")
         if (np.asarray(self.frequencies, float) <= 0).any():
@@ -66,7 +65,7 @@ class Modal:
         if np.linalg.eigvalsh(self._masses).min() <= 0:
             self._fail("products", "the modal masses are not positive", np.diagonal(self._masses).tolist(), "positive")
         if (
-            len(self.frequencies)
+            _size(self.frequencies)
             and np.abs(self._masses - np.diag(np.diagonal(self._masses))).max() > SAME * np.abs(self._masses).max()
         ):
             fix = "give the stiffness matrix instead"
@@ -74,9 +73,11 @@ class Modal:
                        "stiffness", None, "products whose traces are zero for two modes", fix)  # fmt: skip
         if np.linalg.eigvalsh(K).min() <= 0 or np.abs(K - K.T).max() > SAME * np.abs(K).max():
             self._fail("stiffness", "modes without stiffness", K.tolist(), "a symmetric matrix, positive definite")
-        ratios = np.atleast_1d(np.asarray(self.damping, float))
-        if ratios.shape not in ((1,), (n,)) or not ((ratios >= 0) & (ratios < math.inf)).all():
+        if not are_ratios(self.damping, n):
             self._fail("damping", "these are not damping ratios", self.damping, f"one number, or {n}, not negative")
+        with np.errstate(all="ignore"):
+            if not np.isfinite(self.elastic.damping).all():
+                self._fail("damping", "these modes are damped beyond all numbers", self.damping, "SI units")
 
     def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
         raise ModelError(message, where=f"modal.{name}", got=got, expected=expected, fix=fix)
@@ -87,7 +88,7 @@ class Modal:
 
     @property
     def _stiffness(self) -> np.ndarray:
-        if len(self.stiffness):
+        if _size(self.stiffness):
             return np.asarray(self.stiffness, float)
         return np.diag((2 * np.pi * np.asarray(self.frequencies, float)) ** 2 * np.diagonal(self._masses))
 
@@ -108,9 +109,12 @@ class Modal:
         s = s[:, None]
         return s * tip + s**2 * (3 - 2 * s) * shift + s**2 * (s - 1) * np.cross(turn, tip)
 
+    def undamped(self) -> Modal:
+        return replace(self, damping=0.0)
+
     @cached_property
     def elastic(self) -> ElasticModes:
-        n, K, C = len(self.shifts), self._stiffness, np.asarray(self.products, float)
+        n, K, C = _size(self.shifts), self._stiffness, np.asarray(self.products, float)
         D = modal_damping(self._masses, K, np.broadcast_to(np.asarray(self.damping, float), (n,)))
         return ElasticModes(
             parts=tuple(f"mode{j + 1}" for j in range(n)),
@@ -126,3 +130,7 @@ class Modal:
             stiffness=of_rows(K),
             damping=of_rows(D),
         )
+
+
+def _size(value: Numbers) -> int:
+    return len(np.atleast_1d(np.asarray(value, object)))

@@ -12,6 +12,7 @@ from ...scalar import Scalar
 from ...spatial import Inertia, Matrix, Symmetric, Vector
 
 Scalars = Sequence[Scalar]
+HUGE = 1e100  # beyond this, squares and products overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,15 @@ class ElasticModes:
             h, moments = h + S * x, moments + (B.T + bent) * x
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = moments.rows
         return Inertia(0, h, Symmetric(yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
+
+
+def are_ratios(damping: Any, count: int) -> bool:
+    """Is it a damping ratio for all modes, or one for each?"""
+    try:
+        ratios = np.atleast_1d(np.asarray(damping, float))
+    except (TypeError, ValueError):
+        return False
+    return ratios.shape in ((1,), (count,)) and bool(((ratios >= 0) & (ratios < HUGE)).all())
 
 
 def of_rows(rows: np.ndarray) -> tuple[tuple[float, ...], ...]:

@@ -14,6 +14,7 @@ from .kind import JointKind, Scalars
 if TYPE_CHECKING:
     from ..flexible.beam import Beam
     from ..flexible.modal import Modal
+    from ..flexible.station import Station
 
 RANDOM = 0.03  # of the length, and radians: random deflections are within this share, over the number of the mode
 
@@ -32,7 +33,7 @@ class Flexible(JointKind):
     has_spring = False
     bends = True
 
-    def __init__(self, material: Beam | Modal, limp: bool = False):
+    def __init__(self, material: Beam | Modal | Station, limp: bool = False):
         modes = material.elastic
         still = ((0.0,) * modes.size,) * modes.size
         self.material, self.modes = material, replace(modes, stiffness=still) if limp else modes
@@ -44,14 +45,15 @@ class Flexible(JointKind):
         return Flexible, (self.material, not any(map(any, self.modes.stiffness)))
 
     def undamped(self):
-        return Flexible(replace(self.material, damping=0.0))
+        return Flexible(self.material.undamped())
 
     def limp(self):
         return Flexible(self.material, limp=True)
 
     def transform(self, joint, q):
-        shifts = zip(self.modes.shifts, self.modes.amplitudes(q), strict=True)
-        at = sum((shift * x for shift, x in shifts), self.modes.tip)
+        at: Vector = self.modes.tip
+        for shift, x in zip(self.modes.shifts, self.modes.amplitudes(q), strict=True):
+            at = at + shift * x
         straight = is_zero(at.y) and is_zero(at.z)
         aside = [] if straight else [Pose(Matrix.identity(), Vector(0, at.y, at.z))]
         return (Screw("x", 1, 0, at.x), *aside, *self._turned(q).screws)

@@ -1,0 +1,87 @@
+"""Station: a place along a link that bends, where frames, bodies and loops may be, as at its tip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from .beam import Beam
+from .modal import Modal
+from .modes import HUGE, ElasticModes, matrices, of_rows, vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """Moved by the modes of ``material``, as they move the tip: the joint to it follows the joint ``along``.
+
+    Of a beam it is ``at`` a share of the length. Of modal data ``tip``, ``shifts`` and ``turns`` tell where it is and
+    what each mode does to it, as they do of the tip.
+    """
+
+    material: Beam | Modal
+    along: str
+    at: float = 0.0
+    tip: Any = ()
+    shifts: Any = ()
+    turns: Any = ()
+
+    def __post_init__(self):
+        n = self.material.elastic.size
+        if isinstance(self.material, Beam):
+            if not 0 < self.at <= 1:
+                self._fail("at", "no place on the beam", self.at, "a share of the length, above 0, at most 1")
+            return
+        for name, size in (("tip", (3,)), ("shifts", (n, 3)), ("turns", (n, 3))):
+            try:
+                own = np.asarray(getattr(self, name), float)
+            except (TypeError, ValueError):
+                own = np.zeros(0)
+            if own.shape != size or not (np.abs(own) < HUGE).all():
+                shown = " x ".join(map(str, size))
+                self._fail(name, "these numbers do not fit the modes", f"shape {own.shape}", f"finite, {shown}")
+
+    def _fail(self, name: str, message: str, got: Any, expected: str) -> None:
+        raise ModelError(message, where=f"station.{name}", got=got, expected=expected)
+
+    @property
+    def length(self) -> float:
+        return self.material.length
+
+    @property
+    def inertia(self) -> None:
+        """None: that of the link is at its root."""
+
+    def undamped(self) -> Station:
+        return replace(self, material=self.material.undamped())
+
+    def line(self, s: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Points from the root to it."""
+        return self.material.line(s * (self.at or 1.0), d)
+
+    @cached_property
+    def elastic(self) -> ElasticModes:
+        """The modes without mass and stiffness, which they have at the tip's joint."""
+        own = self.material.elastic
+        n, whole = own.size, len(own.S)
+        if isinstance(self.material, Beam):
+            tip, (shifts, turns) = [self.at * self.material.length, 0.0, 0.0], self.material.shapes_at(self.at)
+        else:
+            tip, shifts, turns = (np.asarray(each, float) for each in (self.tip, self.shifts, self.turns))
+        none = of_rows(np.zeros((n, n)))
+        return replace(
+            own,
+            tip=vectors(np.array([tip], float))[0],
+            shifts=vectors(shifts),
+            turns=vectors(turns),
+            S=vectors(np.zeros((whole, 3))),
+            B=matrices(np.zeros((whole, 3, 3))),
+            C=tuple(matrices(np.zeros((whole, 3, 3))) for _ in range(whole)),
+            spins=vectors(np.zeros((n, 3))),
+            section=none,
+            stiffness=none,
+            damping=none,
+        )
