@@ -114,21 +114,23 @@ def _singular(closeness: np.ndarray) -> Iterator[str]:
 
 
 def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
-    """Contacts that would not hold."""
+    """Contacts that would not hold, with more to say of that which needs the most."""
     every = -(-len(arrays["t"]) // MOST)
     grip = Grip.of(model, arrays["constraint_forces"][:, ::every])
-    told = {"lift off: its plane would have to pull": grip.lifts, "slip": grip.slips}
-    for what, happens in told.items():
-        for k, name in enumerate(grip.names):
-            if (bad := happens[..., k].any(axis=1)).any():
-                sample = int(bad.argmax())
-                at = int(happens[sample, :, k].argmax())
-                needed = np.max(grip.needed[sample, happens[sample, :, k], k])
-                by = f": it needs friction {needed:.2g} and has {grip.friction[k]:g}" if what == "slip" else ""
-                yield (
-                    f"{name} would {what} from t = {arrays['t'][every * at]:g} s on{by}{_of_samples(bad, sample)};"
-                    " in this motion it goes on rolling"
-                )
+    lack = np.where(grip.slips, grip.needed / grip.friction, 0.0)
+    for what, happens, size in (("lift off", grip.lifts, -grip.normal), ("slip", grip.slips, lack)):
+        if not happens.any():
+            continue
+        names = [name for k, name in enumerate(grip.names) if happens[..., k].any()]
+        sample, at, k = np.unravel_index(int(np.argmax(np.where(happens, size, -1.0))), happens.shape)
+        began = arrays["t"][every * int(happens[sample, :, k].argmax())]
+        by = f"needs friction {grip.needed[sample, at, k]:.2g} and has {grip.friction[k]:g}"
+        if what == "lift off":
+            by = f"would be pulled by {-grip.normal[sample, at, k]:.3g} N"
+        yield (
+            f"{', '.join(names)} would {what}: {grip.names[k]} {by}, from t = {began:g} s on"
+            f"{_of_samples(happens.any(axis=(1, 2)), int(sample))}; in this motion it goes on rolling"
+        )
 
 
 def _of_samples(bad: Any, k: int) -> str:
