@@ -10,7 +10,7 @@ from linkwork import ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.structure_file import apply, read_structure, write_structure
-from linkwork.model import check
+from linkwork.model import check, describe
 from support.evaluate import assert_close
 
 CART = """
@@ -157,3 +157,16 @@ rolling: [{name: skate, kind: blade, wheel: {link: link1, alpha: -pi/2}, frictio
     assert not grip.slips.any() and not grip.lifts.any()
     with pytest.raises(linkwork.UnsupportedError, match="touches a plane"):
         linkwork.load("planar2r").grip([0, 0], [0, 0], [0, 0])
+
+
+def test_a_straight_snake_is_singular():
+    """Its axles are parallel: refused as a home, and told of motions that pass."""
+    description = describe(linkwork.load("snake").model)
+    with pytest.raises(ModelError, match="the motors do not tell how the robot rolls there"):
+        linkwork.load(replace(description, home={}, independent=()))
+    robot = linkwork.load("snake")
+    q = np.array(robot.home)
+    q[3:] = 1e-3 * q[3:]
+    assert robot.conditioning(q) < 1e-2
+    with pytest.warns(linkwork.SimulationWarning, match="axles are nearly parallel there, or meet in a point"):
+        robot.simulate(q, duration=0.01, method="rk4")
