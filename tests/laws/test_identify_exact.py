@@ -30,7 +30,7 @@ def assert_found(fit: Fit, truth: linkwork.Robot, x: np.ndarray) -> float:
     own = dict(zip(truth.parameter_names(drives=True), truth.parameter_values(drives=True), strict=True))
     expected = fit.unknowns.matrix @ [own[name] for name in fit.standard]
     kinds = np.array([kind_of(element) for _, element in fit.unknowns.columns])
-    sizes = {kind: np.abs(expected[kinds == kind]).max() for kind in {*kinds}}
+    sizes = {kind: np.abs(expected[kinds == kind]).max() or 1.0 for kind in {*kinds}}
     off = np.abs(x - expected) / [sizes[kind] for kind in kinds]
     worst = int(off.argmax())
     assert off[worst] < SAME, (fit.base.names[worst], x[worst], expected[worst])

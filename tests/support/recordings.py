@@ -26,13 +26,16 @@ def states(robot: linkwork.Robot, count: int, seed: int = 0, reach: float = 3.0)
 
 def _closed(robot: linkwork.Robot, count: int, rng: np.random.Generator, reach: float) -> np.ndarray:
     model, coordinates = robot.model, robot.coordinates
-    independent = list(model.mobility.independent)
-    places = coordinates.places(coordinates.whole(independent).positions.joints)
+    located, rolls = list(model.mobility.located), model.n_located > model.nv
+    places = coordinates.places(coordinates.whole(located).positions.joints)
     steps = np.zeros((3 * count, model.n_leading))
-    steps[:, independent] = rng.uniform(-reach, reach, (len(steps), model.nv))
+    steps[:, located] = rng.uniform(-reach, reach, (len(steps), len(located)))
     moved = np.array([model.moved(robot.home, step) for step in steps.tolist()])
-    found = robot.assemble(moved[:, places], tolerance=1e-13)
-    return found.q[found.solved & (found.conditioning > SURE)][:count]
+    found = robot.assemble(moved[:, places], guess=moved if rolls else None, tolerance=1e-13)
+    good = found.solved & (found.conditioning > SURE)
+    if rolls:
+        good &= robot.conditioning(np.where(good[:, None], found.q, robot.home)) > SURE
+    return found.q[good][:count]
 
 
 def forces(robot: linkwork.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray, **more: Any) -> np.ndarray:

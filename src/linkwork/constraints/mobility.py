@@ -285,6 +285,14 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
     moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
     drivable = tuple(k for k, told in zip(independent, moved, strict=True) if told and joints[k].role != "elastic")
     got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} freedoms"
+    if _rank(G[list(motors)]) < len(motors) <= len(independent) and not all(holding_positions(model)):
+        raise ModelError(
+            "home is a singular position: the motors do not tell how the robot rolls there",
+            where=f"robot {model.name!r}",
+            got=f"{got}, which move together",
+            expected="axles that are not all parallel, nor meet in one point",
+            fix="choose another home position",
+        )
     if _rank(G[list(motors)]) < len(motors) and not redundant:
         raise ModelError(
             "there are more motors than freedoms",

@@ -9,11 +9,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..formulations.quantities import conditioning
 from ..model import Model
 from .grip import Grip
 
 SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
+UNTOLD = 1e-2  # conditioning of the velocities of what rolls
 SINGULAR = 0.03  # of the distance from singular positions at home
 LOOKS = 64  # times of each sample of a batch that are looked at
 FEW = 2  # for limits in short runs, which looking must not make longer
@@ -37,6 +39,9 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
         yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # the last time is among them
     if closeness is not None:
         yield from _singular(closeness)
+    if model.n_located > model.nv and "q" in arrays:
+        every = -(-times // (LOOKS if samples > 1 else ALONE))
+        yield from _undetermined(model, arrays["t"][::every], np.asarray(arrays["q"][:, ::every]))
     if "constraint_forces" in arrays:
         yield from _slips(model, arrays)
 
@@ -113,22 +118,38 @@ def _singular(closeness: np.ndarray) -> Iterator[str]:
         )
 
 
+def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
+    """Of what rolls: where axles are parallel or meet in a point, some joints do not tell how it moves."""
+    with np.errstate(all="ignore"):
+        well = np.broadcast_to(conditioning(model, list(np.moveaxis(q, -1, 0))), q.shape[:-1])
+    if (bad := well < UNTOLD).any():
+        sample, at = np.unravel_index(int(np.nanargmin(well)), well.shape)
+        names = ", ".join(model.coordinates.of_freedoms(model.mobility.independent).names)
+        yield (
+            f"velocities of {names} hardly tell those of the others at t = {t[at]:g} s (conditioning"
+            f" {well[sample, at]:.1g}){_of_samples(bad.any(axis=1), int(sample))}: axles are nearly parallel there, or"
+            " meet in a point, and forces that make these joints move as told become large"
+        )
+
+
 def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
-    """Contacts that would not hold."""
+    """Contacts that would not hold, with more to say of that which needs the most."""
     every = -(-len(arrays["t"]) // MOST)
     grip = Grip.of(model, arrays["constraint_forces"][:, ::every])
-    told = {"lift off: its plane would have to pull": grip.lifts, "slip": grip.slips}
-    for what, happens in told.items():
-        for k, name in enumerate(grip.names):
-            if (bad := happens[..., k].any(axis=1)).any():
-                sample = int(bad.argmax())
-                at = int(happens[sample, :, k].argmax())
-                needed = np.max(grip.needed[sample, happens[sample, :, k], k])
-                by = f": it needs friction {needed:.2g} and has {grip.friction[k]:g}" if what == "slip" else ""
-                yield (
-                    f"{name} would {what} from t = {arrays['t'][every * at]:g} s on{by}{_of_samples(bad, sample)};"
-                    " in this motion it goes on rolling"
-                )
+    lack = np.where(grip.slips, grip.needed / grip.friction, 0.0)
+    for what, happens, size in (("lift off", grip.lifts, -grip.normal), ("slip", grip.slips, lack)):
+        if not happens.any():
+            continue
+        names = [name for k, name in enumerate(grip.names) if happens[..., k].any()]
+        sample, at, k = np.unravel_index(int(np.argmax(np.where(happens, size, -1.0))), happens.shape)
+        began = arrays["t"][every * int(happens[sample, :, k].argmax())]
+        by = f"needs friction {grip.needed[sample, at, k]:.2g} and has {grip.friction[k]:g}"
+        if what == "lift off":
+            by = f"would be pulled by {-grip.normal[sample, at, k]:.3g} N"
+        yield (
+            f"{', '.join(names)} would {what}: {grip.names[k]} {by}, from t = {began:g} s on"
+            f"{_of_samples(happens.any(axis=(1, 2)), int(sample))}; in this motion it goes on rolling"
+        )
 
 
 def _of_samples(bad: Any, k: int) -> str:

@@ -104,7 +104,7 @@ class Study:
 
 def started(model: Model) -> Coordinates:
     """Of the joints whose positions a study gives: those that tell the others."""
-    told = model.coordinates.of_freedoms(model.mobility.independent).joints
+    told = model.coordinates.of_freedoms(model.mobility.located).joints
     return Coordinates(tuple(joint for joint in model.coordinates.joints if joint.name in told))
 
 
@@ -114,4 +114,11 @@ def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
     if not all(q[:, at].any(axis=-1).all() for at in coordinates.quaternions):
         raise LinkworkError("a quaternion of zeros is no orientation", where=f"robot {robot.name!r}, initial.q")
     q = coordinates.normalised(q)
-    return robot.assemble(q).require() if robot.model.loops else q
+    if not robot.model.loops:
+        return q
+    if robot.model.n_located == robot.nv:
+        return robot.assemble(q).require()
+    whole = np.tile(np.array(robot.home), (len(q), 1))  # what rolls has a place, too, which is known in part
+    whole[:, robot.coordinates.places(coordinates.positions.joints)] = q
+    known = robot.coordinates.whole(robot.model.mobility.located).positions.joints
+    return robot.assemble(whole[:, robot.coordinates.places(known)], guess=whole).require()

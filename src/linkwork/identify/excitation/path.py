@@ -59,6 +59,12 @@ class Path:
     def __post_init__(self):
         _refuse(self.robot)
         model = self.robot.model
+        if model.n_located > model.nv:
+            raise UnsupportedError(
+                "a series of positions does not tell where a robot that rolls gets to",
+                where=f"robot {self.robot.name!r}",
+                fix="drive it by a motion of your own, and identify it from what is measured then",
+            )
         motors = model.mobility.motors
         self.freedoms = model.mobility.independent
         if model.loops and len(motors) == model.nv and self._told_by(motors):

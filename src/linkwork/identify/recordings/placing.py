@@ -62,7 +62,7 @@ def _position_names(log: Log, robot: Robot) -> tuple[str, ...]:
     kinds = {
         "all": coordinates.names,
         "motors": coordinates.whole(mobility.motors).names,
-        "independent": coordinates.whole(mobility.independent).names,
+        "independent": coordinates.whole(mobility.located).names,
     }
     return _by_count(log.q.shape[1], kinds, robot, "q")
 
@@ -117,7 +117,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         q = _chosen(q, names, coordinates.names)
         if _closed(robot, q):
             return q, []
-        known = coordinates.whole(mobility.independent)
+        known = coordinates.whole(mobility.located)
         found, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
         return found, [f"loops closed anew from {known.positions}, as the measured positions leave them open", *near]
     if not robot.model.loops:
@@ -127,7 +127,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
             got=", ".join(names), fix="measure them, or load the robot with these joints locked: load(..., lock={...})",
         )  # fmt: skip
     for known, kind in (
-        (coordinates.whole(mobility.independent), None),
+        (coordinates.whole(mobility.located), None),
         (coordinates.whole(mobility.motors), "motors"),
     ):
         if known.names and {*known.names} <= {*names}:

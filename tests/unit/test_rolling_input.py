@@ -1,0 +1,172 @@
+"""What files say of rolling and gears: mistakes that are told, and files that are written as they were read."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork import ModelError
+from linkwork.io.mdh import read_mdh
+from linkwork.io.mdh_writer import write_mdh
+from linkwork.io.structure_file import apply, read_structure, write_structure
+from linkwork.model import check, describe
+from support.evaluate import assert_close
+
+CART = """
+name: cart
+base: {kind: floating, link: body, M: 9, center: [0.1, 0, 0], central: [0.1, 0.1, 0.2]}
+joints:
+  - {name: left, link: left_wheel, parent: body, xyz: [0, 0.2, 0], rpy: [-pi/2, 0, 0]}
+  - {name: right, link: right_wheel, parent: body, xyz: [0, -0.2, 0], rpy: [-pi/2, 0, 0]}
+  - {name: motor, link: rotor, parent: body, xyz: [0.1, 0, 0]}
+links:
+  - {link: left_wheel, M: 0.8, central: [0.002, 0.002, 0.004]}
+  - {link: right_wheel, M: 0.8, central: [0.002, 0.002, 0.004]}
+  - {link: rotor, M: 0.2, central: [1e-4, 1e-4, 2e-4]}
+drives: [{joint: left, role: passive}, {joint: right, role: passive}]
+rolling:
+  - {name: l, wheel: {link: left_wheel}, radius: 0.1, friction: 0.8}
+  - {name: r, wheel: {link: right_wheel}, radius: 0.1}
+  - {kind: glide, wheel: {link: body, xyz: [0.3, 0, -0.1]}, plane: {xyz: [0, 0, 0]}}
+gears:
+  - {name: both, joints: {left: 1, right: 1, motor: -0.5}, offset: 0.25}
+actuation: redundant
+"""
+
+
+def cart(*changes: tuple[str, str]) -> linkwork.Robot:
+    text = CART
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return linkwork.load(read_mdh(text, "cart.yaml"))
+
+
+LEFT, SECOND = "wheel: {link: left_wheel}, radius: 0.1", "{name: r, wheel"
+GLIDE = "  - {kind: glide, wheel: {link: body, xyz: [0.3, 0, -0.1]}, plane: {xyz: [0, 0, 0]}}\n"
+MISTAKES = {
+    "zero radius": ((LEFT, LEFT[:-3] + "0"), ["wheel 'l'", "its radius is 0", "positive"]),
+    "no radius": ((LEFT, LEFT.partition(",")[0]), ["wheel 'l'", "'radius' is missing"]),
+    "radius of a glide": (("kind: glide,", "kind: glide, radius: 0.1,"), ["a glide has no radius", "kind: wheel"]),
+    "negative friction": (("friction: 0.8", "friction: -1"), ["wheel 'l'", "friction is -1"]),
+    "unknown kind": (("kind: glide", "kind: skid"), ["kind of rolling", "'skid'", "glide"]),
+    "unknown link": (("link: left_wheel}, radius", "link: left_weel}, radius"), ["'left_weel'", "left_wheel"]),
+    "unknown joint": (("motor: -0.5", "moter: -0.5"), ["gear 'both'", "'moter' does not exist", "motor"]),
+    "one joint": (("{left: 1, right: 1, motor: -0.5}", "{left: 1}"), ["gear 'both'", "two joints"]),
+    "zero ratio": (("motor: -0.5", "motor: 0"), ["gear 'both'", "ratio of joint 'motor' is 0"]),
+    "a name twice": ((SECOND, "{name: l, wheel"), ["used twice"]),
+    "a wheel that lies flat": (("[0, 0.2, 0], rpy: [-pi/2, 0, 0]", "[0, 0.2, 0]"), ["wheel 'l'", "lies flat", "rpy"]),
+    "not within reach": (
+        ("{link: right_wheel}, radius: 0.1", "{link: right_wheel}, radius: 0.2, plane: {xyz: [0, 0, 0.9]}"),
+        ["the loops cannot be closed", "off its plane by", "radius"],
+    ),
+    "axles that cross": (
+        (
+            GLIDE,
+            GLIDE.replace("glide", "blade").replace("[0.3, 0, -0.1]", "[0.3, 0.1, -0.1], rpy: [0, pi/2, 0]")
+            + GLIDE.replace("glide", "blade").replace("[0.3, 0, -0.1]", "[0.3, -0.1, -0.1], rpy: [0, pi/2, 0]"),
+        ),
+        ["the wheels hold each other fast", "wheel 'l'", "parallel", "omni"],
+    ),
+    "contradicting gears": (
+        ("offset: 0.25}", "offset: 0.25}\n  - {name: other, joints: {left: 2, right: 2, motor: -1}, offset: 0.7}"),
+        ["the loops cannot be closed", "gear 'both'", "offset"],
+    ),
+}
+
+
+@pytest.mark.parametrize("change, parts", MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_told(change, parts):
+    with pytest.raises(ModelError) as error:
+        cart(change)
+    for part in parts:
+        assert part in str(error.value)
+
+
+STEERED = """
+name: synchro
+base: {kind: floating, link: body, M: 9, central: [0.1, 0.1, 0.2]}
+joints:
+  - {name: s1, link: fork1, parent: body, xyz: [0.2, 0, 0]}
+  - {name: w1, link: wheel1, rpy: [-pi/2, 0, 0]}
+  - {name: s2, link: fork2, parent: body, xyz: [-0.1, 0.2, 0]}
+  - {name: w2, link: wheel2, rpy: [-pi/2, 0, 0]}
+  - {name: s3, link: fork3, parent: body, xyz: [-0.1, -0.2, 0]}
+  - {name: w3, link: wheel3, rpy: [-pi/2, 0, 0]}
+links:
+  - {link: wheel1, M: 1, central: [0.002, 0.002, 0.004]}
+  - {link: wheel2, M: 1, central: [0.002, 0.002, 0.004]}
+  - {link: wheel3, M: 1, central: [0.002, 0.002, 0.004]}
+rolling:
+  - {wheel: {link: wheel1}, radius: 0.1}
+  - {wheel: {link: wheel2}, radius: 0.1}
+  - {wheel: {link: wheel3}, radius: 0.1}
+actuation: redundant
+"""
+
+
+def test_steered_wheels_need_gears():
+    """Three wheels that steer apart may go ahead only while they are parallel; together they may go anywhere."""
+    with pytest.raises(ModelError, match="home is a singular position of what rolls") as error:
+        linkwork.load(read_mdh(STEERED))
+    assert "beside it" in str(error.value) and "gears" in str(error.value)
+    robot = linkwork.load(read_mdh(STEERED + "gears: [{joints: {s1: 1, s2: -1}}, {joints: {s1: 1, s3: -1}}]"))
+    assert robot.nv == 2
+
+
+def test_a_wobbling_wheel_is_told():
+    wheel = "wheel: {link: left_wheel, rpy: [0.1, 0, 0]}, radius: 0.1"
+    description = read_mdh(CART.replace(LEFT, wheel))
+    assert any("wobbles" in str(finding) for finding in check(description))
+
+
+def test_files_are_written_as_they_were_read():
+    """YAML, and the side file of a bare tree; planes on the ground and on links, all kinds."""
+    description = read_mdh(CART)
+    plane = replace(description.loops[2], kind="blade", name="skate", second=("rotor", description.loops[0].second[1]))
+    description = replace(description, loops=(*description.loops, replace(plane, first=("body", plane.first[1]))))
+    bare = replace(description, loops=())
+    for again in (read_mdh(write_mdh(description)), apply(bare, read_structure(write_structure(description)))):
+        assert sorted(loop.name for loop in again.loops) == ["both", "glide3", "l", "r", "skate"]
+        for loop in description.loops:
+            other = next(each for each in again.loops if each.name == loop.name)
+            assert (loop.kind, loop.radius, loop.friction, loop.offset) == (
+                other.kind, other.radius, other.friction, other.offset,
+            )  # fmt: skip
+            assert dict(loop.ratios) == dict(other.ratios)
+            for side in ("first", "second"):
+                (link, at), (same, there) = getattr(loop, side), getattr(other, side)
+                assert link == same
+                if not loop.ratios:
+                    assert_close(there.rotation, at.rotation, scale=1)
+                    assert_close(there.translation, at.translation, scale=1)
+
+
+def test_a_plane_need_not_know_the_load():
+    """In a plane nothing tells how it is pressed on."""
+    robot = linkwork.load(read_mdh("""
+name: sledge
+joints: [{name: body, kind: planar}]
+links: [{link: link1, M: 2, center: [0.3, 0, 0], central: [0.1, 0.1, 0.15]}]
+drives: [{joint: body, role: passive}]
+rolling: [{name: skate, kind: blade, wheel: {link: link1, alpha: -pi/2}, friction: 0.5}]
+"""))  # fmt: skip
+    grip = robot.grip(robot.home, [1.0, 1.0], [0, 0])
+    assert np.isnan(grip.normal).all() and abs(grip.across[0]) > 0.1
+    assert not grip.slips.any() and not grip.lifts.any()
+    with pytest.raises(linkwork.UnsupportedError, match="touches a plane"):
+        linkwork.load("planar2r").grip([0, 0], [0, 0], [0, 0])
+
+
+def test_a_straight_snake_is_singular():
+    """Its axles are parallel: refused as a home, and told of motions that pass."""
+    description = describe(linkwork.load("snake").model)
+    with pytest.raises(ModelError, match="the motors do not tell how the robot rolls there"):
+        linkwork.load(replace(description, home={}, independent=()))
+    robot = linkwork.load("snake")
+    q = np.array(robot.home)
+    q[3:] = 1e-3 * q[3:]
+    assert robot.conditioning(q) < 1e-2
+    with pytest.warns(linkwork.SimulationWarning, match="axles are nearly parallel there, or meet in a point"):
+        robot.simulate(q, duration=0.01, method="rk4")
