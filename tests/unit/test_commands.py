@@ -117,7 +117,9 @@ def test_files_keep_them(quadrotor, tmp_path):
     again = linkwork.Function.load(tmp_path / "f.json")
     assert again.label.layouts["commands"] == quadrotor.model.commands
     text = "".join(path.read_text() for path in function.to_c(tmp_path / "c"))
-    assert "commands" in text and "front_left" in text
+    assert "const double commands[4]" in text and "Commands: front_left (N), back_left (N)" in " ".join(
+        text.replace("\n *", "").split()
+    )
 
 
 def test_command_line(quadrotor, run_linkwork, tmp_path):
