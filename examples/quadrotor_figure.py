@@ -67,27 +67,34 @@ def draw(axes, k, width=1.5):
     """The body at a time, its arms twice as long as they are."""
     middle = motion.q[k, :3]
     for arm, color in zip(arms, ("C0", "C3"), strict=True):
-        axes.plot(*(middle + 2 * (arm[k] - middle)).T, color=color, linewidth=width, marker="o", markersize=2 * width)
+        axes.plot(
+            *(middle + 2 * (arm[k] - middle)).T,
+            color=color,
+            linewidth=width,
+            marker="o",
+            markersize=2 * width,
+            clip_on=False,
+        )
 
 
-def space(figure, *place, **more):
-    axes = figure.add_subplot(*place, projection="3d", **more)
+def space(figure, width):
+    axes = figure.add_axes((0, 0, width, 1), projection="3d")
     axes.set(xlim=(-2.2, 2.2), ylim=(-1.3, 1.3), zlim=(0.9, 2.1), xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
-    axes.set_box_aspect((4.4, 2.6, 1.2), zoom=1.25)
+    axes.set_box_aspect((4.4, 2.6, 1.2), zoom=1.15)
     axes.set_zticks([1, 1.5, 2])
     axes.view_init(32, -70)
     return axes
 
 
 matplotlib.style.use(STYLE)
-figure = Figure(figsize=(10, 3.6))
-axes = space(figure, 1, 2, 1)
-axes.plot(*x.T, color="0.6", linewidth=1, label="path")
-axes.plot(*motion.q[:, :3].T, color="C1", linewidth=1, label="flown")
+figure = Figure(figsize=(10, 3.6), layout="none")
+axes = space(figure, 0.55)
+axes.plot(*x.T, color="0.6", linewidth=1, label="path", clip_on=False)
+axes.plot(*motion.q[:, :3].T, color="C1", linewidth=1, label="flown", clip_on=False)
 for k in range(0, 9000, 600):
     draw(axes, k)
 axes.legend(loc="upper left")
-beside = figure.add_subplot(1, 2, 2)
+beside = figure.add_axes((0.63, 0.15, 0.36, 0.8))
 beside.plot(motion.t, motion.commands, linewidth=1, label=[name.replace("_", " ") for name in robot.command_names])
 beside.set(xlabel="t (s)", ylabel="thrusts (N)", ylim=(0, 6))
 beside.legend(loc="upper right", ncols=2)
@@ -96,9 +103,9 @@ figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "q
 if film := [name for name in sys.argv[1:] if name.endswith(".gif")]:
     from matplotlib.animation import FuncAnimation
 
-    screen = Figure(figsize=(5.2, 3.4), dpi=80)
-    axes = space(screen, 1, 1, 1)
-    axes.plot(*x.T, color="0.75", linewidth=1)
+    screen = Figure(figsize=(5.2, 3.4), dpi=80, layout="none")
+    axes = space(screen, 1)
+    axes.plot(*x.T, color="0.75", linewidth=1, clip_on=False)
 
     def show(frame):
         for line in axes.lines[1:]:

@@ -26,7 +26,7 @@ import numpy as np
 import linkwork
 import linkwork.formulations
 from linkwork.errors import UnsupportedError
-from linkwork.forces import AddedMass
+from linkwork.forces import AddedMass, Rotor
 from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
 from support.driven_robots import LAWS, coupled, rubbing
@@ -384,10 +384,10 @@ def on_springs(robot: Description) -> Description:
 
 
 def in_water(robot: Description) -> Description:
-    """With fluid that its last two links carry along."""
+    """With fluid that its last two links carry along, and a propeller."""
     rng, wet = np.random.default_rng(0), [link.name for link in robot.links[-2:]]
     laws = [AddedMass(*(tuple(part) for part in rng.uniform(0.2, 2.0, (3, 3)))) for _ in wet]
-    return replace(robot, forces=tuple(zip(wet, laws)))
+    return replace(robot, forces=(*zip(wet, laws), ("tool", Rotor(0.3, -1, 0.4))))
 
 
 def shifted(by) -> Placement:
@@ -413,7 +413,7 @@ def chain(joints: list, gravity=(0.0, 0.0, -9.81)) -> Description:
 
 def ask(formulations: Any, quantity: str, method: Any, case: Case, loaded: bool) -> list[np.ndarray]:
     """The answers to a quantity; of a frame in both axes."""
-    asked = formulations.QUANTITIES[quantity]
+    asked = formulations.quantity_of(case.model, quantity)
     inputs: list = [case.values[name] for name in asked.inputs]
     if loaded:
         inputs.append(case.wrenches)

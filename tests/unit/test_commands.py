@@ -117,17 +117,20 @@ def test_files_keep_them(quadrotor, tmp_path):
     again = linkwork.Function.load(tmp_path / "f.json")
     assert again.label.layouts["commands"] == quadrotor.model.commands
     text = "".join(path.read_text() for path in function.to_c(tmp_path / "c"))
-    assert "commands" in text and "front_left" in text
+    assert "const double commands[4]" in text and "Commands: front_left (N), back_left (N)" in " ".join(
+        text.replace("\n *", "").split()
+    )
 
 
-def test_command_line(quadrotor, run_linkwork):
+def test_command_line(quadrotor, run_linkwork, tmp_path):
     code, out, _ = run_linkwork("eval", "quadrotor", "forward_dynamics", "--commands", "front_left=4", "--json")
     found = json.loads(out)
     assert code == 0 and found["inputs"]["commands"] == [4, 0, 0, 0]
     q, still = quadrotor.coordinates.neutral(), np.zeros(6)
     assert np.allclose(found["output"]["a"], quadrotor.forward_dynamics(q, still, still, [4.0, 0, 0, 0]))
     fly = ("simulate", "quadrotor", "--duration", 0.1)
-    assert "Note" not in run_linkwork(*fly, "--commands", "2.7,2.7,2.7,2.7")[1]
+    drawn = ("--plot", tmp_path / "fly.png")
+    assert "Note" not in run_linkwork(*fly, "--commands", "2.7,2.7,2.7,2.7", *drawn)[1] and drawn[1].exists()
     assert "no commands are given, so these are zero" in " ".join(run_linkwork(*fly)[1].split())
     out = run_linkwork("inspect", "quadrotor")[1]
     assert "Forces of the surroundings" in out and "front_left, N" in out

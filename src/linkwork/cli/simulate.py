@@ -106,7 +106,8 @@ def simulate(
     if output is not None:
         trajectory.save(output)
     if plot is not None:
-        trajectory.plot(["joints", "torques", "energies"], path=plot)
+        more = ["commands"] if "commands" in trajectory else []
+        trajectory.plot(["joints", "torques", *more, "energies"], path=plot)
     if json:
         print_json(summary(trajectory))
     else:
@@ -123,7 +124,7 @@ def simulate(
 
 
 def summary(trajectory: Trajectory) -> dict[str, Any]:
-    last = {name: trajectory[name][-1] for name in ("t", "q", "v", "tau")}
+    last = {name: trajectory[name][-1] for name in ("t", "q", "v", "tau", "commands") if name in trajectory}
     return {"robot": trajectory.robot, "method": trajectory.method, "dt": trajectory.dt, "end": last,
             "entries": trajectory.entries, "drift": trajectory.drift, "notes": trajectory.notes}  # fmt: skip
 

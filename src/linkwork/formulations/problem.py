@@ -178,7 +178,8 @@ def _springs(model: Model) -> str:
 
 def _surroundings(model: Model) -> str:
     names = ", ".join(frame.name for frame, _ in model.forces)
-    return f"Forces of the surroundings on: {names}." if names else ""
+    told = ", ".join(f"{n} ({unit})" for n, unit in zip(model.commands.names, model.commands.units, strict=True))
+    return f"Forces of the surroundings on: {names}." + (f" Commands: {told}." if told else "") if names else ""
 
 
 _SENTENCES = {

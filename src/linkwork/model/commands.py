@@ -21,21 +21,22 @@ if TYPE_CHECKING:
 
 def commands_of(robot: str, forces: Sequence[tuple[Frame, Any]]) -> Layout:
     """Of all laws, in order."""
-    segments: dict[str, Segment] = {}
+    found: dict[str, Mapping[str, str]] = {}
     for frame, law in forces:
         own: Mapping[str, str] = getattr(law, "commands", {})
-        if own and frame.name in segments:
+        if own and frame.name in found:
             raise ModelError(
                 "two force laws take commands at one frame",
                 where=f"{robot}: forces at {frame.name!r}",
-                got=", ".join([segments[frame.name].meaning, *own]),
+                got=", ".join([*found[frame.name], *own]),
                 expected="commands that are told apart by their frames",
                 fix="give one of the laws a frame of its own, at the same place",
             )
         if own:
-            parts = tuple(own) if len(own) > 1 else ("",)
-            segments[frame.name] = Segment(frame.name, parts, tuple(own.values()), ", ".join(own))
-    return Layout(tuple(segments.values()))
+            found[frame.name] = own
+    return Layout(
+        tuple(Segment(at, tuple(own) if len(own) > 1 else ("",), tuple(own.values())) for at, own in found.items())
+    )
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "joints": len(model.position_names),
         "freedoms": model.nv,
         "motors": len(model.mobility.motors),
+        **({"commands": ", ".join(model.commands.names)} if model.commands.size else {}),
         "moving mass": f"{mass:.4g} kg",
         "gravity": f"({', '.join(f'{g:g}' for g in model.gravity)}) m/s²",
     }

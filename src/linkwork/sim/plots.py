@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 LINES = 8  # joints in a panel
 SAMPLES = 20  # of a batch that are drawn one by one
 BAND = (5, 95)  # percentiles between which most of a larger batch lies
-WORDS = {"q": "position", "v": "velocity", "tau": "torque or force"}
-UNITS = {"q": "rad or m", "v": "rad/s or m/s", "tau": "N m or N"}
+WORDS = {"q": "position", "v": "velocity", "tau": "torque or force", "commands": "command"}
+UNITS = {"q": "rad or m", "v": "rad/s or m/s", "tau": "N m or N", "commands": "SI"}
 
 Panel = Callable[["Axes"], None]
 
@@ -41,7 +41,9 @@ def plot(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None, 
 def _figure(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None) -> Figure:
     from matplotlib.figure import Figure
 
-    kinds = {"joints": _joints, "torques": _torques, "energies": _energies, "phase": _phase}
+    kinds = {
+        "joints": _joints, "torques": _torques, "commands": _commands, "energies": _energies, "phase": _phase,
+    }  # fmt: skip
     for kind in what:
         if kind not in kinds:
             raise UnknownNameError("plot", kind, kinds, where="plot")
@@ -94,6 +96,10 @@ def _joints(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel
 
 def _torques(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
     return [[panel] for panel in _groups(trajectory, "tau", joints)]
+
+
+def _commands(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
+    return [[panel] for panel in _groups(trajectory, "commands", None)]
 
 
 def _energies(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
