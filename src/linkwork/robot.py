@@ -39,6 +39,7 @@ from .symbolic import SymbolicModel, symbolic
 if TYPE_CHECKING:
     from .identify import Fit, Log
     from .sim import Grip, LinearSystem, Stepper, Trajectory
+    from .sim.feet import FootLoads
 
 
 class Robot:
@@ -224,6 +225,14 @@ class Robot:
         from .sim.feet import standing
 
         return standing(self.model, q)
+
+    def foot_loads(self, q: Any, forces: Any) -> FootLoads:
+        """What the forces of ``contact_dynamics``, ``contact_inverse_dynamics`` or of a trajectory's contact_forces mean
+        at positions q: normal and tangential parts, the friction they need, the centre of pressure; and which feet would
+        lift off, slip or tip."""
+        from .sim.feet import foot_loads
+
+        return foot_loads(self.model, q, forces)
 
     # -- motion ----------------------------------------------------------------------------------------------------
 

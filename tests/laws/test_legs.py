@@ -2,6 +2,7 @@
 gaits and slides against closed forms and published numbers."""
 
 import itertools
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import linkwork
 from linkwork import io
-from linkwork.model import Foot, Placement
+from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
 from support.evaluate import rotation_of
 from support.mixed_trees import MixedRecipe, mixed
 from support.pinocchio_tree import PinocchioTree
@@ -17,13 +18,16 @@ from support.pinocchio_tree import PinocchioTree
 REL = 1e-10  # of solutions of systems of up to forty unknowns
 
 
-def with_feet(seed: int, *soles: bool):
+KINDS = ("revolute", "universal", "prismatic", "spherical", "revolute")
+
+
+def with_feet(seed: int, *soles: bool, kinds: tuple[str, ...] = KINDS):
     """A floating tree of mixed joints, with feet at frames askew on its last links: soles or points."""
     rng = np.random.default_rng(seed)
-    description = mixed(MixedRecipe(seed, ("revolute", "universal", "prismatic", "spherical", "revolute"), 3, True))
+    description = mixed(MixedRecipe(seed, kinds, 3, True))
     frames, feet = dict(description.frames), []
     for k, sole in enumerate(soles):
-        frames[f"foot{k}"] = f"link{5 - k}", Placement(rotation_of(rng.normal(size=4)), rng.uniform(-0.3, 0.3, 3))
+        frames[f"foot{k}"] = f"link{len(kinds) - k}", Placement(rotation_of(rng.normal(size=4)), rng.uniform(-0.3, 0.3, 3))
         feet.append(Foot(f"f{k}", f"foot{k}", (0.2, 0.1) if sole else ()))
     return replace(description, frames=frames, feet=tuple(feet))
 
@@ -90,16 +94,18 @@ def test_every_support_as_the_kkt_equations_have_it(case):
     """Forward and inverse dynamics and impacts in all subsets of feet, weighted ones too; one compiled function each."""
     description = CASES[case]()
     robot, rng = linkwork.load(description), np.random.default_rng(0)
+    names = ("contact_dynamics", "contact_inverse_dynamics", "impact")
+    forward, inverse, impact = (linkwork.compile(robot, name, backend="interpreter") for name in names)
     q = robot.coordinates.random(rng, 1)[0]
     before, tau = rng.normal(size=(2, robot.nv))
     for contacts in [*supports(description.feet), rng.uniform(0.5, 2, len(description.feet))]:
-        v = robot.impact(q, before, contacts, 0 * contacts).v_after
+        v = impact(q, before, contacts, 0 * contacts).v_after
         kkt = KKT(description, q, v)
-        found, expected = robot.contact_dynamics(q, v, tau, contacts), kkt.forward(tau, contacts)
+        found, expected = forward(q, v, tau, contacts), kkt.forward(tau, contacts)
         for x, y in zip(found, expected):
             np.testing.assert_allclose(x, y, rtol=REL, atol=REL * max(1, np.abs(y).max()))
-        own = robot.contact_inverse_dynamics(q, v, found.a, contacts)
-        again = robot.contact_dynamics(q, v, own.tau, contacts)
+        own = inverse(q, v, found.a, contacts)
+        again = forward(q, v, own.tau, contacts)
         np.testing.assert_allclose(again.a, found.a, rtol=REL, atol=REL * max(1, np.abs(found.a).max()))
         on, J, _ = kkt.rows(contacts)
         base = np.linalg.lstsq(J[:, :6].T, (kkt.M @ found.a + kkt.h)[:6], rcond=1e-9)[0]
@@ -109,8 +115,249 @@ def test_every_support_as_the_kkt_equations_have_it(case):
             np.testing.assert_allclose(own.forces, forces, rtol=REL, atol=REL * np.abs(forces).max())
         dependent = np.linalg.matrix_rank(J, 1e-9) < len(J)  # then feet cannot bounce each as it likes
         e = rng.uniform(0, 1, len(description.feet)) * (not dependent)
-        after, impulses = robot.impact(q, before, contacts, e)
+        after, impulses = impact(q, before, contacts, e)
         normal = np.concatenate([np.r_[0, 0, -e[k], np.zeros(len(kkt.J[k]) - 3)] for k in on] or [[]])
         expected = kkt.held(contacts, kkt.M @ before, normal * (J @ before))
         np.testing.assert_allclose(after, expected[0], rtol=REL, atol=REL * max(1, np.abs(expected[0]).max()))
         np.testing.assert_allclose(impulses, expected[1], rtol=REL, atol=REL * max(1, np.abs(expected[1]).max()))
+
+
+def body(mass, inertia=0.0, centre=(0, 0, 0)):
+    return LinkInertia(mass, np.array(centre, float), inertia * np.eye(3))
+
+
+def tilted(slope: float, g: float = 9.81) -> tuple[float, ...]:
+    """Gravity on ground that falls towards x."""
+    return g * np.sin(slope), 0.0, -g * np.cos(slope)
+
+
+def in_the_plane(links, joints, **more):
+    """Bodies that move in the plane of x and z: the first one by a planar joint."""
+    plane = JointDescription("plane", "planar", "ground", links[0].name, axis=np.array([0.0, 1, 0]), role="passive")
+    return linkwork.load(Description("walker", (Link("ground"), *links), (plane, *joints), **more))
+
+
+# -- a schedule
+
+
+def stool():
+    """A floating body askew with a sole on one link and a point on another, high above the ground."""
+    kinds = ("revolute", "universal")
+    return linkwork.load(with_feet(4, True, False, kinds=kinds), gravity=(0.5, 1, -9.81))
+
+
+@pytest.mark.parametrize("method", ["semi-implicit-euler", "rk4"])
+def test_feet_stay_where_they_stand(method):
+    """On one foot and on two, of three samples with schedules of their own; and energy is accounted for."""
+    robot = stool()
+    q, feet = robot.coordinates.neutral(), [foot.frame for foot in robot.model.feet]
+    contacts = np.ones((3, 200, 2))
+    contacts[1, 40:120, 1] = contacts[2, 80:, 0] = 0
+    names = ("q", "v", "contacts", "contact_forces", "kinetic_energy", "potential_energy", "work")
+    start = np.tile(q, (3, 1)), np.zeros((3, robot.nv))
+    with pytest.warns(linkwork.SimulationWarning, match="foot f. would"):
+        run = robot.rollout(*start, None, 1e-3, 200, contacts=contacts, method=method, outputs=names)
+    for k, foot in enumerate(feet):
+        n = 3 + 3 * (k == 0)  # a point turns
+        for sample, held in enumerate(contacts[..., k]):
+            pose, twist = robot.pose(foot, run.q[sample]), robot.jacobian(foot, run.q[sample]) @ run.v[sample, :, :, None]
+            pose = pose if n == 6 else pose[:, :, 3]
+            for part in np.split(np.arange(200), np.flatnonzero(np.diff(held)) + 1):
+                if held[part[0]]:
+                    assert np.abs(pose[part + 1] - pose[part[0]]).max() < 1e-14
+                    assert np.abs(twist[part + 1, :n]).max() < 1e-13
+                else:
+                    assert np.abs(pose[part[-1]] - pose[part[0]]).max() > 1e-4
+    balance = run.kinetic_energy + run.potential_energy - run.work
+    off, exchanged = np.abs(balance - balance[:, :1]).max(), np.ptp(run.potential_energy)
+    assert off < (2e-2 if method == "semi-implicit-euler" else 1e-5) * exchanged  # of first order, and of fourth
+    assert run.work[1].min() < -1e-4 and np.abs(run.work[0]).max() < 1e-9  # an impact took some; ground at rest takes none
+
+
+def test_a_stepper_is_told_before_each_step():
+    frames = {name: ("rod", Placement(np.eye(3), np.array([x, 0, 0]))) for name, x in (("a", 0.3), ("b", -0.4))}
+    feet = tuple(Foot(name, name) for name in frames)
+    rod = Link("rod", LinkInertia(1.0, np.array([0.1, 0, 0.2]), np.diag([0.1, 0.2, 0.2])))
+    robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+    q, schedule = robot.coordinates.neutral(), np.ones((30, 2))
+    schedule[5:15, 1] = 0
+    expected = robot.rollout(q, np.zeros(6), None, 1e-2, 30, contacts=schedule)
+    stepper = robot.stepper(2, 1e-2, q0=q, contacts=[1, 1])
+    for row in schedule:
+        stepper.contacts[0] = row
+        stepper.step()
+    np.testing.assert_allclose(stepper.q[0], expected.q[-1], rtol=0, atol=1e-13)
+    assert np.abs(stepper.q[1] - expected.q[-1]).max() > 1e-3
+    assert np.abs(robot.pose("a", stepper.q)[:, :3, 3] - [0.3, 0, 0]).max() < 1e-14
+
+
+# -- events
+
+
+def test_a_ball_bounces_as_it_should():
+    """Impacts at t1 (1 + 2 e + ... + 2 e^k), in any step of the integrator; all is over at t1 (1 + e) / (1 - e)."""
+    foot = Foot("ball", "ball", restitution=0.5)
+    ball = linkwork.load(Description("ball", (Link("ball", body(0.3, 1.0)),), (), floating=True, feet=(foot,)))
+    run = ball.simulate([0, 0, 1, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0.4], 1.6, 0.02, contacts="events")
+    first = np.sqrt(2 / 9.81)
+    expected = [first * (1 + 2 * sum(0.5**j for j in range(1, k + 1))) for k in range(9)]
+    found = [event.t for event in run.events if event.what == "touchdown"]
+    np.testing.assert_allclose(found[:9], expected, rtol=1e-12)
+    lost = 0.3 * 9.81 * 0.25 ** np.arange(9) * (1 - 0.25)
+    np.testing.assert_allclose([event.lost for event in run.events][:9], lost, rtol=1e-9)
+    assert abs(found[-1] - first * 1.5 / 0.5) < 1e-4  # slower bounces than 1e-4 m/s are none
+    assert np.abs(run.q[-1, :3]).max() < 1e-12 and run.drift["energy"] < 1e-12
+
+
+@pytest.mark.parametrize(("slope", "start"), [(0.28, 0.0), (0.45, 0.0), (0.2, 0.5)], ids=["sticks", "slides", "stops"])
+def test_a_block_on_a_slope(slope, start):
+    """It slides if tan(slope) > mu, with g (sin - mu cos), and comes to rest where that is negative."""
+    mu, g = 0.3, 9.81
+    box = Link("box", LinkInertia(2.0, np.array([0, 0, 0.1]), np.diag([0.02, 0.03, 0.04])))
+    foot = Foot("sole", "box", (0.6, 0.4), friction=mu)
+    block = linkwork.load(Description("block", (box,), (), gravity=tilted(slope), floating=True, feet=(foot,)))
+    run = block.simulate([0, 0, 0, 0, 0, 0, 1], [start, 0, 0, 0, 0, 0], 0.8, 0.02, contacts="coulomb")
+    a = g * (np.sin(slope) - mu * np.cos(slope))
+    t = run.t if a > 0 else np.minimum(run.t, start / -a)
+    expected = (start * t + a * t**2 / 2) if start or a > 0 else 0 * t
+    np.testing.assert_allclose(run.q[:, 0], expected, atol=1e-12)
+    assert np.abs(run.q[:, 1:6]).max() < 1e-12 and run.drift["energy"] < 1e-12
+    stopped = [event.t for event in run.events if event.what == "stick"]
+    np.testing.assert_allclose(stopped, [start / -a] * 4 if start else [], rtol=1e-9)
+    loads = block.foot_loads(run.q, run.contact_forces)
+    np.testing.assert_allclose(loads.normal, 2 * g * np.cos(slope), rtol=1e-12)
+    np.testing.assert_allclose(loads.needed[0, 0], mu if a > 0 or start else np.tan(slope), rtol=1e-9)
+    np.testing.assert_allclose(loads.centre[0, 0, 0], 0.1 * loads.needed[0, 0], rtol=1e-9)  # below what bears it
+
+
+@pytest.mark.parametrize("inertia", [0.1, 0.0])
+def test_rimless_wheel(inertia):
+    """McGeer (1990): each impact leaves the share (cos 2 alpha + r^2) / (1 + r^2) of the speed, r the radius of gyration
+    over the spoke, and down a slope the speed settles where the loss is what a step falls. A hub without inertia, too."""
+    spokes, m, L, slope, g = 8, 2.0, 0.5, 0.1, 9.81
+    alpha, r2 = np.pi / spokes, inertia / (m * L**2)
+    turns = [2 * alpha * k for k in range(spokes)]
+    frames = {f"s{k}": ("wheel", Placement(np.eye(3), L * np.array([np.sin(x), 0, -np.cos(x)]))) for k, x in enumerate(turns)}
+    feet = tuple(Foot(name, name) for name in frames)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the hub has no inertia
+        wheel = in_the_plane([Link("wheel", body(m, inertia))], [], gravity=tilted(slope), frames=frames, feet=feet)
+    share = (np.cos(2 * alpha) + r2) / (1 + r2)
+    cycle = np.sqrt(4 * g * np.sin(alpha) * np.sin(slope) / (L * (1 + r2) * (1 - share**2)))  # before an impact
+    for speed in (cycle * share, 1.1 * cycle):
+        q = np.array([0, -L * np.cos(alpha), -alpha])
+        J = wheel.jacobian("s0", q)[[0, 2]]
+        v = np.array([*np.linalg.solve(J[:, :2], -J[:, 2] * speed), speed])
+        run = wheel.simulate(q, v, 1.2, 4e-3, contacts="events")
+        lost = [event.lost for event in run.events if event.what == "touchdown"]
+        assert [event.what for event in run.events] == ["lift-off", "touchdown"] * len(lost) and len(lost) >= 2
+        square, fall = speed**2, 4 * g * np.sin(alpha) * np.sin(slope) / (L * (1 + r2))
+        for found in lost:
+            square += fall  # on the way
+            np.testing.assert_allclose(found, 0.5 * m * L**2 * (1 + r2) * square * (1 - share**2), rtol=1e-8)
+            square *= share**2
+        if speed == cycle * share:
+            np.testing.assert_allclose(lost, m * g * 2 * L * np.sin(alpha) * np.sin(slope), rtol=1e-8)
+
+
+# -- gaits
+
+
+class Compass:
+    """Two legs of length one with a joint at the hip; masses at the hip and ``b`` below it on each leg."""
+
+    def __init__(self, slope, leg, hip, b, g, dt, steps):
+        both = leg + hip
+        c, I = -leg * b / both, leg * hip / both * b**2
+        links = [
+            Link("leg1", LinkInertia(both, np.array([0, 0, c]), np.diag([I, I, 0]))),
+            Link("leg2", LinkInertia(leg, np.array([0, 0, -b]), np.zeros((3, 3)))),
+        ]
+        hip = JointDescription("hip", "continuous", "leg1", "leg2", axis=np.array([0.0, 1, 0]), role="passive")
+        end = Placement(np.eye(3), np.array([0, 0, -1.0]))
+        frames, feet = {"end1": ("leg1", end), "end2": ("leg2", end)}, (Foot("one", "end1"), Foot("two", "end2"))
+        self.robot = in_the_plane(links, [hip], gravity=tilted(slope, g), frames=frames, feet=feet)
+        self.dt, self.steps, self.stance = dt, steps, 0
+
+    def start(self, stance, swing, w_stance, w_swing):
+        """From angles of the legs and their rates; a leg is ahead of the hip where its angle is negative."""
+        self.q = np.array([0, -np.cos(stance), stance, swing - stance])
+        J, self.v = self.robot.jacobian("end1", self.q)[[0, 2]], np.array([0, 0, w_stance, w_swing - w_stance])
+        self.v[:2] = -np.linalg.solve(J[:, :2], J[:, 2:] @ self.v[2:])
+
+    def step(self):
+        """On until the other foot is ahead and comes down, which then is the one that stands: the legs exchange their
+        roles. Its height is also zero as the legs pass. The time, the length and the energy lost."""
+        robot, h = self.robot, self.dt
+        on = np.eye(2)[self.stance]
+        run = robot.rollout(self.q, self.v, None, h, self.steps, method="rk4", contacts=on, outputs=("q", "v", "a"))
+        ends = [robot.pose(f"end{1 + k}", run.q)[:, :3, 3] for k in (self.stance, 1 - self.stance)]
+        height, ahead = ends[1][:, 2], ends[1][:, 0] - ends[0][:, 0]
+        k = next(k for k in range(len(height) - 1) if height[k] > 0 >= height[k + 1] and ahead[k] > 0.1)
+        rates = [np.array(robot.coordinates.rates(run.q[j], run.v[j])) for j in (k, k + 1)]
+
+        def at(u):
+            one, two = 2 * u**3 - 3 * u**2 + 1, u**3 - 2 * u**2 + u
+            three, four = 3 * u**2 - 2 * u**3, u**3 - u**2
+            q = one * run.q[k] + two * h * rates[0] + three * run.q[k + 1] + four * h * rates[1]
+            return q, one * run.v[k] + two * h * run.a[k] + three * run.v[k + 1] + four * h * run.a[k + 1]
+
+        low, high = 0.0, 1.0
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            up = robot.pose(f"end{2 - self.stance}", at(middle)[0])[2, 3] > 0
+            low, high = (middle, high) if up else (low, middle)
+        self.q, before = at(low)
+        self.v = robot.impact(self.q, before, 1 - on, [0, 0]).v_after
+        self.stance = 1 - self.stance
+        lost = robot.kinetic_energy(self.q, before) - robot.kinetic_energy(self.q, self.v)
+        return (k + low) * h, ahead[k], lost
+
+    @property
+    def legs(self):
+        """Angles and rates, of the leg that stands first."""
+        angles, rates = [self.q[2], self.q[2] + self.q[3]], [self.v[2], self.v[2] + self.v[3]]
+        return np.array([*angles, *rates] if not self.stance else [*angles[::-1], *rates[::-1]])
+
+
+def test_compass_walker():
+    """Goswami, Thuilot and Espiau (1998), "A study of the passive gait of a compass-like biped robot", with m = 5 kg,
+    m_H = 10 kg, a = b = 0.5 m, on 3 degrees: the cycle that Spong and Bhatia (2003) print for it, with g = 9.8 m/s^2, legs
+    from the vertical (0.2187, -0.3234), rates (-1.0918, -0.3772)."""
+    slope = np.radians(3)
+    walker = Compass(slope, 5.0, 10.0, 0.5, 9.8, 1e-3, 900)
+    walker.start(-0.2187 - slope, 0.3234 - slope, 1.0918, 0.3772)
+    for _ in range(25):
+        time, length, lost = walker.step()
+    printed = np.array([-0.2187, 0.3234, 1.0918, 0.3772])
+    np.testing.assert_allclose(walker.legs + [slope, slope, 0, 0], printed, atol=5.1e-5)
+    length = 2 * np.sin(walker.legs[1])
+    np.testing.assert_allclose(lost, 20 * 9.8 * length * np.sin(slope), rtol=1e-4)  # what a step falls; not quite there
+
+
+def test_simplest_walker():
+    """Garcia, Chatterjee, Ruina and Coleman (1998), "The simplest walking model", on 0.009 rad: feet of next to no mass
+    (1e-9 of the hip's, where the paper has none) and its long gait to the digits that are known of it."""
+    walker = Compass(0.009, 1e-9, 1.0, 1.0, 1.0, 5e-3, 850)
+    theta, rate = 0.200310900544287, 0.199832473004977
+    walker.start(-theta, theta, rate, rate * np.cos(2 * theta))
+    time, _, lost = walker.step()
+    np.testing.assert_allclose(walker.legs, [-theta, theta, rate, rate * np.cos(2 * theta)], atol=2e-9)
+    assert abs(time - 3.8825) < 5e-5
+    np.testing.assert_allclose(lost, 2 * np.sin(theta) * np.sin(0.009), rtol=1e-7)
+
+
+def test_a_sole_tips_where_its_centre_of_pressure_leaves_it():
+    """A tall box pushed at its top: it turns about the edge from F h > m g l / 2 on."""
+    box = Link("box", LinkInertia(5.0, np.array([0, 0, 0.5]), np.diag([0.4, 0.4, 0.1])))
+    frames, foot = {"top": ("box", Placement(np.eye(3), np.array([0, 0, 1.0])))}, Foot("sole", "box", (0.2, 0.2))
+    tall = linkwork.load(Description("tall", (box,), (), floating=True, frames=frames, feet=(foot,)))
+    limit = 5 * 9.81 * 0.1
+    for force in (0.98 * limit, 1.02 * limit):
+        run = tall.simulate([0, 0, 0, 0, 0, 0, 1], None, 0.2, 0.01, contacts="events", wrenches={"top": [force, 0, 0, 0, 0, 0]})
+        assert (np.abs(run.q[-1, 4]) > 1e-4) == (force > limit)
+        assert {event.what for event in run.events} <= {"lift-off"}
+        assert run.drift["energy"] < 1e-9
+    forces = tall.contact_dynamics(run.q[0], np.zeros(6), [force, 0, 0, 0, force, 0], [1]).forces
+    loads = tall.foot_loads(run.q[0], forces)
+    assert loads.tips[0] and not loads.slips[0] and not loads.pulls[0]

@@ -17,6 +17,7 @@ from ..model import Model, SoftLimits
 from ..robot import Robot
 from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory, rest
 from ..sim import simulate as simulated
+from ..sim.events import KINDS
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
@@ -51,6 +52,10 @@ def simulate(
         typer.Option(metavar="METHOD", help=f"One of {', '.join(INTEGRATORS)}; else the first that bears the modes."),
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Record each so many steps.")] = 1,
+    contacts: Annotated[
+        str | None,
+        typer.Option(metavar="HOW", help="Feet on the ground: events, coulomb (they may slide), all, or 1,0,... by foot."),
+    ] = None,
     limits: Annotated[
         float | None, typer.Option(metavar="STIFFNESS", help="Soft stops at the joint limits, N m/rad.")
     ] = None,
@@ -66,13 +71,15 @@ def simulate(
     """Simulate one motion from a state.
 
     VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not given is
-    zero, or at home where the file tells it. Without --tau and --goal nothing drives the robot: it falls.
+    zero, or at home where the file tells it. Without --tau and --goal nothing drives the robot: it falls. With --contacts
+    it stands on its feet, from the height at which the lowest one touches the ground if no --q tells another.
 
     \b
     linkwork simulate puma560
     linkwork simulate panda --goal 0.5,0.3,0,-1.5,0,1.8,0.7 --duration 2 -o motion.npz --plot motion.png
     linkwork simulate four-bar --q crank=0.5 --method rk4
     linkwork simulate quadrotor --commands 2.8,2.7,2.7,2.8
+    linkwork simulate quadruped --contacts events --duration 0.5
     """
     if control not in CONTROLLERS:
         raise UnknownNameError("controller", control, CONTROLLERS)
@@ -88,6 +95,11 @@ def simulate(
     model = robot.model
     options = Options(method=method, every=every)
     q0 = rest(model) if q is None else parse(model, "q", q)
+    if contacts is not None:
+        every_foot = np.ones(len(model.feet)) if contacts == "all" else None
+        told = contacts if contacts in KINDS else parse(model, "contacts", contacts) if every_foot is None else every_foot
+        options = replace(options, contacts=told)
+        q0 = robot.standing() if q is None and model.feet and model.moving_base else q0
     if goal is not None:
         integral = {"ki": kp if ki is None else ki} if control == "pid" else {}
         law = CONTROLLERS[control](kp=kp, kd=kd, **integral)

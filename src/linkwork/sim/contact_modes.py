@@ -91,12 +91,14 @@ class Situation:
 @dataclass(frozen=True)
 class Ground:
     """What it makes of the feet. ``groups``: those on one body, which slide together or not at all: of points that one
-    body holds together, single forces are a matter of choice, and only their sum and their moment are known."""
+    body holds together, single forces are a matter of choice, and only their sum and their moment are known. With friction
+    there are states in which no choice of forces is right; a ground on which feet glide has one always."""
 
     friction: np.ndarray
     restitution: np.ndarray
     groups: list[list[int]]
     slides: bool
+    glides: bool = False  # does it push alone, without friction?
 
     def accelerations(self, here: Situation, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
         """a, and the forces on the feet."""
@@ -117,10 +119,11 @@ class Ground:
 
     def settled(self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int]) -> Mode:
         """Which of the feet that touch the ground and do not rise push on it. ``idle``: those that did not so far;
-        ``left``: those that just ceased to, which are not taken back before they have sunk."""
-        start: Mode = dict.fromkeys(touching)
+        ``left``: those that just ceased to. If one would sink then, the ground held it sideways while it no longer
+        pushed: it is taken back, and glides."""
+        start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
         for group in self._of(start):
-            if self.slides and any(np.hypot(*here.velocities[i, :2]) > SLIDES for i in group):
+            if any(np.hypot(*here.velocities[i, :2]) > SLIDES for i in group):
                 start |= {i: _direction(here.velocities[i, :2], np.zeros(2)) for i in group}
 
         def rising(a: np.ndarray) -> np.ndarray:
@@ -137,7 +140,8 @@ class Ground:
         def solve(mode: Mode) -> tuple[np.ndarray, np.ndarray]:
             return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
 
-        return self._chosen(here, dict.fromkeys(touching), (), (), solve, lambda v: here.J[:, 2] @ v)[1]
+        start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
+        return self._chosen(here, start, (), (), solve, lambda v: here.J[:, 2] @ v)[1]
 
     def room(self, here: Situation, mode: Mode, forces: np.ndarray) -> dict[int, float]:
         """By group, of one that sticks: how far its force is inside the cone, and its moment below what rubbing in a
@@ -160,9 +164,10 @@ class Ground:
                 found[group[0]] = float(sum(here.velocities[i, :2] @ directions[i] for i in group))
         return found
 
-    def _of(self, mode: Iterable[int]) -> list[list[int]]:
-        on = {*mode}
-        return [found for group in self.groups if (found := [i for i in group if i in on])]
+    def _of(self, mode: Mode) -> list[list[int]]:
+        """Those on one body that do the same."""
+        split = ([i for i in group if i in mode and (mode[i] is None) == still] for group in self.groups for still in (1, 0))
+        return [group for group in split if group]
 
     def _centre(self, here: Situation, group: list[int], forces: np.ndarray) -> np.ndarray:
         """Of pressure."""
@@ -183,8 +188,10 @@ class Ground:
         self, here: Situation, start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rising: Callable
     ) -> tuple[Mode, np.ndarray]:
         """The mode in which nothing pulls, sinks or leaves its cone, and the solution there."""
+        if self.glides:
+            return _pushing(start, solve, rising)
         mode = {i: d for i, d in start.items() if i not in {*idle, *left}}
-        again = {i: 2 * (i in {*left}) for i in start}
+        again = dict.fromkeys(start, 0)
         for _ in range(10 * len(start) + 10):
             x, forces = solve(mode)
             least = -SMALL * max(1.0, np.abs(forces).max(initial=0.0))
@@ -205,9 +212,34 @@ class Ground:
                 return mode, x
             i = min(sinking, key=sinking.__getitem__)
             again[i] += 1
-            beside = next((mode[k] for group in self.groups if i in group for k in group if k in mode), start[i])
-            mode[i] = beside                                                          # (4)
+            mode[i] = np.zeros(2) if i in {*left} else start[i]                       # (4)
         return mode, solve(mode)[0]
+
+
+def _pushing(start: Mode, solve: Solve, rising: Callable) -> tuple[Mode, np.ndarray]:
+    """The same of feet that only push, by Lawson and Hanson's way of least squares without negative unknowns, which
+    comes to an end."""
+    mode: Mode = {}
+    pushes = dict.fromkeys(start, 0.0)
+    x = solve(mode)[0]
+    for _ in range(10 * len(start) + 10):
+        rate = rising(x)
+        sinking = {i: rate[i] for i in start if i not in mode and rate[i] < -SMALL * max(1.0, np.abs(rate).max())}
+        if not sinking:
+            break
+        i = min(sinking, key=sinking.__getitem__)
+        mode[i] = start[i]
+        while mode:
+            x, forces = solve(mode)
+            if all(forces[k, 2] > 0 for k in mode):
+                pushes |= {k: forces[k, 2] for k in mode}
+                break
+            share = min(pushes[k] / (pushes[k] - forces[k, 2]) for k in mode if forces[k, 2] <= 0)
+            pushes |= {k: pushes[k] + share * (forces[k, 2] - pushes[k]) for k in mode}
+            least = min(mode, key=pushes.__getitem__)
+            mode = {k: d for k, d in mode.items() if k != least and pushes[k] > 0}
+            pushes |= {k: 0.0 for k in pushes if k not in mode}
+    return mode, x
 
 
 def _direction(velocity: np.ndarray, otherwise: np.ndarray, above: float = SLIDES) -> np.ndarray:

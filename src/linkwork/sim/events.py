@@ -38,6 +38,7 @@ TOUCH = 1e-10  # m: what is lower has gone through the ground
 NEAR = 1e-8  # m: what is not higher touches it
 BELOW = 1e-6  # m: feet that begin so deep are a mistake
 MOST = 1000  # events in a step
+PATIENCE = 3  # events at one time, after which feet glide
 FEW = 6  # events that a note tells
 USER = 5  # whoever calls Robot.simulate, on the stack above
 
@@ -84,7 +85,7 @@ class _Run:
         feet = self.plant.model.feet
         bodies = [self.plant.model.frame(foot.frame).body for foot in feet]
         groups = [[i for i, body in enumerate(bodies) if body == one] for one in dict.fromkeys(bodies)]
-        friction = np.array([min(foot.friction, 1e12) for foot in feet])
+        friction = np.array([min(foot.friction, 1e12) if slides else 0.0 for foot in feet])
         self.ground = Ground(friction, np.array([foot.restitution for foot in feet]), groups, slides)
         self.owners = np.repeat(range(len(model.feet)), [4 if foot.sole else 1 for foot in model.feet])  # of points
         label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
@@ -169,12 +170,12 @@ class _Run:
         found |= {("lift-off", i): forces[i, 2] / size for i in state.mode}
         if self.ground.slides:
             found |= {("slip", i): x / size for i, x in self.ground.room(here, state.mode, forces).items()}
-            found |= {("stick", i): x / SLIDES for i, x in self.ground.sliding(here, state.mode, directions).items()}
+        found |= {("stick", i): x / SLIDES for i, x in self.ground.sliding(here, state.mode, directions).items()}
         return found
 
     def through(self, state: _State, h: float) -> _State:
         """A step, with all events in it."""
-        end = state.t + h
+        end, still = state.t + h, 0
         for _ in range(MOST):
             left = end - state.t
             if left <= 1e-14 * max(1.0, end):
@@ -194,7 +195,9 @@ class _Run:
             times = {which: self.located(state, left, which, directions) for which in gone}
             first = min(times.values())
             state = self.advanced(state, first) if first else state
-            state = self.met(state, [which for which, time in times.items() if time <= first + 1e-13])
+            still = 0 if first > 1e-12 else still + 1
+            ground = self.ground if still < PATIENCE else replace(self.ground, glides=True, slides=False)
+            state = self.met(state, [which for which, time in times.items() if time <= first + 1e-13], ground)
         raise LinkworkError(
             "there are too many events in one step",
             where=f"robot {self.model.name!r}, t = {state.t:g} s",
@@ -230,7 +233,7 @@ class _Run:
                 break
         return b
 
-    def met(self, state: _State, gone: Sequence[Indicator]) -> _State:
+    def met(self, state: _State, gone: Sequence[Indicator], ground: Ground) -> _State:
         """The state after an event: velocities after an impact, and the feet that stay on the ground."""
         here, _ = self.situation(state.x, state.t)
         touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
@@ -238,7 +241,7 @@ class _Run:
         parts = self.plant.parts(x)
         anew = not gone or any(here.velocities[i, 2] < -RISES for i in touching)
         if anew:
-            v = self.ground.impact(here, touching)
+            v = ground.impact(here, touching)
             lost = here.energy(here.v) - here.energy(v)
             parts["v"][:] = v
             if "work" in parts:
@@ -248,7 +251,7 @@ class _Run:
         staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, RISES)]
         left = [i for kind, i in gone if kind == "lift-off"]
         idle = [] if anew else [i for i in staying if i not in state.mode and i not in slow]
-        mode = self.ground.settled(here, staying, idle, left)
+        mode = ground.settled(here, staying, idle, left)
         stand = state.stand.copy()
         for i, d in mode.items():
             if i not in state.mode or d is not None or state.mode[i] is not None:
@@ -290,7 +293,7 @@ class _Run:
             fix = "q0 = robot.standing(q0) puts the lowest foot on the ground"
             got = f"foot {name!r} at z = {deep[name]:g} m"
             raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
-        return self.met(_State(0.0, x, {}, here.p[:, :2].copy()), ())
+        return self.met(_State(0.0, x, {}, here.p[:, :2].copy()), (), self.ground)
 
     def row(self, state: _State) -> dict[str, Any]:
         here, _ = self.situation(state.x, state.t)

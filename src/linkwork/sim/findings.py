@@ -11,12 +11,14 @@ import numpy as np
 
 from ..formulations.quantities import conditioning
 from ..model import Model
+from .feet import foot_loads
 from .grip import Grip
 
 SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 UNTOLD = 1e-2  # conditioning of the velocities of what rolls
 SINGULAR = 0.03  # of the distance from singular positions at home
+LOOKS_AT_FEET = 4096  # times, of all samples
 LOOKS = 64  # times of each sample of a batch that are looked at
 FEW = 2  # for limits in short runs, which looking must not make longer
 SPARED = 50  # times for each such look
@@ -44,6 +46,10 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
         yield from _undetermined(model, arrays["t"][::every], np.asarray(arrays["q"][:, ::every]))
     if "constraint_forces" in arrays:
         yield from _slips(model, arrays)
+    if {"q", "contacts", "contact_forces"} <= arrays.keys():
+        every = -(-times // LOOKS_AT_FEET)
+        seen = {name: np.asarray(arrays[name][:, ::every]) for name in ("q", "contacts", "contact_forces")}
+        yield from _feet(model, np.asarray(arrays["t"][::every]), **seen)
 
 
 def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
@@ -62,6 +68,25 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
             f"the energy balance is off by {off[k]:.2g} J, {share[k]:.0%} of the {exchanged[k]:.2g} J exchanged"
             f"{_of_samples(bad, k)}: the motion is not to be trusted; take a smaller dt, or another method"
         )
+
+
+def _feet(model: Model, t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray) -> Iterator[str]:
+    """Which feet would not have stayed as they were told to."""
+    loads, on = foot_loads(model, q, contact_forces), contacts > 0
+    for what, bad in (("lift off", loads.pulls), ("slip", loads.slips), ("tip", loads.tips)):
+        bad = bad & on
+        for k in np.flatnonzero(bad.any(axis=(0, 1))):
+            sample = int(bad[..., k].any(axis=1).argmax())
+            at = int(bad[sample, :, k].argmax())
+            rows = {
+                "lift off": f"the ground would have to pull with {-loads.normal[sample, at, k]:.3g} N",
+                "slip": f"it needs a friction of {loads.needed[sample, at, k]:.3g}, and has {model.feet[k].friction:g}",
+                "tip": "its centre of pressure is outside the sole",
+            }
+            yield (
+                f"foot {model.feet[k].name} would {what} at t = {t[at]:g} s: {rows[what]}"
+                f"{_of_samples(bad[..., k].any(axis=1), sample)}"
+            )
 
 
 def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterator[str]:

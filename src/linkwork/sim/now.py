@@ -174,6 +174,11 @@ class Now:
         """The state with unit quaternions."""
         return {"q": self.model.coordinates.normalised(self.q), "v": self.rates}
 
+    @property
+    def flowing(self) -> Now:
+        """Whose rates are those of this state."""
+        return self
+
     lost: Scalar = 0  # of energy, by ``finished``
     lost_ahead: Scalar = 0  # by ``stepped``
 

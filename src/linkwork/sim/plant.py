@@ -126,6 +126,7 @@ class Plant:
 
     def flow(self, now: Now) -> dict[str, Any]:
         """dx/dt"""
+        now = now.flowing
         rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
         rates["stand"] = [0] * sum(numbers_of(self.model))
         return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
@@ -190,7 +191,7 @@ class Plant:
 
         def run(now: Now) -> Mapping[str, Any]:
             for _ in range(CORRECTIONS if finish else 0):
-                now = self.now({**now.values, **now.finished})
+                now = self.now({**now.values, **now.finished, "work": now.work + now.lost})
             return {name: now.output(name) for name in outputs}
 
         return self._trace("record", run)

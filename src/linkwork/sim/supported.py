@@ -57,6 +57,12 @@ class SupportedNow(ClosedNow):
         return self.method.supports(self.for_method(model), self.tree[0], self.equations)
 
     @cached_property
+    def flowing(self) -> SupportedNow:
+        """With the velocities that the feet leave, so that one that comes into contact does not go on for a step."""
+        lost = self.system.correction(self.equations.rates(self.rates))
+        return SupportedNow(self.plant, {**self.values, "v": [x - y for x, y in zip(self.rates, lost, strict=True)]})
+
+    @cached_property
     def stepped(self) -> dict[str, Any]:
         return self._standing(super().stepped)
 

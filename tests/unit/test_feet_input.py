@@ -1,0 +1,113 @@
+"""Feet in files, contacts as users give them, and what is said where they are wrong."""
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork import io
+from linkwork.io.mdh import read_mdh
+from linkwork.model import Foot, check
+
+WALKER = """
+name: walker
+base: {kind: floating, link: trunk, M: 2, central: [0.1, 0.1, 0.1]}
+joints:
+  - {name: knee, link: shin, d: 0.1}
+links:
+  - {link: shin, M: 1, center: [0.1, 0, 0], central: [0.01, 0.01, 0.01]}
+frames:
+  - {name: toe, link: shin, d: 0.2}
+feet:
+FEET
+"""
+
+
+def walker(*feet: str) -> str:
+    return WALKER.replace("FEET", "\n".join(f"  - {{{foot}}}" for foot in feet))
+
+
+def test_a_table_of_feet(tmp_path):
+    """Through YAML, and through URDF with its side file."""
+    text = walker("name: heel, frame: shin, size: [0.2, 0.1], friction: 0.7, restitution: 0.1", "frame: toe")
+    description = read_mdh(text)
+    feet = Foot("heel", "shin", (0.2, 0.1), 0.7, 0.1), Foot("toe", "toe")
+    assert description.feet == feet and feet[0].sole and not feet[1].sole
+    robot = linkwork.load(description)
+    for name, structure in (("walker.yaml", None), ("walker.urdf", "walker.loops.yaml")):
+        robot.write(tmp_path / name)
+        again = linkwork.load(tmp_path / name, structure=structure and tmp_path / structure)
+        assert again.model.feet == feet
+    assert robot.chain("toe").model.feet == feet
+    assert not linkwork.load(tmp_path / "walker.urdf").model.feet  # a warning says that the side file was not read
+
+
+@pytest.mark.parametrize(
+    ("foot", "said"),
+    [
+        ("name: heel", "'frame' is missing"),
+        ("frame: toes", "there is no link or frame 'toes'"),
+        ("frame: toe, size: [0.2]", "2"),
+        ("frame: toe, size: [0.2, 0]", "its size is 0.2, 0"),
+        ("frame: toe, size: [0.2, 0.1], friction: -1", "its friction is -1"),
+        ("frame: toe, restitution: 1.5", "its restitution is 1.5"),
+        ("frame: toe, kind: sole", "there is no key 'kind'"),
+    ],
+)
+def test_rows_that_are_wrong(foot, said):
+    with pytest.raises(linkwork.ModelError, match=said):
+        linkwork.load(read_mdh(walker(foot), "walker.yaml"))
+
+
+def test_feet_that_cannot_stand():
+    with pytest.raises(linkwork.ModelError, match="2 feet have this name"):
+        linkwork.load(read_mdh(walker("name: a, frame: toe", "name: a, frame: shin")))
+    fixed = read_mdh(walker("frame: trunk").replace("kind: floating", "kind: fixed"))
+    assert ["its frame 'trunk' is fixed to the ground"] == [each.message for each in check(fixed) if each.level == "error"]
+
+
+def test_contacts_that_are_wrong():
+    robot, arm = linkwork.load(read_mdh(walker("frame: toe", "frame: shin"))), linkwork.load("planar2r")
+    start = robot.standing()
+    assert robot.pose("toe", start)[2, 3] == 0
+    with pytest.raises(linkwork.LinkworkError, match="has no feet"):
+        arm.simulate(contacts=[])
+    with pytest.raises(linkwork.UnsupportedError, match="only a floating robot with feet stands"):
+        arm.standing()
+    with pytest.raises(linkwork.ShapeError, match="0 or 1 for each foot"):
+        robot.simulate(start, contacts=[1, 0.5])
+    with pytest.raises(linkwork.ShapeError, match=r"\(2,\)"):
+        robot.simulate(start, contacts=[1])
+    with pytest.raises(linkwork.UnknownNameError, match="choice of contacts 'event'"):
+        robot.simulate(start, contacts="event")
+    with pytest.raises(linkwork.UnsupportedError, match="rk4"):
+        robot.simulate(start, contacts=[1, 1], method="adams-bashforth-4")
+    with pytest.raises(linkwork.UnsupportedError, match="does not stop at events"):
+        robot.simulate(start, contacts="events", method="rosenbrock")
+    with pytest.raises(linkwork.LinkworkError, match=r"feet are below the ground(.|\n)*robot.standing"):
+        robot.simulate(start - [0, 0, 0.01, *[0] * 5], contacts="events")
+    with pytest.raises(linkwork.UnsupportedError, match="no gradients"):
+        robot.rollout(start, np.zeros(7), contacts=[1, 1], checkpoint_every=1)
+    with pytest.raises(linkwork.UnsupportedError, match=r"contacts=\[1, 0"):
+        robot.stepper(1, backend="interpreter").contacts  # noqa: B018
+    with pytest.raises(linkwork.ShapeError, match="do not fit"):
+        robot.foot_loads(start, np.zeros((3, 6)))
+
+
+def test_it_is_said_that_nothing_holds_a_robot_with_feet():
+    robot = linkwork.load(read_mdh(walker("frame: toe")))
+    assert any("no foot touches the ground" in note for note in robot.simulate(duration=2e-3, backend="interpreter").notes)
+    named = robot.simulate(robot.standing(), duration=2e-3, contacts={"toe": 1}, backend="interpreter")
+    assert named.contacts.all() and not any("no foot" in note for note in named.notes)
+    assert str(robot.foot_loads(named.q[0], named.contact_forces[0])).splitlines()[1].startswith("toe")
+
+
+def test_bundled_robots_stand():
+    for name in ("biped", "quadruped"):
+        robot = linkwork.load(io.read(name))
+        q = robot.standing()
+        how = {"backend": "interpreter"}
+        tau, forces = linkwork.compile(robot, "contact_inverse_dynamics", **how)(q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.feet)))
+        np.testing.assert_allclose(tau[:6], 0, atol=1e-9)
+        loads = robot.foot_loads(q, forces)
+        np.testing.assert_allclose(loads.normal.sum(), 9.81 * sum(row[0] for row in robot.parameters), rtol=1e-12)
+        assert not (loads.slips | loads.tips | loads.pulls).any()
