@@ -138,24 +138,24 @@ class Beam:
                 places.append(still + shift * np.array([1.0, 0, 0]) * np.array([1.0, 0, 0])[:, None, None])
         return np.concatenate(masses), np.concatenate(places, axis=1)
 
-    def tip(self, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Paths of the tip frame's rotation and origin."""
-        slopes = self.ways(1.0, 1)
-        angles = np.stack([slopes[:, 1], -slopes[:, 2], self.twists(1.0)])
+    def frame(self, s: float, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Paths of the rotation and of the origin of the frame at s; 1 is the tip."""
+        slopes = self.ways(s, 1)
+        angles = np.stack([slopes[:, 1], -slopes[:, 2], self.twists(s)])
         R = np.stack([np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))])
         for axis, along in zip(np.eye(3)[[2, 1, 0]], angles, strict=True):
             R = product(R, rotation(axis, d @ along))
-        end = np.array(1.0)
-        return R, self.axis(end, self.ways(end), self.shortening(end), d)
+        at = np.array(s)
+        return R, self.axis(at, self.ways(s), self.shortening(at), d)
 
 
 @dataclass
 class Part:
-    """Carried by ``parent`` (-1: the ground), placed there, then moved: "free", "turn" (about z) or a Beam. A cloud
-    of point masses is fixed to where it ends."""
+    """Carried by ``parent`` (-1: the ground), placed there, then moved: "free", "turn" (about z) or a Beam. Or it is
+    along the beam of another part, (its number, s). A cloud of point masses is fixed to where it ends."""
 
     parent: int
-    motion: str | Beam
+    motion: str | Beam | tuple[int, float]
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
     rpy: np.ndarray = field(default_factory=lambda: np.zeros(3))  # of the rotation, for files
@@ -180,9 +180,9 @@ class Slices:
     def paths(self, q, v, a) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
         """Masses (p), places (3, p, 3), and the frame at the end of each part."""
         frames, masses, places = [], [], []
-        row, column = 0, 0
+        row, column, roots = 0, 0, {}
         still = np.stack([np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))]), np.zeros((3, 3))
-        for part in self.parts:
+        for k, part in enumerate(self.parts):
             R, p = frames[part.parent] if part.parent >= 0 else still
             p, R = p + R @ part.translation, R @ part.rotation
             if part.motion == "free":
@@ -194,6 +194,10 @@ class Slices:
             elif part.motion == "turn":
                 own, shift = rotation(np.array([0, 0, 1.0]), np.array([q[row], v[column], a[column]])), np.zeros((3, 3))
                 row, column = row + 1, column + 1
+            elif isinstance(part.motion, tuple):
+                along, s = part.motion
+                R, p, beam, d = roots[along]
+                own, shift = beam.frame(s, d)
             else:
                 assert isinstance(part.motion, Beam)
                 n = len(part.motion.modes)
@@ -201,7 +205,8 @@ class Slices:
                 own_masses, own_places = part.motion.points(d)
                 masses.append(own_masses)
                 places.append(p[:, None] + moved(R, own_places))
-                own, shift = part.motion.tip(d)
+                own, shift = part.motion.frame(1.0, d)
+                roots[k] = R, p, part.motion, d
                 row, column = row + n, column + n
             p, R = p + product(R, shift), product(R, own)
             frames.append((R, p))
@@ -221,8 +226,9 @@ class Slices:
         """Stiffness (nv, nv) of all beams, placed where their modes are."""
         K, column = np.zeros((nv, nv)), 0
         for part in self.parts:
-            n = len(part.motion.modes) if isinstance(part.motion, Beam) else {"free": 6, "turn": 1}[part.motion]
+            n = {"free": 6, "turn": 1}.get(part.motion, 0) if isinstance(part.motion, str) else 0
             if isinstance(part.motion, Beam):
+                n = len(part.motion.modes)
                 K[column : column + n, column : column + n] = part.motion.stiffness()
             column += n
         return K

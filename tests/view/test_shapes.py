@@ -1,5 +1,7 @@
 """What is drawn: solids, the primitives of every bundled robot, ellipsoids, the visuals of a URDF file."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -100,6 +102,25 @@ def test_beams_are_drawn_bent(name):
     assert abs(first[1:]).max() < 1e-9  # clamped
     slope = at[p][:3, :3] @ (last - before)
     np.testing.assert_allclose(slope / np.linalg.norm(slope), robot.pose(model.body(i).name, q)[:3, 0], atol=1e-3)
+
+
+def test_places_along_a_beam_are_no_further_beams(tmp_path):
+    """They are part of one: what is fixed there is drawn, as at the tip."""
+    text = (Path(linkwork.__file__).parent / "robots" / "flexible-beam.yaml").read_text()
+    row = "  - {name: middle, link: middle, flexible: {along: bend, at: 0.5}}\n\n"
+    body = "  - {link: middle, M: 0.1, central: [1e-4, 1e-4, 1e-4]}\n\ndrives:"
+    (tmp_path / "robot.yaml").write_text(
+        text.replace("\n# The beam's", row + "# The beam's").replace("\ndrives:", body)
+    )
+    robot = linkwork.load(tmp_path / "robot.yaml")
+    model, q = robot.model, robot.coordinates.random(1)
+    ((tip, _, line),) = beams(model, q)
+    assert model.body(tip).name == "tip" and len(placed(model, q)) == model.n_bodies + 1 + PIECES
+    bodies = poses(model, q)
+    middle = next(i for i, body in enumerate(model.bodies, 1) if body.name == "middle")
+    at = bodies[1][:3, :3] @ line[PIECES // 2] + bodies[1][:3, 3]
+    np.testing.assert_allclose(bodies[middle][:3, 3], at, atol=1e-12)
+    assert [shape.body for shape in primitives(model, q) if shape.name == "middle"] == [middle]
 
 
 def test_modal_data_are_drawn_between_root_and_tip():

@@ -60,7 +60,7 @@ class Skeleton:
             self.ends[parent].append(self.lines[i][0])
         for i, parent in model.outward():
             shifts = freedoms(model.joint(i))[1]
-            if shifts < 3 and i not in self.lines:
+            if shifts < 3 and not model.joint(i).kind.bends:
                 begins = self._placement(i, parent) if shifts else self.origin[i]
                 self.seat[i] = begins if shifts == 1 else self.origin[i]
                 self.ends[parent].append(begins if parent else begins + self._rise(i))
@@ -271,7 +271,7 @@ def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
     for i, _ in robot.model.outward():
         joint = robot.model.joint(i)
         turns, shifts = freedoms(joint)
-        if shifts > 2 or i in robot.lines:
+        if shifts > 2 or joint.kind.bends:
             continue
         kind, at = f"joint {joint.role}", robot.seat[i]
         if turns == 3:
