@@ -14,7 +14,7 @@ from linkwork.formulations.whole import whole_inverse
 from linkwork.io.mdh import read_mdh
 from linkwork.model import build
 from support.evaluate import assert_close, derivative, evaluate
-from support.flexible_robots import bending_tree, bent_state
+from support.flexible_robots import FOUR_BAR, bending_tree, bent_state
 
 TREES = {
     "serial": bending_tree(1, ("revolute", "flexible", "revolute", "flexible", "prismatic")),
@@ -22,25 +22,6 @@ TREES = {
     "floating": bending_tree(3, ("revolute", "flexible", "flexible", "helical"), floating=True),
     "floating and stiffening": bending_tree(4, ("flexible", "revolute"), floating=True, stiffening=True),
 }
-FOUR_BAR = """
-name: bending-four-bar
-gravity: [1, -9, 0]
-joints:
-  - {name: crank, link: crank}
-  - {name: pin, link: coupler, d: 0.2}
-  - name: bend
-    link: end
-    flexible: {length: 0.5, density: 2710, area: 2e-4, youngs: 7e8, moments: {z: 4e-10}, modes: {y: 2, stretch: 1}}
-  - {name: rocker, link: rocker, parent: base, d: 0.45}
-links:
-  - {link: crank, M: 0.4, center: [0.1, 0.01, 0], central: [1e-4, 1e-3, 1e-3]}
-  - {link: coupler, M: 0.05, center: [0.05, 0, 0], central: [1e-4, 1e-4, 1e-4]}
-  - {link: end, M: 0.05, center: [0.01, 0, 0], central: [1e-5, 1e-5, 1e-5]}
-  - {link: rocker, M: 0.5, center: [0.15, 0, 0], central: [1e-4, 4e-3, 4e-3]}
-drives: [{joint: pin, role: passive}, {joint: rocker, role: passive}]
-loops: [{name: cut, kind: revolute, first: {link: end}, second: {link: rocker, d: 0.35}}]
-home: {crank: 60 deg, pin: -40 deg, rocker: 80 deg}
-"""
 
 
 @pytest.mark.parametrize("name", TREES)

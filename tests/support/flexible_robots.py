@@ -8,6 +8,26 @@ from support.random_robots import inertia, random_rotation
 MODES = {"y": 2, "z": 1, "twist": 1, "stretch": 1}
 SOFT = {"youngs": 7e7, "shear": 2.7e7}  # so that forces of all kinds are of one size
 
+FOUR_BAR = """
+name: bending-four-bar
+gravity: [1, -9, 0]
+joints:
+  - {name: crank, link: crank}
+  - {name: pin, link: coupler, d: 0.2}
+  - name: bend
+    link: end
+    flexible: {length: 0.5, density: 2710, area: 2e-4, youngs: 7e8, moments: {z: 4e-10}, modes: {y: 2, stretch: 1}}
+  - {name: rocker, link: rocker, parent: base, d: 0.45}
+links:
+  - {link: crank, M: 0.4, center: [0.1, 0.01, 0], central: [1e-4, 1e-3, 1e-3]}
+  - {link: coupler, M: 0.05, center: [0.05, 0, 0], central: [1e-4, 1e-4, 1e-4]}
+  - {link: end, M: 0.05, center: [0.01, 0, 0], central: [1e-5, 1e-5, 1e-5]}
+  - {link: rocker, M: 0.5, center: [0.15, 0, 0], central: [1e-4, 4e-3, 4e-3]}
+drives: [{joint: pin, role: passive}, {joint: rocker, role: passive}]
+loops: [{name: cut, kind: revolute, first: {link: end}, second: {link: rocker, d: 0.35}}]
+home: {crank: 60 deg, pin: -40 deg, rocker: 80 deg}
+"""
+
 
 def beam(rng: np.random.Generator, **more) -> Beam:
     moments = {axis: float(rng.uniform(1e-9, 3e-9)) for axis in "yz"}
@@ -19,9 +39,7 @@ def tip(length: float) -> Placement:
     return Placement(np.eye(3), np.array([length, 0.0, 0.0]))
 
 
-def bending_tree(
-    seed: int, kinds: tuple[str, ...], floating: bool = False, gravity: bool = True, **more
-) -> Description:
+def bending_tree(seed: int, kinds: tuple[str, ...], floating: bool = False, **more) -> Description:
     """Joints of these kinds, each on one of the last two links; every second tip has a payload."""
     rng = np.random.default_rng(seed)
     links: dict[str, LinkInertia | None] = {"base": inertia(rng)}

@@ -141,8 +141,8 @@ def _beam(model: Model, i: int, p: int) -> dict[str, Any]:
         "tip": model.body(i).name,
         "length": kind.material.length,
         "modes": list(kind.modes.parts),
-        "frequencies": kind.modes.frequencies,
-        "damping": kind.modes.ratios,
+        "frequencies": kind.modes.clamped[0],
+        "damping": kind.modes.clamped[1],
         "given": written_flexible(kind.material),
     }
 

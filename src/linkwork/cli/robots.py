@@ -131,7 +131,7 @@ def _show_further_friction(model: Model) -> None:
 
 def _show_beams(beams: list[dict[str, Any]]) -> None:
     rows = [
-        [beam["joint"], beam["link"], beam["tip"], f"{beam['length']:g}", mode, f"{frequency:.6g}", f"{ratio:.3g}"]
+        [beam["joint"], beam["link"], beam["tip"], float(beam["length"]), mode, float(frequency), float(ratio)]
         for beam in beams
         for mode, frequency, ratio in zip(beam["modes"], beam["frequencies"], beam["damping"], strict=True)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,16 +48,21 @@ class ElasticModes:
     def size(self) -> int:
         return len(self.parts)
 
-    @property
-    def frequencies(self) -> np.ndarray:
-        """Of each mode by itself, Hz: of the clamped link with nothing at its tip, where these are its modes."""
-        return np.sqrt(np.diagonal(self.stiffness) / np.diagonal(self.masses)) / (2 * np.pi)
-
-    @property
-    def ratios(self) -> np.ndarray:
-        """Of damping, of each mode by itself."""
-        K, M, D = (np.diagonal(each) for each in (self.stiffness, self.masses, self.damping))
-        return 0.5 * D / np.sqrt(K * M)
+    @cached_property
+    def clamped(self) -> tuple[np.ndarray, np.ndarray]:
+        """Frequencies in Hz and damping ratios of the clamped link with nothing at its tip, of each family (y, z, ...)
+        from the slowest on."""
+        K, D, found = np.array(self.stiffness), np.array(self.damping), np.zeros((2, self.size))
+        families = [part.rstrip("0123456789") for part in self.parts]
+        for family in dict.fromkeys(families):
+            own = [k for k, name in enumerate(families) if name == family]
+            at = np.ix_(own, own)
+            root = np.linalg.cholesky(self.masses[at])
+            squares, turned = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, K[at]).T))
+            w = np.sqrt(np.maximum(squares, 0.0))
+            loss = np.einsum("ji,jk,ki->i", turned, np.linalg.solve(root, np.linalg.solve(root, D[at]).T), turned)
+            found[:, own] = w / (2 * np.pi), loss / (2 * w)
+        return found[0], found[1]
 
     @property
     def masses(self) -> np.ndarray:
