@@ -18,6 +18,7 @@ RETURNED = {
     "packed.Pattern",
     "parameters.BaseParameters",
     "sim.gradient.Gradient",
+    "sim.grip.Grip",
     "sim.linear.LinearSystem",
 }  # by methods of public classes
 

@@ -147,7 +147,16 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
     ways = np.random.default_rng(0).normal(size=(3, model.n_leading))
     ways -= (np.linalg.pinv(held, rcond=RANK) @ (held @ ways.T)).T
     beside = [_settled(model, np.array(model.moved(q.tolist(), (BESIDE[0] * way).tolist()))) for way in ways]
-    general = max(_rank(leading_jacobian(model, at)) for at in beside)
+    others = [leading_jacobian(model, at) for at in beside]
+    general = max(map(_rank, others))
+    if general == rank and max(_moved_by_motors(model, at) for at in others) > _moved_by_motors(model, J):
+        raise ModelError(
+            "home is a singular position: the motors do not tell how the robot rolls there",
+            where=f"robot {model.name!r}",
+            got=f"motors {', '.join(model.names_of(_motors(model)))}, which move together there and not beside it",
+            expected="axles that are not all parallel, nor meet in one point",
+            fix="choose another home position",
+        )
     if general > rank:
         raise ModelError(
             "home is a singular position of what rolls",
@@ -155,6 +164,15 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
             got=f"{model.n_leading - rank} freedoms there, {model.n_leading - general} beside it",
             fix="choose another home position; or tie what steers together by gears, or let a wheel slip (kind: omni)",
         )
+
+
+def _motors(model: Model) -> tuple[int, ...]:
+    return tuple(k for k in range(model.n_leading) if model.coordinates.joint_of(k).driven)
+
+
+def _moved_by_motors(model: Model, J: np.ndarray) -> int:
+    """In how many ways the motors can turn, where velocities obey J v = 0."""
+    return _rank(np.linalg.svd(J)[2][_rank(J) :][:, list(_motors(model))])
 
 
 def determines(model: Model, known: Sequence[int]) -> bool:
@@ -281,18 +299,10 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
     if dependent:
         G[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, list(independent)], rcond=None)[0]
     joints = [model.coordinates.joint_of(k) for k in range(model.n_leading)]
-    motors = tuple(k for k, joint in enumerate(joints) if joint.driven)
+    motors = _motors(model)
     moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
     drivable = tuple(k for k, told in zip(independent, moved, strict=True) if told and joints[k].role != "elastic")
     got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} freedoms"
-    if _rank(G[list(motors)]) < len(motors) <= len(independent) and not all(holding_positions(model)):
-        raise ModelError(
-            "home is a singular position: the motors do not tell how the robot rolls there",
-            where=f"robot {model.name!r}",
-            got=f"{got}, which move together",
-            expected="axles that are not all parallel, nor meet in one point",
-            fix="choose another home position",
-        )
     if _rank(G[list(motors)]) < len(motors) and not redundant:
         raise ModelError(
             "there are more motors than freedoms",
