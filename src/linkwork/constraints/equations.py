@@ -190,6 +190,11 @@ class LoopEquations:
                 self._walked.append(walk(self.model, loop, self.q))
             yield self._walked[k]
 
+    @property
+    def holds(self) -> list[bool]:
+        """Whether each holds positions, or velocities alone."""
+        return self._asked([*holding_positions(self.model)])
+
     @cached_property
     def residual(self) -> list[Scalar]:
         """By how much every loop is open: metres and, for small ones, radians; zero where positions are not held."""

@@ -46,6 +46,11 @@ class Standing:
         self.feet = LoopEquations(replace(model, loops=_as_loops(model, places)), q)
         self.scales = [c * x for c, foot in zip(contacts, model.feet, strict=True) for x in _scales(foot)]
 
+    @property
+    def holds(self) -> list[bool]:
+        """Whether each equation holds positions, or velocities alone."""
+        return [*self.loops.holds, *(True for _ in self.scales)]
+
     @cached_property
     def residual(self) -> list[Scalar]:
         return [*self.loops.residual, *self._scaled(self.feet.residual)]

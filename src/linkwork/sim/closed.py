@@ -12,7 +12,6 @@ from typing import Any
 
 from ..constraints import LoopEquations, Multipliers, forces_at_cuts
 from ..constraints.closing import closer
-from ..constraints.equations import holding_positions
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
 from ..scalar.orthogonal import dot
@@ -88,8 +87,7 @@ class ClosedNow(Now):
         r + dt J v' + dt^2 / 2 Jd v = 0 tells what J a must be; where velocities alone are held, J v' + dt Jd v = 0."""
         dt, loops = self.dt, self.equations
         gamma, r, system = loops.drift(self.tree[1]), loops.residual, self.ahead
-        holds = holding_positions(self.model)
-        share = [0.5 if holds[row] else 1 for row in self.model.mobility.rows]
+        share = [0.5 if holds else 1 for holds in loops.holds]
         open_by = zip(r, loops.rates(self.rates), gamma, share, strict=True)
         wanted = [(gap / dt + rate) / dt + s * g for gap, rate, g, s in open_by]
         return system.accelerations(self.net, wanted)
