@@ -31,12 +31,14 @@ from linkwork.model.grouping import grouped
 from linkwork.model.joints import JOINT_KINDS
 from linkwork.spatial import Inertia
 from mutants import Mutant, changes
+from support.bending_kind import bending_faults
 from support.evaluate import deviation, evaluate
 from support.mixed_trees import PARTS, SIZES, MixedRecipe, mixed
 from support.pinocchio_tree import PinocchioTree
 from support.substitute import module_of, path_of
 
 JOINTS = "../model/joints/"
+BENDING = "flexible"
 QUATERNIONS = "../spatial/quaternions.py"
 TOLERANCE = 1e-9
 
@@ -47,7 +49,25 @@ FRAMES = "return np.stack([normal, -second, first], axis=1) + 0.0, np.stack([nor
 BEGIN, END = (f"np.stack([{axes}], axis=1)" for axes in ("normal, -second, first", "normal, first, second"))
 BETWEEN = "share = np.where(still, 2.0, 2 * np.arctan2(length, c) / np.where(still, 1.0, length))"
 SERIES = "p = t * (1 - tt * (1 / 3 - tt * (1 / 5 - tt * (1 / 7 - tt / 9))))"
+MADE = "def __init__(self, material: Beam | Modal | Station, stiff: bool = True):"
+SHIFTS = "for shift, x in zip(self.modes.shifts, self.modes.amplitudes(q), strict=True):"
+TURNS = "return sum((turn * x for turn, x in zip(self.modes.turns, q, strict=True)), Vector())"
+ALONG = 'return (Screw("x", 1, 0, at.x), *aside, *self._turned(q).screws)'
+ENERGY = "return 0.5 * sum((x * y for x, y in zip(q, self.own_forces(q, q)[0], strict=True)), start=0)"
+ROWS = "return [sum((entry * y for entry, y in zip(row, x, strict=True)), start=0) for row in matrix]"
 EQUIVALENT = {
+    ("flexible", MADE, "True", "False"): "what is there is not made again",
+    ("flexible", SHIFTS, "(shift, x)", "(x, shift)"): "a product",
+    ("flexible", TURNS, "(turn, x)", "(x, turn)"): "a product",
+    ("flexible", ENERGY, "(x, y)", "(y, x)"): "a product",
+    ("flexible", ROWS, "(entry, y)", "(y, entry)"): "a product",
+    (
+        "flexible",
+        ALONG,
+        "(Screw('x', 1, 0, at.x), *aside, *self._turned(q).screws)",
+        "(*aside, Screw('x', 1, 0, at.x), *self._turned(q).screws)",
+    ): "shifts in any order",
+    ("flexible", "straight = is_zero(at.y) and is_zero(at.z)", "at.z", "at.x"): "one more shift, by nothing",
     ("kind", "return [x + y for x, y in zip(q, v, strict=True)]", "(x, y)", "(y, x)"): "a sum",
     ("planar", 'shift = turn("z", cos(q[2]), sin(q[2]), Vector(v[0], v[1], 0))', "0", "1"): FLAT,
     ("planar", 'shift = turn_back("z", cos(q[2]), sin(q[2]), Vector(rates[0], rates[1], 0))', "0", "1"): FLAT,
@@ -218,6 +238,9 @@ def case(kind: str, coordinate: bool) -> Case:
 
 def faults(kind: str) -> Iterator[str]:
     """What is wrong of a kind, if anything."""
+    if kind == BENDING:
+        yield from bending_faults(wrong)
+        return
     yield from wrong_answers(kind)
     for coordinate in (False, True) if kind != "fixed" else ():
         yield from wrong_dynamics(case(kind, coordinate))
@@ -232,6 +255,9 @@ def wrong_answers(kind: str) -> Iterator[str]:
     yield from ["straight"] if own.straight != (kind not in ("planar", "spherical", "floating")) else []
     yield from ["successive"] if (own.successive, own.changes) != (kind == "universal",) * 2 else []
     yield from ["sizes"] if (own.nq, own.nv) != SIZES.get(kind, (0, 0)) else []
+    material = own.own_energy(own.neutral()), *own.own_forces(own.neutral(), [1.0] * own.nv), own.own_stiffness()
+    yield from ["material"] if any(map(np.any, material)) or own.bends else []
+    yield from ["kept"] if own.undamped() is not own or own.limp() is not own else []
     if kind == "fixed":
         kept, moved = own.grouped(Inertia(2.0))
         yield from ["fixed"] if any(kept) or moved.mass != 2.0 or own.subspace(None, ()) else []
@@ -344,7 +370,7 @@ def wrong_random(kind: str) -> Iterator[str]:
 
 def killed(mutant: Mutant) -> bool:
     """Is it noticed? The kind of the file is asked first, then all of what they say quickly, then all of everything."""
-    own = [kind for kind in JOINT_KINDS if kind == Path(mutant.file).stem]
+    own = [kind for kind in (*JOINT_KINDS, BENDING) if kind == Path(mutant.file).stem]
     rounds = (faults, own), (wrong_answers, [*JOINT_KINDS][::-1]), (faults, JOINT_KINDS)
     try:
         with in_place(mutant.file, mutant.tree):

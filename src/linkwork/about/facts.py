@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..formulations import METHODS
+from ..formulations.flexible import bending_joints
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
@@ -109,7 +110,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
             }
             for frame in model.frames.values()
         ],
-        "beams": [_beam(model, i, p) for i, p in model.outward() if model.joint(i).kind.bends],
+        "beams": [_beam(model, i, p) for i, p in bending_joints(model) if not model.joint(i).leader],
         "loops": [
             {
                 "name": loop.name,

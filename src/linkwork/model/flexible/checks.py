@@ -48,8 +48,9 @@ def check_flexible(description: Description) -> Iterator[Finding]:
 def _along(where: str, joint: JointDescription, description: Description) -> Iterator[Finding]:
     station = joint.flexible
     leader = next((each for each in description.joints if each.name == station.along), None)
+    follows = joint.mimic is not None and joint.mimic.joint == station.along
     fits = leader is not None and leader.parent == joint.parent and isinstance(leader.flexible, type(station.material))
-    if not fits or not joint.mimic or joint.mimic.joint != station.along or joint.motion.nv != leader.motion.nv:
+    if not (follows and fits and leader is not None and joint.motion.nv == leader.motion.nv):
         message = f"it is a place along {station.along!r}, and does not follow it on the same link"
         yield Finding("error", where, message, "name the joint to the tip of the link, from its parent")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,22 +32,22 @@ class Flexible(JointKind):
     has_spring = False
     bends = True
 
-    def __init__(self, material: Beam | Modal | Station, limp: bool = False):
-        modes = material.elastic
-        still = ((0.0,) * modes.size,) * modes.size
-        self.material, self.modes = material, replace(modes, stiffness=still) if limp else modes
+    def __init__(self, material: Beam | Modal | Station, stiff: bool = True):
+        self.material = material
+        self.modes = material.elastic
+        self.stiff = stiff
         self.position_parts = self.velocity_parts = self.modes.parts
         self.turning = self.modes.turning
         self.position_units = tuple("rad" if turn else "m" for turn in self.turning)
 
     def __reduce__(self) -> Any:
-        return Flexible, (self.material, not any(map(any, self.modes.stiffness)))
+        return Flexible, (self.material, self.stiff)
 
     def undamped(self):
-        return Flexible(self.material.undamped())
+        return Flexible(self.material.undamped(), self.stiff)
 
     def limp(self):
-        return Flexible(self.material, limp=True)
+        return Flexible(self.material, False)
 
     def transform(self, joint, q):
         at: Vector = self.modes.tip
@@ -101,14 +100,14 @@ class Flexible(JointKind):
         return self.material.line(s, np.asarray(q, float))
 
     def own_forces(self, q, v):
-        K, D = self.modes.stiffness, self.modes.damping
-        return _product(K, q), _product(D, v)
+        elastic = _product(self.modes.stiffness, q) if self.stiff else [0] * self.nv
+        return elastic, _product(self.modes.damping, v)
 
     def own_stiffness(self):
-        return np.array(self.modes.stiffness)
+        return self.stiff * np.array(self.modes.stiffness)
 
     def own_energy(self, q):
-        return 0.5 * sum((x * y for x, y in zip(q, _product(self.modes.stiffness, q), strict=True)), start=0)
+        return 0.5 * sum((x * y for x, y in zip(q, self.own_forces(q, q)[0], strict=True)), start=0)
 
     def random(self, rng, shape, lower, upper):
         """Small ones, as the modes mean them."""
