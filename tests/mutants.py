@@ -38,6 +38,7 @@ from support.mixed_trees import MixedRecipe, mixed, shuffled
 from support.parallel_robots import described, universals, with_a_plate, with_joints_for_balls
 from support.random_loops import LoopRecipe, mechanism, spin
 from support.random_robots import RELATIONS, Recipe, describe, half_driven, inertia, random_vectors
+from support.rolling import rolling_mechanism
 from support.substitute import EQUATIONS, PACKAGE, ROOT, SHARED, imports, in_place_of, module_of, path_of
 
 PLUMBING = {  # no formulas in these
@@ -275,7 +276,8 @@ def cases() -> list[Case]:
     kinds = [MixedRecipe(1, shuffled(1), reach=2, coordinate=True), MixedRecipe(2, shuffled(2), reach=3, floating=True)]
     arms = (upright(), sliding(), shoulder(), "scara", "stanford", beside_an_arm())
     loop = closed_chain(("revolute", "universal", "cylindrical"), "universal", back=True)
-    others = (on_springs(mixed(kinds[0])), mixed(kinds[1]), *arms, *map(mechanism, loops), *parallel, loop)
+    rolls = rolling_mechanism(8, ("planar", "revolute", "prismatic", "helical"), ("omni", "blade"), geared=True)
+    others = (on_springs(mixed(kinds[0])), mixed(kinds[1]), *arms, *map(mechanism, loops), *parallel, loop, rolls)
     others += (read_mdh(FOUR_BAR), bending_tree(4, ("revolute", "flexible"), floating=True, **FEW))
     others += (in_water(describe(recipes[5])), in_water(describe(recipes[6])))
     others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))

@@ -49,7 +49,9 @@ def fitted(robot: linkwork.Robot, truth: linkwork.Robot, log: Log, seed: int = 3
     return fit
 
 
-@pytest.mark.parametrize("name", ("puma560", "panda-elastic", "space-arm", "four-bar", "3rrr", "delta", "spatial-7r"))
+@pytest.mark.parametrize(
+    "name", ("puma560", "panda-elastic", "space-arm", "four-bar", "3rrr", "delta", "spatial-7r", "differential-drive")
+)
 def test_bundled_robots(name: str, deviations):
     robot = linkwork.load(name)
     truth = other(robot, 1)

@@ -235,3 +235,11 @@ def test_linear_system_of_what_rolls():
     stepped = robot.linearise(q, v, [0, 0], dt, "rk4")
     assert A.shape == (5, 5) and B.shape == (5, 2)
     assert np.abs((stepped.A - np.eye(5)) / dt - A).max() < 10 * dt
+
+
+def test_the_mobile_manipulator_is_a_panda_while_it_stands():
+    panda, mobile = linkwork.load("panda").model, linkwork.load("mobile-manipulator").model
+    q, v, a = np.random.default_rng(0).normal(size=(3, 7))
+    whole = np.concatenate([mobile.home[:9], q])
+    tau = evaluate(mobile, "inverse_dynamics", whole, np.append([0, 0], v), np.append([0, 0], a))
+    assert_close(tau[2:], evaluate(panda, "inverse_dynamics", q, v, a))

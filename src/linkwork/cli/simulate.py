@@ -173,10 +173,12 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
 
 
 def _show_contacts(grip: Grip) -> None:
-    verdict = lambda k: "lifts off" if grip.lifts[:, k].any() else "slips" if grip.slips[:, k].any() else "holds"  # noqa: E731
+    """What they bore and needed at most; nothing where that is not known, or not given."""
+    told = lambda value: _short(float(value)) if np.isfinite(value) else None  # noqa: E731
+    columns = grip.normal.min(axis=0), grip.needed.max(axis=0), grip.friction
     rows = [
-        [name, _short(grip.normal[:, k].min()), _short(grip.needed[:, k].max()), float(grip.friction[k]), verdict(k)]
-        for k, name in enumerate(grip.names)
+        [name, *map(told, row), verdict]
+        for name, verdict, *row in zip(grip.names, grip.verdicts, *columns, strict=True)
     ]
     if rows:
         show("Contacts", ["", "least load\nN", "friction\nneeded", "friction\ngiven", "it"], rows)

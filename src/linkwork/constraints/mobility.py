@@ -134,8 +134,8 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
     """Wheels must leave each other a motion, and their equations must be as many beside home as there."""
     wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
     free = np.linalg.svd(J)[2][rank:]
-    glides = tuple(Loop(loop.name, CUT_JOINTS["spherical"], loop.first, loop.second) for loop in wheels)
-    centres = leading_jacobian(replace(model, loops=glides), q)
+    points = tuple(Loop(loop.name, CUT_JOINTS["spherical"], loop.first, loop.second) for loop in wheels)
+    centres = leading_jacobian(replace(model, loops=points), q)
     if not np.abs(centres @ free.T).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0):
         raise ModelError(
             "the wheels hold each other fast: nothing that they allow moves one of them",

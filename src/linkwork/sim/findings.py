@@ -147,6 +147,7 @@ def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
     """Of what rolls: where axles are parallel or meet in a point, some joints do not tell how it moves."""
     with np.errstate(all="ignore"):
         well = np.broadcast_to(conditioning(model, list(np.moveaxis(q, -1, 0))), q.shape[:-1])
+    well = np.where(np.isnan(well) & np.isfinite(q).all(axis=-1), 0.0, well)  # exactly there
     if (bad := well < UNTOLD).any():
         sample, at = np.unravel_index(int(np.nanargmin(well)), well.shape)
         names = ", ".join(model.coordinates.of_freedoms(model.mobility.independent).names)

@@ -70,13 +70,20 @@ class Grip:
         """Where it needs more friction than it has, though it is pressed to its plane."""
         return (self.needed > self.friction) & ~self.lifts
 
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """Of each contact in a word or two, over all states."""
+        found = {"lifts off": self.lifts, "slips": self.slips, "load not known": np.isnan(self.normal)}
+        told = ([word for word, where in found.items() if where[..., k].any()] for k in range(len(self.names)))
+        return tuple(words[0] if words else "holds" for words in told)
+
     def __str__(self) -> str:
         lines = []
-        for k, name in enumerate(self.names):
-            normal, needed = self.normal[..., k], self.needed[..., k]
-            load = f"{normal:.4g} N" if normal.ndim == 0 else f"{np.min(normal):.4g} N at least"
-            verdict = "lifts off" if self.lifts[..., k].any() else "slips" if self.slips[..., k].any() else "holds"
-            lines.append(f"{name}: load {load}, needs friction {np.max(needed):.3g} of {self.friction[k]:g}: {verdict}")
+        for k, (name, verdict) in enumerate(zip(self.names, self.verdicts, strict=True)):
+            load, needed = f"{np.min(self.normal[..., k]):.4g} N", f"{np.max(self.needed[..., k]):.3g}"
+            least = " at least" if self.normal.ndim > 1 else ""
+            given = f" of {self.friction[k]:g}" if np.isfinite(self.friction[k]) else ""
+            lines.append(f"{name}: load {load}{least}, needs friction {needed}{given}: {verdict}")
         return "\n".join(lines)
 
 

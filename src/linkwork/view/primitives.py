@@ -60,10 +60,15 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         if loop.kind.cut:
             solid = sphere(1.5 * min(radii[loop.first.body], radii[loop.second.body]))
         elif loop.kind.radius:
-            solid = cylinder(loop.kind.radius, WIDTH * loop.kind.radius)
+            solid = _wheel(loop.kind.radius)
         placed = matrix(frame.pose)
         shapes.append(Shape(loop.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     return shapes
+
+
+def _wheel(radius: float) -> Mesh:
+    """With a bar across, so that it is seen to turn."""
+    return joined([cylinder(radius, WIDTH * radius), box(1.5 * radius, 0.15 * radius, 1.2 * WIDTH * radius)])
 
 
 def _rim(loop: Loop) -> list[np.ndarray]:
