@@ -27,7 +27,10 @@ def with_feet(seed: int, *soles: bool, kinds: tuple[str, ...] = KINDS):
     description = mixed(MixedRecipe(seed, kinds, 3, True))
     frames, feet = dict(description.frames), []
     for k, sole in enumerate(soles):
-        frames[f"foot{k}"] = f"link{len(kinds) - k}", Placement(rotation_of(rng.normal(size=4)), rng.uniform(-0.3, 0.3, 3))
+        frames[f"foot{k}"] = (
+            f"link{len(kinds) - k}",
+            Placement(rotation_of(rng.normal(size=4)), rng.uniform(-0.3, 0.3, 3)),
+        )
         feet.append(Foot(f"f{k}", f"foot{k}", (0.2, 0.1) if sole else ()))
     return replace(description, frames=frames, feet=tuple(feet))
 
@@ -160,7 +163,10 @@ def test_feet_stay_where_they_stand(method):
     for k, foot in enumerate(feet):
         n = 3 + 3 * (k == 0)  # a point turns
         for sample, held in enumerate(contacts[..., k]):
-            pose, twist = robot.pose(foot, run.q[sample]), robot.jacobian(foot, run.q[sample]) @ run.v[sample, :, :, None]
+            pose, twist = (
+                robot.pose(foot, run.q[sample]),
+                robot.jacobian(foot, run.q[sample]) @ run.v[sample, :, :, None],
+            )
             pose = pose if n == 6 else pose[:, :, 3]
             for part in np.split(np.arange(200), np.flatnonzero(np.diff(held)) + 1):
                 if held[part[0]]:
@@ -171,7 +177,9 @@ def test_feet_stay_where_they_stand(method):
     balance = run.kinetic_energy + run.potential_energy - run.work
     off, exchanged = np.abs(balance - balance[:, :1]).max(), np.ptp(run.potential_energy)
     assert off < (2e-2 if method == "semi-implicit-euler" else 1e-5) * exchanged  # of first order, and of fourth
-    assert run.work[1].min() < -1e-4 and np.abs(run.work[0]).max() < 1e-9  # an impact took some; ground at rest takes none
+    assert (
+        run.work[1].min() < -1e-4 and np.abs(run.work[0]).max() < 1e-9
+    )  # an impact took some; ground at rest takes none
 
 
 def test_a_stepper_is_told_before_each_step():
@@ -237,7 +245,9 @@ def test_rimless_wheel(inertia):
     spokes, m, L, slope, g = 8, 2.0, 0.5, 0.1, 9.81
     alpha, r2 = np.pi / spokes, inertia / (m * L**2)
     turns = [2 * alpha * k for k in range(spokes)]
-    frames = {f"s{k}": ("wheel", Placement(np.eye(3), L * np.array([np.sin(x), 0, -np.cos(x)]))) for k, x in enumerate(turns)}
+    frames = {
+        f"s{k}": ("wheel", Placement(np.eye(3), L * np.array([np.sin(x), 0, -np.cos(x)]))) for k, x in enumerate(turns)
+    }
     feet = tuple(Foot(name, name) for name in frames)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the hub has no inertia
@@ -354,7 +364,9 @@ def test_a_sole_tips_where_its_centre_of_pressure_leaves_it():
     tall = linkwork.load(Description("tall", (box,), (), floating=True, frames=frames, feet=(foot,)))
     limit = 5 * 9.81 * 0.1
     for force in (0.98 * limit, 1.02 * limit):
-        run = tall.simulate([0, 0, 0, 0, 0, 0, 1], None, 0.2, 0.01, contacts="events", wrenches={"top": [force, 0, 0, 0, 0, 0]})
+        run = tall.simulate(
+            [0, 0, 0, 0, 0, 0, 1], None, 0.2, 0.01, contacts="events", wrenches={"top": [force, 0, 0, 0, 0, 0]}
+        )
         assert (np.abs(run.q[-1, 4]) > 1e-4) == (force > limit)
         assert {event.what for event in run.events} <= {"lift-off"}
         assert run.drift["energy"] < 1e-9

@@ -50,7 +50,9 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
         q = model.coordinates.normalised(rng.uniform(-math.pi, math.pi, (count, model.nq)))
     others = ("v", "v_joints", "a", "tau", "a_known", "tau_known")
     feet = rng.integers(0, 2, (count, len(model.feet))).astype(float)
-    return {"q": q, "contacts": feet, "restitution": 0.5 * feet} | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
+    return {"q": q, "contacts": feet, "restitution": 0.5 * feet} | {
+        name: rng.standard_normal((count, sizes(model)[name])) for name in others
+    }
 
 
 def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray:

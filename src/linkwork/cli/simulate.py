@@ -51,7 +51,9 @@ def simulate(
     every: Annotated[int, typer.Option(min=1, help="Record each so many steps.")] = 1,
     contacts: Annotated[
         str | None,
-        typer.Option(metavar="HOW", help="Feet on the ground: events, coulomb (they may slide), all, or 1,0,... by foot."),
+        typer.Option(
+            metavar="HOW", help="Feet on the ground: events, coulomb (they may slide), all, or 1,0,... by foot."
+        ),
     ] = None,
     limits: Annotated[
         float | None, typer.Option(metavar="STIFFNESS", help="Soft stops at the joint limits, N m/rad.")
@@ -93,7 +95,9 @@ def simulate(
     q0 = rest(model) if q is None else parse(model, "q", q)
     if contacts is not None:
         every_foot = np.ones(len(model.feet)) if contacts == "all" else None
-        told = contacts if contacts in KINDS else parse(model, "contacts", contacts) if every_foot is None else every_foot
+        told = (
+            contacts if contacts in KINDS else parse(model, "contacts", contacts) if every_foot is None else every_foot
+        )
         options = replace(options, contacts=told)
         q0 = robot.standing() if q is None and model.feet and model.moving_base else q0
     if goal is not None:

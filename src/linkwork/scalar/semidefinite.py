@@ -31,11 +31,11 @@ class Semidefinite:
         self.inverse: list[Scalar] = [0] * n
         A = [list(row) for row in S]
         for k in range(n):
-            d = A[k][k]                                                               # (1)
-            self.on[k] = positive_part(sign(d - LEAST * S[k][k]))                     # (2)
+            d = A[k][k]  # (1)
+            self.on[k] = positive_part(sign(d - LEAST * S[k][k]))  # (2)
             self.inverse[k] = self.on[k] / (d + (1 - self.on[k]))
             for i in range(k + 1, n):
-                self.L[i][k] = A[i][k] * self.inverse[k]                              # (3)
+                self.L[i][k] = A[i][k] * self.inverse[k]  # (3)
             for i in range(k + 1, n):
                 for j in range(k + 1, i + 1):
                     A[i][j] = A[i][j] - self.L[i][k] * A[j][k]
@@ -44,7 +44,7 @@ class Semidefinite:
         """An x with S x = b, if there is one: with zeros where rows follow from others."""
         x = list(b)
         for k in range(len(x)):
-            x[k] = x[k] - dot(self.L[k][:k], x[:k])                                   # (4)
+            x[k] = x[k] - dot(self.L[k][:k], x[:k])  # (4)
         x = [value * inverse for value, inverse in zip(x, self.inverse, strict=True)]
         for k in reversed(range(len(x))):
             for j in range(k):
@@ -66,5 +66,5 @@ class Semidefinite:
         for i in reversed(range(k)):
             C[i] = C[i] * self.on[i]
             for j in range(i):
-                C[j] = C[j] - C[i] * self.L[i][j]                                     # (5)
+                C[j] = C[j] - C[i] * self.L[i][j]  # (5)
         return [*((self.on[k] - 1) * x for x in C), 1 - self.on[k], *[0] * (len(self.L) - k - 1)]

@@ -62,7 +62,9 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _feet(model: Model, t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray) -> Iterator[str]:
+def _feet(
+    model: Model, t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray
+) -> Iterator[str]:
     """Which feet would not have stayed as they were told to."""
     loads, on = foot_loads(model, q, contact_forces), contacts > 0
     for what, bad in (("lift off", loads.pulls), ("slip", loads.slips), ("tip", loads.tips)):
