@@ -1,9 +1,10 @@
-"""A biped stands in double support, takes two steps by a schedule of contacts, and is pushed.
+"""A biped stands in double support, takes two steps and is pushed: feet touch down and lift off by themselves.
 
 python examples/walking_biped.py [PICTURE.png] [FILM.gif]
 """
 
 import sys
+import warnings
 
 import matplotlib.style
 import numpy as np
@@ -16,7 +17,7 @@ from linkwork.drawing import STYLE
 robot = linkwork.load("biped")
 feet = ("left_sole", "right_sole")
 legs = [slice(6, 12), slice(12, 18)]  # of the velocities
-dt, every = 0.001, 0.02  # of the simulation, and of the plan
+dt, every = 0.002, 0.02  # of the simulation, and of the plan
 
 # -- the plan: where the soles and the centre of mass are
 
@@ -74,34 +75,30 @@ still = np.zeros(robot.nv)
 tau, forces = robot.contact_inverse_dynamics(planned, still, still, support)
 print(robot.foot_loads(planned[0], forces[0]))
 
-# -- the walk: springs and dampers at the joints pull towards the plan, and beyond it by what bears the weight. Which feet
-# are on the ground is told.
+# -- the walk: springs and dampers at the joints pull towards the plan, and beyond it by what bears the weight
 
 kp, kd = np.tile([1500.0, 4000, 4000, 4000, 2500, 2500], 2), np.tile([20.0, 80, 80, 80, 16, 12], 2)
-steps = round(times[-1] / dt)
-schedule = support[np.minimum(np.arange(steps) * dt / every, len(times) - 1).astype(int)]
-towards = Sampled(times, planned[:, 7:] + tau[:, 6:] / kp)
-walk = robot.simulate(planned[0], None, dt * steps, dt, torque=PD(kp, kd), reference=towards, contacts=schedule)
+towards, steps = Sampled(times, planned[:, 7:] + tau[:, 6:] / kp), round(times[-1] / dt)
+warnings.simplefilter("ignore", linkwork.SimulationWarning)  # of friction: they are in the notes, too
+walk = robot.simulate(planned[0], None, dt * steps, dt, torque=PD(kp, kd), reference=towards, contacts="events")
 loads = robot.foot_loads(walk.q, walk.contact_forces)
 walked = walk.q[-1, 0] - walk.q[0, 0]
 print(*walk.notes, sep="\n")
-print(f"the torso went {walked:.2f} m; friction needed at most: {loads.needed.max():.2f}")
-assert walked > 0.9 * STEP
+print(f"the torso went {walked:.2f} m, the energy balance is off by {walk.drift['energy']:.2f} J")
+assert walked > 0.7 * STEP and walk.q[-1, 2] > 0.85  # it stands
 
-# -- the push, on the torso: feet come and go by themselves
+# -- the push, on the torso
 
-end = walk.q[-1]
-stand, _ = robot.contact_inverse_dynamics(end, still, still, [1, 1])
-bent = Point(end[7:] + stand[6:] / kp, np.zeros(12), np.zeros(12))
-motions = {}
+end = planned[-1]
+bent, rest = Point(towards.q[-1], np.zeros(12), np.zeros(12)), {}
 for force in (60, 300):
     push = np.zeros((400, 6))
     push[50:100, 0] = force
-    motions[force] = robot.simulate(
-        end, None, 0.8, 2e-3, torque=PD(kp, kd), reference=bent, contacts="events", wrenches={"torso": push}
+    rest[force] = robot.simulate(
+        end, None, 0.8, dt, torque=PD(kp, kd), reference=bent, contacts="events", wrenches={"torso": push}
     )
-    print(f"{force} N for 0.1 s: {motions[force].notes[-1]}")
-assert not motions[60].events and motions[300].events
+    print(f"{force} N for 0.1 s: {rest[force].notes[-1]}")
+assert not rest[60].events and rest[300].events  # it stays, and tips over its toes
 
 
 def lines(q):
@@ -114,8 +111,9 @@ def lines(q):
         yield side, np.array([joints[0] + [0, 0, 0.45], *joints]), np.array(sole)
 
 
-def draw(axes, q, alpha=1.0):
+def draw(axes, q, alpha=1.0, along=0.0):
     for side, leg, sole in lines(q):
+        leg, sole = leg + [along, 0, 0], sole + [along, 0, 0]
         colour = {"left": "C0", "right": "C1"}[side]
         axes.plot(leg[:, 0], leg[:, 2], color=colour, alpha=alpha, linewidth=2)
         axes.plot(sole[:, 0], sole[:, 2], color=colour, alpha=alpha, linewidth=3)
@@ -126,8 +124,8 @@ if len(sys.argv) > 1:
         figure = Figure(figsize=(8, 6), layout="constrained")
         side, below = figure.subplots(2, 1, height_ratios=(3, 2))
         for k in np.linspace(0, steps, 9).astype(int):
-            draw(side, walk.q[k], 0.2 + 0.8 * k / steps)
-        side.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="two steps")
+            draw(side, walk.q[k], along=0.5 * walk.t[k])
+        side.set(aspect="equal", xlabel="x [m], and 0.5 m for each second", ylabel="z [m]", title="two steps")
         for k, foot in enumerate(robot.model.feet):
             below.plot(walk.t, loads.normal[:, k], label=foot.name, color=f"C{k}")
         below.set(xlabel="t [s]", ylabel="normal force [N]")
@@ -136,8 +134,8 @@ if len(sys.argv) > 1:
 if len(sys.argv) > 2:
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    film = [(f"steps, t = {walk.t[k]:.1f} s", walk.q[k]) for k in range(0, steps, 100)]
-    for force, motion in motions.items():
+    film = [(f"steps, t = {walk.t[k]:.1f} s", walk.q[k]) for k in range(0, steps, 50)]
+    for force, motion in rest.items():
         film += [(f"{force} N for 0.1 s, t = {motion.t[k]:.2f} s", motion.q[k]) for k in range(0, 401, 20)]
     figure = Figure(figsize=(4.8, 4), layout="constrained")
     axes = figure.subplots()

@@ -213,9 +213,9 @@ class Robot:
         return standing(self.model, q)
 
     def foot_loads(self, q: Any, forces: Any) -> FootLoads:
-        """What the forces of ``contact_dynamics``, ``contact_inverse_dynamics`` or of a trajectory's contact_forces mean
-        at positions q: normal and tangential parts, the friction they need, the centre of pressure; and which feet would
-        lift off, slip or tip."""
+        """What the forces of ``contact_dynamics``, ``contact_inverse_dynamics`` or of a trajectory's contact_forces
+        mean at positions q: normal and tangential parts, the friction they need, the centre of pressure; and which feet
+        would lift off, slip or tip."""
         from .sim.feet import foot_loads
 
         return foot_loads(self.model, q, forces)
@@ -253,8 +253,8 @@ class Robot:
         the controller, by name. ``memory``: where its own states begin, by name, if it has any and shall begin
         elsewhere; they are recorded by their names.
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t.
-        ``contacts``: which feet are on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: they are held
-        where they are when they come to be; none if not said. Or "events": feet touch down, bounce and lift off by
+        ``contacts``: which feet are on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: they are
+        held where they are when they come to be; none if not said. Or "events": feet touch down, bounce and lift off by
         themselves, which ``trajectory.events`` tells, but never slide; "coulomb": they slide, too.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", for stiff robots "rosenbrock", or one of your own (``linkwork.add_integrator``); with SciPy
@@ -306,7 +306,8 @@ class Robot:
         """Motions from many states at once, (samples, n), the time loop compiled; arrays (samples, times, ...).
 
         Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches and contacts may have an
-        axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, kinetic_energy,
+        axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau, contacts,
+        contact_forces (feet in contact: fx, fy, fz, mx, my, mz each), kinetic_energy,
         potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or
         memory for all of these. ``vary``: parameters of each sample: mass
         (samples, bodies), with which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
@@ -370,7 +371,8 @@ class Robot:
         begins with, zero if not said; or a controller, whose ``reference`` is a function of time, or a Point of
         numbers that ``stepper.reference`` begins with. ``wrenches``: frame -> what ``stepper.wrenches[frame]`` begins
         with, (6,) or (samples, 6), or a function of t. ``contacts``: which feet are on the ground, (feet,) or
-        (samples, feet) of 1 and 0, what ``stepper.contacts`` begins with. ``vary`` and ``gains``: as in ``rollout``, and
+        (samples, feet) of 1 and 0, what ``stepper.contacts`` begins with.
+        ``vary`` and ``gains``: as in ``rollout``, and
         ``stepper.vary`` and ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller
         start, and start anew, by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is
         computed after each step, for ``stepper.outputs``. The other options are those of ``rollout``.
@@ -497,8 +499,8 @@ class Robot:
 
     @cached_property
     def contact_dynamics(self) -> Function:
-        """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of the
-        ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
+        """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of
+        the ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
         ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0."""
         return compile(self, "contact_dynamics")
 
@@ -511,8 +513,8 @@ class Robot:
 
     @cached_property
     def impact(self) -> Function:
-        """v_after, impulses = impact(q, v, contacts, restitution): when the feet of ``contacts`` meet the ground, or are
-        there, at once. They stop, or along the ground's normal move back with a share of the velocity, by foot."""
+        """v_after, impulses = impact(q, v, contacts, restitution): when the feet of ``contacts`` meet the ground, or
+        are there, at once. They stop, or along the ground's normal move back with a share of the velocity, by foot."""
         return compile(self, "impact")
 
     @cached_property

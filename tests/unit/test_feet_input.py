@@ -62,8 +62,8 @@ def test_feet_that_cannot_stand():
     with pytest.raises(linkwork.ModelError, match="2 feet have this name"):
         linkwork.load(read_mdh(walker("name: a, frame: toe", "name: a, frame: shin")))
     fixed = read_mdh(walker("frame: trunk").replace("kind: floating", "kind: fixed"))
-    assert ["its frame 'trunk' is fixed to the ground"] == [
-        each.message for each in check(fixed) if each.level == "error"
+    assert [each.message for each in check(fixed) if each.level == "error"] == [
+        "its frame 'trunk' is fixed to the ground"
     ]
 
 
@@ -109,10 +109,8 @@ def test_bundled_robots_stand():
     for name in ("biped", "quadruped"):
         robot = linkwork.load(io.read(name))
         q = robot.standing()
-        how = {"backend": "interpreter"}
-        tau, forces = linkwork.compile(robot, "contact_inverse_dynamics", **how)(
-            q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.feet))
-        )
+        inverse = linkwork.compile(robot, "contact_inverse_dynamics", backend="interpreter")
+        tau, forces = inverse(q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.feet)))
         np.testing.assert_allclose(tau[:6], 0, atol=1e-9)
         loads = robot.foot_loads(q, forces)
         np.testing.assert_allclose(loads.normal.sum(), 9.81 * sum(row[0] for row in robot.parameters), rtol=1e-12)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from .description import Description, Finding, Foot
 from .loop_checks import HUGE, nearest, place

@@ -13,8 +13,8 @@ LEAST = 1e-11  # of a row's pivot before elimination: with less left, it follows
 class Semidefinite:
     """S x = b for S = J J^T of any rank, from the first row down.
 
-    A row of which elimination leaves nothing follows from those before it, or is zero: it is left out, by numbers ``on``
-    that are 1 or 0. Equations are numbered here:
+    A row of which elimination leaves nothing follows from those before it, or is zero: it is left out, by numbers
+    ``on`` that are 1 or 0. Equations are numbered here:
 
       (1)  d_k = S_kk - sum of d_j L_kj^2 over j < k
       (2)  on_k = 1 if d_k > LEAST S_kk, else 0;   1 / d_k where it is 1, else 0

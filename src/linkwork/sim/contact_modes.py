@@ -62,7 +62,7 @@ class Situation:
         rows, columns, wanted, places = [*self.J_loops], [*self.J_loops], [*loops], []
         for i, d in mode.items():
             if d is None:
-                rows, columns, wanted = rows + [*self.J[i]], columns + [*self.J[i]], wanted + [*feet[i]]
+                rows, columns, wanted = [*rows, *self.J[i]], [*columns, *self.J[i]], [*wanted, *feet[i]]
                 places += [(i, np.eye(3)[k]) for k in range(3)]
             else:  # (3)
                 push = np.array([*(-friction[i] * d), 1.0])
@@ -92,8 +92,8 @@ class Situation:
 @dataclass(frozen=True)
 class Ground:
     """What it makes of the feet. ``groups``: those on one body, which slide together or not at all: of points that one
-    body holds together, single forces are a matter of choice, and only their sum and their moment are known. With friction
-    there are states in which no choice of forces is right; a ground on which feet glide has one always."""
+    body holds together, single forces are a matter of choice, and only their sum and their moment are known. With
+    friction there are states in which no choice of forces is right; a ground on which feet glide has one always."""
 
     friction: np.ndarray
     restitution: np.ndarray

@@ -318,7 +318,8 @@ class _Run:
         every, state = self.options.every, self.started()
         self.events.clear()
         rows = [self.row(state)]
-        for self.step in range(self.steps):
+        for k in range(self.steps):
+            self.step = k
             state = self.through(state, (self.step + 1) * self.dt - state.t)
             if (self.step + 1) % every == 0:  # under what acted in the step
                 rows.append(self.row(state))
@@ -326,7 +327,9 @@ class _Run:
         arrays = {each: np.stack([row[each] for row in rows]) for each in names}
         times = self.dt * every * np.arange(len(rows))
         notes = [*self.setup.notes, self.told()]
-        for finding in findings(self.model, {"t": times, **{each: x[None] for each, x in arrays.items()}}):
+        left_open = () if self.ground.slides else ("slip",)  # the others happen
+        seen = {"t": times, **{each: x[None] for each, x in arrays.items()}}
+        for finding in findings(self.model, seen, feet=left_open):
             warnings.warn(finding, SimulationWarning, stacklevel=USER)
             notes.append(WARNING + finding)
         known = entries(self.model, self.plant.memory)

@@ -83,7 +83,7 @@ class FootLoads:
     def tips(self) -> np.ndarray:
         """Is the centre of pressure outside the sole?"""
         half = np.array([foot.size or (np.inf, np.inf) for foot in self.feet]) / 2
-        return (np.abs(self.centre) > half * (1 + NOTHING)).any(axis=-1)
+        return np.any(np.abs(self.centre) > half * (1 + NOTHING), axis=-1)
 
     def __str__(self) -> str:
         if self.normal.ndim > 1:
