@@ -15,7 +15,7 @@ from support.evaluate import rotation_of
 from support.mixed_trees import MixedRecipe, mixed
 from support.pinocchio_tree import PinocchioTree
 
-REL = 1e-10  # of solutions of systems of up to forty unknowns
+REL = 1e-11  # of solutions of systems of up to forty unknowns
 
 
 KINDS = ("revolute", "universal", "prismatic", "spherical", "revolute")
