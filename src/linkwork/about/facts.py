@@ -11,6 +11,7 @@ from ..formulations import METHODS
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
+from ..io.mdh_feet import written_feet
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe
 from ..robot import Robot, load
@@ -120,6 +121,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
         "vectors": {vector: entries(model, vector) for vector in ("q", "v", "tau", "a_known", "tau_known")},
         "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
+        "feet": written_feet(model.feet),
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
             for m in METHODS
