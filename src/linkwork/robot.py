@@ -227,9 +227,9 @@ class Robot:
         return standing(self.model, q)
 
     def foot_loads(self, q: Any, forces: Any) -> FootLoads:
-        """What the forces of ``contact_dynamics``, ``contact_inverse_dynamics`` or of a trajectory's contact_forces mean
-        at positions q: normal and tangential parts, the friction they need, the centre of pressure; and which feet would
-        lift off, slip or tip."""
+        """What the forces of ``contact_dynamics``, ``contact_inverse_dynamics`` or of a trajectory's contact_forces
+        mean at positions q: normal and tangential parts, the friction they need, the centre of pressure; and which feet
+        would lift off, slip or tip."""
         from .sim.feet import foot_loads
 
         return foot_loads(self.model, q, forces)
@@ -325,9 +325,10 @@ class Robot:
 
         Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches, commands and contacts may
         have an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau,
-        commands, kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work, and states of the
-        controller by name, or memory for all of these. ``vary``: parameters of each sample: mass (samples, bodies), with
-        which moments and inertia scale; parameters (samples, bodies, 10); payload, {frame:
+        commands, contacts, contact_forces (feet in contact: fx, fy, fz, mx, my, mz each), kinetic_energy,
+        potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or memory
+        for all of these. ``vary``: parameters of each sample: mass (samples, bodies), with which moments and inertia
+        scale; parameters (samples, bodies, 10); payload, {frame:
         (samples, 10)}; rotor_inertia, viscous, coulomb, offset, stribeck, stribeck_velocity, friction_width and
         stiffness (samples, joints); gravity (samples, 3). Controllers know nothing of these.
         ``gains`` and ``memory`` of the controller: by name, with an axis of samples first. ``threads``: that share the
@@ -531,8 +532,8 @@ class Robot:
 
     @cached_property
     def contact_dynamics(self) -> Function:
-        """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of the
-        ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
+        """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of
+        the ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
         ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0."""
         return compile(self, "contact_dynamics")
 
@@ -545,8 +546,8 @@ class Robot:
 
     @cached_property
     def impact(self) -> Function:
-        """v_after, impulses = impact(q, v, contacts, restitution): when the feet of ``contacts`` meet the ground, or are
-        there, at once. They stop, or along the ground's normal move back with a share of the velocity, by foot."""
+        """v_after, impulses = impact(q, v, contacts, restitution): when the feet of ``contacts`` meet the ground, or
+        are there, at once. They stop, or along the ground's normal move back with a share of the velocity, by foot."""
         return compile(self, "impact")
 
     @cached_property

@@ -17,6 +17,7 @@ ROOT = Path(linkwork.__file__).parents[2]
 RETURNED = {
     "packed.Pattern",
     "parameters.BaseParameters",
+    "sim.feet.FootLoads",
     "sim.gradient.Gradient",
     "sim.grip.Grip",
     "sim.linear.LinearSystem",

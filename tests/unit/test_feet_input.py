@@ -62,7 +62,9 @@ def test_feet_that_cannot_stand():
     with pytest.raises(linkwork.ModelError, match="2 feet have this name"):
         linkwork.load(read_mdh(walker("name: a, frame: toe", "name: a, frame: shin")))
     fixed = read_mdh(walker("frame: trunk").replace("kind: floating", "kind: fixed"))
-    assert ["its frame 'trunk' is fixed to the ground"] == [each.message for each in check(fixed) if each.level == "error"]
+    assert [each.message for each in check(fixed) if each.level == "error"] == [
+        "its frame 'trunk' is fixed to the ground"
+    ]
 
 
 def test_contacts_that_are_wrong():
@@ -95,7 +97,9 @@ def test_contacts_that_are_wrong():
 
 def test_it_is_said_that_nothing_holds_a_robot_with_feet():
     robot = linkwork.load(read_mdh(walker("frame: toe")))
-    assert any("no foot touches the ground" in note for note in robot.simulate(duration=2e-3, backend="interpreter").notes)
+    assert any(
+        "no foot touches the ground" in note for note in robot.simulate(duration=2e-3, backend="interpreter").notes
+    )
     named = robot.simulate(robot.standing(), duration=2e-3, contacts={"toe": 1}, backend="interpreter")
     assert named.contacts.all() and not any("no foot" in note for note in named.notes)
     assert str(robot.foot_loads(named.q[0], named.contact_forces[0])).splitlines()[1].startswith("toe")
@@ -105,8 +109,8 @@ def test_bundled_robots_stand():
     for name in ("biped", "quadruped"):
         robot = linkwork.load(io.read(name))
         q = robot.standing()
-        how = {"backend": "interpreter"}
-        tau, forces = linkwork.compile(robot, "contact_inverse_dynamics", **how)(q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.feet)))
+        inverse = linkwork.compile(robot, "contact_inverse_dynamics", backend="interpreter")
+        tau, forces = inverse(q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.feet)))
         np.testing.assert_allclose(tau[:6], 0, atol=1e-9)
         loads = robot.foot_loads(q, forces)
         np.testing.assert_allclose(loads.normal.sum(), 9.81 * sum(row[0] for row in robot.parameters), rtol=1e-12)

@@ -12,6 +12,7 @@ from ..formulations.flexible import bending_joints
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
+from ..io.mdh_feet import written_feet
 from ..io.mdh_flexible import written_flexible
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe, in_words
@@ -125,6 +126,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
         "vectors": {name: entries(model, name) for name in ("q", "v", "tau", "a_known", "tau_known", "commands")},
         "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
+        "feet": written_feet(model.feet),
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
             for m in METHODS

@@ -55,9 +55,7 @@ def evaluate(
     contacts: Annotated[
         str | None, typer.Option(metavar="VALUES", help="Feet on the ground: 1, or 0; all if not said.")
     ] = None,
-    restitution: Annotated[
-        str | None, typer.Option(metavar="VALUES", help="Of feet in an impact, 0 to 1.")
-    ] = None,
+    restitution: Annotated[str | None, typer.Option(metavar="VALUES", help="Of feet in an impact, 0 to 1.")] = None,
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For pose, jacobian, jacobian_drift.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     input: Annotated[
@@ -161,7 +159,9 @@ def evaluate(
             said = (["Not given, so at home: q."] if at_home else []) + (
                 [f"Not given, so zero: {', '.join(others)}."] if others else []
             )
-            said += [f"Not given, so on the ground: {', '.join(entries(model, 'contacts'))}."] if "contacts" in zero else []
+            said += (
+                [f"Not given, so on the ground: {', '.join(entries(model, 'contacts'))}."] if "contacts" in zero else []
+            )
             say(" ".join(said), "dim")
 
 

@@ -65,6 +65,7 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_inertias(facts["bodies"])
     _show_placements(model)
     _show_frames(model, facts["frames"])
+    _show_feet(model)
     _show_methods(facts["methods"])
     alone = [name for name in QUANTITIES if name not in {m.quantity for m in METHODS}]
     say("Quantities with one form: " + ", ".join(alone), "dim")
@@ -149,6 +150,14 @@ def _show_transmissions(model: Model) -> None:
             for motor, row in zip(each.motors, each.matrix, strict=True)
         ]
         show(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
+
+
+def _show_feet(model: Model) -> None:
+    """Where it may stand on the ground."""
+    if model.feet:
+        told = [[foot.name, foot.frame, " x ".join(f"{x:g}" for x in foot.size) or "point"] for foot in model.feet]
+        rows = [[*row, foot.friction, foot.restitution] for row, foot in zip(told, model.feet, strict=True)]
+        show("Feet", ["foot", "frame", "sole\nm", "friction", "restitution"], rows)
 
 
 def _show_mobility(model: Model) -> None:

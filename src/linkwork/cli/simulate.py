@@ -54,7 +54,9 @@ def simulate(
     every: Annotated[int, typer.Option(min=1, help="Record each so many steps.")] = 1,
     contacts: Annotated[
         str | None,
-        typer.Option(metavar="HOW", help="Feet on the ground: events, coulomb (they may slide), all, or 1,0,... by foot."),
+        typer.Option(
+            metavar="HOW", help="Feet on the ground: events, coulomb (they may slide), all, or 1,0,... by foot."
+        ),
     ] = None,
     limits: Annotated[
         float | None, typer.Option(metavar="STIFFNESS", help="Soft stops at the joint limits, N m/rad.")
@@ -71,8 +73,8 @@ def simulate(
     """Simulate one motion from a state.
 
     VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not given is
-    zero, or at home where the file tells it. Without --tau and --goal nothing drives the robot: it falls. With --contacts
-    it stands on its feet, from the height at which the lowest one touches the ground if no --q tells another.
+    zero, or at home where the file tells it. Without --tau and --goal nothing drives the robot: it falls. With
+    --contacts it stands on its feet, at the height at which the lowest one touches the ground if no --q is given.
 
     \b
     linkwork simulate puma560
@@ -96,9 +98,8 @@ def simulate(
     options = Options(method=method, every=every)
     q0 = rest(model) if q is None else parse(model, "q", q)
     if contacts is not None:
-        every_foot = np.ones(len(model.feet)) if contacts == "all" else None
-        told = contacts if contacts in KINDS else parse(model, "contacts", contacts) if every_foot is None else every_foot
-        options = replace(options, contacts=told)
+        told = contacts if contacts in KINDS else np.ones(len(model.feet)) if contacts == "all" else None
+        options = replace(options, contacts=parse(model, "contacts", contacts) if told is None else told)
         q0 = robot.standing() if q is None and model.feet and model.moving_base else q0
     if goal is not None:
         integral = {"ki": kp if ki is None else ki} if control == "pid" else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 from ..model import Model
 from ..scalar import Scalar, is_zero, ldl
@@ -13,13 +13,6 @@ from .equations import LoopEquations
 RHO = 1.0  # kg, kg m^2: inertia lent across the cuts to links that have none; its size does not matter to the result
 
 Scalars = Sequence[Scalar]
-
-
-class Equations(Protocol):
-    """What is held: J v = 0."""
-
-    @property
-    def J(self) -> list[list[Scalar]]: ...
 
 
 class Multipliers:
@@ -39,7 +32,8 @@ class Multipliers:
     and rho J^T J is added, which changes nothing for a that obey (1) if f gets -rho J^T gamma.
     """
 
-    def __init__(self, equations: Equations, M: Sequence[Scalars]):
+    def __init__(self, equations: Any, M: Sequence[Scalars]):
+        """``equations``: what has J, as LoopEquations and Standing do."""
         self.J = equations.J
         self.rho = 0.0
         try:

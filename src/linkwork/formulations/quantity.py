@@ -59,7 +59,7 @@ VARIABLES = {
             "contacts",
             ("contacts",),
             "of 1",
-            "which feet are on the ground: 1, or 0; where forces are more than the motion tells, larger ones are weights",
+            "which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights",
             "on",
         ),
         Variable("restitution", ("restitution",), "of 1", "share of the normal velocity that comes back", "e"),

@@ -19,7 +19,7 @@ FEET = Variable(
     "forces",
     ("contacts", 6),
     "N, N m",
-    "of the ground on the feet, a row each: force, then moment about the origin of the foot's frame, in the world's axes",
+    "of the ground on the feet, a row each: force, then moment about the foot's frame, in the world's axes",
     labels=(None, ("fx", "fy", "fz", "mx", "my", "mz")),
 )
 

@@ -4,8 +4,8 @@
       - {name: left, frame: left_sole, size: [0.2, 0.1], friction: 0.7, restitution: 0.1}
       - {frame: toe}                             # a point, called as its frame
 
-`frame` is a link or a frame. With `size`, length and width, the foot is a sole around the frame's origin, along x and y;
-without it a point. It never slips if no `friction` is given, and does not bounce if no `restitution` is.
+`frame` is a link or a frame. With `size`, length and width, the foot is a sole around the frame's origin, along x and
+y; without it a point. It never slips if no `friction` is given, and does not bounce if no `restitution` is.
 """
 
 from __future__ import annotations

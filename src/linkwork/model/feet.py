@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from .description import Description, Finding, Foot
 from .loop_checks import HUGE, nearest, place
@@ -16,7 +15,9 @@ def check_feet(description: Description) -> Iterator[Finding]:
     carried |= {name: link for name, (link, _) in description.frames.items()}
     for name, count in Counter(foot.name for foot in description.feet).items():
         if count > 1:
-            yield Finding("error", place(description, "foot", name), f"{count} feet have this name", "rename all but one")
+            yield Finding(
+                "error", place(description, "foot", name), f"{count} feet have this name", "rename all but one"
+            )
     for foot in description.feet:
         where = place(description, "foot", foot.name)
         if foot.frame not in carried:

@@ -13,8 +13,8 @@ LEAST = 1e-11  # of a row's pivot before elimination: with less left, it follows
 class Semidefinite:
     """S x = b for S = J J^T of any rank, from the first row down.
 
-    A row of which elimination leaves nothing follows from those before it, or is zero: it is left out, by numbers ``on``
-    that are 1 or 0. Equations are numbered here:
+    A row of which elimination leaves nothing follows from those before it, or is zero: it is left out, by numbers
+    ``on`` that are 1 or 0. Equations are numbered here:
 
       (1)  d_k = S_kk - sum of d_j L_kj^2 over j < k
       (2)  on_k = 1 if d_k > LEAST S_kk, else 0;   1 / d_k where it is 1, else 0
@@ -31,11 +31,11 @@ class Semidefinite:
         self.inverse: list[Scalar] = [0] * n
         A = [list(row) for row in S]
         for k in range(n):
-            d = A[k][k]                                                               # (1)
-            self.on[k] = positive_part(sign(d - LEAST * S[k][k]))                     # (2)
+            d = A[k][k]  # (1)
+            self.on[k] = positive_part(sign(d - LEAST * S[k][k]))  # (2)
             self.inverse[k] = self.on[k] / (d + (1 - self.on[k]))
             for i in range(k + 1, n):
-                self.L[i][k] = A[i][k] * self.inverse[k]                              # (3)
+                self.L[i][k] = A[i][k] * self.inverse[k]  # (3)
             for i in range(k + 1, n):
                 for j in range(k + 1, i + 1):
                     A[i][j] = A[i][j] - self.L[i][k] * A[j][k]
@@ -44,7 +44,7 @@ class Semidefinite:
         """An x with S x = b, if there is one: with zeros where rows follow from others."""
         x = list(b)
         for k in range(len(x)):
-            x[k] = x[k] - dot(self.L[k][:k], x[:k])                                   # (4)
+            x[k] = x[k] - dot(self.L[k][:k], x[:k])  # (4)
         x = [value * inverse for value, inverse in zip(x, self.inverse, strict=True)]
         for k in reversed(range(len(x))):
             for j in range(k):
@@ -66,5 +66,5 @@ class Semidefinite:
         for i in reversed(range(k)):
             C[i] = C[i] * self.on[i]
             for j in range(i):
-                C[j] = C[j] - C[i] * self.L[i][j]                                     # (5)
+                C[j] = C[j] - C[i] * self.L[i][j]  # (5)
         return [*((self.on[k] - 1) * x for x in C), 1 - self.on[k], *[0] * (len(self.L) - k - 1)]

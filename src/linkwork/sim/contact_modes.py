@@ -25,9 +25,10 @@ import numpy as np
 DEPENDENT = 1e-10  # of the largest singular value: equations with less follow from others
 SMALL = 1e-9  # of the largest force, impulse or acceleration: less is none
 SLIDES = 1e-8  # m/s along the ground: slower is no sliding
-TURNS = 5e-3  # m/s: slower sliding keeps its direction, since friction would turn the velocity faster than it is followed
-RISES = 1e-8  # m/s along the normal: slower stays on the ground
-BOUNCES = 1e-4  # m/s: slower ones, of which there are more and more in a finite time, are none
+TURNS = (
+    5e-3  # m/s: slower sliding keeps its direction, since friction would turn the velocity faster than it is followed
+)
+BOUNCES = 1e-4  # m/s along the normal: slower bounces, of which there are more and more in a finite time, are none
 
 Mode = dict[int, np.ndarray | None]  # feet on the ground -> the direction in which each slides, None of one that sticks
 Solve = Callable[[Mode], tuple[np.ndarray, np.ndarray]]
@@ -61,7 +62,7 @@ class Situation:
         rows, columns, wanted, places = [*self.J_loops], [*self.J_loops], [*loops], []
         for i, d in mode.items():
             if d is None:
-                rows, columns, wanted = rows + [*self.J[i]], columns + [*self.J[i]], wanted + [*feet[i]]
+                rows, columns, wanted = [*rows, *self.J[i]], [*columns, *self.J[i]], [*wanted, *feet[i]]
                 places += [(i, np.eye(3)[k]) for k in range(3)]
             else:  # (3)
                 push = np.array([*(-friction[i] * d), 1.0])
@@ -91,8 +92,8 @@ class Situation:
 @dataclass(frozen=True)
 class Ground:
     """What it makes of the feet. ``groups``: those on one body, which slide together or not at all: of points that one
-    body holds together, single forces are a matter of choice, and only their sum and their moment are known. With friction
-    there are states in which no choice of forces is right; a ground on which feet glide has one always."""
+    body holds together, single forces are a matter of choice, and only their sum and their moment are known. With
+    friction there are states in which no choice of forces is right; a ground on which feet glide has one always."""
 
     friction: np.ndarray
     restitution: np.ndarray
@@ -166,7 +167,9 @@ class Ground:
 
     def _of(self, mode: Mode) -> list[list[int]]:
         """Those on one body that do the same."""
-        split = ([i for i in group if i in mode and (mode[i] is None) == still] for group in self.groups for still in (1, 0))
+        split = (
+            [i for i in group if i in mode and (mode[i] is None) == still] for group in self.groups for still in (1, 0)
+        )
         return [group for group in split if group]
 
     def _centre(self, here: Situation, group: list[int], forces: np.ndarray) -> np.ndarray:
@@ -197,13 +200,13 @@ class Ground:
             least = -SMALL * max(1.0, np.abs(forces).max(initial=0.0))
             pulling = {i: forces[i, 2] for i in mode if forces[i, 2] < least}
             if pulling:
-                del mode[min(pulling, key=pulling.__getitem__)]                       # (4)
+                del mode[min(pulling, key=pulling.__getitem__)]  # (4)
                 continue
             room = self.room(here, mode, forces) if self.slides else {}
             if room and min(room.values()) < least:
                 first = min(room, key=room.__getitem__)
                 group = next(group for group in self._of(mode) if group[0] == first)
-                mode |= self._released(here, group, forces)                           # (5)
+                mode |= self._released(here, group, forces)  # (5)
                 continue
             rate = rising(x)
             sinking = {i: rate[i] for i in start if i not in mode and again[i] < 2}
@@ -212,7 +215,7 @@ class Ground:
                 return mode, x
             i = min(sinking, key=sinking.__getitem__)
             again[i] += 1
-            mode[i] = np.zeros(2) if i in {*left} else start[i]                       # (4)
+            mode[i] = np.zeros(2) if i in {*left} else start[i]  # (4)
         return mode, solve(mode)[0]
 
 

@@ -21,7 +21,7 @@ from ..codegen.schemes import RungeKutta
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..function import Function, Label
 from ..model import Model
-from .contact_modes import BOUNCES, RISES, SLIDES, SMALL, Ground, Mode, Situation
+from .contact_modes import BOUNCES, SLIDES, SMALL, Ground, Mode, Situation
 from .feet import on_corners
 from .findings import WARNING, findings
 from .inputs import one_of_names
@@ -37,7 +37,7 @@ KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: fee
 TOUCH = 1e-10  # m: what is lower has gone through the ground
 NEAR = 1e-8  # m: what is not higher touches it
 BELOW = 1e-6  # m: feet that begin so deep are a mistake
-MOST = 1000  # events in a step
+MOST = 200  # events in a step
 PATIENCE = 3  # events at one time, after which feet glide
 FEW = 6  # events that a note tells
 USER = 5  # whoever calls Robot.simulate, on the stack above
@@ -45,7 +45,9 @@ USER = 5  # whoever calls Robot.simulate, on the stack above
 Indicator = tuple[str, int]
 
 
-def by_events(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options, outputs: Sequence[str]) -> Trajectory:
+def by_events(
+    robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options, outputs: Sequence[str]
+) -> Trajectory:
     """One motion; ``outputs``: what is recorded beside contacts and their forces."""
     kind = one_of_names("choice of contacts", options.contacts, KINDS)
     method = one_of_names("method of simulation", options.method or "rk4", INTEGRATORS)
@@ -100,14 +102,13 @@ class _Run:
         self.held = [inputs.held[name][0].reshape(-1, *shape) for name, shape in self.plant.held.items()]
         self.constants = [inputs.constants[name][0].reshape(shape) for name, shape in self.plant.constants.items()]
         self.events: list[Event] = []
-        self.step = 0
+        self.step, self.last = 0, -1.0
 
     # -- the smooth motion -----------------------------------------------------------------------------------------
 
     def given(self, x: np.ndarray, t: float) -> list[Any]:
-        k = min(self.step, self.steps - 1)
         times = np.array(t), np.array(self.dt)  # arrays are taken without a look
-        return [*self.plant.parts(x).values(), *times, *(rows[k] for rows in self.held), *self.constants]
+        return [*self.plant.parts(x).values(), *times, *(rows[self.step] for rows in self.held), *self.constants]
 
     def situation(self, x: np.ndarray, t: float) -> tuple[Situation, Any]:
         """And what else the program gives."""
@@ -151,7 +152,9 @@ class _Run:
             return replace(state, x=x)
         here, found = self.situation(x, state.t)
         off = here.p - np.column_stack([state.stand, np.zeros(len(here.p))])
-        parts["q"][:] = self.plant.model.moved(parts["q"].tolist(), here.correction(state.mode, found.residual, off).tolist())
+        parts["q"][:] = self.plant.model.moved(
+            parts["q"].tolist(), here.correction(state.mode, found.residual, off).tolist()
+        )
         rates = here.J_loops @ here.v
         parts["v"][:] += here.correction(state.mode, rates, here.velocities)
         return replace(state, x=x)
@@ -202,7 +205,7 @@ class _Run:
             "there are too many events in one step",
             where=f"robot {self.model.name!r}, t = {state.t:g} s",
             got=f"{MOST}, the last: {self.events[-1]}" if self.events else f"{MOST}",
-            fix="a smaller restitution, or a schedule of contacts",
+            fix="a smaller dt, weaker gains, or a schedule of contacts",
         )
 
     def located(self, state: _State, h: float, which: Indicator, directions: Mode) -> float:
@@ -239,7 +242,7 @@ class _Run:
         touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
         x, lost = state.x.copy(), 0.0
         parts = self.plant.parts(x)
-        anew = not gone or any(here.velocities[i, 2] < -RISES for i in touching)
+        anew = not gone or any(here.velocities[i, 2] < -BOUNCES for i in touching)
         if anew:
             v = ground.impact(here, touching)
             lost = here.energy(here.v) - here.energy(v)
@@ -247,10 +250,12 @@ class _Run:
             if "work" in parts:
                 parts["work"][...] -= lost
             here, _ = self.situation(x, state.t)
-        slow = dict.fromkeys((i for kind, i in gone if kind == "touchdown"), BOUNCES)
-        staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, RISES)]
+        down = [i for kind, i in gone if kind == "touchdown"]
+        slow = dict.fromkeys(down if state.t <= self.last else (), np.inf)  # it did not get off the ground
+        self.last = state.t
+        staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, BOUNCES)]
         left = [i for kind, i in gone if kind == "lift-off"]
-        idle = [] if anew else [i for i in staying if i not in state.mode and i not in slow]
+        idle = [] if anew else [i for i in staying if i not in state.mode and i not in down]
         mode = ground.settled(here, staying, idle, left)
         stand = state.stand.copy()
         for i, d in mode.items():
@@ -310,18 +315,21 @@ class _Run:
         return row | {"a": a[independent], "contacts": on, "contact_forces": total.ravel()}
 
     def trajectory(self, method: str, name: str) -> Trajectory:
-        every, state, rows = self.options.every, self.started(), []
+        every, state = self.options.every, self.started()
         self.events.clear()
-        for self.step in range(self.steps + 1):
-            if self.step % every == 0:
+        rows = [self.row(state)]
+        for k in range(self.steps):
+            self.step = k
+            state = self.through(state, (self.step + 1) * self.dt - state.t)
+            if (self.step + 1) % every == 0:  # under what acted in the step
                 rows.append(self.row(state))
-            if self.step < self.steps:
-                state = self.through(state, (self.step + 1) * self.dt - state.t)
         names = [each for each in self.setup.outputs if each in rows[0]]
         arrays = {each: np.stack([row[each] for row in rows]) for each in names}
         times = self.dt * every * np.arange(len(rows))
         notes = [*self.setup.notes, self.told()]
-        for finding in findings(self.model, {"t": times, **{each: x[None] for each, x in arrays.items()}}):
+        left_open = () if self.ground.slides else ("slip",)  # the others happen
+        seen = {"t": times, **{each: x[None] for each, x in arrays.items()}}
+        for finding in findings(self.model, seen, feet=left_open):
             warnings.warn(finding, SimulationWarning, stacklevel=USER)
             notes.append(WARNING + finding)
         known = entries(self.model, self.plant.memory)
@@ -337,4 +345,3 @@ class _Run:
         first = "; ".join(map(str, self.events[:FEW]))
         more = f"; and {len(self.events) - FEW} more: trajectory.events" if len(self.events) > FEW else ""
         return f"events on the ground, {', '.join(f'{n} {what}' for what, n in counts.items())}: {first}{more}"
-

@@ -39,7 +39,9 @@ def standing(model: Model, q: Any = None) -> np.ndarray:
     """See ``Robot.standing``."""
     if not (model.feet and model.moving_base):
         got, fix = "no feet" if not model.feet else "a fixed base", "load it with base='floating', and name its feet"
-        raise UnsupportedError("only a floating robot with feet stands", where=f"robot {model.name!r}", got=got, fix=fix)
+        raise UnsupportedError(
+            "only a floating robot with feet stands", where=f"robot {model.name!r}", got=got, fix=fix
+        )
     q, points = np.array(rest(model) if q is None else vector(model, "q", q, "q")), on_corners(model)
     heights = places_at(points, q)[..., 2::3]
     q[..., 2] -= heights.min(axis=-1)
@@ -81,7 +83,7 @@ class FootLoads:
     def tips(self) -> np.ndarray:
         """Is the centre of pressure outside the sole?"""
         half = np.array([foot.size or (np.inf, np.inf) for foot in self.feet]) / 2
-        return (np.abs(self.centre) > half * (1 + NOTHING)).any(axis=-1)
+        return np.any(np.abs(self.centre) > half * (1 + NOTHING), axis=-1)
 
     def __str__(self) -> str:
         if self.normal.ndim > 1:
@@ -103,7 +105,10 @@ def foot_loads(model: Model, q: Any, forces: Any) -> FootLoads:
     if forces.shape[-1:] == (6 * n,) and forces.shape[-2:] != (n, 6):
         forces = forces.reshape(*forces.shape[:-1], n, 6)
     if forces.shape[-2:] != (n, 6) or forces.shape[:-2] != q.shape[:-1] or q.shape[-1:] != (model.nq,):
-        got, expected = f"{q.shape} and {forces.shape}", f"(..., {model.nq}) and (..., {n}, 6), with the same axes first"
+        got, expected = (
+            f"{q.shape} and {forces.shape}",
+            f"(..., {model.nq}) and (..., {n}, 6), with the same axes first",
+        )
         raise ShapeError("positions and forces on the feet do not fit", where="foot_loads", got=got, expected=expected)
     places, ends = places_at(model, q), np.cumsum(numbers_of(model))
     centre = np.full((*forces.shape[:-1], 2), np.nan)

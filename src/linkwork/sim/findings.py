@@ -3,7 +3,7 @@ singular positions of closed loops. Each is said in the trajectory's notes and a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,11 +25,15 @@ SPARED = 50  # times for each such look
 ALONE = 256  # of a single motion, for its limits
 MOST = 2**18  # of a single motion, for its energy: long ones are on disk, and stay there
 BEYOND = 1e-9  # of a limit: less is none
+OF_FEET = ("lift off", "slip", "tip")
 WARNING = "warning: "  # how a note begins that casts doubt
 
 
-def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | None = None) -> Iterator[str]:
-    """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state."""
+def findings(
+    model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | None = None, feet: Sequence[str] = OF_FEET
+) -> Iterator[str]:
+    """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state.
+    ``feet``: what would have befallen those that were held."""
     if not len(arrays["t"]) or len(arrays) == 1:  # stopped before the first record
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
@@ -49,7 +53,7 @@ def findings(model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | No
     if {"q", "contacts", "contact_forces"} <= arrays.keys():
         every = -(-times // LOOKS_AT_FEET)
         seen = {name: np.asarray(arrays[name][:, ::every]) for name in ("q", "contacts", "contact_forces")}
-        yield from _feet(model, np.asarray(arrays["t"][::every]), **seen)
+        yield from _feet(model, feet, np.asarray(arrays["t"][::every]), **seen)
 
 
 def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
@@ -70,11 +74,14 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _feet(model: Model, t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray) -> Iterator[str]:
+def _feet(
+    model: Model, which: Sequence[str], t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray
+) -> Iterator[str]:
     """Which feet would not have stayed as they were told to."""
     loads, on = foot_loads(model, q, contact_forces), contacts > 0
-    for what, bad in (("lift off", loads.pulls), ("slip", loads.slips), ("tip", loads.tips)):
-        bad = bad & on
+    found = {"lift off": loads.pulls, "slip": loads.slips, "tip": loads.tips}
+    for what in which:
+        bad = found[what] & on
         for k in np.flatnonzero(bad.any(axis=(0, 1))):
             sample = int(bad[..., k].any(axis=1).argmax())
             at = int(bad[sample, :, k].argmax())

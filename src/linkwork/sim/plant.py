@@ -159,7 +159,9 @@ class Plant:
         """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
         if not (self.model.coordinates.quaternions or self.held_together):
             return None
-        return self._trace("finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work + now.lost))
+        return self._trace(
+            "finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work + now.lost)
+        )
 
     @cached_property
     def ground(self) -> Program:

@@ -15,8 +15,8 @@ from . import stability
 from .events import by_events
 from .findings import WARNING, findings
 from .inputs import one_of_names, positive
-from .names import OF_FEET
 from .integrators import INTEGRATORS, Adaptive, schemes
+from .names import OF_FEET
 from .options import Options
 from .rollout import USER, run
 from .setup import Setup, prepare

@@ -43,8 +43,9 @@ class Stepper:
     each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
     ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be written between steps in the same ways;
-    ``contacts``: feet on the ground, likewise; ``reference``: a Point of such views; ``memory``: views of the controller's own states. ``outputs``: what else was
-    asked for, as it is after the step with what acted in it. ``notes``: what one must know to read the numbers.
+    ``contacts``: feet on the ground, likewise; ``reference``: a Point of such views; ``memory``: views of the
+    controller's own states. ``outputs``: what else was asked for, as it is after the step with what acted in it.
+    ``notes``: what one must know to read the numbers.
     """
 
     def __init__(self, robot: Any, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options):

@@ -27,7 +27,9 @@ CONTACTS = "contacts"
 def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     """Where all feet are at tree positions: origins, and of soles the rows of the rotation."""
     numbers: list[Scalar] = []
-    for foot, pose in zip(model.feet, frame_poses(model, [model.frame(foot.frame) for foot in model.feet], q), strict=True):
+    for foot, pose in zip(
+        model.feet, frame_poses(model, [model.frame(foot.frame) for foot in model.feet], q), strict=True
+    ):
         numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row if foot.sole)]
     return numbers
 

@@ -1,0 +1,149 @@
+"""A biped stands in double support, takes two steps and is pushed: feet touch down and lift off by themselves.
+
+python examples/walking_biped.py [PICTURE.png] [FILM.gif]
+"""
+
+import sys
+import warnings
+
+import matplotlib.style
+import numpy as np
+from matplotlib.figure import Figure
+
+import linkwork
+from linkwork.control import PD, Point, Sampled
+from linkwork.drawing import STYLE
+
+robot = linkwork.load("biped")
+feet = ("left_sole", "right_sole")
+legs = [slice(6, 12), slice(12, 18)]  # of the velocities
+dt, every = 0.002, 0.02  # of the simulation, and of the plan
+
+# -- the plan: where the soles and the centre of mass are
+
+STEP, LIFT = 0.2, 0.04
+PHASES = [  # seconds, feet on the ground, over which one the mass goes (0.5: between them), how far each foot goes
+    (1.4, (1, 1), 0.0, (0, 0)),
+    (0.8, (1, 0), 0.0, (0, STEP)),
+    (1.8, (1, 1), 1.0, (0, 0)),
+    (0.8, (0, 1), 1.0, (STEP, 0)),
+    (1.2, (1, 1), 0.5, (0, 0)),
+    (0.4, (1, 1), 0.5, (0, 0)),
+]
+
+
+def smooth(s):
+    """From 0 to 1, at rest at both ends."""
+    return s**3 * (10 - 15 * s + 6 * s**2)
+
+
+def plan():
+    """Times, soles (2, 3) and the point on the ground that the centre of mass is above, and the feet on the ground."""
+    soles = np.array([robot.pose(foot, start)[:3, 3] for foot in feet])
+    share, t = 0.5, 0.0
+    for seconds, on, towards, ahead in PHASES:
+        for s in np.arange(0, 1, every / seconds):
+            u, here = smooth(min(s, 1)), soles.copy()
+            here[:, 0] += u * np.array(ahead)
+            here[:, 2] += LIFT * np.array(on == np.zeros(2)) * 64 * (s * (1 - s)) ** 3
+            mass = share + u * (towards - share)
+            yield t + s * seconds, here, here[0, :2] + mass * (here[1, :2] - here[0, :2]), on
+        share, t = towards, t + seconds
+        soles[:, 0] += ahead
+
+
+def reached(q, soles, above):
+    """Joints that put flat soles and the centre of mass where they should be, the torso upright: by Newton's steps."""
+    for _ in range(8):
+        q[:2] += above - robot.center_of_mass(q)[:2]
+        for leg, foot, place in zip(legs, feet, soles, strict=True):
+            T, J = robot.pose(foot, q), robot.jacobian(foot, q)[:, leg]
+            turned = 0.5 * np.array([T[2, 1] - T[1, 2], T[0, 2] - T[2, 0], T[1, 0] - T[0, 1]])
+            step = np.linalg.solve(J, np.concatenate([place - T[:3, 3], -turned]))
+            q[leg.start + 1 : leg.stop + 1] += step
+    return q.copy()
+
+
+crouch = {"hip_pitch": -0.45, "knee": 0.9, "ankle_pitch": -0.45}
+low = robot.coordinates.positions.to_dict(np.array(robot.home))
+start = robot.standing({**low, **{f"{side}_{name}": x for side in ("left", "right") for name, x in crouch.items()}})
+q, rows = start.copy(), []
+for t, soles, above, on in plan():
+    rows.append((t, reached(q, soles, above), on))
+times, planned, support = (np.array(part) for part in zip(*rows, strict=True))
+still = np.zeros(robot.nv)
+tau, forces = robot.contact_inverse_dynamics(planned, still, still, support)
+print(robot.foot_loads(planned[0], forces[0]))
+
+# -- the walk: springs and dampers at the joints pull towards the plan, and beyond it by what bears the weight
+
+kp, kd = np.tile([1500.0, 4000, 4000, 4000, 2500, 2500], 2), np.tile([20.0, 80, 80, 80, 16, 12], 2)
+towards, steps = Sampled(times, planned[:, 7:] + tau[:, 6:] / kp), round(times[-1] / dt)
+warnings.simplefilter("ignore", linkwork.SimulationWarning)  # of friction: they are in the notes, too
+walk = robot.simulate(planned[0], None, dt * steps, dt, torque=PD(kp, kd), reference=towards, contacts="events")
+loads = robot.foot_loads(walk.q, walk.contact_forces)
+walked = walk.q[-1, 0] - walk.q[0, 0]
+print(*walk.notes, sep="\n")
+print(f"the torso went {walked:.2f} m, the energy balance is off by {walk.drift['energy']:.2f} J")
+assert walked > 0.7 * STEP and walk.q[-1, 2] > 0.85  # it stands
+
+# -- the push, on the torso
+
+end = planned[-1]
+bent, rest = Point(towards.q[-1], np.zeros(12), np.zeros(12)), {}
+for force in (60, 300):
+    push = np.zeros((400, 6))
+    push[50:100, 0] = force
+    rest[force] = robot.simulate(
+        end, None, 0.8, dt, torque=PD(kp, kd), reference=bent, contacts="events", wrenches={"torso": push}
+    )
+    print(f"{force} N for 0.1 s: {rest[force].notes[-1]}")
+assert not rest[60].events and rest[300].events  # it stays, and tips over its toes
+
+
+def lines(q):
+    """The legs and the torso, from the side."""
+    for side in ("left", "right"):
+        names = ("torso", f"{side}_hip_yaw_link", f"{side}_shank", f"{side}_ankle_link")
+        joints = [robot.pose(name, q)[:3, 3] for name in names]
+        T = robot.pose(f"{side}_sole", q)
+        sole = [T[:3, 3] + T[:3, 0] * x for x in (-0.11, 0.11)]
+        yield side, np.array([joints[0] + [0, 0, 0.45], *joints]), np.array(sole)
+
+
+def draw(axes, q, alpha=1.0, along=0.0):
+    for side, leg, sole in lines(q):
+        leg, sole = leg + [along, 0, 0], sole + [along, 0, 0]
+        colour = {"left": "C0", "right": "C1"}[side]
+        axes.plot(leg[:, 0], leg[:, 2], color=colour, alpha=alpha, linewidth=2)
+        axes.plot(sole[:, 0], sole[:, 2], color=colour, alpha=alpha, linewidth=3)
+
+
+if len(sys.argv) > 1:
+    with matplotlib.style.context(STYLE):
+        figure = Figure(figsize=(8, 6), layout="constrained")
+        side, below = figure.subplots(2, 1, height_ratios=(3, 2))
+        for k in np.linspace(0, steps, 9).astype(int):
+            draw(side, walk.q[k], along=0.5 * walk.t[k])
+        side.set(aspect="equal", xlabel="x [m], and 0.5 m for each second", ylabel="z [m]", title="two steps")
+        for k, foot in enumerate(robot.model.feet):
+            below.plot(walk.t, loads.normal[:, k], label=foot.name, color=f"C{k}")
+        below.set(xlabel="t [s]", ylabel="normal force [N]")
+        below.legend()
+        figure.savefig(sys.argv[1])
+if len(sys.argv) > 2:
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    film = [(f"steps, t = {walk.t[k]:.1f} s", walk.q[k]) for k in range(0, steps, 50)]
+    for force, motion in rest.items():
+        film += [(f"{force} N for 0.1 s, t = {motion.t[k]:.2f} s", motion.q[k]) for k in range(0, 401, 20)]
+    figure = Figure(figsize=(4.8, 4), layout="constrained")
+    axes = figure.subplots()
+
+    def frame(k):
+        axes.clear()
+        axes.axhline(0, color="0.5", linewidth=1)
+        draw(axes, film[k][1])
+        axes.set(xlim=(-0.5, 1.0), ylim=(-0.05, 1.5), aspect="equal", title=film[k][0])
+
+    FuncAnimation(figure, frame, frames=len(film)).save(sys.argv[2], PillowWriter(fps=12), dpi=60)
