@@ -133,10 +133,10 @@ called in a loop, states made ready before: `constraintDynamics` with point cont
 `forwardDynamics`, which wants the Jacobian and the drift of the loops; making these is not timed. Both give
 accelerations of all joints, linkwork's of the independent ones. The first ratio is to the batch, the second to the
 single call. Errors as above, per joint, against Pinocchio: inverse dynamics of loops against `rnea` projected on their
-Jacobian, the elastic Panda against `rnea`, drag against `aba` with the forces of the same laws. The last four are links that
-bend, wheels, rotors and feet. Pinocchio has no links that bend: its `aba` gets a rigid arm of as many joints, and the error is
-that against another formulation of linkwork's. The car's Jacobian and drift, and the forces of the rotors, are made ready and
-not timed; the biped stands on both soles, contacts of six rows each."""
+Jacobian, the elastic Panda against `rnea`, drag against `aba` with the forces of the same laws. The last four are
+links that bend, wheels, rotors and feet. Pinocchio has no links that bend: its `aba` gets a rigid arm of as many
+joints, and the error is that against another formulation of linkwork's. The car's Jacobian and drift, and the forces
+of the rotors, are made ready and not timed; the biped stands on both soles, contacts of six rows each."""
     header = ["robot", "what", "method", "linkwork<br>batch", "linkwork<br>one call", "Pinocchio", "Pinocchio<br>ns"]
     return Table("Structures", [*header, "ratio", "ratio,<br>one call", "target", "error"], rows, text, texts=3)
 

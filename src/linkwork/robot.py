@@ -270,8 +270,8 @@ class Robot:
         ``wrenches``: frame -> (6,), (steps, 6), or a function of t. ``commands``: of force laws that take some, as they
         are in ``command_names``: (n,), (steps, n), a dict by name, or a function of t; zero if nothing is said. A
         controller gives its own, which add to them, by returning {"tau": ..., "commands": ...}, or one of both.
-        ``contacts``: which feet are on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: they are held
-        where they are when they come to be; none if not said. Or "events": feet touch down, bounce and lift off by
+        ``contacts``: which feet are on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: they are
+        held where they are when they come to be; none if not said. Or "events": feet touch down, bounce and lift off by
         themselves, which ``trajectory.events`` tells, but never slide; "coulomb": they slide, too.
         ``method``: "adams-bashforth-4" (after three steps of Runge and Kutta's), "rk4", "semi-implicit-euler", "heun",
         "dormand-prince-5", for stiff robots "rosenbrock", or one of your own (``linkwork.add_integrator``); with SciPy
@@ -323,8 +323,8 @@ class Robot:
     ) -> Trajectory:
         """Motions from many states at once, (samples, n), the time loop compiled; arrays (samples, times, ...).
 
-        Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches, commands and contacts may
-        have an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau,
+        Beside the options of ``simulate`` (methods with a fixed step alone): torque, wrenches, commands and contacts
+        may have an axis of samples first. ``outputs``: names of what is recorded, ("q", "v") if not said, also a, tau,
         commands, contacts, contact_forces (feet in contact: fx, fy, fz, mx, my, mz each), kinetic_energy,
         potential_energy, momentum, center_of_mass, loop_residual, work, and states of the controller by name, or memory
         for all of these. ``vary``: parameters of each sample: mass (samples, bodies), with which moments and inertia
@@ -400,8 +400,8 @@ class Robot:
         with, (6,) or (samples, 6), or a function of t. ``commands``: likewise, of ``stepper.commands``, zero if not
         said. ``contacts``: which feet are on the ground, (feet,) or (samples, feet) of 1 and 0, what
         ``stepper.contacts`` begins with. ``vary`` and ``gains``: as in ``rollout``, and ``stepper.vary`` and
-        ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller start, and start anew,
-        by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is computed after each step, for
+        ``stepper.gains`` may be changed between steps. ``memory``: where states of the controller start, and start
+        anew, by name; ``stepper.memory`` has them. ``outputs``: what of ``rollout``'s is computed after each step, for
         ``stepper.outputs``. The other options are those of ``rollout``.
         """
         from .sim import Options, Stepper
