@@ -8,9 +8,6 @@ import pytest
 import linkwork
 from linkwork.errors import UnsupportedError
 from linkwork.formulations import METHODS, methods
-from linkwork.formulations.khalil.hybrid import khalil_hybrid
-from linkwork.formulations.rnea import rnea
-from linkwork.formulations.whole import whole_inverse
 from linkwork.io.mdh import read_mdh
 from linkwork.model import build
 from support.evaluate import assert_close, derivative, evaluate
@@ -51,20 +48,6 @@ def test_methods_agree(name, deviations):
         )
         assert_close(forces, tau[list(mobility.motors)], scale=np.abs(tau).max())
         assert_close(found, a[list(mobility.free)], tolerance=1e-11)
-
-
-def test_any_modes_may_be_known():
-    """The recursion takes a mode's acceleration as it takes a joint's."""
-    model = build(TREES["serial"])
-    q, v, a = (x.tolist() for x in bent_state(model, 1))
-    tau = whole_inverse(rnea, model, q, v, a)
-    for seed in range(3):
-        known = (np.random.default_rng(seed).random(model.nv) < 0.5).tolist()
-        given = [x if k else 0.0 for x, k in zip(a, known, strict=True)]
-        forced = [0.0 if k else x for x, k in zip(tau, known, strict=True)]
-        found_tau, found_a = khalil_hybrid(model, q, v, given, forced, known)
-        assert_close(found_tau, tau)
-        assert_close(found_a, a, tolerance=1e-11)
 
 
 def test_those_for_rigid_links_refuse():

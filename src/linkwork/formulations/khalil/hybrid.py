@@ -50,7 +50,7 @@ def khalil_hybrid(
 
     Links that bend, after Boyer & Khalil (1998): joint j holds the modes of link i. With P_j, m_j and Q_j as in
     ``flexible``, H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j, since
-    P_j meets jT_i V'_i alone.
+    P_j meets jT_i V'_i alone. Accelerations of modes are never known.
     """
     modes = Elimination(model, q, v, wrenches, spatial=False)
     model = modes.model
@@ -59,7 +59,7 @@ def khalil_hybrid(
     for j, (A, g) in fluids(model, q).items():
         V = body_velocities(model, q, v)[j]
         JJ[j], beta[j] = joined(JJ[j], A), beta[j] - A @ Motion(g.linear - V.angular.cross(V.linear))
-    free, aa, zeta, JJaa, factors, tau_, Q = {}, {}, {}, {}, {}, {}, {}
+    free, aa, zeta, JJaa, factors, tau_ = {}, {}, {}, {}, {}, {}
     for j, i in model.inward():
         screws = dict(zip(model.freedoms(j), model.subspace(j, q), strict=True))
         zeta[j] = gamma[j] + total(screw * a[k] for k, screw in screws.items() if known[k])                      # (89)
@@ -72,12 +72,10 @@ def khalil_hybrid(
             H[n][n] = H[n][n] + model.joint(j).rotor_inertia                                                     # (72)
         factors[j] = ldl.factor(H)
         JJaa[j] = [force + modes.P[k] for k, force in zip(free[j], JJaa[j], strict=True)]
-        given = [k for k in screws if known[k]]
-        for k in screws:
-            Q[k] = modes.Q[k] - zeta[j].dot(modes.P[k]) + sum((modes.mass(k, m) * a[m] for m in given), start=0)
-        tau_[j] = [tau[k] + screw.dot(beta[j]) - Q[k] for k, screw in zip(free[j], aa[j], strict=True)]
+        tau_[j] = [tau[k] + screw.dot(beta[j]) for k, screw in zip(free[j], aa[j], strict=True)]
+        tau_[j] = [x - (modes.Q[k] - zeta[j].dot(modes.P[k])) for k, x in zip(free[j], tau_[j], strict=True)]
         if i > 0:
-            K, alpha = JJ[j], sum((modes.P[k] * a[k] for k in given), -beta[j])
+            K, alpha = JJ[j], -beta[j]
             if free[j]:
                 L, inverse = factors[j]
                 dyads = ldl.columns_inward(L, JJaa[j])  # JJ* aa L^-1: JJ* aa H^-1 aa^T JJ* is a sum of dyads
@@ -104,8 +102,6 @@ def khalil_hybrid(
         for k, screw in zip(model.freedoms(j), model.subspace(j, q), strict=True):
             if known[k]:
                 Gamma[k] = screw.dot(f) + model.joint(j).rotor_inertia * a[k]                                    # (82)
-                Gamma[k] = Gamma[k] + Q[k] + carried.dot(modes.P[k])
-                Gamma[k] = sum((modes.mass(k, m) * qdd[m] for m in free[j]), start=Gamma[k])
     return Gamma, qdd
 
 
