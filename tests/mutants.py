@@ -26,6 +26,7 @@ import numpy as np
 import linkwork
 import linkwork.formulations
 from linkwork.errors import UnsupportedError
+from linkwork.forces import AddedMass
 from linkwork.formulations import sizes
 from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
 from support.driven_robots import LAWS, coupled, rubbing
@@ -42,7 +43,7 @@ PLUMBING = {  # no formulas in these
 }  # fmt: skip
 # every quantity of a robot with loops needs these
 LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
-COMPOSED = LOOPS | {"quantities.py", "passive.py", "drives.py"}  # every quantity of any robot
+COMPOSED = LOOPS | {"quantities.py", "passive.py", "drives.py", "whole.py"}  # every quantity of any robot
 TOLERANCE = 1e-9
 UNIVERSAL = ("universal", "prismatic", "prismatic", "prismatic", "revolute")
 
@@ -271,6 +272,7 @@ def cases() -> list[Case]:
     arms = (upright(), sliding(), shoulder(), "scara", "stanford", beside_an_arm())
     loop = closed_chain(("revolute", "universal", "cylindrical"), "universal", back=True)
     others = (on_springs(mixed(kinds[0])), mixed(kinds[1]), *arms, *map(mechanism, loops), *parallel, loop)
+    others += (in_water(describe(recipes[5])), in_water(describe(recipes[6])))
     others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
@@ -379,6 +381,13 @@ def on_springs(robot: Description) -> Description:
         joint if joint.kind in ("floating", "planar") else replace(joint, stiffness=3.0) for joint in robot.joints
     )
     return replace(robot, joints=tuple(joints))
+
+
+def in_water(robot: Description) -> Description:
+    """With fluid that its last two links carry along."""
+    rng, wet = np.random.default_rng(0), [link.name for link in robot.links[-2:]]
+    laws = [AddedMass(*(tuple(part) for part in rng.uniform(0.2, 2.0, (3, 3)))) for _ in wet]
+    return replace(robot, forces=tuple(zip(wet, laws)))
 
 
 def shifted(by) -> Placement:

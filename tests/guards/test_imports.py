@@ -22,7 +22,7 @@ ALLOWED = {
     "model": {"scalar", "spatial"},
     "constraints": {"model", "scalar", "spatial"},
     "io": {"files", "forces", "model"},
-    "formulations": {"constraints", "model", "spatial", "scalar"},
+    "formulations": {"constraints", "forces", "model", "spatial", "scalar"},
     "symbols": {"formulations", "model", "program", "scalar", "spatial"},
     "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "symbols"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},

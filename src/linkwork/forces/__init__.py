@@ -1,6 +1,6 @@
 """Forces of the surroundings: laws that give the force on a frame from where it is and how it moves.
 
-A law is a function of any scalar, so it is traced and compiled with the dynamics it acts in. Drag and Contact are
+A law is a function of any scalar, so it is traced and compiled with the dynamics it acts in. Those here are
 ready; any function of the same form is a law too.
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..spatial import Force, Motion, Pose
+from .added_mass import AddedMass
 from .contact import Contact
 from .drag import Drag
 
-__all__ = ["Contact", "Drag", "ForceLaw"]
+__all__ = ["AddedMass", "Contact", "Drag", "ForceLaw"]
 
 
 def __dir__() -> list[str]:
@@ -29,4 +30,4 @@ class ForceLaw(Protocol):
     def __call__(self, pose: Pose, velocity: Motion, /) -> Force: ...
 
 
-LAWS: dict[str, type[Drag] | type[Contact]] = {"drag": Drag, "contact": Contact}  # by their names in robot files
+LAWS: dict[str, type] = {"drag": Drag, "contact": Contact, "added_mass": AddedMass}  # by their names in robot files

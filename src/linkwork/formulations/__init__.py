@@ -2,7 +2,7 @@
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
 from .derivatives.dynamics import seeded
-from .drives import drives_of, friction_laws, with_rotor_forces, with_rotors
+from .drives import drives_of, friction_laws, with_rotor_forces
 from .energy import body_velocities, kinetic_energy, momentum
 from .execute import executed
 from .kinematics import frame_poses
@@ -14,6 +14,7 @@ from .problem import OFF_LINE, PARAMETERS, Problem
 from .quantities import joint_forces, velocity_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES
+from .whole import whole_inertia, whole_inverse
 
 __all__ = [
     "METHODS",
@@ -44,7 +45,8 @@ __all__ = [
     "seeded",
     "sizes",
     "velocity_map",
+    "whole_inertia",
+    "whole_inverse",
     "with_friction_ahead",
     "with_rotor_forces",
-    "with_rotors",
 ]

@@ -8,6 +8,7 @@ from ..model import Model
 from ..scalar import Scalar, ldl
 from ..spatial import ArticulatedInertia, Force, Motion
 from .method import Wrenches
+from .whole import fluids
 
 
 def aba(
@@ -27,6 +28,8 @@ def aba(
       (3)  Ia = IA_i - U D^-1 U^T,   pa = pA_i + Ia c_i + U D^-1 u
       (4)  IA_p += X_i^T Ia X_i,   pA_p += X_i^T pa
       (5)  a' = X_i a_p + c_i,   qdd = D^-1 (u - U^T a'),   a_i = a' + S_i qdd
+
+    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g.
     """
     applied = wrenches or {}
     X, S, vel, c, IA, pA = {}, {}, {0: Motion()}, {}, {}, {}
@@ -37,6 +40,8 @@ def aba(
         c[i] = vel[i].cross(own) + model.joint_drift(i, q, v)
         pA[i] = vel[i].cross_force(model.inertia(i) @ vel[i]) - applied.get(i, Force())
         IA[i] = ArticulatedInertia.rigid(model.inertia(i))
+    for i, (A, g) in fluids(model, q).items():
+        IA[i], pA[i] = IA[i] + A, pA[i] + A @ g
 
     U, factors, u = {}, {}, {}
     for i, p in model.inward():

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
+from .energy import body_velocities
+from .whole import added_masses
 
 
 def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -20,7 +22,10 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
       (2)  Jd_ik = X_i Jd_pk - vJ_i x J_ik,  Jd_ii = Sd_i
       (3)  B = integral of A^T [w x] A dm, a skew matrix
       (4)  C_kl += J_ik . (I Jd_il + B J_il)
+      (5)  B = -[0 p x; p x L x] of added mass A, (p, L) = A V, in place of I and B
     """
+    fluid = added_masses(model)
+    velocity = body_velocities(model, q, v) if fluid else {}
     C: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
     w, J, Jd = {0: Vector()}, {0: {}}, {0: {}}
     for i, p in model.outward():
@@ -33,6 +38,9 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
         inertia = model.inertia(i)
         for m, column in J[i].items():
             force = inertia @ Jd[i][m] + gyroscopic(inertia, w[i], column)
+            if i in fluid:
+                momentum = fluid[i] @ velocity[i]
+                force = force + fluid[i] @ Jd[i][m] + column.cross_force(momentum)                    # (5)
             for k, row in J[i].items():
                 C[k][m] = C[k][m] + row.dot(force)                                                    # (4)
     return C

@@ -9,6 +9,7 @@ from ..scalar import Scalar
 from ..spatial import Force, Motion
 from .drives import motor_rate, motors, stretches
 from .kinematics import body_poses, center_of_mass
+from .whole import added_masses
 
 
 def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Motion]:
@@ -20,12 +21,14 @@ def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> d
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """T = 1/2 sum of V . I V over the bodies + 1/2 Ia v^2 of the rotors of joints and motors."""
+    """T = 1/2 sum of V . I V over bodies and the fluid they carry + 1/2 Ia v^2 of the rotors of joints and motors."""
     velocity, twice = body_velocities(model, q, v), 0
     for i, _ in model.outward():
         twice = twice + velocity[i].dot(model.inertia(i) @ velocity[i])
         for k in model.freedoms(i):
             twice = twice + model.joint(i).rotor_inertia * (v[k] * v[k])
+    for i, A in added_masses(model).items():
+        twice = twice + velocity[i].dot(A @ velocity[i])
     for motor, shares in motors(model):
         rate = motor_rate(shares, v)
         twice = twice + motor.rotor_inertia * (rate * rate)

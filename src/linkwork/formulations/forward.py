@@ -7,8 +7,8 @@ from typing import Any
 
 from ..model import Model
 from ..scalar import Scalar, ldl
-from .drives import with_rotor_forces, with_rotors
 from .method import Wrenches
+from .whole import whole_bias, whole_inertia
 
 
 def bias_by(
@@ -38,8 +38,6 @@ def solve_inertia_and_bias(
     Walker & Orin (1982). ``tau`` and the result are of the leading joints: mimic joints are projected out of M and b
     before the solution. So are, with ``tree`` (ClosedLoops), the dependent joints of loops: Khalil's (58).
     """
-    how = {"a": tree.drift(v)} if tree else {}
-    b = with_rotor_forces(model, bias(model, q, v, wrenches, **how), how.get("a", [0] * model.n_tree))
-    b = (tree or model).collect(b)
-    M = (tree or model).collect_matrix(with_rotors(model, inertia(model, q)))
+    b = (tree or model).collect(whole_bias(bias, model, q, v, wrenches, tree.drift(v) if tree else None))
+    M = (tree or model).collect_matrix(whole_inertia(inertia, model, q))
     return ldl.solve(*ldl.factor(M), [force - rest for force, rest in zip(tau, b, strict=True)])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..model import Frame, Model
 from ..scalar import Scalar
-from ..spatial import Matrix, Pose, Vector
+from ..spatial import Matrix, Motion, Pose, Vector
 from .rnea import acceleration_matrix
 
 
@@ -45,21 +46,44 @@ def frame_jacobian(model: Model, frame: Frame, q: Sequence[Scalar]) -> list[list
     return J
 
 
-def frame_drift(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Jdot v in world axes: the frame's acceleration (point, then angular) when the joints do not accelerate."""
-    w, wd, vd, U = {0: Vector()}, {0: Vector()}, {0: Vector()}, {0: Matrix.zero()}
-    poses = body_poses(model, q)
+class BodyMotion(NamedTuple):
+    """Of a body, in its frame: angular velocity and acceleration, velocity and acceleration of the origin, and U, with
+    which the point r has acceleration vd + U r."""
+
+    w: Vector
+    wd: Vector
+    v: Vector
+    vd: Vector
+    U: Matrix
+
+    @property
+    def rates(self) -> Motion:
+        """Of the components of the velocity."""
+        return Motion(self.vd - self.w.cross(self.v), self.wd)
+
+
+def body_motions(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], ground: Vector
+) -> dict[int, BodyMotion]:
+    """Of every body, as in ``rnea``; ``ground``: the acceleration of body 0, -g where it stands for gravity."""
+    found = {0: BodyMotion(Vector(), Vector(), Vector(), ground, Matrix.zero())}
     for i, p in model.outward():
         X, own = model.transform(i, q), model.joint_motion(i, q, v)
-        carried = X.inward(w[p])
-        w[i] = carried + own.angular
-        drift = model.joint_drift(i, q, v)
-        wd[i] = X.inward(wd[p]) + carried.cross(own.angular) + drift.angular
-        vd[i] = X.inward(vd[p] + U[p] @ X.origin) + (2 * carried + own.angular).cross(own.linear) + drift.linear
-        U[i] = acceleration_matrix(w[i], wd[i])
-    i = frame.body
-    linear = vd[i] + U[i] @ frame.pose.origin
-    return [*poses[i].outward(linear), *poses[i].outward(wd[i])]
+        more = model.joint_motion(i, q, a) + model.joint_drift(i, q, v)
+        carried = X.inward(found[p].w)
+        w = carried + own.angular
+        wd = X.inward(found[p].wd) + carried.cross(own.angular) + more.angular
+        linear = X.inward(found[p].v + found[p].w.cross(X.origin)) + own.linear
+        vd = X.inward(found[p].vd + found[p].U @ X.origin) + (2 * carried + own.angular).cross(own.linear) + more.linear
+        found[i] = BodyMotion(w, wd, linear, vd, acceleration_matrix(w, wd))
+    return found
+
+
+def frame_drift(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Jdot v in world axes: the frame's acceleration (point, then angular) when the joints do not accelerate."""
+    at = body_motions(model, q, v, [0] * model.n_tree, Vector())[frame.body]
+    outward = body_poses(model, q)[frame.body].outward
+    return [*outward(at.vd + at.U @ frame.pose.origin), *outward(at.wd)]
 
 
 def frame_velocity(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..forces import AddedMass
 from ..model import Model
 from ..spatial import Force
 
@@ -47,6 +48,7 @@ class Method:
     linear: bool = False  # does its work grow with the number of joints, where that of others grows faster?
     loops: bool = True  # does it work with loops, composed by the quantity?
     closed: bool = False  # does it work on the user's own vectors?
+    rigid: bool = False  # does it know rigid links alone, and nothing can be added to it? (see ``whole``)
     coupled: bool = True  # does it work where transmissions couple the rotors of several joints?
     kinds: tuple[str, ...] | None = None  # of joints that it takes beside a floating base; all if nothing is said
     fits: Callable[[Model], str] | None = None  # what else keeps it from a model; empty if nothing does
@@ -63,6 +65,8 @@ class Method:
             return "it is for trees, and the robot has loops"
         if model.transmissions and not self.coupled:
             return "it is for rotors of single joints, and transmissions couple them"
+        if self.rigid and (reason := beyond_rigid(model)):
+            return f"it is for rigid links alone, and {reason}"
         if self.fits and (reason := self.fits(model)):
             return reason
         if not self.mimic and model.has_mimic:
@@ -80,3 +84,11 @@ class Method:
                 kinds = " and ".join(kind for kind in self.kinds if kind != "continuous")
                 return f"it is for {kinds} joints, and {joint.name!r} is {joint.kind.name}"
         return ""
+
+
+def beyond_rigid(model: Model) -> str:
+    """What has inertia beside rigid links and rotors; empty if nothing has."""
+    for frame, law in model.forces:
+        if isinstance(law, AddedMass):
+            return f"{frame.name!r} carries fluid along"
+    return ""

@@ -9,8 +9,8 @@ from typing import Any
 from ..constraints import LoopEquations, Multipliers, Standing, Supports
 from ..model import Model
 from ..scalar import Scalar
-from .drives import with_rotors
 from .method import Wrenches
+from .whole import whole_bias, whole_inertia
 
 Scalars = Sequence[Scalar]
 
@@ -31,11 +31,12 @@ class ByMultipliers:
 
     def tree_inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:
         """Of the leading joints."""
-        return model.collect_matrix(with_rotors(model, self.inertia(model, q)))
+        return model.collect_matrix(whole_inertia(self.inertia, model, q))
 
     def net(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches) -> list[Scalar]:
         """Forces ``force`` of the leading joints, less the bias at tree velocities ``v``."""
-        return [x - y for x, y in zip(force, model.collect(self.bias(model, q, v, wrenches)), strict=True)]
+        b = model.collect(whole_bias(self.bias, model, q, v, wrenches))
+        return [x - y for x, y in zip(force, b, strict=True)]
 
     def __call__(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches = None) -> Any:
         """Accelerations of the leading joints, and lambda, at tree positions and velocities."""

@@ -21,13 +21,13 @@ from ..scalar.staircase import exists
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
-from .drives import with_rotor_forces, with_rotors
 from .forward import bias_by
 from .method import Method
 from .multipliers import ByMultipliers
 from .passive import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
 from .shared_axes import shared_axes
+from .whole import whole_bias, whole_inertia, whole_inverse
 
 Scalars = Sequence[Scalar]
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each
@@ -51,7 +51,7 @@ def forces_for_motion(
     model, q, qd = tree.model, tree.q, tree.rates(v)
     applied = body_wrenches(model, q, qd, *loads)
     qdd = tree.accelerations(qd, a)
-    tau = with_rotor_forces(model, inverse(model, q, qd, qdd, applied), qdd)
+    tau = whole_inverse(inverse, model, q, qd, qdd, applied)
     return tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)])
 
 
@@ -153,20 +153,19 @@ def bias(model: Model, q: Scalars, v: Scalars, *, method: Method, loads: Loads =
     q = model.expand(q)
     tree = ClosedLoops(model, q)
     qd = tree.rates(v)
-    how = {"a": tree.drift(qd)} if model.loops else {}
-    b = method.function(model, q, qd, body_wrenches(model, q, qd, *loads), **how)
-    b = with_rotor_forces(model, b, how.get("a", [0] * model.n_tree))
+    drift = tree.drift(qd) if model.loops else None
+    b = whole_bias(method.function, model, q, qd, body_wrenches(model, q, qd, *loads), drift)
     return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
 
 def gravity(model: Model, q: Scalars) -> list[Scalar]:
     q, still = model.expand(q), [0] * model.n_tree
-    return ClosedLoops(model, q).collect(shared_axes(model, q, still, still))
+    return ClosedLoops(model, q).collect(whole_inverse(shared_axes, model, q, still, still))
 
 
 def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Scalar]]:
     q = model.expand(q)
-    M = ClosedLoops(model, q).collect_matrix(with_rotors(model, method.function(model, q)))
+    M = ClosedLoops(model, q).collect_matrix(whole_inertia(method.function, model, q))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 

@@ -19,9 +19,9 @@ from ..formulations import (
     joint_forces,
     passive_forces,
     sizes,
+    whole_inertia,
+    whole_inverse,
     with_friction_ahead,
-    with_rotor_forces,
-    with_rotors,
 )
 from ..model import Model
 from ..scalar import Scalar
@@ -129,7 +129,7 @@ class Now:
         model, (q, v), tree = self.model, self.tree, self.model.expand_rates(a)
         method = find("inverse_dynamics", "shared-axes", model)
         own = Problem(model, method.quantity, method).prepared
-        taken = with_rotor_forces(model, method.function(own, q, v, tree, self.applied), tree)
+        taken = whole_inverse(method.function, own, q, v, tree, self.applied)
         acting = joint_forces(model, q, v, self.tau)
         return [x - y for x, y in zip(model.collect(taken), acting, strict=True)]
 
@@ -138,7 +138,7 @@ class Now:
         """The slope of ``balance`` by a and held: the inertia matrix."""
         method = find("inertia_matrix", "crba", self.model)
         own = Problem(self.model, method.quantity, method).prepared
-        return self.model.collect_matrix(with_rotors(own, method.function(own, self.tree[0])))
+        return self.model.collect_matrix(whole_inertia(method.function, own, self.tree[0]))
 
     def for_method(self, model: Model) -> Model:
         return Problem(model, self.plant.method.quantity, self.plant.method).prepared

@@ -34,6 +34,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         linear=True,
         loops=False,
+        rigid=True,
         fits=partial(changing_axes, True),
     ),
     *_both(
@@ -42,6 +43,7 @@ METHODS: tuple[Method, ...] = (
         "carpentier2018",
         "chain rule along the recursion, O(n d)",
         loops=False,
+        rigid=True,
         fits=partial(changing_axes, False),
     ),
     *_both(

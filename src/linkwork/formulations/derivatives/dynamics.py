@@ -20,6 +20,7 @@ from ..method import Method
 from ..passive import body_wrenches, passive_forces
 from ..quantities import NO_LOADS, Loads, Solvable, forces_for_motion, require_motors
 from ..shared_axes import shared_axes
+from ..whole import whole_inertia
 from .implicit import carried_along, implicit
 
 Scalars = Sequence[Scalar]
@@ -71,7 +72,7 @@ def by_duals(
 
 def inertia(model: Model, q: Scalars) -> Rows:
     q = model.expand(q)
-    return ClosedLoops(model, q).collect_matrix(with_rotors(model, crba(model, q)))
+    return ClosedLoops(model, q).collect_matrix(whole_inertia(crba, model, q))
 
 
 # -- by a form for trees ----------------------------------------------------------------------------------------------

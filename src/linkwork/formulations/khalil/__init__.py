@@ -55,6 +55,7 @@ METHODS: tuple[Method, ...] = (
         mimic=False,
         loops=False,
         coupled=False,
+        rigid=True,
     ),
     Method(
         "khalil-moving",
@@ -69,6 +70,7 @@ METHODS: tuple[Method, ...] = (
         fits=only_moving,
         coupled=False,
         kinds=ONE_AXIS,
+        rigid=True,
     ),
     Method(
         "khalil-parallel",
@@ -80,6 +82,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         fits=parallel.fits,
         coupled=False,
+        rigid=True,
     ),
     Method(
         "khalil-parallel",
@@ -91,6 +94,7 @@ METHODS: tuple[Method, ...] = (
         candidate=True,
         fits=parallel.fits,
         coupled=False,
+        rigid=True,
     ),
     Method(
         "khalil",
@@ -114,6 +118,7 @@ METHODS: tuple[Method, ...] = (
         mimic=False,
         loops=False,
         coupled=False,
+        rigid=True,
     ),
     Method(
         "khalil-moving",
@@ -128,6 +133,7 @@ METHODS: tuple[Method, ...] = (
         fits=only_moving_with_motors,
         coupled=False,
         kinds=ONE_AXIS,
+        rigid=True,
     ),
     Method(
         "khalil-blocks",
@@ -140,6 +146,7 @@ METHODS: tuple[Method, ...] = (
         mimic=False,
         loops=False,
         coupled=False,
+        rigid=True,
     ),
     Method(
         "blocks",

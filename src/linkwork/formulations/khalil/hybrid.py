@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from ...model import Model
 from ...scalar import Scalar, is_one, is_zero, ldl
 from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
+from ..energy import body_velocities
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
+from ..whole import fluids
 
 Apparent = Inertia | ArticulatedInertia  # JJ: of a rigid body as long as nothing behind it yields
 
@@ -42,10 +44,14 @@ def khalil_hybrid(
 
     A moving base is a link on a joint of six freedoms: H_j is 6x6, and gamma_j = [w x V; 0] turns its rates into the
     acceleration of a point (see ``moving_inverse``), so that its six may be known or not, each by itself. Gravity
-    enters as V'_0 = -g of the ground.
+    enters as V'_0 = -g of the ground. Added mass A of a link, of which the paper does not speak, is inertia without
+    weight that acts on rates of components: JJ_j gets A, beta_j gets -A [g - w x V; 0].
     """
     iTj, gamma, beta = velocity_terms(model, q, v, wrenches)
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}
+    for j, (A, g) in fluids(model, q).items():
+        V = body_velocities(model, q, v)[j]
+        JJ[j], beta[j] = joined(JJ[j], A), beta[j] - A @ Motion(g.linear - V.angular.cross(V.linear))
     free, aa, zeta, JJaa, factors, tau_ = {}, {}, {}, {}, {}, {}
     for j, i in model.inward():
         screws = dict(zip(model.freedoms(j), model.subspace(j, q), strict=True))

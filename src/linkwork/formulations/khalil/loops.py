@@ -9,10 +9,10 @@ from ...model import Model
 from ...scalar import Scalar, is_zero, ldl
 from ...scalar.orthogonal import dot
 from ..crba import crba
-from ..drives import with_rotor_forces, with_rotors
 from ..method import Wrenches
 from ..passive import passive_forces
 from ..shared_axes import shared_axes
+from ..whole import whole_inertia, whole_inverse
 
 
 def khalil_loops(
@@ -42,9 +42,9 @@ def khalil_loops(
         known[k] = value
     qd = loops.rates(v)
     qdd = loops.accelerations(qd, known)
-    at_rest = with_rotor_forces(model, shared_axes(model, q, qd, qdd, wrenches), qdd)
+    at_rest = whole_inverse(shared_axes, model, q, qd, qdd, wrenches)
     r = loops.collect([x + y for x, y in zip(at_rest, passive_forces(model, q, qd), strict=True)])
-    A = loops.collect_matrix(with_rotors(model, crba(model, q)))                                                  # (58)
+    A = loops.collect_matrix(whole_inertia(crba, model, q))                                                       # (58)
     L, inverse = ldl.factor([[A[max(i, j)][min(i, j)] for j in U] for i in U])
     r_u = [r[u] - force for u, force in zip(U, tau, strict=True)]
     at_zero = ldl.solve(L, inverse, r_u)
