@@ -113,7 +113,7 @@ def lines(q):
 
 def draw(axes, q, alpha=1.0, along=0.0):
     for side, leg, sole in lines(q):
-        leg, sole = leg + [along, 0, 0], sole + [along, 0, 0]
+        leg[:, 0], sole[:, 0] = leg[:, 0] + along, sole[:, 0] + along
         colour = {"left": "C0", "right": "C1"}[side]
         axes.plot(leg[:, 0], leg[:, 2], color=colour, alpha=alpha, linewidth=2)
         axes.plot(sole[:, 0], sole[:, 2], color=colour, alpha=alpha, linewidth=3)
