@@ -129,7 +129,7 @@ def body(mass, inertia=0.0, centre=(0, 0, 0)):
     return LinkInertia(mass, np.array(centre, float), inertia * np.eye(3))
 
 
-def tilted(slope: float, g: float = 9.81) -> tuple[float, ...]:
+def tilted(slope: float, g: float = 9.81) -> tuple[float, float, float]:
     """Gravity on ground that falls towards x."""
     return g * np.sin(slope), 0.0, -g * np.cos(slope)
 

@@ -28,7 +28,7 @@ def evaluate(
         arguments.append([scalars(w) for w in wrenches.values()])
     batch = np.broadcast_shapes(*(np.shape(x)[:-1] for x in inputs))
     found = {name: gathered(part, batch) for name, part in problem.evaluate(*arguments).items()}
-    results = tuple(
+    results: tuple[Any, ...] = tuple(
         part.reshape((*batch, *problem.outputs[name])) for name, part in found.items()
     )  # if without entries
     return results if len(results) > 1 else results[0]
