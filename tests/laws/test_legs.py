@@ -333,7 +333,7 @@ class Compass:
 
 def test_compass_walker():
     """Goswami, Thuilot and Espiau (1998), "A study of the passive gait of a compass-like biped robot", with m = 5 kg,
-    m_H = 10 kg, a = b = 0.5 m, on 3 degrees: the cycle that Spong and Bhatia (2003) print for it, with g = 9.8 m/s^2,
+    m_H = 10 kg, a = b = 0.5 m, on 3 degrees: the cycle that the literature quotes for it, with g = 9.8 m/s^2,
     legs from the vertical (0.2187, -0.3234), rates (-1.0918, -0.3772)."""
     slope = np.radians(3)
     walker = Compass(slope, 5.0, 10.0, 0.5, 9.8, 1e-3, 900)
