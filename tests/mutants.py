@@ -29,7 +29,7 @@ from linkwork.errors import UnsupportedError
 from linkwork.forces import AddedMass, Rotor
 from linkwork.formulations import sizes
 from linkwork.io.mdh import read_mdh
-from linkwork.model import Description, JointDescription, Link, LoopDescription, Model, Placement
+from linkwork.model import Description, Foot, JointDescription, Link, LoopDescription, Model, Placement
 from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import deviation
 from support.flexible_robots import FOUR_BAR, bending_tree
@@ -279,7 +279,7 @@ def cases() -> list[Case]:
     rolls = rolling_mechanism(8, ("planar", "revolute", "prismatic", "helical"), ("omni", "blade"), geared=True)
     others = (on_springs(mixed(kinds[0])), mixed(kinds[1]), *arms, *map(mechanism, loops), *parallel, loop, rolls)
     others += (read_mdh(FOUR_BAR), bending_tree(4, ("revolute", "flexible"), floating=True, **FEW))
-    others += (in_water(describe(recipes[5])), in_water(describe(recipes[6])))
+    others += (in_water(describe(recipes[5])), in_water(describe(recipes[6])), on_feet(describe(recipes[6])))
     others += (coupled(rubbing(Recipe(seed=7, joints=5, extras=True), LAWS["all"])), coupled(mechanism(loops[1])))
     found = []
     for number, robot in enumerate((*trees, *others)):
@@ -395,6 +395,12 @@ def in_water(robot: Description) -> Description:
     rng, wet = np.random.default_rng(0), [link.name for link in robot.links[-2:]]
     laws = [AddedMass(*(tuple(part) for part in rng.uniform(0.2, 2.0, (3, 3)))) for _ in wet]
     return replace(robot, forces=(*zip(wet, laws), ("tool", Rotor(0.3, -1, 0.4))))
+
+
+def on_feet(robot: Description) -> Description:
+    """With a point and a sole on its last links."""
+    first, second = (link.name for link in robot.links[-2:])
+    return replace(robot, feet=(Foot("point", first), Foot("sole", second, size=(0.2, 0.1))))
 
 
 def shifted(by) -> Placement:
