@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import io
+from linkwork import about, io
 from linkwork.control import Equations
 from linkwork.errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.forces import Buoyancy, Plate, Rotor, Thruster, Tyre
@@ -182,3 +182,8 @@ def test_mistakes(quadrotor, state):
             make()
     with pytest.raises(ModelError, match="'spin' does not suit the law"):
         read_mdh("name: a\nbase: {link: b}\njoints: []\nforces: [{frame: b, law: rotor, spin: 3}]\n", "a.yaml")
+
+
+def test_methods_side_by_side(quadrotor):
+    rows = about.compare(quadrotor, "inverse_dynamics")["quantities"]["inverse_dynamics"]
+    assert any(not row["refusal"] for row in rows)

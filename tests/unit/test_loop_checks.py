@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+import linkwork
 from linkwork import io
 from linkwork.model.checks import check
 from linkwork.model.description import (
@@ -200,3 +202,9 @@ def test_a_motor_without_inertia():
         {"kind": "prismatic"},
     ):
         assert not any("nothing but" in str(f) for f in check(drive(joints=(bare, replace(spring, **changes)))))
+
+
+def test_loops_are_pickled():
+    robot = linkwork.load("four-bar")
+    same = pickle.loads(pickle.dumps(robot))
+    assert same.model.loops[0].kind is robot.model.loops[0].kind

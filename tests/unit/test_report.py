@@ -15,6 +15,7 @@ from linkwork.about.states import neutral
 from linkwork.cli import report as verb
 from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
+from linkwork.forces import Thruster
 from linkwork.page import Safe, Series, chart, table
 from linkwork.report import picture, sample_motion, sections, torque_parts
 from support.html_page import Page
@@ -94,6 +95,12 @@ def test_motion_of_springs_starts_at_rest_under_weight():
     motion = sample_motion(robot)
     assert np.abs(motion.q[0, [1, 3]]).min() > 1e-3  # they give way
     assert np.abs(motion.a[0]).max() < 1e-6
+
+
+def test_motion_of_springs_beside_commands():
+    beam = linkwork.load("flexible-beam").with_forces({"tip": Thruster()})
+    motion = sample_motion(beam)
+    assert abs(beam.inverse_dynamics(motion.q[0], np.zeros(beam.nv), np.zeros(beam.nv))[1:]).max() < 1e-9
 
 
 def test_motion_does_not_pass_a_singularity():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..scalar import Scalar
 from ..spatial import AXES, Motion, Pose, Vector, X, Y, Z
@@ -84,6 +85,9 @@ class CutJoint(LoopKind):
     turns: Turns
     cut = True
 
+    def __reduce__(self) -> Any:
+        return _kind, (self.name,)  # the same object where it is unpickled
+
     @property
     def rows(self) -> tuple[str, ...]:
         """Names of the equations, with r for turns."""
@@ -118,3 +122,7 @@ _KINDS = (
     CutJoint("weld", AXES, NoTurns()),
 )
 CUT_JOINTS = {kind.name: kind for kind in _KINDS}
+
+
+def _kind(name: str) -> CutJoint:
+    return CUT_JOINTS[name]

@@ -75,7 +75,7 @@ def _settled(robot: Robot, q: np.ndarray) -> np.ndarray:
     still, along, slope = np.zeros(model.nv), np.eye(model.nv)[places], robot.inverse_dynamics.jvp("q")
     for _ in range(6):
         force = robot.inverse_dynamics(q, still, still)[rows]
-        stiffness = slope(q, still, still, along)[:, rows].T
+        stiffness = slope(q, still, still, dq=along)[:, rows].T
         q = coordinates.integrate(q, -np.linalg.solve(stiffness, force) @ along)
     return q
 
