@@ -17,9 +17,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from ..model import CUT_JOINTS, Foot, Frame, Loop, Model
-from ..scalar import Scalar
+from ..scalar import Scalar, sign
+from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
-from ..scalar.semidefinite import Semidefinite
 from ..spatial import Matrix, Pose, Vector
 from .equations import LoopEquations
 from .multipliers import Multipliers
@@ -45,6 +45,11 @@ class Standing:
         self.loops = LoopEquations.independent(model, q)
         self.feet = LoopEquations(replace(model, loops=_as_loops(model, places)), q)
         self.scales = [c * x for c, foot in zip(contacts, model.feet, strict=True) for x in _scales(foot)]
+
+    @property
+    def on(self) -> list[Scalar]:
+        """1 for each equation of a foot in contact, whatever its weight, else 0."""
+        return [sign(s) * sign(s) for s in self.scales]
 
     @property
     def holds(self) -> list[bool]:
@@ -92,21 +97,29 @@ class Standing:
 
 
 class Supports(Multipliers):
-    """The forces that hold loops and feet, of whose equations some may follow from others, or be off."""
+    """The least forces that hold loops and feet, of whose equations some may follow from others, or be off.
 
-    def _factor(self, S: Sequence[Scalars]) -> None:
-        self.S = Semidefinite(S)
+    (1)  Z = R^T Q with rows of Q orthogonal by D^-1
+    (2)  a = L^-1 D^-1 x,   x = y + Q^T t,   Z D^-1 x = -gamma
+    (3)  R lambda = -t
+    """
 
-    def _solve(self, r: Scalars) -> list[Scalar]:
-        return self.S.solve(r)
+    def _factor(self) -> None:
+        self.rows = Independent(self.Z, self.inverse)  # (1)
+
+    def accelerations(self, f: Scalars, gamma: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        x, t = self.rows.nearest([-value for value in gamma], self._inward(f, gamma))  # (2)
+        return self._through(x), self.rows.shortest([-value for value in t])  # (3)
+
+    def correction(self, r: Scalars) -> list[Scalar]:
+        return self._through(self._nearest(r)[0])
 
     def impulses(self, r: Scalars) -> list[Scalar]:
         """Those that take ``r`` from the rates of the equations."""
-        return self._solve(r)
+        return self.rows.shortest(self._nearest(r)[1])
 
-    def shortest(self, multipliers: Scalars) -> list[Scalar]:
-        """Of all that do the same as those of ``accelerations`` or ``impulses``."""
-        return self.S.shortest(multipliers)
+    def _nearest(self, r: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        return self.rows.nearest(r, [0] * len(self.inverse))
 
 
 def _scales(foot: Foot) -> list[float]:

@@ -116,5 +116,5 @@ class SupportedNow(ClosedNow):
         if name == CONTACTS:
             return list(self.contacts)
         if name == "contact_forces":
-            return [x for row in self.equations.forces(self.system.shortest(self.held)) for x in row]
+            return [x for row in self.equations.forces(self.held) for x in row]
         return super().output(name)
