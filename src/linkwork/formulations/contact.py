@@ -44,7 +44,7 @@ def contact_dynamics(
     with Solvable(model):
         supports = METHOD.supports(model, q, standing)
         f = METHOD.net(model, q, qd, joint_forces(model, q, qd, tau), applied)
-        a, multipliers = supports.accelerations(f, standing.drift(qd))  # (1)
+        a, multipliers = supports.accelerations(f, standing.drift(qd))                      # (1)
     return [a[k] for k in model.mobility.independent], standing.forces(multipliers)
 
 
@@ -59,12 +59,14 @@ def contact_inverse_dynamics(
     counts = Independent([_times(standing.on, columns[k]) for k in u]).on
     J = [_times(standing.scales, column) for column in columns]
     E = Independent([J[k] for k in u], on=counts)
-    phi, _ = E.nearest([Q[k] for k in u], [0] * len(standing.scales))  # (4)
-    rest = [force - dot(column, phi) for force, column in zip(Q, J, strict=True)]  # (5)
+    phi, _ = E.nearest([Q[k] for k in u], [0] * len(standing.scales))                       # (4)
+    rest = [force - dot(column, phi) for force, column in zip(Q, J, strict=True)]           # (5)
     return tree.to_motors(rest), standing.forces([-x for x in phi])
 
 
-def impact(model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution: Scalars) -> tuple[list[Scalar], Rows]:
+def impact(
+    model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution: Scalars
+) -> tuple[list[Scalar], Rows]:
     q = model.expand(q)
     leading = ClosedLoops(model, q).leading(v)
     standing = Standing(model, q, contacts)

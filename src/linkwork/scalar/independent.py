@@ -50,14 +50,23 @@ class Independent:
                 self.Q[j] = less(self.Q[j], self.R[k][j], self.Q[k])
 
     def nearest(self, c: Scalars, b: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        """x and t."""
-        x, s, t = list(b), list(c), []
-        for k in range(len(s)):
-            t.append((s[k] - dot(self.W[k], x)) * self.inverse[k])  # (4)
-            x = less(x, -t[k], self.Q[k])
-            for j in range(k + 1, len(s)):
+        """x and t. First all rows of Q are taken out of b, then what is wanted is put in from the last one up: Bjorck
+        and Paige (1992), "Loss and recapture of orthogonality in the modified Gram-Schmidt algorithm"."""
+        x, s, rows = list(b), list(c), range(len(c))
+        t: list[Scalar] = [0] * len(c)
+        for k in rows:
+            x = self._moved(x, k, 0, t)
+            for j in rows[k + 1 :]:
                 s[j] = s[j] - self.R[k][j] * s[k]
+        for k in reversed(rows):
+            x = self._moved(x, k, s[k], t)
         return x, t
+
+    def _moved(self, x: list[Scalar], k: int, wanted: Scalar, t: list[Scalar]) -> list[Scalar]:
+        """x with Q_k W x as wanted; by how much is added to t."""
+        by = (wanted - dot(self.W[k], x)) * self.inverse[k]  # (4)
+        t[k] = t[k] + by
+        return less(x, -by, self.Q[k])
 
     def shortest(self, t: Scalars) -> list[Scalar]:
         """y, for the t of ``nearest``."""

@@ -80,7 +80,7 @@ class Orthogonal:
                 y[k] = y[k] - self.R[j][k] * y[j]
         x: list[Scalar] = [0] * len(self.Q[0]) if self.Q else []
         for q, inverse, value in zip(self.Q, self.inverse, y, strict=True):
-            x = less(x, -(value * inverse), q)                                         # (4)
+            x = less(x, -(value * inverse), q)                                          # (4)
         return x
 
     def projector(self) -> list[list[Scalar]]:
