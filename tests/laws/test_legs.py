@@ -152,6 +152,29 @@ def test_feet_on_one_link_share_the_least_forces():
         np.testing.assert_allclose(own[:, :6], 0, atol=1e-11 * np.abs(f).max())
 
 
+def test_what_is_said_of_feet():
+    biped = linkwork.load("biped")
+    q, v = biped.standing(), np.zeros(biped.nv)
+    for call, words in (
+        (lambda: biped.compile("contact_dynamics", dtype="float32"), "float64"),
+        (lambda: biped.contact_dynamics(q, v, v, {"left": 1}), "feet are missing"),
+        (lambda: biped.simulate(q, v, 0.01, contacts={"lft": 1, "right": 1}), "there is no foot 'lft'"),
+        (lambda: biped.rollout(q, v, None, 1e-3, 2, contacts="events"), "only simulate"),
+        (lambda: biped.stepper(2, 1e-3, contacts=lambda t: [1, 1]), "no function"),
+    ):
+        with pytest.raises(linkwork.LinkworkError, match=words):
+            call()
+    raised = q + 0.5 * (np.arange(len(q)) == 2)
+    for start, contacts, said in ((q, [1, 1], False), (raised, [1, 0], True), (raised, [0, 0], False)):
+        run = biped.rollout(start, v, None, 1e-3, 1, contacts=contacts, outputs=("q",))
+        assert any("left 0.5 m above" in note for note in run.notes) == said
+    forces = np.array([[1e-9, 0, 400, 0, 0, 0], [0, 120 + 1e-9, 300, 0, 0, 0.0]])
+    ice = linkwork.load(
+        replace(io.read("biped"), feet=tuple(replace(f, friction=m) for f, m in zip(biped.model.feet, (0, 0.4))))
+    )
+    assert not ice.foot_loads(q, forces).slips.any()  # rounding, and one that slides
+
+
 def body(mass, inertia=0.0, centre=(0, 0, 0)):
     return LinkInertia(mass, np.array(centre, float), inertia * np.eye(3))
 
