@@ -19,7 +19,7 @@ from .differentiable import Differentiable
 from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
-from .model.coordinates import Layout
+from .model.coordinates import Layout, kind_of
 from .program import Operations, Port, Program, count
 
 PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
@@ -277,8 +277,7 @@ class Function(Differentiable):
     def _from_dict(self, port: Port, value: Mapping[str, Any], where: str) -> np.ndarray:
         if port.name not in self.label.layouts:
             raise ShapeError("only joint vectors can be given as dicts", where=where)
-        kind = "command" if port.name == "commands" else "joint"
-        return self.label.layouts[port.name].to_array(value, where, self._numbers, kind)
+        return self.label.layouts[port.name].to_array(value, where, self._numbers, kind_of(port.name))
 
     def _named(self, result: Any) -> Any:
         """Joint vectors among the results as dicts."""

@@ -81,6 +81,9 @@ def compile(
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
     options["drives"] = drives
     problem = bound(model, quantity, wrenches=wrenches, **options)
+    if "contacts" in problem.asked.inputs and dtype != "float64":
+        message = "which equations of the feet follow from others is told by more digits than this type has"
+        raise UnsupportedError(message, where=quantity, got=dtype, expected="float64")
     candidates = _trace_candidates(problem, method)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:

@@ -19,6 +19,7 @@ from ..assembly import Assembler
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..files import write_bytes
 from ..model import Model
+from ..model.coordinates import kind_of
 from ..pipeline import compile
 from ..sim import OPEN
 from .common import number, numbers
@@ -53,8 +54,7 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
                 if own := [each for each in names if each.startswith(f"{name.strip()}.")]:
                     message = f"joint {name.strip()!r} has {len(own)} entries"
                     raise ShapeError(message, where=option, got=part.strip(), expected=f"some of: {', '.join(own)}")
-                kind = "command" if vector == "commands" else "joint"
-                raise UnknownNameError(kind, name.strip(), names, where=option)
+                raise UnknownNameError(kind_of(vector), name.strip(), names, where=option)
             given[name.strip()] = number(value, option)
     result = neutral(model, vector)
     for at in model.coordinates.quaternions if vector == "q" else ():

@@ -6,7 +6,8 @@ number, ``contacts``: 0 is off, and what is not 0 is on. Their forces may be mor
     |f / c|^2  of points,   |f / c|^2 / 4 + 2 |m / c|^2 / (length^2 + width^2)  of soles
 
 is the least, as if a sole stood on its four corners. So among feet that are on, numbers c other than 1 are weights: one
-with a larger number bears more.
+with a larger number bears more. However small they are, the forces do what they must; where those of small weights are
+needed, they are the least to about 1e-15 over the square of the ratio of the weights.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from ..model import CUT_JOINTS, Foot, Frame, Loop, Model
-from ..scalar import Scalar
+from ..scalar import Scalar, sign
+from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
-from ..scalar.semidefinite import Semidefinite
 from ..spatial import Matrix, Pose, Vector
 from .equations import LoopEquations
 from .multipliers import Multipliers
@@ -47,6 +48,11 @@ class Standing:
         self.scales = [c * x for c, foot in zip(contacts, model.feet, strict=True) for x in _scales(foot)]
 
     @property
+    def on(self) -> list[Scalar]:
+        """1 for each equation of a foot in contact, whatever its weight, else 0."""
+        return [sign(s) * sign(s) for s in self.scales]
+
+    @property
     def holds(self) -> list[bool]:
         """Whether each equation holds positions, or velocities alone."""
         return [*self.loops.holds, *(True for _ in self.scales)]
@@ -57,11 +63,7 @@ class Standing:
 
     @cached_property
     def J(self) -> list[list[Scalar]]:
-        return [*self.loops.J, *self.J_feet]
-
-    @cached_property
-    def J_feet(self) -> list[list[Scalar]]:
-        return [[s * x for x in row] for s, row in zip(self.scales, self.feet.J, strict=True)]
+        return [*self.loops.J, *([s * x for x in row] for s, row in zip(self.scales, self.feet.J, strict=True))]
 
     def drift(self, v: Scalars) -> list[Scalar]:
         return [*self.loops.drift(v), *self._scaled(self.feet.drift(v))]
@@ -92,21 +94,29 @@ class Standing:
 
 
 class Supports(Multipliers):
-    """The forces that hold loops and feet, of whose equations some may follow from others, or be off."""
+    """The least forces that hold loops and feet, of whose equations some may follow from others, or be off.
 
-    def _factor(self, S: Sequence[Scalars]) -> None:
-        self.S = Semidefinite(S)
+    (1)  Z = R^T Q with rows of Q orthogonal by D^-1
+    (2)  a = L^-1 D^-1 x,   x = y + Q^T t,   Z D^-1 x = -gamma
+    (3)  R lambda = -t
+    """
 
-    def _solve(self, r: Scalars) -> list[Scalar]:
-        return self.S.solve(r)
+    def _factor(self) -> None:
+        self.rows = Independent(self.Z, self.inverse)  # (1)
+
+    def accelerations(self, f: Scalars, gamma: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        x, t = self.rows.nearest([-value for value in gamma], self._inward(f, gamma))  # (2)
+        return self._through(x), self.rows.shortest([-value for value in t])  # (3)
+
+    def correction(self, r: Scalars) -> list[Scalar]:
+        return self._through(self._nearest(r)[0])
 
     def impulses(self, r: Scalars) -> list[Scalar]:
         """Those that take ``r`` from the rates of the equations."""
-        return self._solve(r)
+        return self.rows.shortest(self._nearest(r)[1])
 
-    def shortest(self, multipliers: Scalars) -> list[Scalar]:
-        """Of all that do the same as those of ``accelerations`` or ``impulses``."""
-        return self.S.shortest(multipliers)
+    def _nearest(self, r: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        return self.rows.nearest(r, [0] * len(self.inverse))
 
 
 def _scales(foot: Foot) -> list[float]:

@@ -43,12 +43,12 @@ class Multipliers:
             held = [[RHO * dot(x, y) for y in self._columns(len(M))] for x in self._columns(len(M))]
             self.L, self.inverse = ldl.factor([_sum(row, more) for row, more in zip(M, held, strict=True)])
         self.Z = [ldl.inward(self.L, row) for row in self.J]                                     # (2)
+        self._factor()
+
+    def _factor(self) -> None:
         self.W = [[x * d for x, d in zip(row, self.inverse, strict=True)] for row in self.Z]
         S = [[dot(w, z) for z in self.Z] for w in self.W]
         self.pivots = [S[k][k] for k in range(len(S))]  # before elimination
-        self._factor(S)
-
-    def _factor(self, S: Sequence[Scalars]) -> None:
         self.L_s, self.inverse_s = ldl.factor(S)                                                 # (2)
 
     def _solve(self, r: Scalars) -> list[Scalar]:
@@ -59,20 +59,20 @@ class Multipliers:
 
     def accelerations(self, f: Scalars, gamma: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """a and lambda."""
-        if self.rho:
-            f = [x - self.rho * dot(column, gamma) for x, column in zip(f, self._columns(len(f)), strict=True)]
-        y = ldl.inward(self.L, f)
+        y = self._inward(f, gamma)
         right = [x + dot(w, y) for x, w in zip(gamma, self.W, strict=True)]
         forces = self._solve(right)                                                              # (3)
         return self._through([x - y for x, y in zip(y, self._held(forces), strict=True)]), forces  # (4)
 
+    def _inward(self, f: Scalars, gamma: Scalars) -> list[Scalar]:
+        """y."""
+        if self.rho:
+            f = [x - self.rho * dot(column, gamma) for x, column in zip(f, self._columns(len(f)), strict=True)]
+        return ldl.inward(self.L, f)
+
     def correction(self, r: Scalars) -> list[Scalar]:
         """The lightest step that takes ``r`` from the residual, or from its rate."""
-        return self.step(self._solve(r))                                                         # (5)
-
-    def step(self, forces: Scalars) -> list[Scalar]:
-        """What impulses ``forces`` take from the velocities: M^-1 J^T lambda."""
-        return self._through(self._held(forces))
+        return self._through(self._held(self._solve(r)))                                         # (5)
 
     def _held(self, forces: Scalars) -> list[Scalar]:
         """Z^T lambda."""

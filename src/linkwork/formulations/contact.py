@@ -5,7 +5,7 @@ With J of the independent equations of the loops and of the feet that are on (``
   (1)  M a + J^T lambda = f,   J a = -gamma         f: all forces less the bias, gamma = Jd v
   (2)  M v+ = M v - J^T Lambda,   J v+ = -e J v     an impact; e of the rows along the normal, 0 of all others
   (3)  E^T phi = Q_u                                Q: forces for the motion, u: freedoms that no motor drives
-  (4)  phi = E w,   (E^T E) w = Q_u                 the least phi; E: columns u of J
+  (4)  the least phi of these                       E: columns u of J; which of them count, J without weights tells
   (5)  tau = Q - J^T phi
 
 Rows of J that follow from others, or are off, are left out as they are found, and lambda is the least that does the
@@ -20,8 +20,8 @@ from functools import partial
 from ..constraints import ClosedLoops, Standing
 from ..model import Model
 from ..scalar import Scalar
+from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
-from ..scalar.semidefinite import Semidefinite
 from .crba import crba
 from .forward import bias_by
 from .multipliers import ByMultipliers
@@ -45,7 +45,7 @@ def contact_dynamics(
         supports = METHOD.supports(model, q, standing)
         f = METHOD.net(model, q, qd, joint_forces(model, q, qd, tau), applied)
         a, multipliers = supports.accelerations(f, standing.drift(qd))                      # (1)
-    return [a[k] for k in model.mobility.independent], standing.forces(supports.shortest(multipliers))
+    return [a[k] for k in model.mobility.independent], standing.forces(multipliers)
 
 
 def contact_inverse_dynamics(
@@ -54,12 +54,13 @@ def contact_inverse_dynamics(
     tree, mobility = ClosedLoops(model, model.expand(q)), model.mobility
     Q = forces_for_motion(shared_axes, tree, v, a, loads)
     standing = Standing(model, tree.q, contacts)
-    J = [[dot(row, column) for column in zip(*tree.G, strict=True)] for row in standing.J_feet]
+    columns = [[dot(row, column) for row in standing.feet.J] for column in zip(*tree.G, strict=True)]
     u = [mobility.independent.index(k) for k in mobility.free]
-    E = [[row[k] for row in J] for k in u]
-    w = Semidefinite([[dot(x, y) for y in E] for x in E]).solve([Q[k] for k in u])
-    phi = [dot([column[r] for column in E], w) for r in range(len(J))]                      # (4)
-    rest = [force - dot([row[k] for row in J], phi) for k, force in enumerate(Q)]           # (5)
+    counts = Independent([_times(standing.on, columns[k]) for k in u]).on
+    J = [_times(standing.scales, column) for column in columns]
+    E = Independent([J[k] for k in u], on=counts)
+    phi, _ = E.nearest([Q[k] for k in u], [0] * len(standing.scales))                       # (4)
+    rest = [force - dot(column, phi) for force, column in zip(Q, J, strict=True)]           # (5)
     return tree.to_motors(rest), standing.forces([-x for x in phi])
 
 
@@ -71,6 +72,10 @@ def impact(
     standing = Standing(model, q, contacts)
     with Solvable(model):
         supports = METHOD.supports(model, q, standing)
-        impulses = supports.impulses(standing.bouncing(leading, restitution))
-        after = [x - y for x, y in zip(leading, supports.step(impulses), strict=True)]      # (2)
-    return [after[k] for k in model.mobility.independent], standing.forces(supports.shortest(impulses))
+        change = standing.bouncing(leading, restitution)
+        after = [x - y for x, y in zip(leading, supports.correction(change), strict=True)]  # (2)
+    return [after[k] for k in model.mobility.independent], standing.forces(supports.impulses(change))
+
+
+def _times(scales: Scalars, row: Scalars) -> list[Scalar]:
+    return [s * x for s, x in zip(scales, row, strict=True)]

@@ -57,6 +57,11 @@ class Segment:
         return tuple(f"{self.name}.{part}" if part else self.name for part in self.parts)
 
 
+def kind_of(vector: str) -> str:
+    """What has a segment in the vector of this name."""
+    return {"commands": "command", "contacts": "foot", "restitution": "foot"}.get(vector, "joint")
+
+
 @dataclass(frozen=True)
 class Layout:
     """The segments of a kind of vector, in order."""
@@ -127,7 +132,8 @@ class Layout:
             missing += [segment.name] if len(left) == segment.size else left
         if missing:
             given = ", ".join(values)
-            raise ShapeError(f"{kind}s are missing", where=where, got=given, expected="also " + ", ".join(missing))
+            many = "feet" if kind == "foot" else f"{kind}s"
+            raise ShapeError(f"{many} are missing", where=where, got=given, expected="also " + ", ".join(missing))
         parts: dict[str, np.ndarray] = {}
         for segment in self.segments:
             several = segment.name in values and not segment.single

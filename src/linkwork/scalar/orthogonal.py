@@ -41,14 +41,14 @@ class Orthogonal:
             self.inverse[k] = 1 / self.d[k]
             for j in range(k + 1, n):
                 self.R[k][j] = dot(self.Q[k], self.Q[j]) * self.inverse[k]              # (2)
-                self.Q[j] = _less(self.Q[j], self.R[k][j], self.Q[k])
+                self.Q[j] = less(self.Q[j], self.R[k][j], self.Q[k])
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x for which A x is nearest to b."""
         rest, x = list(b), []
         for q, inverse in zip(self.Q, self.inverse, strict=True):
             x.append(dot(q, rest) * inverse)                                            # (3)
-            rest = _less(rest, x[-1], q)
+            rest = less(rest, x[-1], q)
         for k in reversed(range(len(x))):
             for j in range(k + 1, len(x)):
                 x[k] = x[k] - self.R[k][j] * x[j]
@@ -80,7 +80,7 @@ class Orthogonal:
                 y[k] = y[k] - self.R[j][k] * y[j]
         x: list[Scalar] = [0] * len(self.Q[0]) if self.Q else []
         for q, inverse, value in zip(self.Q, self.inverse, y, strict=True):
-            x = _less(x, -(value * inverse), q)                                         # (4)
+            x = less(x, -(value * inverse), q)                                          # (4)
         return x
 
     def projector(self) -> list[list[Scalar]]:
@@ -88,11 +88,11 @@ class Orthogonal:
         size = len(self.Q[0]) if self.Q else 0
         rows: list[list[Scalar]] = [[1 if i == j else 0 for j in range(size)] for i in range(size)]
         for q, inverse in zip(self.Q, self.inverse, strict=True):
-            rows = [_less(row, entry * inverse, q) for row, entry in zip(rows, q, strict=True)]
+            rows = [less(row, entry * inverse, q) for row, entry in zip(rows, q, strict=True)]
         return rows
 
 
-def _less(a: Column, scale: Scalar, b: Sequence[Scalar]) -> Column:
+def less(a: Column, scale: Scalar, b: Sequence[Scalar]) -> Column:
     """a - scale b"""
     if is_zero(scale):
         return a

@@ -59,7 +59,7 @@ def by_events(
     if "corners" not in robot.plants:
         robot.plants["corners"] = type(robot)(on_corners(robot.model))
     points = robot.plants["corners"]
-    start = replace(options, contacts=np.ones(len(points.model.feet)), method=method)
+    start = replace(options, contacts=np.zeros(len(points.model.feet)), method=method)  # none is held
     setup = prepare(points, q0, v0, steps, dt, start, outputs)
     if setup.batched:
         fix = "robot.rollout takes batches, and a schedule of contacts"

@@ -76,8 +76,10 @@ class FootLoads:
 
     @cached_property
     def slips(self) -> np.ndarray:
-        """Is the force outside the cone of friction?"""
-        return self.needed > np.array([foot.friction for foot in self.feet])
+        """Is the force outside the cone of friction? One that slides is on it."""
+        largest = np.abs(self.normal).max(initial=1e-300)
+        outside = self.needed > (1 + NOTHING) * np.array([foot.friction for foot in self.feet])
+        return outside & (self.tangential > NOTHING * largest)
 
     @cached_property
     def tips(self) -> np.ndarray:

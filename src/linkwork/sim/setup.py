@@ -13,13 +13,14 @@ from ..control import Law, Point
 from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from ..formulations import drives_of, layouts
 from ..model import Model, Offset, SoftLimits
+from ..model.coordinates import kind_of
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
 from .names import checked_outputs
 from .now import REFERENCE
 from .options import Options
 from .plant import Plant
-from .supported import CONTACTS
+from .supported import CONTACTS, off_the_ground
 from .varied import INERTIAL, LAWS, OF_JOINTS, POSITIVE, VARIED
 
 REMEMBERED = 64  # of what was traced or found out for a setup
@@ -118,7 +119,11 @@ def prepare(
     plant, notes = found
     if model.feet and not stands and not model.forces:
         notes = (*notes, f"no foot touches the ground: contacts= tells which of {_listed(model)} do")
-    return Setup(plant, inputs, plant.start(q, v, started), batch is not None, outputs, notes)
+    x = plant.start(q, v, started)
+    if stands:
+        first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
+        notes = (*notes, *off_the_ground(model, plant.parts(x)["stand"], first))
+    return Setup(plant, inputs, x, batch is not None, outputs, notes)
 
 
 def _contacts(model: Model, options: Options) -> np.ndarray:
@@ -130,8 +135,12 @@ def _contacts(model: Model, options: Options) -> np.ndarray:
         fix = "leave checkpoint_every, or let the ground be compliant: robot.with_forces({frame: Contact(...)})"
         raise UnsupportedError("motions on feet have no gradients yet", where="checkpoint_every", fix=fix)
     value = options.contacts
+    if isinstance(value, str) or callable(value):
+        what = "contacts are no function" if callable(value) else "only simulate knows feet that come and go"
+        fix = "tell which are on, 1 or 0 for each foot, or (steps, feet); or robot.simulate(contacts='events')"
+        raise UnsupportedError(what, where=CONTACTS, got=repr(value), fix=fix)
     if isinstance(value, Mapping):
-        value = layouts(model)[CONTACTS].to_array(value, CONTACTS, numbers)
+        value = layouts(model)[CONTACTS].to_array(value, CONTACTS, numbers, kind_of(CONTACTS))
     array = numbers(value, CONTACTS)
     if not np.isin(array, (0, 1)).all():
         got = array[~np.isin(array, (0, 1))][0]

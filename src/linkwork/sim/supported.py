@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints import Standing, Supports
+from ..constraints.feet import NORMAL, numbers_of
 from ..formulations import frame_poses, with_friction_ahead
 from ..model import Model
 from ..program import Port, interpret, trace
@@ -22,6 +23,7 @@ from ..scalar.orthogonal import dot
 from .closed import ClosedNow
 
 CONTACTS = "contacts"
+OFF = 1e-6  # metres: feet this far from the ground stand on something else
 
 
 def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
@@ -38,6 +40,18 @@ def places_at(model: Model, q: np.ndarray) -> np.ndarray:
     """Of the user's positions (samples, nq)."""
     program = trace("places", lambda q: {"numbers": places(model, model.expand(q))}, [Port("q", (model.nq,))])
     return interpret(program, [q])[0]
+
+
+def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[str]:
+    """What to say of feet in contact (samples, feet) that are above the ground, or below, where they begin."""
+    heights = stand[:, np.cumsum([0, *numbers_of(model)])[:-1] + NORMAL]
+    worst = (column[np.abs(column).argmax()] for column in np.where(contacts > 0, heights, 0.0).T)
+    found = [
+        f"{foot.name} {abs(h):.3g} m {'above' if h > 0 else 'below'} it"
+        for foot, h in zip(model.feet, worst, strict=True)
+        if abs(h) > OFF
+    ]
+    return [f"feet are held where they are, not on the ground: {', '.join(found)}"] if found else []
 
 
 class SupportedNow(ClosedNow):
@@ -116,5 +130,5 @@ class SupportedNow(ClosedNow):
         if name == CONTACTS:
             return list(self.contacts)
         if name == "contact_forces":
-            return [x for row in self.equations.forces(self.system.shortest(self.held)) for x in row]
+            return [x for row in self.equations.forces(self.held) for x in row]
         return super().output(name)

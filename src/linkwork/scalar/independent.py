@@ -1,0 +1,73 @@
+"""Rows of which some may follow from those before them, or be off: over any scalar, and without branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import Scalar, positive_part, sign
+from .orthogonal import dot, less
+
+LEAST = 1e-9  # of a row's length: with less left, it follows from the rows before
+
+Scalars = Sequence[Scalar]
+
+
+class Independent:
+    """A = R^T Q with orthogonal rows of Q, by the modified Gram-Schmidt method, as ``Orthogonal`` has it.
+
+    A row of which nothing is left follows from those before it, or is zero: it is left out, by numbers ``on`` that are
+    1 or 0. Lengths are compared, not pivots of A W A^T, whose rounding hides what is shorter than 1e-8. With weights W,
+    a diagonal:
+
+      (1)  Q_k = A_k - sum over j < k of R_jk Q_j,   d_k = Q_k W Q_k
+      (2)  on_k = 1 if d_k > LEAST^2 A_k W A_k, else 0;   1 / d_k where it is 1, else 0
+      (3)  R_kk = on_k,   R_kj = Q_k W A_j / d_k,   A_j -= R_kj Q_k      for all j > k
+      (4)  the nearest x to b with A W x = c:   x = b + Q^T t,   R^T s = c,   t_k = (s_k - Q_k W x) / d_k
+      (5)  the shortest y with A^T y = Q^T t:   R y = t, which is (4) of the rows of R from the last one up
+    """
+
+    def __init__(self, rows: Sequence[Scalars], weights: Scalars | None = None, on: Scalars | None = None):
+        """``on``: which rows count, if that is known."""
+        m = len(rows)
+        self.Q: list[list[Scalar]] = [list(row) for row in rows]
+        self.W: list[list[Scalar]] = [[] for _ in rows]  # Q W
+        self.R: list[list[Scalar]] = [[0] * m for _ in rows]
+        self.on: list[Scalar] = [0] * m if on is None else list(on)
+        self.inverse: list[Scalar] = [0] * m
+
+        def weighted(row: Scalars) -> list[Scalar]:
+            return list(row) if weights is None else [x * w for x, w in zip(row, weights, strict=True)]
+
+        for k in range(m):
+            self.W[k] = weighted(self.Q[k])
+            d = dot(self.W[k], self.Q[k])  # (1)
+            if on is None:
+                self.on[k] = positive_part(sign(d - LEAST**2 * dot(weighted(rows[k]), rows[k])))  # (2)
+            self.inverse[k] = self.on[k] / (d + (1 - self.on[k]))
+            self.R[k][k] = self.on[k]
+            for j in range(k + 1, m):
+                self.R[k][j] = dot(self.W[k], self.Q[j]) * self.inverse[k]  # (3)
+                self.Q[j] = less(self.Q[j], self.R[k][j], self.Q[k])
+
+    def nearest(self, c: Scalars, b: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        """x and t. First all rows of Q are taken out of b, then what is wanted is put in from the last one up: Bjorck
+        and Paige (1992), "Loss and recapture of orthogonality in the modified Gram-Schmidt algorithm"."""
+        x, s, rows = list(b), list(c), range(len(c))
+        t: list[Scalar] = [0] * len(c)
+        for k in rows:
+            x = self._moved(x, k, 0, t)
+            for j in rows[k + 1 :]:
+                s[j] = s[j] - self.R[k][j] * s[k]
+        for k in reversed(rows):
+            x = self._moved(x, k, s[k], t)
+        return x, t
+
+    def _moved(self, x: list[Scalar], k: int, wanted: Scalar, t: list[Scalar]) -> list[Scalar]:
+        """x with Q_k W x as wanted; by how much is added to t."""
+        by = (wanted - dot(self.W[k], x)) * self.inverse[k]  # (4)
+        t[k] = t[k] + by
+        return less(x, -by, self.Q[k])
+
+    def shortest(self, t: Scalars) -> list[Scalar]:
+        """y, for the t of ``nearest``."""
+        return Independent(self.R[::-1], on=self.on[::-1]).nearest(t[::-1], [0] * len(t))[0]  # (5)
