@@ -208,9 +208,16 @@ def test_places_along_a_beam(stiffening, tmp_path):
         pickle.loads(pickle.dumps(robot)),
         linkwork.load(tmp_path / "robot.yaml", lock={"bend": q[1:5].tolist()}),
     ]
-    for copy in copies[:3]:
+    copies.insert(0, linkwork.load(tmp_path / "robot.yaml", mimic=False))  # it is a part of its beam all the same
+    for copy in copies[:4]:
         assert_close(evaluate(copy.model, "inverse_dynamics", q, v, a), tau)
-    assert_close(evaluate(copies[3].model, "pose", np.delete(q, range(1, 5)), frame="middle")[:3, 3], at)
+    assert_close(evaluate(copies[4].model, "pose", np.delete(q, range(1, 5)), frame="middle")[:3, 3], at)
+    for tied in (
+        lambda: robot.chain("camera"),
+        lambda: linkwork.load(tmp_path / "robot.yaml", lock={"middle": [0] * 4}),
+    ):
+        with pytest.raises(ModelError, match="follows 'bend'(?s:.*)fix: lock 'bend'$"):
+            tied()
     same = text.replace("links:", STATIONS.strip("\n").replace("0.5", "1") + "\nlinks:")
     end = build(read_mdh(same, "arm.yaml"))
     assert_close(evaluate(end, "jacobian", q, frame="middle"), evaluate(end, "jacobian", q, frame="tip"))
