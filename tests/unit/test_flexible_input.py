@@ -68,6 +68,9 @@ def test_keys():
         (BEAM + ", shapes: {y: [[0, 0, 1, -1]]}", "does not move the tip"),
         (BEAM + ", shapes: {y: [[0, 0, 1], [0, 0, 2]]}", "not independent"),
         (BEAM + ", modes: 1, damping: [0.1, 0.1, 0.1]", "or 2: one for each mode"),
+        (BEAM + ", modes: 1, damping: [0.1]", "or 2: one for each mode"),
+        (BEAM.replace("z: 8e-10", "z: 1e300") + ", modes: 1", "numbers above zero and below 1e+100"),
+        ("along: beam, at: 0.5", "there is no link that bends for it to be along"),
         (BEAM + ", modes: 1, damping: -0.1", "a ratio that is not negative"),
         (BEAM.replace("length: 0.5, ", "") + ", modes: 1", "'length' is missing"),
         (BEAM.replace("area: 1e-4", "area: 0") + ", modes: 1", "a beam cannot have this area"),
@@ -216,7 +219,7 @@ def test_places_along_a_beam(stiffening, tmp_path):
         lambda: robot.chain("camera"),
         lambda: linkwork.load(tmp_path / "robot.yaml", lock={"middle": [0] * 4}),
     ):
-        with pytest.raises(ModelError, match="follows 'bend'(?s:.*)fix: lock 'bend'$"):
+        with pytest.raises(ModelError, match=r"follows 'bend'(?s:.*)fix: lock 'bend'$"):
             tied()
     same = text.replace("links:", STATIONS.strip("\n").replace("0.5", "1") + "\nlinks:")
     end = build(read_mdh(same, "arm.yaml"))
@@ -259,3 +262,18 @@ def test_polynomials():
         np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
     )
     assert -poles.real / np.abs(poles) == pytest.approx([0.1] * 4)
+
+
+def test_less_than_its_beam():
+    """Of a link that bends, the beam itself cannot be taken away: M would be indefinite."""
+    robot = linkwork.load("flexible-beam")
+    mass = robot.parameters[0][0]
+    for values in ({"hub": {"mass": 0.2}}, {"hub": {"inertia": [1e-6] * 3}}, {"hub.MX": 5.0}):
+        with pytest.raises(
+            ModelError, match=r"^link 'hub': it is less than its own beam.*\n  got: .*\n  expected: .*\n  fix"
+        ):
+            robot.with_parameters(values)
+    with pytest.raises(ModelError, match="less than its own beam"):
+        linkwork.load("flexible-beam", parameters={"hub": {"mass": 0.2}})
+    for values in ({"hub": {"mass": 2 * mass}}, {"hub": robot.parameters[0]}):
+        assert np.linalg.eigvalsh(robot.with_parameters(values).inertia_matrix(np.zeros(robot.nq)))[0] > 0
