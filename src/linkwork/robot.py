@@ -682,7 +682,7 @@ def load(
     friction: bool = True,
     rotors: bool = True,
     mimic: bool = True,
-    lock: Mapping[str, float] | None = None,
+    lock: Mapping[str, Any] | None = None,
     elastic: Mapping[str, ElasticDrive] | None = None,
     structure: str | Path | None = None,
     parameters: Any = None,

@@ -207,11 +207,11 @@ def test_places_along_a_beam(stiffening, tmp_path):
     robot.write(tmp_path / "robot.urdf")
     copies = [
         linkwork.load(tmp_path / "robot.yaml"),
+        linkwork.load(tmp_path / "robot.yaml", mimic=False),  # it is a part of its beam all the same
         linkwork.load(tmp_path / "robot.urdf", structure=tmp_path / "robot.loops.yaml"),
         pickle.loads(pickle.dumps(robot)),
         linkwork.load(tmp_path / "robot.yaml", lock={"bend": q[1:5].tolist()}),
     ]
-    copies.insert(0, linkwork.load(tmp_path / "robot.yaml", mimic=False))  # it is a part of its beam all the same
     for copy in copies[:4]:
         assert_close(evaluate(copy.model, "inverse_dynamics", q, v, a), tau)
     assert_close(evaluate(copies[4].model, "pose", np.delete(q, range(1, 5)), frame="middle")[:3, 3], at)

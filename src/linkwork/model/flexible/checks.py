@@ -17,6 +17,8 @@ from .station import Station
 SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which these beams do not know
 LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
 ROUNDING = 1e-9
+NOTHING = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+LESS = "it is less than its own beam, which is a part of it"
 
 
 def check_flexible(description: Description) -> Iterator[Finding]:
@@ -78,24 +80,32 @@ def _large(where: str, joint: JointDescription, description: Description) -> Ite
 
 
 def require_beams(description: Description, links: Collection[str]) -> None:
-    """Refuse those of ``links`` that are less than what bends of them: without its straight beams a link has a negative
-    mass or moment, and with modes enough the inertia matrix is indefinite."""
-    for link in description.links:
-        own = [joint for joint in description.joints if joint.parent == link.name and isinstance(joint.flexible, Beam)]
-        if link.name not in links or not own:
-            continue
-        whole = link.inertia or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
-        beams = [joint.flexible.inertia.placed(joint.origin @ _root(joint.flexible)) for joint in own]
-        unit = np.repeat([1.0, 1 / max(joint.flexible.length for joint in own)], 3)  # of length, so that all are masses
-        rest = (_spatial(whole) - sum(map(_spatial, beams))) * np.outer(unit, unit)
-        most = np.abs(_spatial(whole) * np.outer(unit, unit)).max()
-        if np.linalg.eigvalsh(rest)[0] < -ROUNDING * most:
-            beam = sum(beams[1:], beams[0])
+    """Refuse those of ``links`` that are less than what bends of them."""
+    for name, (whole, beam) in less_than_beams(description).items():
+        if name in links:
             raise ModelError(
-                "it is less than its own beam, which is a part of it", where=f"link {link.name!r}", got=_told(whole),
+                LESS, where=f"link {name!r}", got=_told(whole),
                 expected=f"no less, in all directions, than the straight beam: {_told(beam)}",
                 fix="give the numbers of the link with its beam, or another beam (density, area) in the robot's file",
             )  # fmt: skip
+
+
+def less_than_beams(description: Description) -> dict[str, tuple[LinkInertia, LinkInertia]]:
+    """Link -> its inertia and that of its straight beams, where it has a negative mass or moment without them: with
+    modes enough the inertia matrix is indefinite then."""
+    found = {}
+    for link in description.links:
+        own = [joint for joint in description.joints if joint.parent == link.name and isinstance(joint.flexible, Beam)]
+        if not own:
+            continue
+        whole = link.inertia or NOTHING
+        beams = (joint.flexible.inertia.placed(joint.origin @ _root(joint.flexible)) for joint in own)
+        beam = sum(beams, start=NOTHING)
+        unit = np.repeat([1.0, 1 / max(joint.flexible.length for joint in own)], 3)  # of length, so that all are masses
+        all_of_it, bending = (_spatial(each) * np.outer(unit, unit) for each in (whole, beam))
+        if np.linalg.eigvalsh(all_of_it - bending)[0] < -ROUNDING * np.abs(all_of_it).max():
+            found[link.name] = whole, beam
+    return found
 
 
 def _root(beam: Beam) -> Placement:
