@@ -682,7 +682,7 @@ def load(
     friction: bool = True,
     rotors: bool = True,
     mimic: bool = True,
-    lock: Mapping[str, float] | None = None,
+    lock: Mapping[str, Any] | None = None,
     elastic: Mapping[str, ElasticDrive] | None = None,
     structure: str | Path | None = None,
     parameters: Any = None,
@@ -692,10 +692,11 @@ def load(
 
     ``base``: "fixed" or "floating" (default: what the file says). ``gravity``: acceleration vector in the base frame of
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
-    mimic joints as joints of their own. ``lock``: joint name -> position at which it is fixed. ``elastic``: joint name
-    -> ElasticDrive that moves it through a spring. ``structure``: a YAML file with the loops and roles that a URDF
-    cannot tell. ``parameters``: other numbers of the robot as it is with all this, as of ``with_parameters``.
-    ``outside=True``: an MJCF file may include files and take meshes from outside its folder.
+    mimic joints as joints of their own, but for places along a link that bends. ``lock``: joint name -> position at
+    which it is fixed. ``elastic``: joint name -> ElasticDrive that moves it through a spring. ``structure``: a YAML
+    file with the loops and roles that a URDF cannot tell. ``parameters``: other numbers of the robot as it is with all
+    this, as of ``with_parameters``. ``outside=True``: an MJCF file may include files and take meshes from outside its
+    folder.
     """
     if not isinstance(robot, Description):
         description = io.read(robot, structure, outside=outside)

@@ -208,7 +208,7 @@ def test_files_give_the_numbers_back(name: str, tmp_path):
     robot = with_transmissions() if name == "transmissions" else linkwork.load(name)
     (tmp_path / "all.yaml").write_text(write_parameters(robot.model))
     drives = {each: {"coulomb": 3.0, "friction": (Offset(9.0),)} for each in _drives(robot)}
-    others = robot.with_parameters({body.name: {"mass": 9.0} for body in robot.model.bodies}).with_drives(drives)
+    others = robot.with_parameters({body.name: {"mass": 900.0} for body in robot.model.bodies}).with_drives(drives)
     back = others.with_parameters(tmp_path / "all.yaml")
     assert_close(back.parameters, robot.parameters)
     assert back.parameter_names(drives=True) == robot.parameter_names(drives=True)

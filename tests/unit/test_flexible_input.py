@@ -68,6 +68,9 @@ def test_keys():
         (BEAM + ", shapes: {y: [[0, 0, 1, -1]]}", "does not move the tip"),
         (BEAM + ", shapes: {y: [[0, 0, 1], [0, 0, 2]]}", "not independent"),
         (BEAM + ", modes: 1, damping: [0.1, 0.1, 0.1]", "or 2: one for each mode"),
+        (BEAM + ", modes: 1, damping: [0.1]", "or 2: one for each mode"),
+        (BEAM.replace("z: 8e-10", "z: 1e300") + ", modes: 1", "numbers above zero and below 1e+100"),
+        ("along: beam, at: 0.5", "there is no link that bends for it to be along"),
         (BEAM + ", modes: 1, damping: -0.1", "a ratio that is not negative"),
         (BEAM.replace("length: 0.5, ", "") + ", modes: 1", "'length' is missing"),
         (BEAM.replace("area: 1e-4", "area: 0") + ", modes: 1", "a beam cannot have this area"),
@@ -204,13 +207,20 @@ def test_places_along_a_beam(stiffening, tmp_path):
     robot.write(tmp_path / "robot.urdf")
     copies = [
         linkwork.load(tmp_path / "robot.yaml"),
+        linkwork.load(tmp_path / "robot.yaml", mimic=False),  # it is a part of its beam all the same
         linkwork.load(tmp_path / "robot.urdf", structure=tmp_path / "robot.loops.yaml"),
         pickle.loads(pickle.dumps(robot)),
         linkwork.load(tmp_path / "robot.yaml", lock={"bend": q[1:5].tolist()}),
     ]
-    for copy in copies[:3]:
+    for copy in copies[:4]:
         assert_close(evaluate(copy.model, "inverse_dynamics", q, v, a), tau)
-    assert_close(evaluate(copies[3].model, "pose", np.delete(q, range(1, 5)), frame="middle")[:3, 3], at)
+    assert_close(evaluate(copies[4].model, "pose", np.delete(q, range(1, 5)), frame="middle")[:3, 3], at)
+    for tied in (
+        lambda: robot.chain("camera"),
+        lambda: linkwork.load(tmp_path / "robot.yaml", lock={"middle": [0] * 4}),
+    ):
+        with pytest.raises(ModelError, match=r"follows 'bend'(?s:.*)fix: lock 'bend'$"):
+            tied()
     same = text.replace("links:", STATIONS.strip("\n").replace("0.5", "1") + "\nlinks:")
     end = build(read_mdh(same, "arm.yaml"))
     assert_close(evaluate(end, "jacobian", q, frame="middle"), evaluate(end, "jacobian", q, frame="tip"))
@@ -252,3 +262,18 @@ def test_polynomials():
         np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
     )
     assert -poles.real / np.abs(poles) == pytest.approx([0.1] * 4)
+
+
+def test_less_than_its_beam():
+    """Of a link that bends, the beam itself cannot be taken away: M would be indefinite."""
+    robot = linkwork.load("flexible-beam")
+    mass = robot.parameters[0][0]
+    for values in ({"hub": {"mass": 0.2}}, {"hub": {"inertia": [1e-6] * 3}}, {"hub.MX": 5.0}):
+        with pytest.raises(
+            ModelError, match=r"^link 'hub': it is less than its own beam.*\n  got: .*\n  expected: .*\n  fix"
+        ):
+            robot.with_parameters(values)
+    with pytest.raises(ModelError, match="less than its own beam"):
+        linkwork.load("flexible-beam", parameters={"hub": {"mass": 0.2}})
+    for values in ({"hub": {"mass": 2 * mass}}, {"hub": robot.parameters[0]}):
+        assert np.linalg.eigvalsh(robot.with_parameters(values).inertia_matrix(np.zeros(robot.nq)))[0] > 0

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import unphysical
+from ..model import Model, describe, unphysical
+from ..model.flexible.checks import LESS, less_than_beams
 from .fit import Fit, Values
 from .linear.equations import HELD, Information, relative
 from .linear.least_squares import Solution
@@ -65,8 +66,9 @@ def fit_of(
         row = int(np.flatnonzero(unknowns.matrix[:, k])[0])
         deviations[k] = solution.deviations[row] / abs(unknowns.matrix[row, k])
     standard = Values(unknowns.standard, found.theta, deviations, unknowns.prior, tuple(told))
+    robot = unknowns.changed(dict(zip(unknowns.standard, found.theta.tolist(), strict=True)))
     return Fit(
-        robot=unknowns.changed(dict(zip(unknowns.standard, found.theta.tolist(), strict=True))),
+        robot=robot,
         method=method,
         base=base,
         standard=standard,
@@ -76,7 +78,7 @@ def fit_of(
         covariance=solution.covariance,
         condition=solution.condition,
         unseen=tuple(unseen),
-        physical=_physical(unknowns, found.theta),
+        physical=_physical(unknowns, found.theta, robot.model),
         fastest=np.max([fastest_of(log.v) for log in data.logs] or [np.full(data.unknowns.robot.nv, np.inf)], axis=0),
         unknowns=unknowns,
         logs=tuple(data.given),
@@ -99,5 +101,6 @@ def _told(K: np.ndarray, hidden: np.ndarray) -> list[str]:
     return words
 
 
-def _physical(unknowns: Unknowns, theta: np.ndarray) -> dict[str, str]:
-    return {name: unphysical(theta[at : at + TEN]) for name, at in unknowns.bodies}
+def _physical(unknowns: Unknowns, theta: np.ndarray, fitted: Model) -> dict[str, str]:
+    less = dict.fromkeys(less_than_beams(describe(fitted)), LESS)
+    return {name: unphysical(theta[at : at + TEN]) or less.get(name, "") for name, at in unknowns.bodies}

@@ -88,6 +88,10 @@ def _read_station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
     row = tables.mapping(node, [each.name for each in fields(Station) if each.name != "material"])
     tips = {name: joint for name, joint in tables.joints.items() if isinstance(joint.get("flexible"), (Beam, Modal))}
     own = {name.removeprefix(prefix): name for name in tips if name.startswith(prefix)}
+    if not own:
+        message, fix = "there is no link that bends for it to be along", "describe the link that bends first"
+        expected = "the name of a joint before it that has `flexible: {length: ..., ...}`"
+        tables.fail(row["along"], message, tables.text(row["along"]), expected, fix)
     along = own[tables.name(row.pop("along"), "link that bends, by its joint", own)]
     values = {key: (_number if key == "at" else _nested)(tables, value) for key, value in row.items()}
     return _made(tables, node, row, Station, {"material": tips[along]["flexible"], "along": along, **values})

@@ -21,6 +21,7 @@ from .checks import check, raise_errors
 from .commands import commands_of
 from .description import Description, JointDescription, LinkInertia, LoopDescription, Mimic, Placement, floating_joint
 from .drive import Transmission
+from .flexible.station import Station
 from .joints import FIXED
 from .loop_checks import tells_position
 from .loop_kinds import loop_kind
@@ -99,7 +100,8 @@ def _with_options(
             joint = joint.without_friction()
         if not rotors:
             joint = joint.without_rotor()
-        joint = replace(joint, mimic=_leader(joint, joints) if mimic else None)
+        tied = mimic or isinstance(joint.flexible, Station)  # a place along a beam is a part of it
+        joint = replace(joint, mimic=_leader(joint, joints) if tied else None)
         position = _locked_position(joint, joints, lock)
         result.append(joint if position is None else _locked(joint, position))
     return result
@@ -170,9 +172,10 @@ def _locked_position(
     follows = joint.mimic
     if joint.name in lock:
         if follows is not None:
+            untied = "" if isinstance(joint.flexible, Station) else ", or load with mimic=False"
             raise ModelError(
                 f"joint {joint.name!r} follows {follows.joint!r} and cannot be locked by itself",
-                fix=f"lock {follows.joint!r}, or load with mimic=False",
+                fix=f"lock {follows.joint!r}{untied}",
             )
         return np.atleast_1d(np.asarray(lock[joint.name], float)).tolist()
     if follows is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import ModelError
+from .flexible.station import Station
 from .model import Model
 
 
@@ -20,10 +21,11 @@ def chain(model: Model, tip: str) -> Model:
     names = {body.joint.name for body in bodies}
     for body in bodies:
         if body.joint.leader is not None and body.joint.leader not in names:
+            untied = "" if isinstance(body.joint.kind.material, Station) else "load with mimic=False, or "
             raise ModelError(
                 f"joint {body.joint.name!r} follows {body.joint.leader!r}, which is not on the way to {tip!r}",
                 where=f"robot {model.name!r}",
-                fix="load with mimic=False, or lock the leader",
+                fix=f"{untied}lock {body.joint.leader!r}",
             )
     frames = {
         name: replace(frame, body=number[frame.body]) for name, frame in model.frames.items() if frame.body in number

@@ -13,6 +13,7 @@ from .checks import check, raise_errors
 from .describe import describe
 from .description import LinkInertia
 from .drive_values import with_drives
+from .flexible.checks import require_beams
 from .model import Model
 from .physical import ELEMENTS, body_of, ten_of
 
@@ -45,7 +46,9 @@ def changed(
         for frame, body in payload.items():
             central = body.central[np.triu_indices(3)].tolist()
             result = carrying(result, frame, [body.mass, *body.center.tolist(), *central])
-        raise_errors(check(describe(result)), f"robot {model.name!r}")
+        description = describe(result)
+        raise_errors(check(description), f"robot {model.name!r}")
+        require_beams(description, {*links, *(model.body(model.frame(frame).body).name for frame in payload)})
     return result
 
 

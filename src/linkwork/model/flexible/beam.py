@@ -16,6 +16,7 @@ from .shapes import Shape, bending, gauss, polynomial, twisting
 
 FAMILIES = ("y", "z", "twist", "stretch")
 ACROSS = {"y": "z", "z": "y"}  # bending along y is resisted by the moment about z, the integral of y^2
+BELOW = f" and below {HUGE:g}"
 MOST_MODES = 30  # of a family
 MOST_PRODUCTS = 8  # modes of a plane whose products stiffen: they are many
 CLAMPED = 1e-9  # of a polynomial's largest coefficient
@@ -50,11 +51,12 @@ class Beam:
 
     def __post_init__(self):
         for name in ("length", "density", "area"):
-            self._require(name, 0 < getattr(self, name) < HUGE, "a number above zero")
+            self._require(name, 0 < getattr(self, name) < HUGE, f"a number above zero{BELOW}")
         for name in ("youngs", "shear", "polar", "torsion"):
-            self._require(name, 0 <= getattr(self, name) < HUGE, "a number that is not negative")
+            self._require(name, 0 <= getattr(self, name) < HUGE, f"a number that is not negative{BELOW}")
         self._require("moments", {*self.moments} <= {*ACROSS}, "{y: ..., z: ...}, in m^4")
-        self._require("moments", all(0 < x < HUGE for x in self.moments.values()), "numbers above zero, in m^4")
+        expected = f"numbers above zero{BELOW}, in m^4"
+        self._require("moments", all(0 < x < HUGE for x in self.moments.values()), expected)
         if isinstance(self.modes, int):
             object.__setattr__(self, "modes", {name: self.modes for name in ACROSS if ACROSS[name] in self.moments})
         expected = f"whole numbers from 0 to {MOST_MODES}, of {', '.join(FAMILIES)}"

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from ..description import Description, Finding, JointDescription
+from ...errors import ModelError
+from ..description import Description, Finding, JointDescription, LinkInertia, Placement
 from ..loop_checks import place
+from ..physical import told
 from .beam import ACROSS, Beam
 from .station import Station
 
 SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which these beams do not know
 LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
 ROUNDING = 1e-9
+NOTHING = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+LESS = "it is less than its own beam, which is a part of it"
 
 
 def check_flexible(description: Description) -> Iterator[Finding]:
@@ -73,3 +77,51 @@ def _large(where: str, joint: JointDescription, description: Description) -> Ite
     if LARGE * joint.flexible.length < most < math.inf:
         message = f"at home its modes are deflected by {most:.3g}, of a length of {joint.flexible.length:.3g} m"
         yield Finding("warning", where, message, "the modes are those of small deflections: start nearer to zero")
+
+
+def require_beams(description: Description, links: Collection[str]) -> None:
+    """Refuse those of ``links`` that are less than what bends of them."""
+    for name, (whole, beam) in less_than_beams(description).items():
+        if name in links:
+            raise ModelError(
+                LESS, where=f"link {name!r}", got=_told(whole),
+                expected=f"no less, in all directions, than the straight beam: {_told(beam)}",
+                fix="give the numbers of the link with its beam, or another beam (density, area) in the robot's file",
+            )  # fmt: skip
+
+
+def less_than_beams(description: Description) -> dict[str, tuple[LinkInertia, LinkInertia]]:
+    """Link -> its inertia and that of its straight beams, where it has a negative mass or moment without them: with
+    modes enough the inertia matrix is indefinite then."""
+    found = {}
+    for link in description.links:
+        own = [joint for joint in description.joints if joint.parent == link.name and isinstance(joint.flexible, Beam)]
+        if not own:
+            continue
+        whole = link.inertia or NOTHING
+        beams = (joint.flexible.inertia.placed(joint.origin @ _root(joint.flexible)) for joint in own)
+        beam = sum(beams, start=NOTHING)
+        unit = np.repeat([1.0, 1 / max(joint.flexible.length for joint in own)], 3)  # of length, so that all are masses
+        all_of_it, bending = (_spatial(each) * np.outer(unit, unit) for each in (whole, beam))
+        if np.linalg.eigvalsh(all_of_it - bending)[0] < -ROUNDING * np.abs(all_of_it).max():
+            found[link.name] = whole, beam
+    return found
+
+
+def _root(beam: Beam) -> Placement:
+    """Of the beam, seen from its straight tip."""
+    return Placement(np.eye(3), np.array([-beam.length, 0.0, 0.0]))
+
+
+def _spatial(body: LinkInertia) -> np.ndarray:
+    """6 x 6: twice the kinetic energy by velocity of the frame's origin, and angular velocity."""
+    (x, y, z), matrix = body.first_moment, np.zeros((6, 6))
+    matrix[:3, :3], matrix[3:, 3:] = body.mass * np.eye(3), body.about_origin
+    matrix[3:, :3] = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    matrix[:3, 3:] = matrix[3:, :3].T
+    return matrix
+
+
+def _told(body: LinkInertia) -> str:
+    center = ", ".join(f"{x:.4g}" for x in body.center)
+    return f"{body.mass:.6g} kg at ({center}) m, principal moments {told(np.linalg.eigvalsh(body.central))}"

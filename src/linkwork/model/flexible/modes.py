@@ -115,10 +115,10 @@ class ElasticModes:
 def are_ratios(damping: Any, count: int) -> bool:
     """Is it a damping ratio for all modes, or one for each?"""
     try:
-        ratios = np.atleast_1d(np.asarray(damping, float))
+        ratios = np.asarray(damping, float)
     except (TypeError, ValueError):
         return False
-    return ratios.shape in ((1,), (count,)) and bool(((ratios >= 0) & (ratios < HUGE)).all())
+    return ratios.shape in ((), (count,)) and bool(((ratios >= 0) & (ratios < HUGE)).all())
 
 
 def of_rows(rows: np.ndarray) -> tuple[tuple[float, ...], ...]:
