@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 
 from ..errors import ModelError
-from ..model import CUT_JOINTS, Contact, Loop, Mobility, Model
+from ..model import POINT, Contact, Loop, Mobility, Model
 from .closing import closer, search, shortest
 from .equations import LoopEquations, Way, holding_positions, in_loops
 from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian
@@ -134,7 +134,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
     """Wheels must leave each other a motion, and their equations must be as many beside home as there."""
     wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
     free = np.linalg.svd(J)[2][rank:]
-    points = tuple(Loop(loop.name, CUT_JOINTS["spherical"], loop.first, loop.second) for loop in wheels)
+    points = tuple(Loop(loop.name, POINT, loop.first, loop.second) for loop in wheels)
     centres = leading_jacobian(replace(model, loops=points), q)
     if not np.abs(centres @ free.T).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0):
         raise ModelError(
