@@ -170,3 +170,16 @@ def test_a_straight_snake_is_singular():
     assert robot.conditioning(q) < 1e-2
     with pytest.warns(linkwork.SimulationWarning, match="axles are nearly parallel there, or meet in a point"):
         robot.simulate(q, duration=0.01, method="rk4")
+
+
+def test_grip_knows_thrusters_and_wrenches():
+    """What lifts the body is taken from the wheels; commands that are not said are no zeros."""
+    robot = linkwork.load("differential-drive")
+    v, tau = [3.0, 5.0], [0.2, 0.3]
+    alone = robot.grip(robot.home, v, tau).normal.sum()
+    pushed = robot.grip(robot.home, v, tau, wrenches={"body": [0, 0, 4, 0, 0, 0]}).normal.sum()
+    lifted = robot.with_forces({"body": linkwork.forces.Thruster(axis=(0, 0, 1))})
+    with pytest.raises(linkwork.ShapeError, match=r"commands are missing(.|\n)*expected: commands \(1,\): body"):
+        lifted.grip(robot.home, v, tau)
+    assert_close(pushed, alone - 4)
+    assert_close(lifted.grip(robot.home, v, tau, commands=[4.0]).normal.sum(), alone - 4)
