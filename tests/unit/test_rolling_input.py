@@ -1,6 +1,7 @@
 """What files say of rolling and gears: mistakes that are told, and files that are written as they were read."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,6 +114,21 @@ def test_steered_wheels_need_gears():
     assert "beside it" in str(error.value) and "gears" in str(error.value)
     robot = linkwork.load(read_mdh(STEERED + "gears: [{joints: {s1: 1, s2: -1}}, {joints: {s1: 1, s3: -1}}]"))
     assert robot.nv == 2
+
+
+@pytest.mark.parametrize(
+    "old, new, tied",
+    [
+        ("xyz: [0, -0.3, 0], rpy: [-pi/2, 0, 0]", "xyz: [0, -0.3, 0], rpy: [-pi/2, 0, 0.3]", "wheel 'left_tyre'"),
+        ("rolling:", "gears: [{name: tie, joints: {left: 1, right: -1}}]\nrolling:", "gear 'tie'"),
+    ],
+)
+def test_what_ties_motors_is_told(old, new, tied):
+    """Two motors for two freedoms, of which one is the body's pitch: axles that meet, or a gear, leave the other."""
+    text = (Path(linkwork.__file__).parent / "robots" / "segway.yaml").read_text(encoding="utf-8")
+    assert old in text
+    with pytest.raises(ModelError, match=f"depend on each other(.|\n)*2 freedoms; .* rank 1, tied by {tied}"):
+        linkwork.load(read_mdh(text.replace(old, new)))
 
 
 def test_a_wobbling_wheel_is_told():
