@@ -212,12 +212,15 @@ class Robot:
             assembler = self._assemblers[key] = Assembler(self.model, key)
         return assembler(positions, guess, tolerance, iterations)
 
-    def grip(self, q: Any, v: Any, tau: Any) -> Grip:
+    def grip(
+        self, q: Any, v: Any, tau: Any, *, commands: Any = None, wrenches: Mapping[str, Any] | None = None
+    ) -> Grip:
         """What the contacts of a robot that rolls bear at states (..., n) under joint forces tau, and where they would
-        slip or lift off. ``v``: independent velocities, or those of all joints."""
+        slip or lift off. ``v``: independent velocities, or those of all joints. ``commands``: of force laws that take
+        some, which must be said; ``wrenches``: frame -> (..., 6)."""
         from .sim import grip
 
-        return grip(self, q, v, tau)
+        return grip(self, q, v, tau, commands, wrenches)
 
     def standing(self, q: Any = None) -> np.ndarray:
         """Positions (..., nq) with a floating base at the height at which the lowest foot touches the ground, z = 0;

@@ -1,6 +1,7 @@
 """What files say of rolling and gears: mistakes that are told, and files that are written as they were read."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,6 +116,21 @@ def test_steered_wheels_need_gears():
     assert robot.nv == 2
 
 
+@pytest.mark.parametrize(
+    "old, new, tied",
+    [
+        ("xyz: [0, -0.3, 0], rpy: [-pi/2, 0, 0]", "xyz: [0, -0.3, 0], rpy: [-pi/2, 0, 0.3]", "wheel 'left_tyre'"),
+        ("rolling:", "gears: [{name: tie, joints: {left: 1, right: -1}}]\nrolling:", "gear 'tie'"),
+    ],
+)
+def test_what_ties_motors_is_told(old, new, tied):
+    """Two motors for two freedoms, of which one is the body's pitch: axles that meet, or a gear, leave the other."""
+    text = (Path(linkwork.__file__).parent / "robots" / "segway.yaml").read_text(encoding="utf-8")
+    assert old in text
+    with pytest.raises(ModelError, match=f"depend on each other(.|\n)*2 freedoms; .* rank 1, tied by {tied}"):
+        linkwork.load(read_mdh(text.replace(old, new)))
+
+
 def test_a_wobbling_wheel_is_told():
     wheel = "wheel: {link: left_wheel, rpy: [0.1, 0, 0]}, radius: 0.1"
     description = read_mdh(CART.replace(LEFT, wheel))
@@ -170,3 +186,16 @@ def test_a_straight_snake_is_singular():
     assert robot.conditioning(q) < 1e-2
     with pytest.warns(linkwork.SimulationWarning, match="axles are nearly parallel there, or meet in a point"):
         robot.simulate(q, duration=0.01, method="rk4")
+
+
+def test_grip_knows_thrusters_and_wrenches():
+    """What lifts the body is taken from the wheels; commands that are not said are no zeros."""
+    robot = linkwork.load("differential-drive")
+    v, tau = [3.0, 5.0], [0.2, 0.3]
+    alone = robot.grip(robot.home, v, tau).normal.sum()
+    pushed = robot.grip(robot.home, v, tau, wrenches={"body": [0, 0, 4, 0, 0, 0]}).normal.sum()
+    lifted = robot.with_forces({"body": linkwork.forces.Thruster(axis=(0, 0, 1))})
+    with pytest.raises(linkwork.ShapeError, match=r"commands are missing(.|\n)*expected: commands \(1,\): body"):
+        lifted.grip(robot.home, v, tau)
+    assert_close(pushed, alone - 4)
+    assert_close(lifted.grip(robot.home, v, tau, commands=[4.0]).normal.sum(), alone - 4)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from ..model import CUT_JOINTS, Foot, Frame, Loop, Model
+from ..model import POINT, WELD, Foot, Frame, Loop, Model
 from ..scalar import Scalar, sign
 from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
@@ -138,6 +138,6 @@ def _as_loops(model: Model, places: Scalars | None) -> tuple[Loop, ...]:
                 rotation = Matrix(*(Vector(*numbers[k : k + 3]) for k in (3, 6, 9)))
                 own = Frame(own.name, own.body, Pose(own.pose.rotation @ rotation.T, own.pose.origin))
         at += size
-        kind = CUT_JOINTS["weld" if foot.sole else "spherical"]
+        kind = WELD if foot.sole else POINT
         loops.append(Loop(foot.name, kind, Frame("ground", 0, ground), own))
     return tuple(loops)

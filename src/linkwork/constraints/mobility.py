@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 
 from ..errors import ModelError
-from ..model import CUT_JOINTS, Contact, Loop, Mobility, Model
+from ..model import POINT, Contact, Loop, Mobility, Model
 from .closing import closer, search, shortest
 from .equations import LoopEquations, Way, holding_positions, in_loops
 from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian
@@ -134,7 +134,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
     """Wheels must leave each other a motion, and their equations must be as many beside home as there."""
     wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
     free = np.linalg.svd(J)[2][rank:]
-    points = tuple(Loop(loop.name, CUT_JOINTS["spherical"], loop.first, loop.second) for loop in wheels)
+    points = tuple(Loop(loop.name, POINT, loop.first, loop.second) for loop in wheels)
     centres = leading_jacobian(replace(model, loops=points), q)
     if not np.abs(centres @ free.T).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0):
         raise ModelError(
@@ -173,6 +173,16 @@ def _motors(model: Model) -> tuple[int, ...]:
 def _moved_by_motors(model: Model, J: np.ndarray) -> int:
     """In how many ways the motors can turn, where velocities obey J v = 0."""
     return _rank(np.linalg.svd(J)[2][_rank(J) :][:, list(_motors(model))])
+
+
+def _ties(model: Model, ways: int) -> Sequence[Loop]:
+    """The loops without which the motors could turn in more ways; all, if it takes more than one of them."""
+    found = []
+    for loop in model.loops:
+        rest = replace(model, loops=tuple(other for other in model.loops if other is not loop))
+        if _moved_by_motors(model, leading_jacobian(rest, np.array(model.home))) > ways:
+            found.append(loop)
+    return found or model.loops
 
 
 def determines(model: Model, known: Sequence[int]) -> bool:
@@ -303,18 +313,20 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
     moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
     drivable = tuple(k for k, told in zip(independent, moved, strict=True) if told and joints[k].role != "elastic")
     got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} freedoms"
-    if _rank(G[list(motors)]) < len(motors) and not redundant:
+    ways = _rank(G[list(motors)])
+    if ways < len(motors) and not redundant:
+        many = len(motors) > len(independent)
         raise ModelError(
-            "there are more motors than freedoms",
+            "there are more motors than freedoms" if many else "the motors' velocities depend on each other",
             where=f"robot {model.name!r}",
-            got=got,
-            expected="as many active joints as freedoms",
+            got=f"{got}; their velocities have rank {ways}, tied by {', '.join(map(_called, _ties(model, ways)))}",
+            expected="as many active joints as freedoms" if many else "motors that nothing ties to each other",
             fix="mark joints without a motor `role: passive`; or write `actuation: redundant` to share the work",
         )
     columns = [independent.index(k) for k in drivable]
     if _rank(G[np.ix_(motors, columns)]) < len(drivable):  # not all: then those with a motor of their own
         drivable = tuple(k for k in independent if joints[k].driven)
-        if len(drivable) < _rank(G[list(motors)]):
+        if len(drivable) < ways:
             raise ModelError(
                 "the motors cannot drive the independent joints, and some are not among these",
                 where=f"robot {model.name!r}",

@@ -7,7 +7,7 @@ from .checks import check, raise_errors
 from .commands import commanded
 from .contacts import CONTACTS, Contact
 from .coordinates import Coordinates, Layout, Segment
-from .cut_joints import CUT_JOINTS, CutJoint
+from .cut_joints import CUT_JOINTS, POINT, WELD, CutJoint
 from .describe import describe
 from .description import (
     Description,

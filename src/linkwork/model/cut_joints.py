@@ -114,12 +114,14 @@ class CutJoint(LoopKind):
         return [*rows[:n], *(x + y for x, y in zip(rows[n:], self.turns.drift(end, moving.angular), strict=True))]
 
 
+POINT = CutJoint("spherical", AXES, Turns())
+WELD = CutJoint("weld", AXES, NoTurns())
 _KINDS = (
     CutJoint("revolute", AXES, ParallelAxes()),
     CutJoint("prismatic", (X, Y), NoTurns()),
     CutJoint("universal", AXES, PerpendicularAxes()),
-    CutJoint("spherical", AXES, Turns()),
-    CutJoint("weld", AXES, NoTurns()),
+    POINT,
+    WELD,
 )
 CUT_JOINTS = {kind.name: kind for kind in _KINDS}
 

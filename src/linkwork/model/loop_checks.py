@@ -104,7 +104,7 @@ def _contact(description: Description, loop: LoopDescription, where: str) -> Ite
     if not loop.friction >= 0:
         yield Finding("error", where, f"its friction is {loop.friction:g}", "write a coefficient of zero or more")
     carrier = next((joint for joint in description.joints if joint.child == loop.second[0]), None)
-    if loop.kind in ROUND and carrier is not None and carrier.kind in ("revolute", "continuous"):
+    if loop.kind in ROUND and carrier is not None and carrier.motion.axial and carrier.motion.turning == (True,):
         axis, axle = carrier.axis / np.linalg.norm(carrier.axis), loop.second[1].rotation[:, 2]
         arm = loop.second[1].translation
         if not np.abs(np.cross(axis, [axle, arm])).max() < SAME:

@@ -94,11 +94,14 @@ class ClosedNow(Now):
 
     @cached_property
     def finished(self) -> dict[str, Any]:
-        """The lightest correction that closes the loops, of a state with unit quaternions."""
+        """The lightest correction that closes the loops, of a state with unit quaternions: of the positions, then of
+        the velocities where these have come to lie."""
         upright = type(self)(self.plant, {**self.values, "q": self.model.coordinates.normalised(self.q)})
         loops, system = upright.equations, upright.system
         q = closer(loops, upright.q, lambda loops: system.correction(loops.residual))
-        v = [x - y for x, y in zip(self.rates, system.correction(loops.rates(self.rates)), strict=True)]
+        there = type(self)(self.plant, {**self.values, "q": q})
+        lost = there.system.correction(there.equations.rates(self.rates))
+        v = [x - y for x, y in zip(self.rates, lost, strict=True)]
         return {"q": q, "v": v} | self._closeness(system)
 
     def _closeness(self, system: Multipliers) -> dict[str, Any]:

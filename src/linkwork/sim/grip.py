@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..constraints import LoopEquations, row_names
-from ..errors import UnsupportedError
+from ..errors import ShapeError, UnsupportedError
 from ..model import Contact, Model
 from .inputs import torques
 from .setup import velocities
@@ -87,13 +88,21 @@ class Grip:
         return "\n".join(lines)
 
 
-def grip(robot: Any, q: Any, v: Any, tau: Any) -> Grip:
+def grip(robot: Any, q: Any, v: Any, tau: Any, commands: Any, wrenches: Mapping[str, Any] | None) -> Grip:
     """See ``Robot.grip``."""
     model: Model = robot.model
     if not any(isinstance(loop.kind, Contact) for loop in model.loops):
         raise UnsupportedError(
             "nothing of this robot touches a plane", where=f"robot {model.name!r}", fix="describe contacts in `rolling`"
         )
+    if model.commands.size and commands is None:
+        raise ShapeError(
+            "commands are missing, and they change what the contacts bear",
+            where=f"grip of robot {model.name!r}",
+            expected=f"commands ({model.commands.size},): {', '.join(model.commands.names)}",
+            fix="give them, zeros too",
+        )
     v = velocities(model, v, "v")
     every = v if v.shape[-1] == model.n_leading > model.nv else robot.joint_velocities(q, v)
-    return Grip.of(model, robot.constraint_forces(q, every, torques(model, tau, "tau")))
+    given = {} if commands is None else {"commands": commands}
+    return Grip.of(model, robot.constraint_forces(q, every, torques(model, tau, "tau"), wrenches=wrenches, **given))
