@@ -15,8 +15,8 @@ from linkwork.constraints import ClosedLoops
 from linkwork.errors import LinkworkError
 from linkwork.forces import Contact, Drag
 from linkwork.formulations import METHODS, methods, sizes
-from linkwork.library import eel
 from linkwork.formulations.method import beyond_rigid
+from linkwork.library import eel
 from linkwork.model import Model, SoftLimits, build
 from linkwork.program import count
 from linkwork.scalar import sqrt
