@@ -20,7 +20,7 @@ from linkwork import cli
 sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", settings.get_profile("repeatable"), derandomize=False, max_examples=500)
 settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=5)

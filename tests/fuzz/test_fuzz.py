@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of
 
 SECONDS = float(os.environ.get("LINKWORK_FUZZ_SECONDS", 0))
 WORKER = Path(__file__).parent / "worker.py"
-CASES = 150  # of each kind
+CASES = 110  # of each kind
 GROUPS = {
     "robots": ("urdf", "mjcf", "tree", "kinds of joints", "standard", "links that bend"),
     "loops": ("structure", "loops", "parallel"),

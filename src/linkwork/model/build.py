@@ -197,6 +197,8 @@ def _locked(joint: JointDescription, position: list[float]) -> JointDescription:
 def _ends(joint: JointDescription) -> tuple[Placement, Placement]:
     """Where the joint's own motion begins, and the body's frame where it ends, seen by the child at position zero."""
     start, end = joint.motion.frames(joint.axis, joint.second_axis)
+    if not joint.motion.bends:  # others do not move at zero
+        return Placement(start), Placement(end)
     own = Joint(joint.name, joint.motion, pitch=joint.pitch)
     along = np.array(list(Transform(*own.kind.transform(own, own.kind.neutral())).origin), float)
     return Placement(start, 0.0 - start @ along), Placement(end)
