@@ -17,7 +17,7 @@ from linkwork.drawing import STYLE
 robot = linkwork.load("biped")
 feet = ("left_sole", "right_sole")
 legs = [slice(6, 12), slice(12, 18)]  # of the velocities
-dt, every = 0.004, 0.02  # of the simulation, and of the plan
+dt, every = 0.002, 0.02  # of the simulation, and of the plan
 
 # -- the plan: where the soles and the centre of mass are
 
@@ -92,8 +92,8 @@ assert walked > 0.7 * STEP and walk.q[-1, 2] > 0.85  # it stands
 end = planned[-1]
 bent, rest = Point(towards.q[-1], np.zeros(12), np.zeros(12)), {}
 for force in (60, 300):
-    push = np.zeros((200, 6))
-    push[25:50, 0] = force
+    push = np.zeros((400, 6))
+    push[50:100, 0] = force
     rest[force] = robot.simulate(
         end, None, 0.8, dt, torque=PD(kp, kd), reference=bent, contacts="events", wrenches={"torso": push}
     )
@@ -134,9 +134,9 @@ if len(sys.argv) > 1:
 if len(sys.argv) > 2:
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    film = [(f"steps, t = {walk.t[k]:.1f} s", walk.q[k]) for k in range(0, steps, 25)]
+    film = [(f"steps, t = {walk.t[k]:.1f} s", walk.q[k]) for k in range(0, steps, 50)]
     for force, motion in rest.items():
-        film += [(f"{force} N for 0.1 s, t = {motion.t[k]:.2f} s", motion.q[k]) for k in range(0, 201, 10)]
+        film += [(f"{force} N for 0.1 s, t = {motion.t[k]:.2f} s", motion.q[k]) for k in range(0, 401, 20)]
     figure = Figure(figsize=(4.8, 4), layout="constrained")
     axes = figure.subplots()
 
