@@ -104,6 +104,7 @@ for k in np.linspace(0, len(drive.t) - 1, 9).astype(int):
     draw_car(top, drive.q[k])
 top.plot(*drive.q[:, :2].T, color="C0", linewidth=1)
 top.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", title="a car by its engine and its steering")
+top.margins(0.03)
 for k, name in enumerate(grip.names):
     middle_axes.plot(drive.t, grip.needed[:, k], label=name)
 middle_axes.axhline(0.9, color="black", linestyle="--", linewidth=1)
@@ -113,6 +114,7 @@ for k, alpha in zip(np.linspace(0, len(crawl.t) - 1, 5).astype(int), (0.2, 0.35,
     draw_snake(bottom, crawl.q[k], alpha)
 bottom.plot(*crawl.q[:, :2].T, color="C1", linewidth=0.8)
 bottom.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", title="a snake on passive wheels")
+bottom.margins(0.03)
 picture = next((name for name in sys.argv[1:] if name.endswith(".png")), "rolling.png")
 figure.savefig(picture)
 

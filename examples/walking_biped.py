@@ -102,13 +102,13 @@ assert not rest[60].events and rest[300].events  # it stays, and tips over its t
 
 
 def lines(q):
-    """The legs and the torso, from the side."""
+    """The torso and a leg, and the ankle with its sole, from the side."""
     for side in ("left", "right"):
         names = ("torso", f"{side}_hip_yaw_link", f"{side}_shank", f"{side}_ankle_link")
         joints = [robot.pose(name, q)[:3, 3] for name in names]
         T = robot.pose(f"{side}_sole", q)
-        sole = [T[:3, 3] + T[:3, 0] * x for x in (-0.11, 0.11)]
-        yield side, np.array([joints[0] + [0, 0, 0.45], *joints]), np.array(sole)
+        heel, toe = (T[:3, 3] + T[:3, 0] * x for x in (-0.11, 0.11))
+        yield side, np.array([joints[0] + [0, 0, 0.45], *joints]), np.array([joints[-1], heel, toe, joints[-1]])
 
 
 def draw(axes, q, alpha=1.0, along=0.0):
@@ -116,7 +116,7 @@ def draw(axes, q, alpha=1.0, along=0.0):
         leg, sole = leg + np.array([along, 0, 0]), sole + np.array([along, 0, 0])
         colour = {"left": "C0", "right": "C1"}[side]
         axes.plot(leg[:, 0], leg[:, 2], color=colour, alpha=alpha, linewidth=2)
-        axes.plot(sole[:, 0], sole[:, 2], color=colour, alpha=alpha, linewidth=3)
+        axes.plot(sole[:, 0], sole[:, 2], color=colour, alpha=alpha, linewidth=1)
 
 
 if len(sys.argv) > 1:
@@ -126,6 +126,7 @@ if len(sys.argv) > 1:
         for k in np.linspace(0, steps, 9).astype(int):
             draw(side, walk.q[k], along=0.5 * walk.t[k])
         side.set(aspect="equal", xlabel="x [m], and 0.5 m for each second", ylabel="z [m]", title="two steps")
+        side.margins(0.03)
         for k, foot in enumerate(robot.model.feet):
             below.plot(walk.t, loads.normal[:, k], label=foot.name, color=f"C{k}")
         below.set(xlabel="t [s]", ylabel="normal force [N]")
