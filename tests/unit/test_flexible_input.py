@@ -85,6 +85,27 @@ def test_mistakes(flexible, told):
     assert told in str(caught.value) and "line 5" in str(caught.value) and "joint 'bend'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"length": "1"}, "a number above zero"),
+        ({"youngs": None}, "a number that is not negative"),
+        ({"moments": 1e-9}, "{y: ..., z: ...}, in m^4"),
+        ({"moments": {"z": "big"}}, "numbers above zero"),
+        ({"modes": 2.5}, "whole numbers from 0 to 30"),
+        ({"modes": {"y": 1.5}}, "whole numbers from 0 to 30"),
+        ({"modes": {}, "shapes": [[0, 0, 1]]}, "polynomials of y, z"),
+        ({"stiffening": "no"}, "true or false"),
+    ],
+)
+def test_mistakes_of_programs(wrong, told):
+    good = {"length": 1.0, "density": 1.0, "area": 1.0, "youngs": 1.0, "moments": {"z": 1.0}, "modes": np.int64(2)}
+    assert Beam(**good).modes == {"y": 2}
+    with pytest.raises(ModelError) as caught:
+        Beam(**good | wrong)
+    assert told in str(caught.value)
+
+
 def test_more_mistakes():
     rest = f"{BEAM}, modes: 1"
     with pytest.raises(ModelError, match="a link that bends has no drive"):
@@ -152,6 +173,13 @@ def test_a_beam_as_modal_data():
     ):
         with pytest.raises(ModelError, match=told):
             replace(modal, **wrong)
+    assert not [each for each in check(other) if "move more" in each.message]
+    light = [replace(link, inertia=other.links[3].inertia) if link.name == "hub" else link for link in other.links]
+    (finding,) = (each for each in check(replace(other, links=tuple(light))) if "move more" in each.message)
+    assert finding.where == "arm.yaml: joint 'bend'" and "link 'hub', 0.2 kg at" in finding.message
+    printed = np.diag((2 * np.pi * own.clamped[0]) ** 2 * np.diag(own.masses)) + np.triu(np.full((4, 4), 1e-6), 1)
+    K = np.array(replace(modal, frequencies=(), stiffness=printed).elastic.stiffness)
+    assert (K == K.T).all() and K[0, 1] == 5e-7
 
 
 def test_locked_where_it_is_bent():
