@@ -255,6 +255,8 @@ def test_places_along_a_beam(stiffening, tmp_path):
     for wrong, told in (
         ("along: wrist", "there is no link that bends"),
         ("along: bend, at: 2", "no place on the beam"),
+        ("along: bend, at: 0.5, tip: [0, 0, 0]", "told by `at` alone"),
+        ("along: bend, at: 0.5}, parent: tip, source: {", "its place is that along 'bend'"),
     ):
         with pytest.raises(ModelError, match=told):
             read_mdh(text.replace("links:", STATIONS.strip("\n").replace("along: bend, at: 0.5", wrong) + "\nlinks:"))
