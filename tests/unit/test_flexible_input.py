@@ -249,6 +249,9 @@ def test_places_along_a_beam(stiffening, tmp_path):
     ):
         with pytest.raises(ModelError, match=r"follows 'bend'(?s:.*)fix: lock 'bend'$"):
             tied()
+    (tmp_path / "robot.urdf").write_text((tmp_path / "robot.urdf").read_text().replace('xyz="0.35 ', 'xyz="0.3 '))
+    with pytest.raises(ModelError, match=r"at \[0.3, 0.0, 0.0\], but its place along 'bend' is \[0.35, 0.0, 0.0\]"):
+        linkwork.load(tmp_path / "robot.urdf", structure=tmp_path / "robot.loops.yaml")
     same = text.replace("links:", STATIONS.strip("\n").replace("0.5", "1") + "\nlinks:")
     end = build(read_mdh(same, "arm.yaml"))
     assert_close(evaluate(end, "jacobian", q, frame="middle"), evaluate(end, "jacobian", q, frame="tip"))

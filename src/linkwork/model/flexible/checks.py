@@ -18,6 +18,7 @@ from .station import Station
 SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which these beams do not know
 LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
 ROUNDING = 1e-9
+SAME_PLACE = 1e-3  # of the length, and rad: numbers of files have few digits
 NOTHING = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 LESS = "it is less than its own beam, which is a part of it"
 
@@ -60,6 +61,15 @@ def _along(where: str, joint: JointDescription, description: Description) -> Ite
     if not (follows and fits and leader is not None and joint.motion.nv == leader.motion.nv):
         message = f"it is a place along {station.along!r}, and does not follow it on the same link"
         yield Finding("error", where, message, "name the joint to the tip of the link, from its parent")
+        return
+    place = leader.origin @ _root(leader.flexible) @ _root(station).inverse()
+    off = np.abs(joint.origin.translation - place.translation).max() / (station.length or 1.0)
+    if max(off, np.abs(joint.origin.rotation - place.rotation).max()) > SAME_PLACE:
+        message = (
+            f"the file has it at {joint.origin.translation.round(6).tolist()}, but its place along {station.along!r} is"
+            f" {place.translation.round(6).tolist()}, with the axes of the tip"
+        )
+        yield Finding("error", where, message, "move one of them")
 
 
 def _slender(where: str, beam: Beam) -> Iterator[Finding]:
@@ -129,7 +139,7 @@ def less_than_beams(description: Description) -> dict[str, tuple[LinkInertia, Li
     return found
 
 
-def _root(material: Beam | Modal) -> Placement:
+def _root(material: Beam | Modal | Station) -> Placement:
     """Seen from its tip at rest."""
     return Placement(np.eye(3), -np.array(list(material.elastic.tip), float))
 
