@@ -121,7 +121,7 @@ def random_tree(seed: int) -> list[Part]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_points_that_move(seed):
-    """Inertia matrix, forces of a motion, energy and frames of random trees."""
+    """Inertia matrix, forces of a motion and of velocities alone, energy and frames of random trees."""
     parts = random_tree(seed)
     slices, model, rng = Slices(parts, GRAVITY), built(parts, GRAVITY), np.random.default_rng(seed)
     q = np.concatenate([rng.normal(size=7)] * (model.nq > model.nv) + [rng.uniform(-0.1, 0.1, model.nv)])[: model.nq]
@@ -135,6 +135,8 @@ def test_points_that_move(seed):
         assert_close(
             evaluate(model, "forward_dynamics", q, v, tau, method=method), a, tolerance=1e-9
         )  # cond(M) is 1e5 to 1e7
+    velocities = slices.inverse_dynamics(q, v, 0 * a) - slices.inverse_dynamics(q, 0 * v, 0 * a)
+    assert_close(evaluate(model, "coriolis_matrix", q, v) @ v, velocities)
     assert_close(evaluate(model, "kinetic_energy", q, v), np.float64(slices.kinetic_energy(q, v)))
     masses, places, frames = slices.paths(q, v, a)
     center, flow = masses @ places[0] / masses.sum(), masses[:, None] * places[1]

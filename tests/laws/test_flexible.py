@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.errors import UnsupportedError
 from linkwork.formulations import METHODS, methods
 from linkwork.io.mdh import read_mdh
 from linkwork.model import build
@@ -57,10 +56,17 @@ def test_those_for_rigid_links_refuse():
         assert all(reasons.values())
         told = [reason for reason in reasons.values() if "bends" in reason]
         assert told and {*told} == {f"it is for rigid links alone, and {what}"}
-    model = build(TREES["serial"])
-    q, v, _ = bent_state(model)
-    with pytest.raises(UnsupportedError, match="not made for links that bend\n  fix: its product with v is in `bias`"):
-        evaluate(model, "coriolis_matrix", q, v)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_coriolis_matrix(name):
+    """C v is the force of the velocities alone, and Mdot = C + C^T, which is Mdot - 2 C skew-symmetric."""
+    model = undamped(build(replace(TREES[name], gravity=(0.0, 0.0, 0.0))))
+    q, v, _ = bent_state(model, 6)
+    C, scale = evaluate(model, "coriolis_matrix", q, v), np.abs(evaluate(model, "bias", q, v)).max()
+    assert_close(C @ v, evaluate(model, "bias", q, v) - evaluate(model, "bias", q, 0 * v), scale=scale)
+    moved = model.coordinates.rates(q, v)
+    assert_close(C + C.T, derivative(lambda x: evaluate(model, "inertia_matrix", x), q, moved), scale=np.abs(C).max())
 
 
 def assert_energy_is_kept(model, q, v, a):

@@ -77,6 +77,11 @@ def test_a_method_is_taken_that_bears_the_modes():
     assert not said(motion) and motion.drift["energy"] < 1e-3 * motion.kinetic_energy.max()
 
 
+def test_the_fastest_of_the_modes_is_told():
+    (note,) = linkwork.load("flexible-beam").simulate(duration=2e-3).notes
+    assert "as fast as 1.1e+03 1/s" in note  # of four that the step is too long for
+
+
 def test_what_is_asked_for_is_kept():
     fast = stiff(stiffness=5e6)
     assert fast.simulate([0.01], duration=0.1, method="rk4").method == "rk4"

@@ -85,6 +85,27 @@ def test_mistakes(flexible, told):
     assert told in str(caught.value) and "line 5" in str(caught.value) and "joint 'bend'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"length": "1"}, "a number above zero"),
+        ({"youngs": None}, "a number that is not negative"),
+        ({"moments": 1e-9}, "{y: ..., z: ...}, in m^4"),
+        ({"moments": {"z": "big"}}, "numbers above zero"),
+        ({"modes": 2.5}, "whole numbers from 0 to 30"),
+        ({"modes": {"y": 1.5}}, "whole numbers from 0 to 30"),
+        ({"modes": {}, "shapes": [[0, 0, 1]]}, "polynomials of y, z"),
+        ({"stiffening": "no"}, "true or false"),
+    ],
+)
+def test_mistakes_of_programs(wrong, told):
+    good = {"length": 1.0, "density": 1.0, "area": 1.0, "youngs": 1.0, "moments": {"z": 1.0}, "modes": np.int64(2)}
+    assert Beam(**good).modes == {"y": 2}
+    with pytest.raises(ModelError) as caught:
+        Beam(**good | wrong)
+    assert told in str(caught.value)
+
+
 def test_more_mistakes():
     rest = f"{BEAM}, modes: 1"
     with pytest.raises(ModelError, match="a link that bends has no drive"):
@@ -152,6 +173,13 @@ def test_a_beam_as_modal_data():
     ):
         with pytest.raises(ModelError, match=told):
             replace(modal, **wrong)
+    assert not [each for each in check(other) if "move more" in each.message]
+    light = [replace(link, inertia=other.links[3].inertia) if link.name == "hub" else link for link in other.links]
+    (finding,) = (each for each in check(replace(other, links=tuple(light))) if "move more" in each.message)
+    assert finding.where == "arm.yaml: joint 'bend'" and "link 'hub', 0.2 kg at" in finding.message
+    printed = np.diag((2 * np.pi * own.clamped[0]) ** 2 * np.diag(own.masses)) + np.triu(np.full((4, 4), 1e-6), 1)
+    K = np.array(replace(modal, frequencies=(), stiffness=printed).elastic.stiffness)
+    assert (K == K.T).all() and K[0, 1] == 5e-7
 
 
 def test_locked_where_it_is_bent():
@@ -221,12 +249,17 @@ def test_places_along_a_beam(stiffening, tmp_path):
     ):
         with pytest.raises(ModelError, match=r"follows 'bend'(?s:.*)fix: lock 'bend'$"):
             tied()
+    (tmp_path / "robot.urdf").write_text((tmp_path / "robot.urdf").read_text().replace('xyz="0.35 ', 'xyz="0.3 '))
+    with pytest.raises(ModelError, match=r"at \[0.3, 0.0, 0.0\], but its place along 'bend' is \[0.35, 0.0, 0.0\]"):
+        linkwork.load(tmp_path / "robot.urdf", structure=tmp_path / "robot.loops.yaml")
     same = text.replace("links:", STATIONS.strip("\n").replace("0.5", "1") + "\nlinks:")
     end = build(read_mdh(same, "arm.yaml"))
     assert_close(evaluate(end, "jacobian", q, frame="middle"), evaluate(end, "jacobian", q, frame="tip"))
     for wrong, told in (
         ("along: wrist", "there is no link that bends"),
         ("along: bend, at: 2", "no place on the beam"),
+        ("along: bend, at: 0.5, tip: [0, 0, 0]", "told by `at` alone"),
+        ("along: bend, at: 0.5}, parent: tip, source: {", "its place is that along 'bend'"),
     ):
         with pytest.raises(ModelError, match=told):
             read_mdh(text.replace("links:", STATIONS.strip("\n").replace("along: bend, at: 0.5", wrong) + "\nlinks:"))

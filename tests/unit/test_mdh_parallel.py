@@ -148,6 +148,14 @@ def test_leaders_are_in_the_same_leg():
     assert [joint.mimic for joint in robot.joints if joint.mimic] == [Mimic("left_turn", 2), Mimic("leg2_turn", 2)]
 
 
+def test_legs_that_bend():
+    """Their modes are independent beside the platform's freedoms; places along them are not."""
+    material = "length: 0.2, density: 2700, area: 1e-4, youngs: 7e10, moments: {z: 1e-10}, modes: {y: 2}"
+    more = f", {{name: bend, link: end, flexible: {{{material}}}}}, {{name: mid, flexible: {{along: bend, at: 0.5}}}}]"
+    robot = read_mdh(ROBOT.replace("alpha: pi/2}]", "alpha: pi/2}" + more))
+    assert robot.independent == ("x", "y", "angle", "left_bend", "leg2_bend")
+
+
 def test_leg_of_its_own():
     leg = """
   - name: other

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
+from .flexible import Bending, bent
 from .kinematics import body_velocities
 from .whole import added_masses
+
+Columns = dict[int, Motion]  # by freedoms
 
 
 def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -23,7 +26,13 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
       (3)  B = integral of A^T [w x] A dm, a skew matrix
       (4)  C_kl += J_ik . (I Jd_il + B J_il)
       (5)  B = -[0 p x; p x L x] of added mass A, (p, L) = A V, in place of I and B
+
+    Points of a link that bends move at A(r) V + Phi d', and r and Phi change with d. I is that of the bent link then.
+    With J and Jd at the root of the beam, J_d that of d' (1 or 0), and P, F (7) and Q (8) as in ``flexible``:
+
+      (6)  C_kl += J_k . F(w, d'; J_l, J_dl) + J_dk . (P . (Jd_l + [w x v_l; 0]) + Q(w, d'; J_l, J_dl))
     """
+    model = bent(model, q)
     fluid = added_masses(model)
     velocity = body_velocities(model, q, v) if fluid else {}
     C: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
@@ -33,6 +42,8 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
         w[i] = X.inward(w[p]) + own.angular
         J[i] = {k: X.motion_inward(column) for k, column in J[p].items()}                             # (1)
         Jd[i] = {k: X.motion_inward(Jd[p][k]) + own.cross(J[i][k]) * -1 for k in J[p]}                # (2)
+        if model.joint(i).kind.bends:
+            _add_modes(C, Bending(model, i, q), w[p], J[p], Jd[p], {k: v[k] for k in model.freedoms(i)})
         J[i] |= zip(model.freedoms(i), model.subspace(i, q), strict=True)
         Jd[i] |= zip(model.freedoms(i), model.subspace_rates(i, q, v), strict=True)
         inertia = model.inertia(i)
@@ -44,6 +55,23 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
             for k, row in J[i].items():
                 C[k][m] = C[k][m] + row.dot(force)                                                    # (4)
     return C
+
+
+def _add_modes(
+    C: list[list[Scalar]], bending: Bending, w: Vector, J: Columns, Jd: Columns, u: dict[int, Scalar]
+) -> None:
+    """(6), of a beam on the body with w, J and Jd; ``u``: rates of its modes, by freedoms."""
+    w, rates, coupling = bending.root.inward(w), list(u.values()), bending.coupling
+    at_root = {k: bending.root.motion_inward(own) for k, own in J.items()}
+    for m in (*J, *u):
+        motion = at_root.get(m, Motion())
+        column = motion.angular, [int(m == k) for k in u]
+        wrench = bending.wrench(w, rates, column)
+        for k, row in at_root.items():
+            C[k][m] = C[k][m] + row.dot(wrench)
+        carried = bending.root.motion_inward(Jd.get(m, Motion())) + Motion(w.cross(motion.linear))
+        for k, P, force in zip(u, coupling, bending.forces(w, rates, column), strict=True):
+            C[k][m] = C[k][m] + carried.dot(P) + force
 
 
 def gyroscopic(inertia: Inertia, w: Vector, motion: Motion) -> Force:

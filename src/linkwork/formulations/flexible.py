@@ -15,6 +15,13 @@ point r = r0 + sum phi_a eta_a, its velocity v + w x r + r' and one kinetic ener
 V' is the acceleration of a point, gravity included as that of the ground. What is told for amplitudes in (3), (4) and
 (6) is gathered by the coordinates, d eta_a / d d_j, and their second rates at d'' = 0 join d''.
 
+Velocities enter (5) and (6) in products of two. With A xi = v + w x r + r' the velocity of a point by xi = (V, d'), the
+inertial force is int A^T (A xi)' dm, the rate as the ground sees it: one of the two is in A', the other is xi. So the
+Coriolis matrix is int A^T A' dm, and a ``column`` of it has a velocity (w_, eta_') in place of xi (h_', W_ by it):
+
+  (7)  w_ x h' + w x h_',   tr(W) w_ - W^T w_ + tr(W_) w - W_^T w - sum int Js psi_j d_j' x w_
+  (8)  [w_ x][w x] : B_j(d) + sum_b (w_ eta_b' + w eta_b_') . int phi_b x phi_j dm
+
 Boyer & Khalil (1998) carry this through the recursions: eliminating d'' is that of a joint whose force meets P_j at the
 root, too. Moved to the tip, P_j stands beside the force of the tip's inertia (``Bending.coupling``).
 """
@@ -28,9 +35,9 @@ from ..scalar import Scalar
 from ..spatial import Force, Inertia, Matrix, Transform, Vector
 from .kinematics import body_velocities
 from .method import Wrenches
-from .rnea import acceleration_matrix
 
 Scalars = Sequence[Scalar]
+Column = tuple[Vector, Scalars]  # angular velocity in the frame of the root, rates of d
 
 
 def bending_joints(model: Model) -> list[tuple[int, int]]:
@@ -68,25 +75,33 @@ class Bending:
         rows = by([Row(by([trace(C) for C in row], d)) for row in self.modes.C], d)
         return [row + Row(own) for row, own in zip(rows, self.modes.section, strict=True)]         # (4)
 
-    def wrench(self, w: Vector, u: Scalars) -> Force:
-        """(5) at d'' = 0 but for the bent rigid body, at rates u of d; w and the result in the frame of the root."""
-        modes, rates, drifts = self.modes, self.modes.amplitude_rates(self.d, u), self.modes.amplitude_drifts(u)
-        W = gathered(self.B, rates, Matrix.zero())
-        spin = gathered(modes.spins, u, Vector())
-        force = 2 * w.cross(gathered(modes.S, rates, Vector())) + gathered(modes.S, drifts, Vector())
-        moment = 2 * (trace(W) * w - W.T @ w) + w.cross(spin) + gathered(map(axial, self.B), drifts, Vector())
-        return Force(force, moment)
+    def wrench(self, w: Vector, u: Scalars, column: Column | None = None) -> Force:
+        """(5) at d'' = 0 but for the bent rigid body, at rates u of d, or (7); all in the frame of the root."""
+        modes, (turn, x) = self.modes, column or (w, u)
+        rates, other, drifts = self._amplitudes(u, x)
+        W, W_ = gathered(self.B, rates, Matrix.zero()), gathered(self.B, other, Matrix.zero())
+        force = turn.cross(gathered(modes.S, rates, Vector())) + w.cross(gathered(modes.S, other, Vector()))
+        moment = (trace(W) * turn - W.T @ turn) + (trace(W_) * w - W_.T @ w)
+        moment = moment + turn.cross(gathered(modes.spins, u, Vector()))                           # (7)
+        return Force(gathered(modes.S, drifts, force), gathered(map(axial, self.B), drifts, moment))
 
-    def forces(self, w: Vector, u: Scalars) -> list[Scalar]:
-        """(6) at V' = 0 and d'' = 0."""
-        modes, rates, drifts = self.modes, self.modes.amplitude_rates(self.d, u), self.modes.amplitude_drifts(u)
-        ww = acceleration_matrix(w, Vector())
+    def forces(self, w: Vector, u: Scalars, column: Column | None = None) -> list[Scalar]:
+        """(6) at V' = 0 and d'' = 0, or (8)."""
+        modes, (turn, x) = self.modes, column or (w, u)
+        rates, other, drifts = self._amplitudes(u, x)
+        ww = turning_twice(turn, w)
         found = []
         for a, B in enumerate(self.B):
-            whirl = gathered((axial(C[a]) for C in modes.C), rates, Vector())
+            whirls = [axial(C[a]) for C in modes.C]
+            whirl = turn.dot(gathered(whirls, rates, Vector())) + w.dot(gathered(whirls, other, Vector()))  # (8)
             drift = sum((trace(C[a]) * x for C, x in zip(modes.C, drifts, strict=True)), start=0)
-            found.append(contracted(ww, B) + 2 * w.dot(whirl) + drift)
+            found.append(contracted(ww, B) + whirl + drift)
         return modes.by_coordinates(found, self.d)
+
+    def _amplitudes(self, u: Scalars, x: Scalars) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """Rates of eta at u, the same at x, and how these change while d changes at u."""
+        modes = self.modes
+        return modes.amplitude_rates(self.d, u), modes.amplitude_rates(self.d, x), modes.amplitude_drifts(u, x)
 
 
 def bent(model: Model, q: Scalars) -> Model:
@@ -156,6 +171,16 @@ def axial(matrix: Matrix) -> Vector:
 def trace(matrix: Matrix) -> Scalar:
     (xx, _, _), (_, yy, _), (_, _, zz) = matrix.rows
     return xx + yy + zz
+
+
+def turning_twice(turn: Vector, w: Vector) -> Matrix:
+    """[turn x][w x]"""
+    xx, yy, zz = turn.x * w.x, turn.y * w.y, turn.z * w.z
+    return Matrix(
+        Vector(-(yy + zz), w.x * turn.y, w.x * turn.z),
+        Vector(w.y * turn.x, -(xx + zz), w.y * turn.z),
+        Vector(w.z * turn.x, w.z * turn.y, -(xx + yy)),
+    )
 
 
 def contracted(one: Matrix, other: Matrix) -> Scalar:

@@ -173,10 +173,6 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     if model.loops:
         message = "the Coriolis matrix is not made for robots with loops"
         raise UnsupportedError(message, where=f"robot {model.name!r}", fix="its product with v is in `bias`")
-    if bending := [body.joint.name for body in model.bodies if body.joint.kind.bends]:
-        message = "the Coriolis matrix is not made for links that bend"
-        where = f"robot {model.name!r}, {bending[0]!r}"
-        raise UnsupportedError(message, where=where, fix="its product with v is in `bias`")
     return model.collect_matrix(coriolis.coriolis_matrix(model, model.expand(q), model.expand_rates(v)))
 
 

@@ -100,7 +100,7 @@ def _read_station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
 def follow(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node], station: Station) -> None:
     """Place a joint along the link that bends, by nothing else."""
     if placed:
-        tables.fail(placed[0], f"its place is that along {station.along!r}", fix="leave its placement out")
+        tables.fail(placed[0], f"its place is that along {station.along!r}", fix="leave its parent and placement out")
     tip = tables.joints[station.along]
     root = tip["origin"] @ tip_of(tip["flexible"]).inverse()
     joint |= {"parent": tip["parent"], "origin": root @ tip_of(station), "mimic": Mimic(station.along)}

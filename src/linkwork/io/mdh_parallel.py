@@ -21,7 +21,8 @@ leg1_slide, leg1_rod, ...; a loop named like the leg has its tip as the first si
 may have joints, links, drives, closure and tip of its own, and `home` positions beside those of the template. Names of
 legs default to leg1, leg2, ...
 
-The joints of the platform are passive and independent. `at` is its pose at home; by its `freedoms` they are
+The joints of the platform are passive and independent; so are modes of legs that bend. `at` is its pose at home; by its
+`freedoms` its joints are
 
     floating      one joint of six freedoms, PLATFORM_joint
     planar        x, y and angle, in the plane x, y of the base
@@ -38,6 +39,7 @@ all its names, and the link it stands on. What it does not give of platform, leg
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +47,8 @@ import yaml
 
 from ..model.cut_joints import CUT_JOINTS
 from ..model.description import LinkInertia, Placement
+from ..model.flexible.beam import Beam
+from ..model.flexible.modal import Modal
 from ..model.joints import joint_kind
 from ..model.rotations import rotation_from_rpy
 from .mdh_loops import read_home
@@ -168,9 +172,13 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
         tables.fail(node, "the name of the leg is used twice")
     base, end = (tables.placement(tables.mapping(leg[key], PLACED), leg[key]) for key in ("base", "platform"))
     scope = Scope(parent, f"{name}_", base)
+    before = len(tables.joints)
     last = tables.read_joints(given, scope)
     if last == parent:
         tables.fail(given["joints"], "a leg has joints", got="none")
+    own = [*islice(reversed(tables.joints), len(tables.joints) - before)]
+    bends = (joint for joint in reversed(own) if isinstance(tables.joints[joint].get("flexible"), (Beam, Modal)))
+    tables.independent += bends
     tables.read_links(given, scope)
     tables.read_drives(given, scope)
     if "joints" not in leg:

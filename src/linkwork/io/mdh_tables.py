@@ -226,7 +226,8 @@ class Tables(Nodes):
                 self.label = f"joint {name!r}"
                 link = scope.prefix + (self.text(row.pop("link")) if "link" in row else f"link{j}")
                 kind = self.kind_of(row)
-                parent = self.parent(row.pop("parent"), scope, numbers) if "parent" in row else carried[-1]
+                given = row.pop("parent", None)
+                parent = self.parent(given, scope, numbers) if given is not None else carried[-1]
                 self.note_source(row, f"joints.{name}")
                 material = read_flexible(self, row["flexible"], standard, scope.prefix) if "flexible" in row else None
                 joint = self.add_joint(node, name, kind, parent, link, material)
@@ -238,7 +239,8 @@ class Tables(Nodes):
                         column.append(self.number(row[key]) if key in row else 0.0)
                 joint |= self.own_values(node, row, kind)
                 if isinstance(material, Station):
-                    follow(self, joint, [row[key] for key in PLACED if key in row], material)
+                    elsewhere = [given] if given is not None and parent != self.joints[material.along]["parent"] else []
+                    follow(self, joint, elsewhere + [row[key] for key in PLACED if key in row], material)
                 elif not standard:
                     base = scope.at if parent == scope.base else Placement()
                     self.stand(joint, base, self.placement(row, node))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -51,20 +51,24 @@ class Beam:
 
     def __post_init__(self):
         for name in ("length", "density", "area"):
-            self._require(name, 0 < getattr(self, name) < HUGE, f"a number above zero{BELOW}")
+            self._require(name, _is_number(getattr(self, name), above=0), f"a number above zero{BELOW}")
         for name in ("youngs", "shear", "polar", "torsion"):
-            self._require(name, 0 <= getattr(self, name) < HUGE, f"a number that is not negative{BELOW}")
-        self._require("moments", {*self.moments} <= {*ACROSS}, "{y: ..., z: ...}, in m^4")
+            fits = _is_number(getattr(self, name)) and getattr(self, name) >= 0
+            self._require(name, fits, f"a number that is not negative{BELOW}")
+        self._require("moments", _parted(self.moments, ACROSS), "{y: ..., z: ...}, in m^4")
         expected = f"numbers above zero{BELOW}, in m^4"
-        self._require("moments", all(0 < x < HUGE for x in self.moments.values()), expected)
-        if isinstance(self.modes, int):
-            object.__setattr__(self, "modes", {name: self.modes for name in ACROSS if ACROSS[name] in self.moments})
+        self._require("moments", all(_is_number(x, above=0) for x in self.moments.values()), expected)
+        if isinstance(self.modes, (int, np.integer)):
+            each = int(self.modes)
+            object.__setattr__(self, "modes", {name: each for name in ACROSS if ACROSS[name] in self.moments})
         expected = f"whole numbers from 0 to {MOST_MODES}, of {', '.join(FAMILIES)}"
-        counts = self.modes.values()
-        self._require("modes", {*self.modes} <= {*FAMILIES} and all(0 <= n <= MOST_MODES for n in counts), expected)
-        self._require("shapes", {*self.shapes} <= {*FAMILIES}, f"polynomials of {', '.join(FAMILIES)}")
+        self._require("modes", _parted(self.modes, FAMILIES), expected)
+        fits = (isinstance(n, (int, np.integer)) and 0 <= n <= MOST_MODES for n in self.modes.values())
+        self._require("modes", all(fits), expected)
+        self._require("shapes", _parted(self.shapes, FAMILIES), f"polynomials of {', '.join(FAMILIES)}")
+        self._require("stiffening", isinstance(self.stiffening, bool), "true or false")
         for family, shapes in self.shapes.items():
-            for shape in shapes if isinstance(shapes, Sequence) else (shapes,):
+            for shape in shapes if isinstance(shapes, (Sequence, np.ndarray)) else (shapes,):
                 self._require_clamped(family, shape)
         fix = "modes: 2 has two exact modes in each plane that has a moment; shapes are polynomials"
         if self.shapes and self.modes:
@@ -274,3 +278,12 @@ class Beam:
             damping=of_rows(cleaned(D)),
             products=tuple(self._products),
         )
+
+
+def _is_number(value: Any, above: float = -HUGE) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and bool(above < value < HUGE)
+
+
+def _parted(values: Any, names: Collection[str]) -> bool:
+    """Is it a mapping by some of these names?"""
+    return isinstance(values, Mapping) and {*values} <= {*names}

@@ -12,11 +12,13 @@ from ..description import Description, Finding, JointDescription, LinkInertia, P
 from ..loop_checks import place
 from ..physical import told
 from .beam import ACROSS, Beam
+from .modal import SAME, Modal
 from .station import Station
 
 SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which these beams do not know
 LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
 ROUNDING = 1e-9
+SAME_PLACE = 1e-3  # of the length, and rad: numbers of files have few digits
 NOTHING = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 LESS = "it is less than its own beam, which is a part of it"
 
@@ -46,6 +48,8 @@ def check_flexible(description: Description) -> Iterator[Finding]:
                 )
                 yield Finding("warning", where, message, "the inertia of the straight beam is part of that of the link")
             yield from _slender(where, joint.flexible)
+        else:
+            yield from _heavy_modes(where, joint, inertia.get(joint.parent) or NOTHING)
         yield from _large(where, joint, description)
 
 
@@ -57,6 +61,15 @@ def _along(where: str, joint: JointDescription, description: Description) -> Ite
     if not (follows and fits and leader is not None and joint.motion.nv == leader.motion.nv):
         message = f"it is a place along {station.along!r}, and does not follow it on the same link"
         yield Finding("error", where, message, "name the joint to the tip of the link, from its parent")
+        return
+    place = leader.origin @ _root(leader.flexible) @ _root(station).inverse()
+    off = np.abs(joint.origin.translation - place.translation).max() / (station.length or 1.0)
+    if max(off, np.abs(joint.origin.rotation - place.rotation).max()) > SAME_PLACE:
+        message = (
+            f"the file has it at {joint.origin.translation.round(6).tolist()}, but its place along {station.along!r} is"
+            f" {place.translation.round(6).tolist()}, with the axes of the tip"
+        )
+        yield Finding("error", where, message, "move one of them")
 
 
 def _slender(where: str, beam: Beam) -> Iterator[Finding]:
@@ -69,6 +82,24 @@ def _slender(where: str, beam: Beam) -> Iterator[Finding]:
                     " beam shear and turn, which is left out"
                 )
                 yield Finding("warning", where, message, "check its moments (m^4), or give modes of a finer model")
+
+
+def _heavy_modes(where: str, joint: JointDescription, link: LinkInertia) -> Iterator[Finding]:
+    """Of modal data: the link at rest less what its modes move, I - P m^-1 P^T, has to be some inertia again."""
+    modal = joint.flexible
+    second = np.asarray(modal.second, float)
+    turned = second[:, [1, 2, 0], [2, 0, 1]] - second[:, [2, 0, 1], [1, 2, 0]]
+    P = np.hstack([np.asarray(modal.first, float), turned])
+    whole = _spatial(link.placed((joint.origin @ _root(modal)).inverse()))
+    unit = np.repeat([1.0, 1 / (modal.length or 1.0)], 3)  # of length, so that all are masses
+    rest = (whole - P.T @ np.linalg.solve(modal.elastic.masses, P)) * np.outer(unit, unit)
+    if np.linalg.eigvalsh(rest)[0] < -SAME * np.abs(whole * np.outer(unit, unit)).max():
+        message = (
+            f"its modes move more than there is of link {joint.parent!r}, {_told(link)}: the inertia matrix may be"
+            " indefinite"
+        )
+        yield Finding("warning", where, message, "give the link the mass and inertia at rest of all that bends: modal "
+                      "data add none; or check `first`, `second` and `products`")  # fmt: skip
 
 
 def _large(where: str, joint: JointDescription, description: Description) -> Iterator[Finding]:
@@ -108,9 +139,9 @@ def less_than_beams(description: Description) -> dict[str, tuple[LinkInertia, Li
     return found
 
 
-def _root(beam: Beam) -> Placement:
-    """Of the beam, seen from its straight tip."""
-    return Placement(np.eye(3), np.array([-beam.length, 0.0, 0.0]))
+def _root(material: Beam | Modal | Station) -> Placement:
+    """Seen from its tip at rest."""
+    return Placement(np.eye(3), -np.array(list(material.elastic.tip), float))
 
 
 def _spatial(body: LinkInertia) -> np.ndarray:

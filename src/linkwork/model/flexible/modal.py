@@ -39,6 +39,8 @@ class Modal:
 
     def __post_init__(self):
         n = _size(self.shifts)
+        if not n:
+            self._fail("shifts", "there are no modes", None, "one at least, [[x, y, z], ...]")
         sizes: dict[str, tuple[int, ...]] = {
             "tip": (3,), "shifts": (n, 3), "turns": (n, 3), "first": (n, 3), "second": (n, 3, 3),
             "products": (n, n, 3, 3),
@@ -54,13 +56,13 @@ class Modal:
                 own = np.asarray(getattr(self, name), float)
             except (TypeError, ValueError):
                 own = np.zeros(0)
-            if own.shape != size or not n or not (np.abs(own) < HUGE).all():
-                shown = " x ".join(map(str, size)) if n else "one mode at least"
+            if own.shape != size or not (np.abs(own) < HUGE).all():
+                shown = " x ".join(map(str, size))
                 self._fail(name, "these numbers do not fit the modes", f"shape {own.shape}", f"finite, {shown}")
         if (np.asarray(self.frequencies, float) <= 0).any():
             self._fail("frequencies", "modes without stiffness", list(self.frequencies), "frequencies above zero")
-        C, K = np.asarray(self.products, float), self._stiffness
-        if np.abs(C - C.transpose(1, 0, 3, 2)).max() > SAME * np.abs(C).max():
+        given, C, K = np.asarray(self.products, float), self._products, np.asarray(self.stiffness, float)
+        if np.abs(given - C).max() > SAME * np.abs(C).max():
             self._fail("products", "products (j, k) and (k, j) differ", None, "that of (k, j) transposed")
         if np.linalg.eigvalsh(self._masses).min() <= 0:
             self._fail("products", "the modal masses are not positive", np.diagonal(self._masses).tolist(), "positive")
@@ -71,7 +73,8 @@ class Modal:
             fix = "give the stiffness matrix instead"
             self._fail("frequencies", "these modes are not orthogonal by mass, so frequencies do not tell their "
                        "stiffness", None, "products whose traces are zero for two modes", fix)  # fmt: skip
-        if np.linalg.eigvalsh(K).min() <= 0 or np.abs(K - K.T).max() > SAME * np.abs(K).max():
+        even = not _size(self.stiffness) or np.abs(K - K.T).max() <= SAME * np.abs(K).max()
+        if not even or np.linalg.eigvalsh(self._stiffness).min() <= 0:
             self._fail("stiffness", "modes without stiffness", K.tolist(), "a symmetric matrix, positive definite")
         if not are_ratios(self.damping, n):
             self._fail("damping", "these are not damping ratios", self.damping, f"one number, or {n}, not negative")
@@ -83,13 +86,20 @@ class Modal:
         raise ModelError(message, where=f"modal.{name}", got=got, expected=expected, fix=fix)
 
     @property
+    def _products(self) -> np.ndarray:
+        """Symmetric to the last digit."""
+        C = np.asarray(self.products, float)
+        return (C + C.transpose(1, 0, 3, 2)) / 2
+
+    @property
     def _masses(self) -> np.ndarray:
-        return np.einsum("jkcc->jk", np.asarray(self.products, float))
+        return np.einsum("jkcc->jk", self._products)
 
     @property
     def _stiffness(self) -> np.ndarray:
         if _size(self.stiffness):
-            return np.asarray(self.stiffness, float)
+            K = np.asarray(self.stiffness, float)
+            return (K + K.T) / 2
         return np.diag((2 * np.pi * np.asarray(self.frequencies, float)) ** 2 * np.diagonal(self._masses))
 
     @property
@@ -114,7 +124,7 @@ class Modal:
 
     @cached_property
     def elastic(self) -> ElasticModes:
-        n, K, C = _size(self.shifts), self._stiffness, np.asarray(self.products, float)
+        n, K, C = _size(self.shifts), self._stiffness, self._products
         D = modal_damping(self._masses, K, np.broadcast_to(np.asarray(self.damping, float), (n,)))
         return ElasticModes(
             parts=tuple(f"mode{j + 1}" for j in range(n)),

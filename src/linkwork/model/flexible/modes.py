@@ -78,9 +78,9 @@ class ElasticModes:
         """Of eta, at rates u of d."""
         return [*u, *(d[j] * u[k] + u[j] * d[k] for j, k in self.products)]
 
-    def amplitude_drifts(self, u: Scalars) -> list[Scalar]:
-        """Second rates of eta while those of d are zero."""
-        return [0] * self.size + [2 * (u[j] * u[k]) for j, k in self.products]
+    def amplitude_drifts(self, u: Scalars, x: Scalars) -> list[Scalar]:
+        """How rates of eta at constant rates x of d change while d changes at u: second rates, where x is u."""
+        return [0] * self.size + [u[j] * x[k] + x[j] * u[k] for j, k in self.products]
 
     def by_coordinates(self, values: Sequence[Any], d: Scalars) -> list[Any]:
         """What is told for each amplitude, by the coordinates: d eta_a / d d_j times its value, summed."""

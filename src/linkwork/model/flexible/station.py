@@ -32,9 +32,13 @@ class Station:
     def __post_init__(self):
         n = self.material.elastic.size
         if isinstance(self.material, Beam):
+            if any(np.asarray(each, object).size for each in (self.tip, self.shifts, self.turns)):
+                self._fail("at", "a place along a beam is told by `at` alone", None, "no tip, shifts and turns")
             if not 0 < self.at <= 1:
                 self._fail("at", "no place on the beam", self.at, "a share of the length, above 0, at most 1")
             return
+        if self.at:
+            self._fail("at", "a place along modal data is told by `tip`, `shifts` and `turns`", self.at, "no `at`")
         for name, size in (("tip", (3,)), ("shifts", (n, 3)), ("turns", (n, 3))):
             try:
                 own = np.asarray(getattr(self, name), float)
