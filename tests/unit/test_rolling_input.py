@@ -137,6 +137,15 @@ def test_what_ties_motors_is_told(old, new, tied):
         linkwork.load(read_mdh(text.replace(old, new)))
 
 
+def test_parts_of_a_base_are_suggested():
+    """Where they are among the independent ones."""
+    description = describe(linkwork.load("segway").model)
+    with pytest.raises(ModelError, match=r"expected: 3 freedoms(.|\n)*for example: base.ry, left, right"):
+        linkwork.load(replace(description, independent=("left",)))
+    with pytest.raises(ModelError, match=r"'base.rw', which does not exist(.|\n)*did you mean 'base.r[xyz]'"):
+        linkwork.load(replace(description, independent=("base.rw", "left", "right")))
+
+
 def test_brakes():
     """With its wheels locked the mobile manipulator is a Panda, and says that it stands."""
     with pytest.warns(UserWarning, match="no wheel can move along its plane"):

@@ -298,7 +298,9 @@ def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tupl
     dependent = [k for k in range(model.n_leading) if k not in independent]
     freedoms = J.shape[1] - rank
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):
-        suited = ", ".join(model.names_of(_choice(model, J, rank)))
+        within = in_loops(model)
+        choice = [k for k in _choice(model, J, rank) if model.coordinates.joint_of(k).name in within]
+        suited = ", ".join(model.coordinates.of_freedoms(choice).names)
         raise ModelError(
             "these joints cannot be the independent ones",
             where=f"robot {model.name!r}",

@@ -195,7 +195,7 @@ def _named(
         freedoms |= dict.fromkeys(base.freedoms, base)
     for name in names:
         message = f"`{table}` names joint {name!r}, which does not exist"
-        nothing = Finding("error", place(description), message, nearest(name, joints))
+        nothing = Finding("error", place(description), message, nearest(name, joints | freedoms))
         yield name, joints.get(name) or freedoms.get(name) or nothing
 
 
