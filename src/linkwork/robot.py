@@ -204,7 +204,7 @@ class Robot:
         robot. Without a ``guess`` the way in which the loops are put together at ``home`` is followed, or the result
         says that it is lost. ``guess``: positions q of all joints; if they close the loops, their way is followed, and
         if not, positions near them are looked for. ``tolerance``: of the residual, in metres and radians; 1e-12 unless
-        rounded numbers in the file keep the loops from closing so well.
+        rounded numbers in the file, or the last bits of large positions, keep the loops from closing so well.
         """
         key = None if known is None else (known,) if isinstance(known, str) else tuple(known)
         assembler = self._assemblers.get(key)
@@ -359,8 +359,9 @@ class Robot:
         *,
         commands: Any = None,
     ) -> LinearSystem:
-        """A (..., 2 nv, 2 nv) and B (..., 2 nv, len(tau)) of x' = A x + B u near states under forces tau, where x is
-        (dq, dv), positions along the tangent of their coordinates, and u the change of tau. Of a robot that takes
+        """A (..., n, n) and B (..., n, len(tau)) of x' = A x + B u near states under forces tau, where x is (dq, dv),
+        positions along the tangent of their coordinates (of what rolls, along ``position_map``, which has more columns
+        than v has entries; else n is 2 nv), and u the change of tau. Of a robot that takes
         ``commands`` (zero if not said) their changes follow in u, and their columns in B.
 
         With ``dt``: of x after a step = A x + B u, where the step is that of ``rollout`` by this ``method``, friction

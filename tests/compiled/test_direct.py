@@ -430,3 +430,14 @@ def test_the_portable_way_where_something_is_missing(monkeypatch, place, name, v
         KEEP.append(native._loaded)
     direct.obstacle.cache_clear()
     assert build_direct(program, "float64", never)
+
+
+def test_definitions_are_never_freed():
+    """Python clears modules as it ends, and frees builtins that objects still hold after that."""
+    program = random_program(5, 40, ((3,), (3,)), ((3,),))
+    key = (program.digest, "float64", host(), 0)
+    builtin = build_direct(program, "float64", np.add)
+    definition = weakref.ref(native._loaded[key].direct)
+    del native._loaded[key]
+    gc.collect()
+    assert definition() is not None and builtin.__name__ == program.name

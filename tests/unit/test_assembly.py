@@ -486,3 +486,17 @@ def test_a_whole_turn_of_a_plate_is_no_way():
     robot = linkwork.load(replace(plate, redundant=True))
     near, far = (robot.assemble([0.35, 0.35, angle, 0.3]).require() for angle in (-0.2, -0.2 + 2 * np.pi))
     np.testing.assert_allclose(far - near, [0, 0, 2 * np.pi, 0, 0, 0], atol=1e-11)
+
+
+def test_far_along_gears():
+    """A fine screw after many turns: one stride, since it bends nothing; within the last bits of such numbers."""
+    joints = tuple(
+        JointDescription(name, kind, "base" if k == 0 else "link0", f"link{k}", role=role)
+        for k, (name, kind, role) in enumerate([("motor", "revolute", "active"), ("slide", "prismatic", "passive")])
+    )
+    links = (Link("base"), *(Link(f"link{k}", inertia=inertia(np.random.default_rng(k))) for k in range(2)))
+    gear = LoopDescription(
+        "screw", "gear", ("link0", Placement()), ("link1", Placement()), ratios={"motor": 1, "slide": -6e5}
+    )
+    found = linkwork.load(Description("screw", links, joints, loops=(gear,))).assemble([3e5])
+    assert np.allclose(found.require(), [3e5, 0.5], rtol=1e-15) and found.iterations == 4

@@ -12,7 +12,7 @@ from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.structure_file import apply, read_structure, write_structure
 from linkwork.model import check, describe
-from support.evaluate import assert_close
+from support.evaluate import assert_close, evaluate
 
 CART = """
 name: cart
@@ -50,6 +50,12 @@ MISTAKES = {
     "zero radius": ((LEFT, LEFT[:-3] + "0"), ["wheel 'l'", "its radius is 0", "positive"]),
     "no radius": ((LEFT, LEFT.partition(",")[0]), ["wheel 'l'", "'radius' is missing"]),
     "radius of a glide": (("kind: glide,", "kind: glide, radius: 0.1,"), ["a glide has no radius", "kind: wheel"]),
+    "friction of a glide": (("kind: glide,", "kind: glide, friction: 0.5,"), ["glide 'glide3'", "slips all ways"]),
+    "on the ground": (("kind: floating", "kind: fixed"), ["glide 'glide3'", "sides are on the ground", "against each"]),
+    "gears that lock": (
+        ("offset: 0.25}", "offset: 0.25}\n  - {joints: {left: 1, right: 1}}\n  - {joints: {left: 1, right: -1}}"),
+        ["the wheels hold each other fast", "gear 'both'", "gear 'gear5'", "gears that let them turn"],
+    ),
     "negative friction": (("friction: 0.8", "friction: -1"), ["wheel 'l'", "friction is -1"]),
     "unknown kind": (("kind: glide", "kind: skid"), ["kind of rolling", "'skid'", "glide"]),
     "unknown link": (("link: left_wheel}, radius", "link: left_weel}, radius"), ["'left_weel'", "left_wheel"]),
@@ -129,6 +135,46 @@ def test_what_ties_motors_is_told(old, new, tied):
     assert old in text
     with pytest.raises(ModelError, match=f"depend on each other(.|\n)*2 freedoms; .* rank 1, tied by {tied}"):
         linkwork.load(read_mdh(text.replace(old, new)))
+
+
+def test_parts_of_a_base_are_suggested():
+    """Where they are among the independent ones."""
+    description = describe(linkwork.load("segway").model)
+    with pytest.raises(ModelError, match=r"expected: 3 freedoms(.|\n)*for example: base.ry, left, right"):
+        linkwork.load(replace(description, independent=("left",)))
+    with pytest.raises(ModelError, match=r"'base.rw', which does not exist(.|\n)*did you mean 'base.r[xyz]'"):
+        linkwork.load(replace(description, independent=("base.rw", "left", "right")))
+
+
+def test_brakes():
+    """With its wheels locked the mobile manipulator is a Panda, and says that it stands."""
+    with pytest.warns(UserWarning, match="no wheel can move along its plane"):
+        braked = linkwork.load("mobile-manipulator", lock={"left": 0, "right": 0}).model
+    q, v, tau = np.random.default_rng(0).normal(size=(3, 7))
+    found = evaluate(braked, "forward_dynamics", np.append(braked.home[:7], q), v, tau)
+    assert_close(found, evaluate(linkwork.load("panda").model, "forward_dynamics", q, v, tau))
+
+
+@pytest.mark.parametrize("fine", [1.0, 1e6, 1e-6])
+def test_gears_of_any_ratio(fine):
+    """A fine screw beside a wheel: ranks are told by the ratios within each gear."""
+    gear = f"\n  - {{joints: {{motor: {fine}, screw: {-fine}}}}}\n"
+    nut = "  - {name: screw, link: nut, parent: body, sigma: 1}\nlinks:\n  - {link: nut, M: 1}\n"
+    robot = cart(("offset: 0.25}\n", "offset: 0.25}" + gear), ("links:\n", nut))
+    assert robot.nv == 2
+
+
+def test_motors_of_what_cannot_move():
+    """They have nothing to do, and all that they do cancels out."""
+    robot = linkwork.load(read_mdh("""
+name: locked
+joints: [{name: a}, {name: b, d: 0.3}]
+links: [{link: link1, M: 1, central: [1, 1, 1]}, {link: link2, M: 1, central: [1, 1, 1]}]
+gears: [{joints: {a: 1, b: 2}}, {joints: {a: 1, b: -2}}]
+actuation: redundant
+"""))  # fmt: skip
+    assert_close(robot.inverse_dynamics(robot.home, [], []), [0, 0])
+    assert_close(robot.torque_projector(robot.home), np.eye(2))
 
 
 def test_a_wobbling_wheel_is_told():

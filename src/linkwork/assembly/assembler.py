@@ -14,6 +14,7 @@ from ..constraints import LoopEquations, determines
 from ..constraints.closing import search
 from ..constraints.equations import in_loops
 from ..constraints.legs import LegSolver
+from ..constraints.rows import closing_jacobian
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Coordinates, Model
@@ -25,6 +26,8 @@ TAKEN, TRUE, FALSE = np.int64(NEWTON), np.True_, np.False_
 OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
 SINGULAR = 1e-5  # of the conditioning
 SLACK = 10  # times the residual that is left at home
+BITS = 8  # of rounding
+SAME = 1e-12  # of the largest entry: a Jacobian that has changed by less has not
 SHORTEST = 1e-6  # of the longest stride: shorter ones are not tried
 TURN = 0.5  # of the Jacobian, relative: from one on it may have been singular in between
 
@@ -116,6 +119,13 @@ class Assembler:
         return max(1e-12, SLACK * float(np.linalg.norm(LoopEquations.closing(model, model.home).residual)))
 
     @cached_property
+    def _rounding(self) -> float:
+        """What the last bits of positions do to the residual, by the size of these: turned a long way, they are large
+        numbers."""
+        slopes = LoopEquations.closing(self.model, self.model.home).J
+        return BITS * float(np.finfo(float).eps * np.abs(slopes).max(initial=1.0))
+
+    @cached_property
     def given(self) -> Coordinates:
         """Of the joints whose positions are known. One that is known in part keeps that part of the guess."""
         return self.model.coordinates.whole(self.known)
@@ -136,26 +146,46 @@ class Assembler:
         joints = zip(self.given.joints, self.given.position_ranges, strict=True)
         return [k for joint, own in joints if joint.name not in within for k in own]
 
+    @cached_property
+    def _bending(self) -> list[int]:
+        """Entries of a way of the known joints that change the Jacobian, themselves or by unknown ones that they move:
+        not those of wheels and gears, which may turn a long way at once."""
+        model, n = self.model, self.model.n_leading
+        somewhere = model.moved(model.home, np.random.default_rng(0).normal(size=n).tolist())
+        J = closing_jacobian(model, np.array(somewhere))
+        ahead = [closing_jacobian(model, np.array(model.moved(somewhere, unit))) for unit in np.eye(n).tolist()]
+        some = SAME * np.abs(J).max(initial=0.0)
+        bends, held = {k for k, other in enumerate(ahead) if np.abs(other - J).max() > some}, np.abs(J) > some
+        found = []
+        for entry, k in enumerate(k for joint in self.given.joints for k in model.joint_freedoms(joint.name)):
+            moved = {k}
+            while more := {*np.flatnonzero(held[held[:, [*moved]].any(axis=1)].any(axis=0))} - moved - {*self.known}:
+                moved |= more
+            found += [entry] if moved & bends else []
+        return found
+
     def __call__(
         self, known: Any, guess: Any = None, tolerance: float | None = None, iterations: int = 100
     ) -> Assembly:
         model, places = self.model, self.places
-        tolerance = self.tolerance if tolerance is None else tolerance
-        if (one := self._one(known, guess, tolerance)) is not None:
+        limit = self.tolerance if tolerance is None else tolerance
+        if (one := self._one(known, guess, limit)) is not None:
             return one
         target = self._positions(known)
         start = np.array(model.home) if guess is None else self._guess(guess, target.shape[:-1])
         batch = np.broadcast_shapes(target.shape[:-1], start.shape[:-1])
         q = np.array(np.broadcast_to(start, (*batch, model.nq))).reshape(-1, model.nq)
         goal = np.array(np.broadcast_to(target, (*batch, len(places)))).reshape(len(q), len(places))
+        if tolerance is None:
+            limit += self._rounding * float(np.abs(goal).max(initial=0.0))
         with np.errstate(all="ignore"):
             if self.legs is None:
                 begun = guess is None or self._told(q)[0] <= OPEN
-                q, (residual, wrong, conditioning), steps, lost = self._follow(q, goal, begun, tolerance, iterations)
+                q, (residual, wrong, conditioning), steps, lost = self._follow(q, goal, begun, limit, iterations)
             else:
                 q[:, places] = goal
-                q, (residual, wrong, conditioning), steps, lost = self._solve(q, tolerance, iterations)
-        closed = (residual <= tolerance) & (wrong == 0)
+                q, (residual, wrong, conditioning), steps, lost = self._solve(q, limit, iterations)
+        closed = (residual <= limit) & (wrong == 0)
         singular = closed & ~(conditioning >= SINGULAR)
         lost = lost & closed & ~singular
         solved = closed & ~singular & ~lost
@@ -256,6 +286,8 @@ class Assembler:
         if not all(joint.kind.straight for joint in self.given.joints):
             end = self.given.integrate(begin, way)  # the same place by other numbers: whole turns, a quaternion's sign
         size = np.abs(way).max(axis=-1, initial=0.0)
+        if (size > STRIDE).any():
+            size = np.abs(way[:, self._bending]).max(axis=-1, initial=0.0)
         if np.all(begun) and (size <= STRIDE).all():  # most often one stride does for all
             near, told, _, good = self._strode(q, end, tolerance)
             if good.all():

@@ -111,7 +111,7 @@ class ClosedLoops:
         """tau with B^T tau = forces; of several the one with the least sum of weight * tau^2."""
         scale = [1 / math.sqrt(weight) for weight in weights]
         columns = zip(*([s * x for x in row] for s, row in zip(scale, B, strict=True)), strict=True)
-        short = Orthogonal([list(column) for column in columns]).shortest(forces)
+        short = Orthogonal([list(column) for column in columns], len(B)).shortest(forces)
         return [s * x for s, x in zip(scale, short, strict=True)]
 
     def weights(self, freedoms: Sequence[int]) -> list[float]:
@@ -130,8 +130,9 @@ class ClosedLoops:
 
     def null_torques(self) -> list[list[Scalar]]:
         """Projector onto those ``tau`` of the forced joints that cancel each other."""
-        columns = zip(*(self.G[k] for k in self.model.mobility.forced), strict=True)
-        return Orthogonal([list(column) for column in columns]).projector()
+        forced = self.model.mobility.forced
+        columns = zip(*(self.G[k] for k in forced), strict=True)
+        return Orthogonal([list(column) for column in columns], len(forced)).projector()
 
     def of_motors(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Forces of the independent coordinates that ``tau`` of the forced joints makes."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..model import Description, Finding, Model
 from ..model.loop_checks import place
 from .equations import LoopEquations
-from .mobility import with_mobility
+from .mobility import stand_still, with_mobility
 
 EXACT = 1e-10  # metres and radians: loops that are open by more at best do not fit
 MOVED = 1e-3  # metres and radians: an independent joint farther from its home position is told
@@ -34,6 +34,9 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are taken as closed"
         yield Finding("warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708")
+    if stand_still(closed):
+        message = "no wheel can move along its plane: they hold each other fast, or are locked"
+        yield Finding("warning", place(description), message, "if no brakes are meant, check axles, joints and gears")
     turned = "not where the file puts it: there the loops do not close"
     step = closed.coordinates.difference(np.array(given.home), np.array(closed.home))
     for joint, v, at in zip(

@@ -132,16 +132,14 @@ def _require_upright(model: Model) -> None:
 
 def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held: np.ndarray) -> None:
     """Wheels must leave each other a motion, and their equations must be as many beside home as there."""
-    wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
     free = np.linalg.svd(J)[2][rank:]
-    points = tuple(Loop(loop.name, POINT, loop.first, loop.second) for loop in wheels)
-    centres = leading_jacobian(replace(model, loops=points), q)
-    if not np.abs(centres @ free.T).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0):
+    stalled = [k for k in _motors(model) if not np.abs(free[:, k]).max(initial=0.0) > NOTHING]
+    if (stalled or not len(free)) and stand_still(model):
         raise ModelError(
             "the wheels hold each other fast: nothing that they allow moves one of them",
             where=f"robot {model.name!r}",
-            got=f"{len(free)} freedoms, with {', '.join(map(_called, wheels))}",
-            expected="axles that are parallel, or meet above one point of the plane",
+            got=f"{len(free)} freedoms, with {', '.join(_called(loop) for loop in model.loops if not loop.kind.cut)}",
+            expected="axles that are parallel, or meet above one point of the plane, and gears that let them turn",
             fix="turn a wheel's frame or let it steer; or let it slip across (kind: omni) or glide (kind: glide)",
         )
     ways = np.random.default_rng(0).normal(size=(3, model.n_leading))
@@ -164,6 +162,15 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
             got=f"{model.n_leading - rank} freedoms there, {model.n_leading - general} beside it",
             fix="choose another home position; or tie what steers together by gears, or let a wheel slip (kind: omni)",
         )
+
+
+def stand_still(model: Model) -> bool:
+    """Whether nothing that the loops allow at home moves a wheel along its plane."""
+    wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
+    points = tuple(Loop(loop.name, POINT, loop.first, loop.second) for loop in wheels)
+    J, centres = (leading_jacobian(each, np.array(model.home)) for each in (model, replace(model, loops=points)))
+    moved = centres @ np.linalg.svd(J)[2][_rank(J) :].T
+    return bool(wheels) and not np.abs(moved).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
 
 
 def _motors(model: Model) -> tuple[int, ...]:
@@ -291,7 +298,9 @@ def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tupl
     dependent = [k for k in range(model.n_leading) if k not in independent]
     freedoms = J.shape[1] - rank
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):
-        suited = ", ".join(model.names_of(_choice(model, J, rank)))
+        within = in_loops(model)
+        choice = [k for k in _choice(model, J, rank) if model.coordinates.joint_of(k).name in within]
+        suited = ", ".join(model.coordinates.of_freedoms(choice).names)
         raise ModelError(
             "these joints cannot be the independent ones",
             where=f"robot {model.name!r}",

@@ -81,10 +81,12 @@ def _apart(J: np.ndarray, rows: tuple[int, ...]) -> float:
 
 
 def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """Rates of the residual per velocity of each leading joint, at the user's q."""
-    return numbers(LoopEquations.at(model, q.tolist()).J, model.n_leading)
+    """Rates of the residual per velocity of each leading joint, at the user's q; of gears per largest ratio, so that a
+    fine screw counts no more than a wheel where ranks are told."""
+    sizes = [max((abs(x) for _, x in loop.kind.ratios), default=1.0) for loop in model.loops for _ in loop.kind.rows]
+    return numbers(LoopEquations.at(model, q.tolist()).J, model.n_leading) / np.array(sizes)[:, None]
 
 
 def closing_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     """The rows of it that hold positions."""
-    return numbers(LoopEquations.closing(model, q.tolist()).J, model.n_leading)
+    return leading_jacobian(model, q)[list(holding_positions(model))]

@@ -35,7 +35,7 @@ centre; of a blade and a glide, which have no radius, it is the point that touch
 
 `friction` is the coefficient beyond which it would slip; without it nothing is said of that.
 
-Gears. Joints are named, or entries of joints with several freedoms (slide.z); those whose positions are plain numbers.
+Gears. Joints are named, or entries of joints with several freedoms (slide.shift): those whose positions are numbers.
 
 Names of loops default to loop1, loop2, ..., of the others to wheel1, gear2, ..., all in one count. The role of a joint
 (active, passive or elastic) and the weight of its force under redundant actuation stand in `drives`. The laws and their

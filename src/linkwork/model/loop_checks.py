@@ -73,6 +73,7 @@ def _one_axis(motor: JointDescription, spring: JointDescription) -> bool:
 
 def _loops(description: Description) -> Iterator[Finding]:
     links = {link.name: None for link in description.links}
+    root = next((name for name in links if name not in {joint.child for joint in description.joints}), None)
     for name, count in Counter(loop.name for loop in description.loops).items():
         if count > 1:
             where = place(description, "loop", name)
@@ -91,8 +92,9 @@ def _loops(description: Description) -> Iterator[Finding]:
                 yield Finding("error", where, message, nearest(link, links))
             if not _is_finite(placement):
                 yield Finding("error", where, f"the placement of its {side} side is not finite", "write finite numbers")
-        if loop.first[0] == loop.second[0] and loop.kind != Gear.name:
-            message = f"both of its sides are on link {loop.first[0]!r}"
+        on_ground = not (loop.first[0] or description.floating) and loop.second[0] == root
+        if (loop.first[0] == loop.second[0] or on_ground) and loop.kind != Gear.name:
+            message = f"both of its sides are on {'the ground' if on_ground else f'link {loop.first[0]!r}'}"
             yield Finding("error", where, message, "join two links that move against each other")
 
 
@@ -103,6 +105,9 @@ def _contact(description: Description, loop: LoopDescription, where: str) -> Ite
         yield Finding("error", where, f"a {loop.kind} has no radius", "place its frame where it touches")
     if not loop.friction >= 0:
         yield Finding("error", where, f"its friction is {loop.friction:g}", "write a coefficient of zero or more")
+    elif loop.kind == "glide" and loop.friction < float("inf"):
+        message = f"its friction is {loop.friction:g}, but a glide slips all ways without any"
+        yield Finding("error", where, message, "remove it; for what drags there, put a law in `forces`")
     carrier = next((joint for joint in description.joints if joint.child == loop.second[0]), None)
     if loop.kind in ROUND and carrier is not None and carrier.motion.axial and carrier.motion.turning == (True,):
         axis, axle = carrier.axis / np.linalg.norm(carrier.axis), loop.second[1].rotation[:, 2]
@@ -190,7 +195,7 @@ def _named(
         freedoms |= dict.fromkeys(base.freedoms, base)
     for name in names:
         message = f"`{table}` names joint {name!r}, which does not exist"
-        nothing = Finding("error", place(description), message, nearest(name, joints))
+        nothing = Finding("error", place(description), message, nearest(name, joints | freedoms))
         yield name, joints.get(name) or freedoms.get(name) or nothing
 
 

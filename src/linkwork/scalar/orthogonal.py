@@ -27,8 +27,10 @@ class Orthogonal:
       (4)  A^T x = c, shortest x:                R^T y = c,   x = sum of Q_k y_k / d_k
     """
 
-    def __init__(self, columns: Sequence[Sequence[Scalar]]):
+    def __init__(self, columns: Sequence[Sequence[Scalar]], rows: int = 0):
+        """``rows``: of A, where it may have no columns to tell."""
         n = len(columns)
+        self.rows = len(columns[0]) if columns else rows
         entries = [sum(not is_zero(x) for x in column) for column in columns]
         self.order = sorted(range(n), key=lambda k: entries[k])  # of the columns of Q among those of A
         self.Q: list[Column] = [list(columns[k]) for k in self.order]
@@ -78,15 +80,14 @@ class Orthogonal:
         for k in range(len(y)):
             for j in range(k):
                 y[k] = y[k] - self.R[j][k] * y[j]
-        x: list[Scalar] = [0] * len(self.Q[0]) if self.Q else []
+        x: list[Scalar] = [0] * self.rows
         for q, inverse, value in zip(self.Q, self.inverse, y, strict=True):
             x = less(x, -(value * inverse), q)                                          # (4)
         return x
 
     def projector(self) -> list[list[Scalar]]:
         """1 - Q Q^T: what of a vector is orthogonal to all columns."""
-        size = len(self.Q[0]) if self.Q else 0
-        rows: list[list[Scalar]] = [[1 if i == j else 0 for j in range(size)] for i in range(size)]
+        rows: list[list[Scalar]] = [[1 if i == j else 0 for j in range(self.rows)] for i in range(self.rows)]
         for q, inverse in zip(self.Q, self.inverse, strict=True):
             rows = [less(row, entry * inverse, q) for row, entry in zip(rows, q, strict=True)]
         return rows

@@ -249,7 +249,9 @@ def define(engine: Any, program: Program, dtype: str) -> Definition | None:
     context[:] = _addresses(dtype)
     kind = f"{signature(program.inputs, program.outputs)}, compiled by linkwork for {dtype}."
     document = f"{program.name}(*arguments, **options)\n--\n\n{kind}"  # Python takes the signature from the first line
-    return Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
+    definition = Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))  # for good: as Python ends, builtins may go after all else
+    return definition
 
 
 def make_builtin(definition: Definition, otherwise: Callable[..., Any]) -> Callable[..., Any]:
