@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..program import Program, interpret
@@ -90,7 +91,7 @@ def _advice(setup: Setup, method: str, dt: float) -> str:
     return f"method={found[0]!r}" + (f" with dt = {dt / found[1]:g}" if found[1] > 1 else "")
 
 
-def _modes(setup: Setup, program: Program, x: np.ndarray, dt: float) -> np.ndarray:
+def _modes(setup: Setup, program: Program, x: np.ndarray, dt: float) -> NDArray[np.complex128]:
     """Eigenvalues of the slopes of a program's results by x; none where slopes are no numbers."""
     plant = setup.plant
     held = [setup.inputs.held[name][0, 0].reshape(shape) for name, shape in plant.held.items()]
@@ -98,4 +99,5 @@ def _modes(setup: Setup, program: Program, x: np.ndarray, dt: float) -> np.ndarr
     here = [*plant.parts(x).values(), np.array(0.0), np.array(dt), *held, *constants]
     results = interpret(plant.along(program), [*here, *plant.parts(np.eye(len(x))).values()])
     slopes = np.concatenate([part.reshape(len(x), -1) for part in results], axis=1).T
-    return np.linalg.eigvals(slopes) if np.isfinite(slopes).all() else np.zeros(0)
+    found = np.linalg.eigvals(slopes) if np.isfinite(slopes).all() else np.zeros(0)
+    return found.astype(np.complex128)
