@@ -18,6 +18,7 @@ GROUND = (120, 128, 138)
 SAME = 1e-9  # m: closer points are the same
 STILL = np.eye(3)
 WIDTH = 0.25  # of a wheel, by its radius
+ROTOR = 0.24  # radius of a rotor, by the size of the robot
 
 
 def reach(model: Model, q: Any) -> float:
@@ -36,7 +37,8 @@ def primitives(model: Model, q: Any) -> list[Shape]:
     their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
     freedoms, wheels as they are, cut joints of loops and other contacts as spheres, rotors as discs on arms, thrusters
     as nozzles. At ``q`` joints that slide are about half-way out."""
-    points, radii = _attachments(model, q), _radii(model, reach(model, q))
+    size = reach(model, q)
+    points, radii = _attachments(model, q), _radii(model, size)
     shapes = []
     for i, own in enumerate(points):
         if not (i and _virtual(model, i)) and (parts := _link(model, i, q, own, radii[i])):
@@ -54,7 +56,7 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for frame, law in _driving(model):
-        solid, placed = _propeller(radii[frame.body]), matrix(frame.pose)
+        solid, placed = _propeller(ROTOR * size, radii[frame.body]), matrix(frame.pose)
         if isinstance(law, Thruster):
             solid = _nozzle(np.array(law.axis), radii[frame.body])
         shapes.append(Shape(frame.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["active"]))
@@ -76,8 +78,8 @@ def _driving(model: Model) -> list[tuple[Frame, Rotor | Thruster]]:
     return [(frame, law) for frame, law in model.forces if isinstance(law, (Rotor, Thruster))]
 
 
-def _propeller(r: float) -> Mesh:
-    return joined([cylinder(7 * r, 0.3 * r).moved(STILL, np.array([0, 0, r])), cylinder(r, 2.5 * r)])
+def _propeller(radius: float, r: float) -> Mesh:
+    return joined([cylinder(radius, 0.3 * r).moved(STILL, np.array([0, 0, r])), cylinder(r, 2.5 * r)])
 
 
 def _nozzle(axis: np.ndarray, r: float) -> Mesh:
