@@ -46,9 +46,31 @@ ALLOWED = {
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
-    "report": {"about", "constraints", "control", "files", "formulations", "linkwork", "model", "page", "parameters"}
+    "report": {
+        "about",
+        "constraints",
+        "control",
+        "files",
+        "forces",
+        "formulations",
+        "linkwork",
+        "model",
+        "page",
+        "parameters",
+    }
     | {"robot", "spatial", "view"},  # and the version
-    "view": {"assembly", "constraints", "formulations", "function", "io", "model", "robot", "spatial", "timing"},
+    "view": {
+        "assembly",
+        "constraints",
+        "forces",
+        "formulations",
+        "function",
+        "io",
+        "model",
+        "robot",
+        "spatial",
+        "timing",
+    },
     "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},

@@ -9,10 +9,10 @@ import pytest
 import linkwork
 from linkwork import about, io
 from linkwork.control import Equations
-from linkwork.errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
+from linkwork.errors import DivergedError, LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.forces import Buoyancy, Plate, Rotor, Thruster, Tyre
 from linkwork.io.mdh import read_mdh
-from linkwork.model import Description, Link, LinkInertia, describe
+from linkwork.model import Description, Link, LinkInertia, Placement, describe
 from linkwork.spatial import Force, Vector
 
 ROTORS = ("front_left", "back_left", "back_right", "front_right")
@@ -40,6 +40,10 @@ class Gimbal:
         return Force(Vector(force * lean, 0, force))
 
 
+class Listed(Gimbal):
+    commands = ("force", "lean")  # pyright: ignore[reportAssignmentType]
+
+
 def test_names_and_order(quadrotor):
     assert quadrotor.command_names == ROTORS
     assert quadrotor.forward_dynamics.signature == "q(7), v(6), tau(6), commands(4) -> a(6)"
@@ -60,10 +64,17 @@ def test_dicts_batches_and_none(quadrotor, state):
     assert np.array_equal(named["base"], a)
     rows = quadrotor.forward_dynamics(q, v, tau, np.stack([u, 0 * u]))
     assert np.array_equal(rows, [a, quadrotor.forward_dynamics(q, v, tau)])
+    few, only = {"back_left": 3.0}, np.array([0, 3.0, 0, 0])  # what is left out is zero
+    some = quadrotor.forward_dynamics(q, v, tau, only)
+    assert np.array_equal(quadrotor.forward_dynamics(q, v, tau, few)["base"], some)
+    assert np.array_equal(
+        quadrotor.linearise(q, v, tau, commands=few).A, quadrotor.linearise(q, v, tau, commands=only).A
+    )
     pushed = quadrotor.forward_dynamics(q, v, tau, u, wrenches={"body": np.eye(6)[2]})
     assert np.allclose(quadrotor.forward_dynamics(q, v, np.eye(6)[2], u), pushed)
     own = Equations(quadrotor)
     assert np.allclose(own.inverse_dynamics(q, v, a, commands=u), 0, atol=1e-13)
+    assert np.allclose(own.inverse_dynamics(q, v, some, commands=few), 0, atol=1e-13)
     assert np.allclose(
         own.bias(q, v, commands=u) - own.bias(q, v), quadrotor.inverse_dynamics.derivative("commands")(q, v, a) @ u
     )
@@ -80,7 +91,8 @@ def test_every_way_to_give_them_over_time(quadrotor, state):
     assert np.array_equal(once.commands, np.tile(u, (4, 1))) and not once.notes
     assert once.entries["commands"] == ROTORS and once.units["commands"] == ("N",) * 4
     own = [roll(commands=np.tile(u, (3, 1))), roll(commands=dict(zip(ROTORS, u, strict=True)))]
-    own += [roll(commands=lambda t: u + 0 * t), roll(torque=lambda t, q, v, r: {"commands": u})]
+    own += [roll(commands=lambda t: u + 0 * t), roll(commands=lambda t: dict(zip(ROTORS, u + 0 * t, strict=True)))]
+    own += [roll(torque=lambda t, q, v, r: {"commands": u})]
     own += [roll(torque=lambda t, q, v, r: {"commands": {name: x for name, x in zip(ROTORS, u - 1, strict=True)}},
                  commands=np.ones(4))]  # fmt: skip
     for other in own:
@@ -149,22 +161,43 @@ def test_mistakes(quadrotor, state):
     link = Link("a", LinkInertia(1, np.zeros(3), np.eye(3)))
     with pytest.raises(ModelError, match="two force laws"):
         linkwork.load(Description("a", (link,), (), floating=True, forces=(("a", Thruster()), ("a", Rotor()))))
+    for law, words in (
+        (Thruster, r"no force law[^$]*Thruster\(\.\.\.\)"),
+        (3, "no force law"),
+        (Listed(), "no commands of a law"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            quadrotor.with_forces({"body": law})
+    with pytest.raises(ModelError, match="not a force"):
+        _ = quadrotor.with_forces({"body": lambda pose, velocity: velocity}).bias
+    forces = ("a", Gimbal()), ("a.lean", Thruster())
+    with pytest.raises(ModelError, match=r"two commands are called the same\n  got: a.lean"):
+        linkwork.load(
+            Description("a", (link,), (), floating=True, frames={"a.lean": ("a", Placement())}, forces=forces)
+        )
     with pytest.raises(ShapeError, match=r"\(\.\.\., 4\)"):
         quadrotor.forward_dynamics(q, v, tau, u[:3])
-    with pytest.raises(ShapeError, match="commands are missing"):
-        quadrotor.forward_dynamics(q, v, tau, {"front_left": 1.0})
     with pytest.raises(UnknownNameError, match="there is no command 'front'"):
         quadrotor.rollout(q, v, steps=2, commands={"front": 1.0})
     with pytest.raises(ShapeError, match="commands"):
         quadrotor.rollout(q, v, steps=2, commands=np.zeros((3, 4)))
-    with pytest.raises(ShapeError, match=r"commands: wrong shape\n  got: \(3,\)"):
-        quadrotor.rollout(q, v, steps=2, commands=lambda t: [t, t, t])
+    for value, words in (([1, 2, 3], r"got: shape \(3,\)"), ({"front": 1}, "no command 'front'"),
+                         ([[1], 2, 3, 4], "is not a number"), ([np.nan, 2, 3, 4], "is not finite")):  # fmt: skip
+        with pytest.raises(LinkworkError, match=words):
+            quadrotor.rollout(q, v, steps=2, commands=lambda t, value=value: value)
+    with pytest.raises(LinkworkError, match="a force is not finite"):
+        quadrotor.rollout(q, v, steps=2, wrenches={"body": lambda t: [np.nan] * 6})
+    with pytest.raises(DivergedError):
+        quadrotor.rollout(q, v, steps=2, method="semi-implicit-euler", commands=lambda t: [1 / t] * 4)
+    with pytest.raises(ShapeError, match="expected: 6 forces, with those on what no motor drives"):
+        quadrotor.rollout(q, v, lambda t, q, v, r: [1, 2], steps=2)
     with pytest.raises(LinkworkError, match="takes no commands"):
         linkwork.load("puma560").rollout(np.zeros(6), np.zeros(6), steps=2, commands=np.zeros(4))
     with pytest.raises(UnsupportedError, match="no commands to write"):
         _ = linkwork.load("planar2r").stepper(2).commands
     for result, words in (({"thrust": u}, "no result of a controller 'thrust'"),
                           ({"commands": u[:2]}, "commands do not fit the robot"),
+                          ({"commands": [[1], [1, 2], 3, 4]}, "a command is not a number"),
                           ({"commands": {"front": 1}}, "no command 'front'"),
                           ({"commands": [1, 1, 1, np.nan]}, "a command is not finite")):  # fmt: skip
         with pytest.raises(LinkworkError, match=words):

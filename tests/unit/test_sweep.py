@@ -224,6 +224,27 @@ def test_chunks_do_not_matter(study, write, monkeypatch):
         np.testing.assert_array_equal(column, whole[name])
 
 
+def test_commands(write):
+    """Each row flies with its own."""
+    path = write(
+        """
+        seed: 1
+        samples: 3
+        robot: quadrotor
+        simulation: {dt: 0.01, duration: 0.1}
+        commands: {front_left: {uniform: [2, 3]}, back_right: 2.5}
+        outputs: [final.v]
+        """
+    )
+    columns, robot = compute(read_study(path), 0, 3), linkwork.load("quadrotor")
+    thrusts = np.zeros((3, 4))
+    thrusts[:, 0], thrusts[:, 2] = columns["commands.front_left"], 2.5
+    start = np.tile(robot.coordinates.neutral(), (3, 1))
+    run = robot.rollout(start, np.zeros(6), dt=0.01, steps=10, method="semi-implicit-euler", commands=thrusts)
+    assert len(set(thrusts[:, 0])) == 3
+    assert np.array_equal(columns["final.v.base.z"], run.v[:, -1, 2])
+
+
 @pytest.mark.parametrize(("start", "stop"), [(-1, 2), (0, 0), (28, 31), (2, 1)])
 def test_rows_that_are_not_there(study, start, stop):
     with pytest.raises(ShapeError, match="cases end at 30"):
@@ -343,6 +364,7 @@ def test_diverged_rows_say_when(write):
         ("frame: tip, ", "", "key 'frame' is missing"),
         ("outputs: [final.q,", "outputs: [last.q,", "no output 'last.q'"),
         ("outputs: [final.q, peak.tau, rms.error, final.energy, mean.v]", "outputs: []", "nothing is to be kept"),
+        ("chunk: 4", "chunk: 4\ncommands: 1", "takes no commands"),
         ("chunk: 4", "chunk: 0", "out of range"),
         ("chunk: 4", "chunk: 4\nchunk: 5", "given twice"),
     ],

@@ -168,6 +168,20 @@ def test_joints_of_every_kind_are_drawn_along_their_axes():
         np.testing.assert_allclose(np.ptp(own, axis=0), sides, rtol=1e-9)
 
 
+def test_rotors_and_thrusters_are_drawn_where_they_push():
+    """Discs across z of their frames; nozzles that widen against their force."""
+    for name, thin in (("quadrotor", 2), ("space-arm", None)):
+        model = linkwork.load(name).model
+        shapes = {shape.name: shape.mesh.vertices for shape in primitives(model, model.coordinates.neutral())}
+        for frame, law in model.forces:
+            own = shapes[frame.name] - [*map(float, frame.pose.origin)]
+            size = np.ptp(own, axis=0)
+            if thin is not None:
+                assert size[thin] < 0.2 * size.max() and np.abs(own.mean(axis=0)[:2]).max() < 1e-9
+            else:
+                assert (own @ np.array(law.axis)).max() < 1e-12 < size.min()
+
+
 def test_links_reach_from_joint_to_joint():
     robot = linkwork.load("planar2r")
     shapes = {shape.name: shape for shape in primitives(robot.model, [0.0, 0.0])}

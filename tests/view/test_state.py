@@ -52,6 +52,20 @@ def test_a_wrench_in_world_axes_acts_through_the_jacobian():
     assert True in taking and False in taking
 
 
+def test_commands_of_a_motion_act_while_it_is_shown():
+    """What hovers needs nothing else; commands between two moments are between theirs."""
+    robot = linkwork.load("quadrotor")
+    state, names = State(robot), {"q": robot.coordinates.positions.names, "commands": robot.command_names}
+    assert state.torques()["base.z"] == pytest.approx(1.1 * 9.81)
+    arrays = {"t": np.array([0.0, 1]), "q": np.tile(robot.coordinates.neutral(), (2, 1))}
+    arrays["commands"] = np.array([[2.0] * 4, [3.0] * 4])
+    (motion,) = motions(robot, Trajectory(arrays, names, robot=robot.name, method="made", dt=1.0), "run")
+    state.follow(*motion.at(0.25))
+    assert state.torques()["base.z"] == pytest.approx(1.1 * 9.81 - 4 * 2.25)
+    state.commands = np.full(4, 1.1 * 9.81 / 4)
+    assert max(map(abs, state.torques().values())) < 1e-12
+
+
 def test_cost_is_that_of_the_method_chosen(panda):
     state = State(panda)
     assert state.cost.method == panda.inverse_dynamics.label.method

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ShapeError, UnsupportedError
 from ..formulations import Problem, methods, sizes
-from ..model import Model
+from ..model import Model, command_vector
 from ..pipeline import choose
 from ..scalar import Scalar
 
@@ -85,7 +85,7 @@ class Equations:
             self._problems[quantity, frame] = Problem(self.model, quantity, method, frame)
         problem = self._problems[quantity, frame]
         if "commands" in problem.inputs:
-            inputs = (*inputs, [0] * self.model.commands.size if commands is None else commands)
+            inputs = (*inputs, command_vector(self.model.commands, {} if commands is None else commands, "equations"))
         given = [self._vector(name, value) for name, value in zip(problem.inputs, inputs, strict=True)]
         results = [np.array(value) for value in problem.evaluate(*given).values()]
         return tuple(results) if len(results) > 1 else results[0]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from ..model import Model
+from ..model import Model, command_vector
 from ..model.coordinates import real_numbers
 from ..program.graph import Node
 from ..scalar import Scalar
@@ -136,8 +136,8 @@ class Law:
                     raise UnknownNameError("result of a controller", name, RESULT, where=self._where)
             tau = self._torques(acting["tau"]) if "tau" in acting else [0] * len(self.model.mobility.forced)
             self.commanding = "commands" in acting
-            commands = self._commands(acting["commands"] if self.commanding else {})
-            return tau, commands, self._rates(rates)
+            commands = command_vector(self.model.commands, acting.get("commands", {}), self._where)
+            return tau, self._entries("a command", commands), self._rates(rates)
 
         if not any(isinstance(x, Node) for x in (t, *q, *v)):
             return run()
@@ -212,9 +212,9 @@ class Law:
         """The entries of tau, zeros filled in where only the motors' are given."""
         mobility, names = self.model.mobility, self.model.names_of(self.model.mobility.motors)
         forced, motors = len(mobility.forced), len(mobility.motors)
-        expected = f"{motors} forces, one per motor: {', '.join(names)}"
-        if forced != motors:
-            expected += f"; or {forced}, with what no motor drives"
+        forms = [f"{motors} forces, one per motor: {', '.join(names)}"] * bool(motors)
+        forms += [f"{forced} forces, with those on what no motor drives"] * (forced != motors)
+        expected = "; or ".join(forms) or "no forces, since nothing moves"
         try:
             array = np.array(tau)
         except ValueError as error:
@@ -230,29 +230,19 @@ class Law:
         given = dict(zip(mobility.motors, entries, strict=True))
         return [given.get(k, 0) for k in mobility.forced]
 
-    def _commands(self, commands: Any) -> list[Scalar]:
-        """The entries of commands; those that are not named are zero."""
-        layout = self.model.commands
-        if isinstance(commands, Mapping):
-            for name in commands:
-                if name not in layout.names:
-                    raise UnknownNameError("command", name, layout.names, where=self._where)
-            commands = [commands.get(name, 0) for name in layout.names]
-        array, expected = np.array(commands), f"{layout.size} commands: {', '.join(layout.names) or 'none'}"
-        if array.shape != (layout.size,):
-            message = "commands do not fit the robot"
-            raise ShapeError(message, where=self._where, got=f"shape {array.shape}", expected=expected)
-        return self._entries("a command", array)
-
     def _entries(self, what: str, array: np.ndarray) -> list[Scalar]:
-        """Of a vector: numbers that are finite, or traced."""
-        entries = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
-        for k, x in enumerate(entries):
-            if not isinstance(x, (Node, int, float, complex)):
-                raise ShapeError(f"{what} is not a number", where=f"{self._where}, entry {k}", got=repr(x))
-            if not isinstance(x, Node) and not cmath.isfinite(x):
-                raise LinkworkError(f"{what} is not finite", where=f"{self._where}, entry {k}", got=x)
-        return entries
+        return entries(what, array, self._where)
+
+
+def entries(what: str, array: np.ndarray, where: str) -> list[Scalar]:
+    """Of a vector: numbers that are finite, or traced."""
+    found = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
+    for k, x in enumerate(found):
+        if not isinstance(x, (Node, int, float, complex)):
+            raise ShapeError(f"{what} is not a number", where=f"{where}, entry {k}", got=repr(x))
+        if not isinstance(x, Node) and not cmath.isfinite(x):
+            raise LinkworkError(f"{what} is not finite", where=f"{where}, entry {k}", got=x)
+    return found
 
 
 def unchanging(run: Callable[[], Any], where: str) -> Any:

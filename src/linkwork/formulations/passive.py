@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
+from ..errors import ModelError
 from ..model import Frame, Model, changed_drives
 from ..scalar import Scalar, positive_part
 from ..spatial import Force, Vector
@@ -75,5 +76,9 @@ def body_wrenches(
         for frame, law in model.forces:
             pose, velocity = poses[frame.body].then(frame.pose), frame.pose.motion_inward(velocities[frame.body])
             surroundings = {"gravity": model.gravity} if getattr(law, "takes_gravity", False) else {}
-            add(frame, law(pose, velocity, **surroundings))
+            force = law(pose, velocity, **surroundings)
+            if not isinstance(force, Force):
+                where, got = f"force law at {frame.name!r}", type(force).__name__
+                raise ModelError("this is not a force", where=where, got=got, expected="linkwork.spatial.Force(...)")
+            add(frame, force)
     return total

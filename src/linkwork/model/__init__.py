@@ -4,7 +4,7 @@ from .build import build
 from .chain import chain
 from .changes import carrying, changed
 from .checks import check, raise_errors
-from .commands import commanded
+from .commands import command_vector, commanded
 from .contacts import CONTACTS, Contact
 from .coordinates import Coordinates, Layout, Segment
 from .cut_joints import CUT_JOINTS, POINT, WELD, CutJoint

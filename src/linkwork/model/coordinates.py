@@ -121,7 +121,9 @@ class Layout:
         kind: str = "joint",
     ) -> np.ndarray:
         """The vector (..., n) from values by joint, or by entry; batches broadcast. ``read`` reads a value; ``kind``:
-        what has a segment."""
+        what has a segment. A command that is left out is zero."""
+        if kind == "command":
+            values = self.filled(values, self.names)
         known = dict.fromkeys(name for segment in self.segments for name in (segment.name, *segment.names))
         for name in values:
             if name not in known:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..control import Point
-from ..control.law import TRACED, unchanging
+from ..control.law import TRACED, entries, unchanging
 from ..errors import ShapeError, UnsupportedError
 from ..formulations import (
     Problem,
@@ -23,7 +23,7 @@ from ..formulations import (
     whole_inverse,
     with_friction_ahead,
 )
-from ..model import Model, commanded
+from ..model import Model, command_vector, commanded
 from ..scalar import Scalar
 from ..spatial import Force
 from .varied import varied
@@ -85,8 +85,8 @@ class Now:
         law, own = self.plant.law, sizes(self.model)
         tau, commands = (self.values.get(name, [0] * own[name]) for name in ("tau", "commands"))
         if self.plant.commands is not None:
-            timed = self._over_time("commands", self.plant.commands, own["commands"])
-            commands = [x + y for x, y in zip(timed, commands, strict=True)]
+            row = command_vector(self.model.commands, _over_time("commands", self.plant.commands, self.t), "commands")
+            commands = [x + y for x, y in zip(entries("a command", row, "commands"), commands, strict=True)]
         if law is None:
             return tau, commands, {}
         gains = {name.removeprefix("gain "): x for name, x in self.values.items() if name.startswith("gain ")}
@@ -113,15 +113,14 @@ class Now:
         rows = []
         for frame, law in self.plant.wrenches.items():
             what = f"wrench on {frame!r}"
-            rows.append(self.values[f"wrench {frame}"] if law is None else self._over_time(what, law, 6))
+            rows.append(self.values[f"wrench {frame}"] if law is None else self._wrench(what, law))
         return rows
 
-    def _over_time(self, what: str, function: Callable[[Scalar], Any], size: int) -> list[Scalar]:
-        """A vector now."""
-        row = np.array(_over_time(what, function, self.t))
-        if row.shape != (size,):
-            raise ShapeError("wrong shape", where=what, got=row.shape, expected=f"({size},)")
-        return row.tolist()
+    def _wrench(self, what: str, function: Callable[[Scalar], Any]) -> list[Scalar]:
+        row = np.array(_over_time(what, function, self.t), dtype=object)
+        if row.shape != (6,):
+            raise ShapeError("wrong shape", where=what, got=row.shape, expected="(6,)")
+        return entries("a force", row, what)
 
     @cached_property
     def accelerations(self) -> list[Scalar]:

@@ -334,7 +334,7 @@ def _commands(inputs: Inputs, model: Model, commands: Any) -> Any:
     if callable(commands):
         return commands
     if isinstance(commands, Mapping):
-        commands = layout.to_array(layout.filled(commands, layout.names), "commands", numbers, "command")
+        commands = layout.to_array(commands, "commands", numbers, "command")
     inputs.add("commands", commands, (layout.size,), "commands", over_time=True)
     return None
 

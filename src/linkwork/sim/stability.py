@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..program import Program, interpret
 from .integrators import schemes
 from .setup import Setup, remember
+
+Modes = NDArray[np.complex128]
 
 GROWTH = 1e-3  # per step, beyond that of the motion itself, of what should die out
 SHARES = (1, 2, 5, 10, 20, 50, 100)  # of a step, that are tried where it is too long
@@ -23,23 +27,33 @@ def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
     Too long, too, is a step that takes more than a share ``loss`` from a motion that hardly loses any by itself."""
     plant, scheme = setup.plant, schemes()[method]
     for state in _states(setup):
-        slopes = _jacobian(setup, plant.rates, state, dt)
-        if not np.isfinite(slopes).all():
-            return 0.0
-        modes = np.linalg.eigvals(slopes)
-        with np.errstate(over="ignore", invalid="ignore"):  # of modes beyond all numbers
-            exact = np.abs(np.exp(modes * dt))
-            own = np.maximum(1.0, exact)
-            if not isinstance(scheme, OwnStep):
-                growth = scheme.growth(modes * dt)
-                swings = np.abs(modes.real) < 0.1 * np.abs(modes.imag)
-                growth = np.where(swings & (growth < (1 - loss) * exact), np.inf, growth / own)
-            else:  # friction is taken otherwise than the rest, so only the step itself tells
-                growth = np.abs(np.linalg.eigvals(_jacobian(setup, plant.step, state, dt))).max() / own.max()
-        spoilt = np.broadcast_to(growth > 1 + GROWTH, modes.shape)
-        if spoilt.any():
-            return float(np.abs(modes[spoilt]).max())
+        step = _modes(setup, plant.step, state, dt) if isinstance(scheme, OwnStep) else None
+        if rate := grown(_modes(setup, plant.rates, state, dt), scheme, dt, loss, step):
+            return rate
     return 0.0
+
+
+def grown(modes: Modes, scheme: Scheme, dt: float, loss: float = 1.0, step: Any = None) -> float:
+    """The same from the modes of the motion and, of a scheme with a step of its own, those of the step."""
+    if not modes.size:
+        return 0.0
+    with np.errstate(over="ignore", invalid="ignore"):  # of modes beyond all numbers
+        exact = np.abs(np.exp(modes * dt))
+        own = np.maximum(1.0, exact)
+        if not isinstance(scheme, OwnStep):
+            growth = scheme.growth(modes * dt)
+            swings = np.abs(modes.real) < 0.1 * np.abs(modes.imag)
+            growth = np.where(swings & (growth < (1 - loss) * exact), np.inf, growth / own)
+        else:  # friction is taken otherwise than the rest, so only the step itself tells
+            growth = np.abs(step).max(initial=0.0) / own.max()
+    spoilt = np.broadcast_to(growth > 1 + GROWTH, modes.shape)
+    return float(np.abs(modes[spoilt]).max()) if spoilt.any() else 0.0
+
+
+def modes_of(slopes: np.ndarray) -> Modes:
+    """Eigenvalues; none of slopes that are no numbers."""
+    found = np.linalg.eigvals(slopes) if np.isfinite(slopes).all() else np.zeros(0)
+    return found.astype(np.complex128)
 
 
 def _states(setup: Setup) -> tuple[np.ndarray, ...]:
@@ -90,11 +104,12 @@ def _advice(setup: Setup, method: str, dt: float) -> str:
     return f"method={found[0]!r}" + (f" with dt = {dt / found[1]:g}" if found[1] > 1 else "")
 
 
-def _jacobian(setup: Setup, program: Program, x: np.ndarray, dt: float) -> np.ndarray:
-    """Of a program's results by x: slopes along all columns at once."""
+def _modes(setup: Setup, program: Program, x: np.ndarray, dt: float) -> Modes:
+    """Eigenvalues of the slopes of a program's results by x; none where slopes are no numbers."""
     plant = setup.plant
     held = [setup.inputs.held[name][0, 0].reshape(shape) for name, shape in plant.held.items()]
     constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
     here = [*plant.parts(x).values(), np.array(0.0), np.array(dt), *held, *constants]
     results = interpret(plant.along(program), [*here, *plant.parts(np.eye(len(x))).values()])
-    return np.concatenate([part.reshape(len(x), -1) for part in results], axis=1).T
+    slopes = np.concatenate([part.reshape(len(x), -1) for part in results], axis=1).T
+    return modes_of(slopes)

@@ -46,8 +46,8 @@ from .sampling import Change, Vector
 from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed, started
 from .values import MOST, Values
 
-KEYS = ("name", "seed", "samples", "robot", "simulation", "initial", "controller", "reference", "vary", "outputs")
-KEYS += ("chunk",)
+KEYS = ("name", "seed", "samples", "robot", "simulation", "initial", "controller", "reference", "vary", "commands")
+KEYS += ("outputs", "chunk")
 LOADING = ("load", "base", "gravity", "friction", "rotors", "mimic", "lock", "structure")
 CONTROLLERS = {law.__name__: law for law in (control.PD, control.PDGravity, control.ComputedTorque, control.PID)}
 REFERENCES = {
@@ -205,7 +205,12 @@ class _Reader(Values):
             self.fail(top["reference"], "a reference is for a controller", fix="add `controller: ...`")
         if law is not None and reference is None:
             self.fail(controller, "a controller needs a reference", fix="add `reference: ...`")
-        return Case(name, robot, q, v, law, reference, vary, payload, samples, seed)
+        told = model.commands.names
+        if "commands" in top and not told:
+            fix = "leave `commands` out, or give its file thrusters or rotors"
+            self.fail(top["commands"], "this robot takes no commands", got=name, fix=fix)
+        commands = self.vector(top.get("commands"), "commands", told, (0.0,) * len(told))
+        return Case(name, robot, q, v, law, reference, vary, payload, commands, samples, seed)
 
     def read_controller(self, node: yaml.Node, robot: Robot) -> Controller:
         self.label = "controller"

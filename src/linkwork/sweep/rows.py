@@ -59,6 +59,7 @@ def _compute(study: Study, start: int, stop: int) -> Columns:
         reference=case.reference,
         outputs=study.recorded,
         vary=vary,
+        commands=case.commands.rows(values, count) if case.commands.base else None,
         gains={name: vector.rows(values, count) for name, vector in law.gains.items()} if law else None,
     )
     q, v = closed(case.robot, case.q.rows(values, count)), case.v.rows(values, count)

@@ -48,13 +48,14 @@ class Case:
     reference: Reference | None
     vary: Mapping[str, Vector]  # "mass", "viscous", "coulomb", "gravity", "payload"
     payload: str  # the frame that carries it
+    commands: Vector  # of force laws
     samples: int
     seed: int
 
     @cached_property
     def plan(self) -> Plan:
         gains = self.controller.gains.values() if self.controller else ()
-        return Plan(variables_of([self.q, self.v, *gains, *self.vary.values()]), self.samples, self.seed)
+        return Plan(variables_of([self.q, self.v, *gains, *self.vary.values(), self.commands]), self.samples, self.seed)
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,11 @@ class Controls:
         for slider, value in zip(self.sliders, self.state.values, strict=True):
             slider.value = _within(value, slider.min, slider.max)
 
+    def set_commands(self) -> None:
+        """To those of the state."""
+        for field, value in zip(self.commands, self.state.commands.tolist(), strict=True):
+            field.value = _within(value, field.min, field.max)
+
     @property
     def values(self) -> list[float]:
         """Of the state's handles, with those that were moved where their sliders are."""
@@ -99,6 +104,11 @@ class Controls:
             self.force = gui.add_vector3("Force [N]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
             self.moment = gui.add_vector3("Moment [N m]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
             self.no_wrench = gui.add_button("Remove")
+        self.commands: list[Any] = []
+        if (told := state.robot.model.commands).size:
+            with gui.add_folder("Commands"):
+                labels = (f"{name} [{unit}]" for name, unit in zip(told.names, told.units, strict=True))
+                self.commands = [gui.add_number(label, 0.0, min=-1e6, max=1e6, step=0.1) for label in labels]
 
     def _motion(self) -> None:
         gui, player = self.gui, self.player
@@ -130,7 +140,7 @@ class Controls:
     @property
     def surroundings(self) -> Iterator[Any]:
         """What tells the forces from outside."""
-        return iter((self.has_gravity, self.gravity, self.frame, self.force, self.moment))
+        return iter((self.has_gravity, self.gravity, self.frame, self.force, self.moment, *self.commands))
 
 
 def _bounds(handle: Handle) -> tuple[float, float]:

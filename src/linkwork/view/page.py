@@ -198,7 +198,7 @@ class Page:
         fresh = State(self.state.original)
         self.player.playing = False
         self.largest.clear()
-        self.state.follow(fresh.q, fresh.v, fresh.a)
+        self.state.follow(fresh.q, fresh.v, fresh.a, self.state.commands)
         for slider in self.controls.velocities:
             slider.value = 0.0
         self.controls.set_sliders()
@@ -219,6 +219,7 @@ class Page:
         state.gravity = c.gravity.value if c.has_gravity.value else (0.0, 0.0, 0.0)
         state.frame = c.frame.value
         state.force, state.moment = np.array(c.force.value), np.array(c.moment.value)
+        state.commands = np.array([field.value for field in c.commands])
         self.refresh()
 
     def _remove_wrench(self) -> None:
@@ -277,6 +278,7 @@ class Page:
             self.state.follow(*player.motion.at(player.time))
             c.time.value = player.time
             c.set_sliders()
+            c.set_commands()
             self.drawing.follow(player.time)
             self.refresh()
 
@@ -287,6 +289,7 @@ class Page:
             torque = None if c.torque.value == NO_TORQUE else state.motor_torques()
             duration = max(round(c.duration.value / RECORD), 1) * RECORD
             how = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
+            how |= {"commands": state.commands} if len(state.commands) else {}
             with warnings.catch_warnings():  # its notes, which are shown, say the same
                 warnings.simplefilter("ignore", SimulationWarning)
                 result = state.robot.simulate(state.q, state.v, duration, STEP, **how)

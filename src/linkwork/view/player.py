@@ -16,32 +16,33 @@ MOST = 8  # samples of a batch that are shown
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), zero where they are not told;
-    and what one must know of it."""
+    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv) and commands of force laws, zero
+    where they are not told; and what one must know of it."""
 
     name: str
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
+    commands: np.ndarray
     coordinates: Coordinates
     notes: tuple[str, ...] = ()
 
-    def at(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, v, a between the two recorded moments; at the ends beyond them."""
+    def at(self, time: float) -> tuple[np.ndarray, ...]:
+        """q, v, a and commands between the two recorded moments; at the ends beyond them."""
         k = int(np.clip(np.searchsorted(self.t, time, side="right") - 1, 0, max(len(self.t) - 2, 0)))
         after = min(k + 1, len(self.t) - 1)
         span = self.t[after] - self.t[k]
         part = float(np.clip((time - self.t[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
-        v, a = ((1 - part) * x[k] + part * x[after] for x in (self.v, self.a))
+        others = ((1 - part) * x[k] + part * x[after] for x in (self.v, self.a, self.commands))
         way = self.coordinates.difference(self.q[k], self.q[after])
-        return self.coordinates.integrate(self.q[k], part * way), v, a
+        return self.coordinates.integrate(self.q[k], part * way), *others
 
 
 def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
     """The motions of a Trajectory: one, or the first few samples of a batch; a diverged one as long as it lasted."""
     t = np.asarray(trajectory.arrays["t"], float)
-    widths = {"q": robot.nq, "v": robot.nv, "a": robot.nv}
+    widths = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "commands": len(robot.command_names)}
     known = {key: trajectory.arrays[key] for key in widths if key in trajectory.arrays}
     shapes = {key: tuple(x.shape) for key, x in known.items()}
     if "q" not in known or any(shape[-1] != widths[key] for key, shape in shapes.items()):
@@ -54,18 +55,18 @@ def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
     if not (len(t) and np.isfinite(t).all() and (np.diff(t) > 0).all()):
         raise ShapeError("these times cannot be played", where=name, got=t, expected="one or more that increase")
     rows = {key: _samples(x) for key, x in known.items()}
-    still = np.zeros((*rows["q"].shape[:2], robot.nv))
+    rows = {key: np.zeros((*rows["q"].shape[:2], width)) for key, width in widths.items()} | rows
     found = []
-    for k, q in enumerate(rows["q"]):
-        each = q, rows.get("v", still)[k], rows.get("a", still)[k]
+    for k in range(len(rows["q"])):
+        each = [rows[key][k] for key in widths]
         finite = np.all([np.isfinite(x).all(axis=-1) for x in each], axis=0)
         end = len(t) if finite.all() else int(finite.argmin())
         if end:
             ends = () if end == len(t) else (f"It diverges after t = {t[end - 1]:g} s.",)
             called = name if len(rows["q"]) == 1 else f"{name} [{k}]"
             told = *ends, *trajectory.notes
-            q, v, a = (x[:end] for x in each)
-            found.append(Motion(called, t[:end], q, v, a, robot.coordinates, told))
+            q, v, a, commands = (x[:end] for x in each)
+            found.append(Motion(called, t[:end], q, v, a, commands, robot.coordinates, told))
     if not found:
         raise ShapeError("no motion of this trajectory begins with finite numbers", where=name, got=shapes)
     return found

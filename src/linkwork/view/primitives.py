@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Joint, Loop, Model
+from ..forces import Rotor, Thruster
+from ..model import Frame, Joint, Loop, Model
 from ..spatial import Pose
-from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, z_toward
+from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, turned, z_toward
 from .shapes import Shape, beams, freedoms, matrix, poses, principal_axes
 
 LINKS = (196, 204, 214), (233, 236, 240)  # by turns
@@ -17,6 +18,7 @@ GROUND = (120, 128, 138)
 SAME = 1e-9  # m: closer points are the same
 STILL = np.eye(3)
 WIDTH = 0.25  # of a wheel, by its radius
+ROTOR = 0.24  # radius of a rotor, by the size of the robot
 
 
 def reach(model: Model, q: Any) -> float:
@@ -33,9 +35,10 @@ def reach(model: Model, q: Any) -> float:
 def primitives(model: Model, q: Any) -> list[Shape]:
     """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
     their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
-    freedoms, wheels as they are, cut joints of loops and other contacts as spheres. At ``q`` joints that slide are
-    about half-way out."""
-    points, radii = _attachments(model, q), _radii(model, reach(model, q))
+    freedoms, wheels as they are, cut joints of loops and other contacts as spheres, rotors as discs on arms, thrusters
+    as nozzles. At ``q`` joints that slide are about half-way out."""
+    size = reach(model, q)
+    points, radii = _attachments(model, q), _radii(model, size)
     shapes = []
     for i, own in enumerate(points):
         if not (i and _virtual(model, i)) and (parts := _link(model, i, q, own, radii[i])):
@@ -52,6 +55,11 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i)
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
+    for frame, law in _driving(model):
+        solid, placed = _propeller(ROTOR * size, radii[frame.body]), matrix(frame.pose)
+        if isinstance(law, Thruster):
+            solid = _nozzle(np.array(law.axis), radii[frame.body])
+        shapes.append(Shape(frame.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["active"]))
     for loop in model.loops:
         if loop.kind.ratios:
             continue
@@ -64,6 +72,19 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         placed = matrix(frame.pose)
         shapes.append(Shape(loop.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     return shapes
+
+
+def _driving(model: Model) -> list[tuple[Frame, Rotor | Thruster]]:
+    return [(frame, law) for frame, law in model.forces if isinstance(law, (Rotor, Thruster))]
+
+
+def _propeller(radius: float, r: float) -> Mesh:
+    return joined([cylinder(radius, 0.3 * r).moved(STILL, np.array([0, 0, r])), cylinder(r, 2.5 * r)])
+
+
+def _nozzle(axis: np.ndarray, r: float) -> Mesh:
+    """Wide against the force that it gives."""
+    return turned([(0, 0), (0.6 * r, 0), (1.2 * r, 2.5 * r), (0, 2.5 * r)]).moved(z_toward(-axis), np.zeros(3))
 
 
 def _wheel(radius: float) -> Mesh:
@@ -131,8 +152,8 @@ def _neutral(model: Model, i: int) -> np.ndarray:
 
 
 def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
-    """For each body, where others are joined to it, in its frame: joints, roots of beams, loops; of one that has
-    neither, named frames."""
+    """For each body, where others are joined to it, in its frame: joints, roots of beams, loops, what drives it; of one
+    that has neither, named frames."""
     points: list[list[np.ndarray]] = [[] for _ in range(model.n_bodies + 1)]
     for _, p, line in beams(model, q):
         points[p].append(line[0])
@@ -146,6 +167,8 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
     for loop in model.loops:
         for frame in (loop.first, loop.second) if loop.kind.cut else () if loop.kind.ratios else (loop.second,):
             points[frame.body].append(np.array([*frame.pose.origin], float))
+    for frame, _ in _driving(model):
+        points[frame.body].append(np.array([*frame.pose.origin], float))
     ends = [i for i, own in enumerate(points) if not own]
     for frame in model.frames.values():
         if frame.body in ends:
@@ -172,6 +195,9 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
     free = i > 0 and freedoms(model.joint(i))[1] > 1  # in a plane at least
     origin = _origin(model, i)
     ends = _distinct(own if free or not i else [point for point in own if np.linalg.norm(point - origin) > SAME])
+    if free and any(isinstance(law, Rotor) and frame.body == i for frame, law in model.forces):
+        middle = np.mean(ends, axis=0)
+        return [sphere(2.5 * r).moved(STILL, middle), *(tube(middle, end, 1.2 * r, 0.75 * r) for end in ends)]
     if len(ends) > 2:
         spread = np.array(ends if free or not i else [*ends, origin])
         normal = _normal(spread)

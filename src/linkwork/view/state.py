@@ -39,7 +39,8 @@ class Cost:
 
 
 class State:
-    """A robot at positions ``q``, velocities ``v``, accelerations ``a``, under ``gravity`` and a wrench on ``frame``.
+    """A robot at positions ``q``, velocities ``v``, accelerations ``a``, under ``gravity``, the ``commands`` of its
+    force laws and a wrench on ``frame``.
 
     ``move`` sets handles; those of a robot with loops stop where it can no longer be put together, and ``message`` says
     so. ``torques`` are those that make it move so: at ``v = a = 0`` those that hold it still.
@@ -50,6 +51,7 @@ class State:
         model = robot.model
         self.q = start(robot)
         self.v, self.a = np.zeros(robot.nv), np.zeros(robot.nv)
+        self.commands = np.zeros(len(robot.command_names))
         self.size = reach(model, self.q)
         self.frame = _tip(robot)
         self.force, self.moment = np.zeros(3), np.zeros(3)  # in world axes
@@ -138,9 +140,10 @@ class State:
         known = model.coordinates.whole(model.mobility.located).positions.joints
         return robot.assemble(q[model.coordinates.places(known)], guess=q)
 
-    def follow(self, q: Any, v: Any, a: Any) -> None:
+    def follow(self, q: Any, v: Any, a: Any, commands: Any) -> None:
         """A moment of a trajectory."""
-        self.q, self.v, self.a, self.message = np.array(q), np.array(v), np.array(a), ""
+        self.q, self.v, self.a, self.commands = np.array(q), np.array(v), np.array(a), np.array(commands)
+        self.message = ""
 
     def poses(self) -> np.ndarray:
         """4 x 4 pose of every body, the ground first."""
@@ -213,11 +216,11 @@ class State:
         )
 
     def _arguments(self) -> list[np.ndarray]:
-        mobility, off = self.robot.model.mobility, [np.zeros(n)] if (n := len(self.robot.command_names)) else []
+        mobility, told = self.robot.model.mobility, [self.commands] * bool(len(self.commands))
         if self.quantity == "inverse_dynamics":
-            return [self.q, self.v, self.a, *off]
+            return [self.q, self.v, self.a, *told]
         driven = [mobility.independent.index(k) for k in mobility.driven]
-        return [self.q, self.v, self.a[driven], np.zeros(len(mobility.free)), *off]
+        return [self.q, self.v, self.a[driven], np.zeros(len(mobility.free)), *told]
 
     def torques(self) -> dict[str, float]:
         """Forces of the motors (and of what else would have to act on a floating base or an elastic joint) for the
