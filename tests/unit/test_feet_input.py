@@ -5,8 +5,9 @@ import pytest
 
 import linkwork
 from linkwork import io
+from linkwork.control import PD, Point
 from linkwork.io.mdh import read_mdh
-from linkwork.model import Foot, check
+from linkwork.model import Description, Foot, Link, check
 
 WALKER = """
 name: walker
@@ -115,3 +116,16 @@ def test_bundled_robots_stand():
         loads = robot.foot_loads(q, forces)
         np.testing.assert_allclose(loads.normal.sum(), 9.81 * sum(row[0] for row in robot.parameters), rtol=1e-12)
         assert not (loads.slips | loads.tips | loads.pulls).any()
+
+
+def test_what_events_say():
+    """Of a step that is too long for the gains, and of links without inertia that nothing holds."""
+    robot = linkwork.load(read_mdh(walker("frame: toe")))
+    start = robot.standing() + 0.1 * (np.arange(8) == 2)
+    with pytest.warns(linkwork.SimulationWarning, match="dt = 0.01 s is too long for rk4"):
+        robot.simulate(
+            start, None, 0.01, 0.01, torque=PD(10.0, 100.0), reference=Point([0.0], [0.0], [0.0]), contacts="events"
+        )
+    rod = Description("rod", (Link("rod"),), (), floating=True, feet=(Foot("rod", "rod"),))
+    with pytest.raises(linkwork.LinkworkError, match="no foot holds them"):
+        linkwork.load(rod).simulate([0, 0, 1, 0, 0, 0, 1], contacts="events", backend="interpreter")

@@ -133,16 +133,36 @@ class Ground:
         return self._chosen(here, start, idle, left, partial(self.accelerations, here), rising)[0]
 
     def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
-        """Velocities after it."""
-        after = np.zeros_like(here.velocities)
-        back = -self.restitution * here.velocities[:, 2]
-        after[:, 2] = np.where(back > BOUNCES, back, 0.0)
-
-        def solve(mode: Mode) -> tuple[np.ndarray, np.ndarray]:
-            return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
-
+        """Velocities after it. Bounces that would make energy, as slanting ones of feet that stop along the ground may,
+        are smaller, so that they keep it."""
         start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
-        return self._chosen(here, start, (), (), solve, lambda v: here.J[:, 2] @ v)[1]
+        back = -self.restitution * here.velocities[:, 2]
+
+        def bounced(share: float) -> np.ndarray:
+            after = np.zeros_like(here.velocities)
+            after[:, 2] = np.where(back > BOUNCES, share * back, 0.0)
+            solve = partial(self._jumped, here, after=after)
+            return self._chosen(here, start, (), (), solve, lambda v: here.J[:, 2] @ v)[1]
+
+        v, most, few, many = bounced(1.0), here.energy(here.v), 0.0, 1.0
+        if here.energy(v) <= most * (1 + SMALL):
+            return v
+        for _ in range(40):
+            share = 0.5 * (few + many)
+            few, many = (share, many) if here.energy(bounced(share)) <= most else (few, share)
+        return bounced(few)
+
+    def stopped(self, here: Situation, mode: Mode, ends: Iterable[int]) -> np.ndarray:
+        """Velocities where the sliding of these groups ends: those that were slow enough to keep their direction have
+        some left across it, and stop."""
+        groups = [group for group in self._of(mode) if group[0] in ends]
+        slow = [i for group in groups if np.hypot(*here.velocities[group, :2].T).max() < TURNS for i in group]
+        still = np.zeros_like(here.velocities)
+        return self._jumped(here, mode | dict.fromkeys(slow), still)[0]
+
+    def _jumped(self, here: Situation, mode: Mode, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Velocities, with those of the feet (feet, 3) as told, and the impulses."""
+        return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
 
     def room(self, here: Situation, mode: Mode, forces: np.ndarray) -> dict[int, float]:
         """By group, of one that sticks: how far its force is inside the cone, and its moment below what rubbing in a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,23 +25,29 @@ def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
     plant, scheme = setup.plant, schemes()[method]
     for state in _states(setup):
         slopes = _jacobian(setup, plant.rates, state, dt)
-        if not np.isfinite(slopes).all():
-            return 0.0
-        modes = np.linalg.eigvals(slopes)
-        with np.errstate(over="ignore", invalid="ignore"):  # of modes beyond all numbers
-            exact = np.abs(np.exp(modes * dt))
-            own = np.maximum(1.0, exact)
-            if not isinstance(scheme, OwnStep):
-                growth = scheme.growth(modes * dt)
-                swings = np.abs(modes.real) < 0.1 * np.abs(modes.imag)
-                growth = np.where(swings & (growth < (1 - loss) * exact), np.inf, growth / own)
-                rate = abs(modes[np.argmax(growth)])
-            else:  # friction is taken otherwise than the rest, so only the step itself tells
-                growth = np.abs(np.linalg.eigvals(_jacobian(setup, plant.step, state, dt))) / own.max()
-                rate = np.abs(modes).max()
-        if growth.max() > 1 + GROWTH:
-            return float(rate)
+        step = _jacobian(setup, plant.step, state, dt) if isinstance(scheme, OwnStep) else None
+        if rate := grown(slopes, scheme, dt, loss, step):
+            return rate
     return 0.0
+
+
+def grown(slopes: np.ndarray, scheme: Scheme, dt: float, loss: float = 1.0, step: Any = None) -> float:
+    """The same from the slopes of the rates by the state, and of a step of its own that a scheme has."""
+    if not np.isfinite(slopes).all():
+        return 0.0
+    modes = np.linalg.eigvals(slopes)
+    with np.errstate(over="ignore", invalid="ignore"):  # of modes beyond all numbers
+        exact = np.abs(np.exp(modes * dt))
+        own = np.maximum(1.0, exact)
+        if not isinstance(scheme, OwnStep):
+            growth = scheme.growth(modes * dt)
+            swings = np.abs(modes.real) < 0.1 * np.abs(modes.imag)
+            growth = np.where(swings & (growth < (1 - loss) * exact), np.inf, growth / own)
+            rate = abs(modes[np.argmax(growth)])
+        else:  # friction is taken otherwise than the rest, so only the step itself tells
+            growth = np.abs(np.linalg.eigvals(step)) / own.max()
+            rate = np.abs(modes).max()
+    return float(rate) if growth.max() > 1 + GROWTH else 0.0
 
 
 def _states(setup: Setup) -> tuple[np.ndarray, ...]:
