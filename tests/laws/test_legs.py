@@ -233,11 +233,17 @@ def test_feet_stay_where_they_stand(method):
     )  # an impact took some; ground at rest takes none
 
 
-def test_a_stepper_is_told_before_each_step():
+def on_two_points(planar=False):
     frames = {name: ("rod", Placement(np.eye(3), np.array([x, 0, 0]))) for name, x in (("a", 0.3), ("b", -0.4))}
     feet = tuple(Foot(name, name) for name in frames)
     rod = Link("rod", LinkInertia(1.0, np.array([0.1, 0, 0.2]), np.diag([0.1, 0.2, 0.2])))
-    robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+    if planar:
+        return in_the_plane([rod], [], frames=frames, feet=feet)
+    return linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+
+
+def test_a_stepper_is_told_before_each_step():
+    robot = on_two_points()
     q, schedule = robot.coordinates.neutral(), np.ones((30, 2))
     schedule[5:15, 1] = 0
     expected = robot.rollout(q, np.zeros(6), None, 1e-2, 30, contacts=schedule)
@@ -248,6 +254,34 @@ def test_a_stepper_is_told_before_each_step():
     np.testing.assert_allclose(stepper.q[0], expected.q[-1], rtol=0, atol=1e-13)
     assert np.abs(stepper.q[1] - expected.q[-1]).max() > 1e-3
     assert np.abs(robot.pose("a", stepper.q)[:, :3, 3] - [0.3, 0, 0]).max() < 1e-14
+
+
+@pytest.mark.parametrize("method", ["heun", "semi-implicit-euler"])
+def test_gradients_of_a_schedule(method):
+    """Through contacts that begin and end, against differences; and by the linear systems of the steps, of a robot in
+    the plane, which is sooner done, and by a method whose states are those that are recorded."""
+    robot, rng, h = on_two_points(planar=method == "heun"), np.random.default_rng(0), 1e-5
+    n = robot.nv
+    q, v, torque = robot.coordinates.random(rng, 1)[0], np.zeros(n), rng.normal(size=(5, n))
+    contacts = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 0]])
+    how = {"method": method, "contacts": contacts, "outputs": ("v", "contact_forces"), "backend": "interpreter"}
+
+    def run(q, v, torque, **more):
+        return robot.rollout(q, v, torque, 1e-2, 5, **how, **more)
+
+    taped = run(q, v, torque, checkpoint_every=1)
+    weights = {name: rng.normal(size=taped[name].shape) for name in how["outputs"]}
+    found = taped.pullback(**weights)
+    dq, dv, du = rng.normal(size=n), rng.normal(size=n), rng.normal(size=(5, n))
+    two = [run(robot.coordinates.integrate(q, s * dq), v + s * dv, torque + s * du) for s in (h, -h)]
+    slope = sum((weights[name] * (two[0][name] - two[1][name])).sum() for name in weights) / (2 * h)
+    np.testing.assert_allclose(found.q0 @ dq + found.v0 @ dv + (found.torque * du).sum(), slope, rtol=1e-7)
+    if method == "heun":
+        found = taped.pullback(v=(np.arange(6)[:, None] == 5) * weights["v"][-1])
+        A, B = taped.linearised()
+        of_start, of_torque = weights["v"][-1] @ np.linalg.multi_dot(A[::-1])[n:], weights["v"][-1] @ (A[4] @ B[3])[n:]
+        np.testing.assert_allclose([*found.q0, *found.v0], of_start, rtol=0, atol=1e-9 * np.abs(of_start).max())
+        np.testing.assert_allclose(found.torque[3], of_torque, rtol=0, atol=1e-9 * np.abs(of_torque).max())
 
 
 # -- events

@@ -89,7 +89,7 @@ def test_contacts_that_are_wrong():
     with pytest.raises(linkwork.LinkworkError, match=r"feet are below the ground(.|\n)*robot.standing"):
         robot.simulate(start - [0, 0, 0.01, *[0] * 5], contacts="events")
     with pytest.raises(linkwork.UnsupportedError, match="no gradients"):
-        robot.rollout(start, np.zeros(7), contacts=[1, 1], checkpoint_every=1)
+        robot.simulate(start, contacts="events", checkpoint_every=1)
     with pytest.raises(linkwork.UnsupportedError, match=r"contacts=\[1, 0"):
         robot.stepper(1, backend="interpreter").contacts  # noqa: B018
     with pytest.raises(linkwork.ShapeError, match="do not fit"):

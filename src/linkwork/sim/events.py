@@ -58,6 +58,9 @@ def by_events(
         own = [name for name, each in INTEGRATORS.items() if isinstance(each.scheme, RungeKutta)]
         message = f"{method} does not stop at events"
         raise UnsupportedError(message, where="contacts", expected=f"one of: {', '.join(own)}", fix="method='rk4'")
+    if options.checkpoint_every is not None:
+        fix = "a schedule of contacts, or compliant ground: robot.with_forces({frame: Contact(...)})"
+        raise UnsupportedError("motions by events have no gradients", where="checkpoint_every", fix=fix)
     if "corners" not in robot.plants:
         robot.plants["corners"] = type(robot)(on_corners(robot.model))
     points = robot.plants["corners"]

@@ -17,7 +17,7 @@ from ..constraints import Standing, Supports
 from ..constraints.feet import NORMAL, numbers_of
 from ..formulations import frame_poses, with_friction_ahead
 from ..model import Model
-from ..program import Port, interpret, trace
+from ..program import Port, Program, interpret, trace
 from ..scalar import Scalar
 from ..scalar.orthogonal import dot
 from .closed import ClosedNow
@@ -36,10 +36,14 @@ def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     return numbers
 
 
+def places_program(model: Model) -> Program:
+    """Of the user's positions."""
+    return trace("places", lambda q: {"stand": places(model, model.expand(q))}, [Port("q", (model.nq,))])
+
+
 def places_at(model: Model, q: np.ndarray) -> np.ndarray:
     """Of the user's positions (samples, nq)."""
-    program = trace("places", lambda q: {"numbers": places(model, model.expand(q))}, [Port("q", (model.nq,))])
-    return interpret(program, [q])[0]
+    return interpret(places_program(model), [q])[0]
 
 
 def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[str]:
@@ -76,7 +80,7 @@ class SupportedNow(ClosedNow):
     def flowing(self) -> SupportedNow:
         """With the velocities that the feet leave, so that one that comes into contact does not go on for a step."""
         lost = self.system.correction(self.equations.rates(self.rates))
-        return SupportedNow(self.plant, {**self.values, "v": [x - y for x, y in zip(self.rates, lost, strict=True)]})
+        return type(self)(self.plant, {**self.values, "v": [x - y for x, y in zip(self.rates, lost, strict=True)]})
 
     @cached_property
     def stepped(self) -> dict[str, Any]:
