@@ -249,7 +249,7 @@ def test_a_stepper_is_told_before_each_step():
     expected = robot.rollout(q, np.zeros(6), None, 1e-2, 30, contacts=schedule)
     stepper = robot.stepper(2, 1e-2, q0=q, contacts=[1, 1])
     for row in schedule:
-        stepper.contacts[0] = row
+        stepper.contacts[0] = 0.5 * row  # what is not 0 is on
         stepper.step()
     np.testing.assert_allclose(stepper.q[0], expected.q[-1], rtol=0, atol=1e-13)
     assert np.abs(stepper.q[1] - expected.q[-1]).max() > 1e-3
@@ -494,3 +494,16 @@ def test_sliding_soles_stop(monkeypatch):
     run = robot.simulate([0, 0, 0, 0, 0, 0, 1, 0], [0.11, 0.09, 0, 0, 0, 0.03, 1.09], 0.3, 0.02, contacts="coulomb")
     assert [event.what for event in run.events] == ["stick"] * 8 and len(met) == 3
     assert np.abs(run.v[-1]).max() < 1e-12
+
+
+def test_a_rod_falls_over_with_friction():
+    """It sticks, slips backwards once its force leaves the cone, comes back, and strikes the ground. Times as an
+    integration of its equations in the plane has them, with theta from the vertical, F = -mu N d along the ground,
+    I theta'' = (N sin(theta) - F cos(theta)) / 2, N = g + z'', to 1e-11 by SciPy."""
+    rod = Link("rod", LinkInertia(1.0, np.array([0, 0, 0.5]), np.diag([1 / 12, 1 / 12, 1e-4])))
+    frames = {name: ("rod", Placement(np.eye(3), np.array([0, 0, z]))) for name, z in (("foot", 0.0), ("head", 1.0))}
+    feet = tuple(Foot(name, name, friction=0.1) for name in frames)
+    robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+    run = robot.simulate([0, 0, 0, 0, np.sin(0.05), 0, np.cos(0.05)], None, 0.81, 5e-3, contacts="coulomb")
+    assert [(event.what, event.foot) for event in run.events] == [("slip", "foot"), ("touchdown", "head")]
+    np.testing.assert_allclose([event.t for event in run.events], [0.207747355269, 0.807873613518], rtol=1e-8)

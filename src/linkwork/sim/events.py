@@ -265,7 +265,8 @@ class _Run:
         staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, BOUNCES)]
         leaving = [i for kind, i in gone if kind == "lift-off"]
         idle = [] if anew else [i for i in staying if i not in state.mode and i not in down]
-        mode = ground.settled(here, staying, idle, leaving)
+        slip = [first for kind, first in gone if kind == "slip"]
+        mode = ground.settled(here, staying, idle, leaving, slip)
         stand = state.stand.copy()
         for i, d in mode.items():
             if i not in state.mode or d is not None or state.mode[i] is not None:

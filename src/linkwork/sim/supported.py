@@ -18,7 +18,7 @@ from ..constraints.feet import NORMAL, numbers_of
 from ..formulations import frame_poses, with_friction_ahead
 from ..model import Model
 from ..program import Port, Program, interpret, trace
-from ..scalar import Scalar
+from ..scalar import Scalar, sign
 from ..scalar.orthogonal import dot
 from .closed import ClosedNow
 
@@ -94,8 +94,9 @@ class SupportedNow(ClosedNow):
         """With the feet that are off where they are now."""
         now, stand, at = places(self.model, self.model.expand(state["q"])), list(self.values["stand"]), 0
         for foot, c in zip(self.model.feet, self.contacts, strict=True):
+            on = sign(c) * sign(c)
             for k in range(at, at + (12 if foot.sole else 3)):
-                stand[k] = now[k] + c * (stand[k] - now[k])
+                stand[k] = now[k] + on * (stand[k] - now[k])
                 at += 1
         return {**state, "stand": stand}
 
