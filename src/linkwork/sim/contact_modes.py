@@ -109,6 +109,13 @@ class Ground:
         """Sliding goes on along the velocity there is."""
         return {i: None if d is None else _direction(here.velocities[i, :2], d, TURNS) for i, d in mode.items()}
 
+    def onward(self, here: Situation, mode: Mode) -> Mode:
+        """The same within a step: what turns back comes to a stop before, which ends the step."""
+        return {
+            i: d if d is None or d @ here.velocities[i, :2] < 0 else _direction(here.velocities[i, :2], d, TURNS)
+            for i, d in mode.items()
+        }
+
     def pace(self, here: Situation, mode: Mode, forces: np.ndarray) -> float:
         """Seconds in which friction may turn a velocity along the ground."""
         rates = [0.0]

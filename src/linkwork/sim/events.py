@@ -140,7 +140,7 @@ class _Run:
 
     def forces(self, here: Situation, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
         """a, and the forces on the feet."""
-        return self.ground.accelerations(here, self.ground.directions(here, mode))
+        return self.ground.accelerations(here, self.ground.onward(here, mode))
 
     def advanced(self, state: _State, h: float) -> _State:
         """After h seconds in the same mode, on the ground."""
@@ -248,16 +248,12 @@ class _Run:
         """The state after an event: velocities after an impact, and the feet that stay on the ground."""
         here, _ = self.situation(state.x, state.t)
         touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
-        x, lost = state.x.copy(), 0.0
-        parts = self.plant.parts(x)
+        x, had = state.x.copy(), here.energy(here.v)
         anew = not gone or any(here.velocities[i, 2] < -BOUNCES for i in touching)
         ends = [first for kind, first in gone if kind == "stick"]
         if anew or ends:
             v = ground.impact(here, touching) if anew else ground.stopped(here, state.mode, ends)
-            had, left = here.energy(here.v), here.energy(v)
-            parts["v"][:] = v
-            parts["work"][...] += left - had
-            lost = had - left if had - left > ROUNDING * had else 0.0
+            self.plant.parts(x)["v"][:] = v
             here, _ = self.situation(x, state.t)
         down = [i for kind, i in gone if kind == "touchdown"]
         slow = dict.fromkeys(down if state.t <= self.last else (), np.inf)  # it did not get off the ground
@@ -272,7 +268,10 @@ class _Run:
             if i not in state.mode or d is not None or state.mode[i] is not None:
                 stand[i] = here.p[i, :2]
         after = self.placed(_State(state.t, x, mode, stand))
-        self.tell(state, after, gone, lost)
+        parts = self.plant.parts(after.x)
+        lost = had - here.energy(parts["v"])
+        parts["work"][...] -= lost
+        self.tell(state, after, gone, lost if lost > ROUNDING * had else 0.0)
         return after
 
     def tell(self, before: _State, after: _State, gone: Sequence[Indicator], lost: float) -> None:
