@@ -1,5 +1,7 @@
 """Feet in files, contacts as users give them, and what is said where they are wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import linkwork
 from linkwork import io
 from linkwork.control import PD, Point
 from linkwork.io.mdh import read_mdh
-from linkwork.model import Description, Foot, Link, check
+from linkwork.model import Description, Foot, Link, LinkInertia, check
 
 WALKER = """
 name: walker
@@ -129,3 +131,15 @@ def test_what_events_say():
     rod = Description("rod", (Link("rod"),), (), floating=True, feet=(Foot("rod", "rod"),))
     with pytest.raises(linkwork.LinkworkError, match="no foot holds them"):
         linkwork.load(rod).simulate([0, 0, 1, 0, 0, 0, 1], contacts="events", backend="interpreter")
+
+
+def test_events_are_kept_and_feet_drawn(tmp_path):
+    ball = Description("ball", (Link("ball", LinkInertia(1.0, np.zeros(3), np.eye(3))),), (), floating=True)
+    robot = linkwork.load(replace(ball, feet=(Foot("ball", "ball", restitution=0.5),)))
+    run = robot.simulate([0, 0, 0.01, 0, 0, 0, 1], None, 0.1, 0.01, contacts="events")
+    assert run.events and str(run.events[0]).startswith("ball touchdown at t = 0.0451")
+    for name in ("run.npz", "run.csv"):
+        run.save(tmp_path / name)
+        assert linkwork.Trajectory.load(tmp_path / name).events == run.events
+    figure = run.plot(["joints", "feet"])
+    assert figure.axes[-1].get_ylabel() == "normal force [N]" and len(figure.axes[-1].get_lines()) == 1

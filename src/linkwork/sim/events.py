@@ -356,9 +356,7 @@ class _Run:
             notes.append(WARNING + finding)
         known = entries(self.model, self.plant.memory)
         about = {"robot": name, "method": method, "dt": self.dt, "notes": notes, "units": self.plant.units}
-        found = Trajectory({"t": times, **arrays}, known, **about)
-        found.events = tuple(self.events)
-        return found
+        return Trajectory({"t": times, **arrays}, known, events=self.events, **about)
 
     def told(self) -> str:
         if not self.events:
