@@ -11,6 +11,7 @@ import pytest
 import linkwork
 from linkwork import io
 from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
+from linkwork.sim.contact_modes import Ground
 from support.evaluate import rotation_of
 from support.mixed_trees import MixedRecipe, mixed
 from support.pinocchio_tree import PinocchioTree
@@ -232,21 +233,55 @@ def test_feet_stay_where_they_stand(method):
     )  # an impact took some; ground at rest takes none
 
 
-def test_a_stepper_is_told_before_each_step():
+def on_two_points(planar=False):
     frames = {name: ("rod", Placement(np.eye(3), np.array([x, 0, 0]))) for name, x in (("a", 0.3), ("b", -0.4))}
     feet = tuple(Foot(name, name) for name in frames)
     rod = Link("rod", LinkInertia(1.0, np.array([0.1, 0, 0.2]), np.diag([0.1, 0.2, 0.2])))
-    robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+    if planar:
+        return in_the_plane([rod], [], frames=frames, feet=feet)
+    return linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+
+
+def test_a_stepper_is_told_before_each_step():
+    robot = on_two_points()
     q, schedule = robot.coordinates.neutral(), np.ones((30, 2))
     schedule[5:15, 1] = 0
     expected = robot.rollout(q, np.zeros(6), None, 1e-2, 30, contacts=schedule)
     stepper = robot.stepper(2, 1e-2, q0=q, contacts=[1, 1])
     for row in schedule:
-        stepper.contacts[0] = row
+        stepper.contacts[0] = 0.5 * row  # what is not 0 is on
         stepper.step()
     np.testing.assert_allclose(stepper.q[0], expected.q[-1], rtol=0, atol=1e-13)
     assert np.abs(stepper.q[1] - expected.q[-1]).max() > 1e-3
     assert np.abs(robot.pose("a", stepper.q)[:, :3, 3] - [0.3, 0, 0]).max() < 1e-14
+
+
+@pytest.mark.parametrize("method", ["heun", "semi-implicit-euler"])
+def test_gradients_of_a_schedule(method):
+    """Through contacts that begin and end, against differences; and by the linear systems of the steps, of a robot in
+    the plane, which is sooner done, and by a method whose states are those that are recorded."""
+    robot, rng, h = on_two_points(planar=method == "heun"), np.random.default_rng(0), 1e-5
+    n = robot.nv
+    q, v, torque = robot.coordinates.random(rng, 1)[0], np.zeros(n), rng.normal(size=(5, n))
+    contacts = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 0]])
+    how = {"method": method, "contacts": contacts, "outputs": ("v", "contact_forces"), "backend": "interpreter"}
+
+    def run(q, v, torque, **more):
+        return robot.rollout(q, v, torque, 1e-2, 5, **how, **more)
+
+    taped = run(q, v, torque, checkpoint_every=1)
+    weights = {name: rng.normal(size=taped[name].shape) for name in how["outputs"]}
+    found = taped.pullback(**weights)
+    dq, dv, du = rng.normal(size=n), rng.normal(size=n), rng.normal(size=(5, n))
+    two = [run(robot.coordinates.integrate(q, s * dq), v + s * dv, torque + s * du) for s in (h, -h)]
+    slope = sum((weights[name] * (two[0][name] - two[1][name])).sum() for name in weights) / (2 * h)
+    np.testing.assert_allclose(found.q0 @ dq + found.v0 @ dv + (found.torque * du).sum(), slope, rtol=1e-7)
+    if method == "heun":
+        found = taped.pullback(v=(np.arange(6)[:, None] == 5) * weights["v"][-1])
+        A, B = taped.linearised()
+        of_start, of_torque = weights["v"][-1] @ np.linalg.multi_dot(A[::-1])[n:], weights["v"][-1] @ (A[4] @ B[3])[n:]
+        np.testing.assert_allclose([*found.q0, *found.v0], of_start, rtol=0, atol=1e-9 * np.abs(of_start).max())
+        np.testing.assert_allclose(found.torque[3], of_torque, rtol=0, atol=1e-9 * np.abs(of_torque).max())
 
 
 # -- events
@@ -424,3 +459,73 @@ def test_a_sole_tips_where_its_centre_of_pressure_leaves_it():
     forces = tall.contact_dynamics(run.q[0], np.zeros(6), [force, 0, 0, 0, force, 0], [1]).forces
     loads = tall.foot_loads(run.q[0], forces)
     assert loads.tips[0] and not loads.slips[0] and not loads.pulls[0]
+
+
+@pytest.mark.parametrize("kind", ["events", "coulomb"])
+def test_bounces_make_no_energy(kind):
+    """A rod at 45 degrees whose end comes down askew, so that it needs no friction to stop along the ground: there
+    J M^-1 J^T = [[2.5, -1.5], [-1.5, 2.5]], and e = 0.9 would give 0.9^2 / (1 - 0.6^2) of the energy that goes into the
+    end. What happens at the start is told."""
+    rod = Link("rod", LinkInertia(1.0, np.array([0, 0, 0.5]), np.diag([1 / 12, 1 / 12, 1e-4])))
+    foot = Foot("end", "rod", friction=1.0, restitution=0.9)
+    robot = linkwork.load(Description("rod", (rod,), (), floating=True, feet=(foot,)))
+    q = np.array([0, 0, 0, 0, np.sin(np.pi / 8), 0, np.cos(np.pi / 8)])
+    v = np.array([*robot.pose("rod", q)[:3, :3].T @ [0.6, 0, -1.0], 0, 0, 0])
+    into = 0.5 / 2.5  # u_n^2 / 2 over what the normal yields
+    after = robot.impact(q, v, [1], [0.9]).v_after
+    made = robot.kinetic_energy(q, after) - robot.kinetic_energy(q, v)
+    np.testing.assert_allclose(made, into * (0.81 / 0.64 - 1), rtol=1e-12)
+    run = robot.simulate(q, v, 1e-3, 1e-3, contacts=kind)
+    np.testing.assert_allclose(run.kinetic_energy[0], robot.kinetic_energy(q, v), rtol=1e-9)
+    assert robot.jacobian("rod", q)[2] @ run.v[0] > 0.7
+    assert [(event.t, event.what, event.foot) for event in run.events] == [(0, "touchdown", "end")]
+
+
+def test_sliding_soles_stop(monkeypatch):
+    """Two joined boxes that slide and turn: at the end they stop, and do not go on in new directions in ever shorter
+    times, of which some robots had more than fit into a step."""
+    met, settled = [], Ground.settled
+    monkeypatch.setattr(Ground, "settled", lambda *given: met.append(given) or settled(*given))
+    boxes = tuple(Link(name, LinkInertia(1.0, np.array([0, 0, 0.1]), np.diag([0.02, 0.02, 0.01]))) for name in "ab")
+    place, axis = Placement(np.eye(3), np.array([0.5, 0, 0])), np.array([0, 0, 1.0])
+    hinge = JointDescription("hinge", "continuous", "a", "b", place, axis)
+    feet = tuple(Foot(f"under {name}", name, (0.2, 0.1), friction=0.3) for name in "ab")
+    robot = linkwork.load(Description("boxes", boxes, (hinge,), floating=True, feet=feet))
+    run = robot.simulate([0, 0, 0, 0, 0, 0, 1, 0], [0.11, 0.09, 0, 0, 0, 0.03, 1.09], 0.3, 0.02, contacts="coulomb")
+    assert [event.what for event in run.events] == ["stick"] * 8 and len(met) == 3
+    assert np.abs(run.v[-1]).max() < 1e-12
+
+
+def test_a_rod_falls_over_with_friction():
+    """It sticks, slips backwards once its force leaves the cone, comes back, and strikes the ground. Times as an
+    integration of its equations in the plane has them, with theta from the vertical, F = -mu N d along the ground,
+    I theta'' = (N sin(theta) - F cos(theta)) / 2, N = g + z'', to 1e-11 by SciPy."""
+    rod = Link("rod", LinkInertia(1.0, np.array([0, 0, 0.5]), np.diag([1 / 12, 1 / 12, 1e-4])))
+    frames = {name: ("rod", Placement(np.eye(3), np.array([0, 0, z]))) for name, z in (("foot", 0.0), ("head", 1.0))}
+    feet = tuple(Foot(name, name, friction=0.1) for name in frames)
+    robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+    run = robot.simulate([0, 0, 0, 0, np.sin(0.05), 0, np.cos(0.05)], None, 0.81, 5e-3, contacts="coulomb")
+    assert [(event.what, event.foot) for event in run.events] == [("slip", "foot"), ("touchdown", "head")]
+    np.testing.assert_allclose([event.t for event in run.events], [0.207747355269, 0.807873613518], rtol=1e-8)
+
+
+def test_a_box_that_slides_tips_over_and_stops_sliding():
+    """The step in which it stops is as good as others: friction keeps its direction up to there."""
+    box = Link("box", LinkInertia(2.0, np.array([0, 0, 0.5]), np.diag([0.4, 0.4, 0.1])))
+    foot = Foot("sole", "box", (0.3, 0.3), friction=0.8)
+    robot = linkwork.load(Description("box", (box,), (), floating=True, feet=(foot,)))
+    run = robot.simulate([0, 0, 0, 0, 0, 0, 1], [1.0, 0, 0, 0, 0, 0], 0.2, 0.01, contacts="coulomb")
+    assert [(event.what, event.foot) for event in run.events] == [("stick", "sole.1"), ("stick", "sole.2")]
+    np.testing.assert_allclose(run.events[0].t, 0.058292463, rtol=1e-6)  # as with steps of 1 ms
+    assert run.drift["energy"] < 1e-6
+
+
+def test_corners_that_bounce_each_as_they_like():
+    """Four points of one body cannot: what their impacts take is accounted for all the same."""
+    box = Link("box", LinkInertia(2.0, np.array([0, 0, 0.1]), np.diag([0.04, 0.05, 0.06])))
+    places = [(0.2, 0.2, 0), (0.2, -0.2, 0), (-0.2, 0.2, 0), (-0.2, -0.2, 0)]
+    frames = {f"c{k}": ("box", Placement(np.eye(3), np.array(place))) for k, place in enumerate(places)}
+    feet = tuple(Foot(name, name, restitution=e) for name, e in zip(frames, (0.9, 0.1, 0.3, 0.6)))
+    robot = linkwork.load(Description("box", (box,), (), floating=True, frames=frames, feet=feet))
+    run = robot.simulate([0, 0, 0.3, 0, 0, 0, 1], None, 0.9, 0.02, contacts="events")
+    assert len(run.events) > 20 and run.drift["energy"] < 1e-6

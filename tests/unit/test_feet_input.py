@@ -1,12 +1,15 @@
 """Feet in files, contacts as users give them, and what is said where they are wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import linkwork
 from linkwork import io
+from linkwork.control import PD, Point
 from linkwork.io.mdh import read_mdh
-from linkwork.model import Foot, check
+from linkwork.model import Description, Foot, Link, LinkInertia, check
 
 WALKER = """
 name: walker
@@ -88,7 +91,7 @@ def test_contacts_that_are_wrong():
     with pytest.raises(linkwork.LinkworkError, match=r"feet are below the ground(.|\n)*robot.standing"):
         robot.simulate(start - [0, 0, 0.01, *[0] * 5], contacts="events")
     with pytest.raises(linkwork.UnsupportedError, match="no gradients"):
-        robot.rollout(start, np.zeros(7), contacts=[1, 1], checkpoint_every=1)
+        robot.simulate(start, contacts="events", checkpoint_every=1)
     with pytest.raises(linkwork.UnsupportedError, match=r"contacts=\[1, 0"):
         robot.stepper(1, backend="interpreter").contacts  # noqa: B018
     with pytest.raises(linkwork.ShapeError, match="do not fit"):
@@ -115,3 +118,28 @@ def test_bundled_robots_stand():
         loads = robot.foot_loads(q, forces)
         np.testing.assert_allclose(loads.normal.sum(), 9.81 * sum(row[0] for row in robot.parameters), rtol=1e-12)
         assert not (loads.slips | loads.tips | loads.pulls).any()
+
+
+def test_what_events_say():
+    """Of a step that is too long for the gains, and of links without inertia that nothing holds."""
+    robot = linkwork.load(read_mdh(walker("frame: toe")))
+    start = robot.standing() + 0.1 * (np.arange(8) == 2)
+    with pytest.warns(linkwork.SimulationWarning, match="dt = 0.01 s is too long for rk4"):
+        robot.simulate(
+            start, None, 0.01, 0.01, torque=PD(10.0, 100.0), reference=Point([0.0], [0.0], [0.0]), contacts="events"
+        )
+    rod = Description("rod", (Link("rod"),), (), floating=True, feet=(Foot("rod", "rod"),))
+    with pytest.raises(linkwork.LinkworkError, match="no foot holds them"):
+        linkwork.load(rod).simulate([0, 0, 1, 0, 0, 0, 1], contacts="events", backend="interpreter")
+
+
+def test_events_are_kept_and_feet_drawn(tmp_path):
+    ball = Description("ball", (Link("ball", LinkInertia(1.0, np.zeros(3), np.eye(3))),), (), floating=True)
+    robot = linkwork.load(replace(ball, feet=(Foot("ball", "ball", restitution=0.5),)))
+    run = robot.simulate([0, 0, 0.01, 0, 0, 0, 1], None, 0.1, 0.01, contacts="events")
+    assert run.events and str(run.events[0]).startswith("ball touchdown at t = 0.0451")
+    for name in ("run.npz", "run.csv"):
+        run.save(tmp_path / name)
+        assert linkwork.Trajectory.load(tmp_path / name).events == run.events
+    figure = run.plot(["joints", "feet"])
+    assert figure.axes[-1].get_ylabel() == "normal force [N]" and len(figure.axes[-1].get_lines()) == 1

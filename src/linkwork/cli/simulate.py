@@ -18,6 +18,7 @@ from ..robot import Robot
 from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory, rest
 from ..sim import simulate as simulated
 from ..sim.events import KINDS
+from ..sim.inputs import one_of_names
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
@@ -98,6 +99,8 @@ def simulate(
     options = Options(method=method, every=every)
     q0 = rest(model) if q is None else parse(model, "q", q)
     if contacts is not None:
+        if contacts.isalpha():
+            one_of_names("choice of contacts", contacts, (*KINDS, "all"), where="--contacts")
         told = contacts if contacts in KINDS else np.ones(len(model.feet)) if contacts == "all" else None
         options = replace(options, contacts=parse(model, "contacts", contacts) if told is None else told)
         q0 = robot.standing() if q is None and model.feet and model.moving_base else q0
@@ -119,7 +122,7 @@ def simulate(
     if output is not None:
         trajectory.save(output)
     if plot is not None:
-        more = ["commands"] if "commands" in trajectory else []
+        more = ["commands"] * ("commands" in trajectory) + ["feet"] * ("contact_forces" in trajectory)
         trajectory.plot(["joints", "torques", *more, "energies"], path=plot)
     if json:
         print_json(summary(trajectory))

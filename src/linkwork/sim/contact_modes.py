@@ -109,6 +109,13 @@ class Ground:
         """Sliding goes on along the velocity there is."""
         return {i: None if d is None else _direction(here.velocities[i, :2], d, TURNS) for i, d in mode.items()}
 
+    def onward(self, here: Situation, mode: Mode) -> Mode:
+        """The same within a step: what turns back comes to a stop before, which ends the step."""
+        return {
+            i: d if d is None or d @ here.velocities[i, :2] < 0 else _direction(here.velocities[i, :2], d, TURNS)
+            for i, d in mode.items()
+        }
+
     def pace(self, here: Situation, mode: Mode, forces: np.ndarray) -> float:
         """Seconds in which friction may turn a velocity along the ground."""
         rates = [0.0]
@@ -118,14 +125,21 @@ class Ground:
             rates.append(self.friction[i] * forces[i, 2] * yields / max(np.hypot(*here.velocities[i, :2]), TURNS))
         return 1 / max(max(rates), 1e-12)
 
-    def settled(self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int]) -> Mode:
+    def settled(
+        self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int], slip: Iterable[int]
+    ) -> Mode:
         """Which of the feet that touch the ground and do not rise push on it. ``idle``: those that did not so far;
         ``left``: those that just ceased to. If one would sink then, the ground held it sideways while it no longer
-        pushed: it is taken back, and glides."""
+        pushed: it is taken back, and glides. ``slip``: groups whose force is on the cone and about to leave it."""
         start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
         for group in self._of(start):
             if any(np.hypot(*here.velocities[i, :2]) > SLIDES for i in group):
                 start |= {i: _direction(here.velocities[i, :2], np.zeros(2)) for i in group}
+
+        on = {i: d for i, d in start.items() if i not in {*idle, *left}}
+        for group in self._of(on):
+            if group[0] in slip and on[group[0]] is None:
+                start |= self._released(here, group, self.accelerations(here, on)[1])
 
         def rising(a: np.ndarray) -> np.ndarray:
             return here.J[:, 2] @ a + here.gamma[:, 2]
@@ -133,29 +147,50 @@ class Ground:
         return self._chosen(here, start, idle, left, partial(self.accelerations, here), rising)[0]
 
     def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
-        """Velocities after it."""
-        after = np.zeros_like(here.velocities)
-        back = -self.restitution * here.velocities[:, 2]
-        after[:, 2] = np.where(back > BOUNCES, back, 0.0)
-
-        def solve(mode: Mode) -> tuple[np.ndarray, np.ndarray]:
-            return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
-
+        """Velocities after it. Bounces that would make energy, as slanting ones of feet that stop along the ground may,
+        are smaller, so that they keep it."""
         start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
-        return self._chosen(here, start, (), (), solve, lambda v: here.J[:, 2] @ v)[1]
+        back = -self.restitution * here.velocities[:, 2]
+
+        def bounced(share: float) -> np.ndarray:
+            after = np.zeros_like(here.velocities)
+            after[:, 2] = np.where(back > BOUNCES, share * back, 0.0)
+            solve = partial(self._jumped, here, after=after)
+            return self._chosen(here, start, (), (), solve, lambda v: here.J[:, 2] @ v)[1]
+
+        v, most, few, many = bounced(1.0), here.energy(here.v), 0.0, 1.0
+        if here.energy(v) <= most * (1 + SMALL):
+            return v
+        for _ in range(40):
+            share = 0.5 * (few + many)
+            few, many = (share, many) if here.energy(bounced(share)) <= most else (few, share)
+        return bounced(few)
+
+    def stopped(self, here: Situation, mode: Mode, ends: Iterable[int]) -> np.ndarray:
+        """Velocities where the sliding of these groups ends: those that were slow enough to keep their direction have
+        some left across it, and stop."""
+        groups = [group for group in self._of(mode) if group[0] in ends]
+        slow = [i for group in groups if np.hypot(*here.velocities[group, :2].T).max() < TURNS for i in group]
+        still = np.zeros_like(here.velocities)
+        return self._jumped(here, mode | dict.fromkeys(slow), still)[0]
+
+    def _jumped(self, here: Situation, mode: Mode, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Velocities, with those of the feet (feet, 3) as told, and the impulses."""
+        return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
 
     def room(self, here: Situation, mode: Mode, forces: np.ndarray) -> dict[int, float]:
         """By group, of one that sticks: how far its force is inside the cone, and its moment below what rubbing in a
         circle would give; the smaller one."""
-        found = {}
-        for group in self._of(mode):
-            if mode[group[0]] is None:
-                pushes, c = forces[group], self._centre(here, group, forces)
-                limits, arms = self.friction[group] * pushes[:, 2], here.p[group, :2] - c
-                force = limits.sum() - np.hypot(*pushes[:, :2].sum(axis=0))
-                turn = limits @ np.hypot(*arms.T) - abs(_cross(arms, pushes).sum())
-                found[group[0]] = force if len(group) == 1 else min(force, turn / max(np.hypot(*arms.T).max(), 1e-12))
-        return found
+        sticking = (group for group in self._of(mode) if mode[group[0]] is None)
+        return {group[0]: min(self._rooms(here, group, forces)) for group in sticking}
+
+    def _rooms(self, here: Situation, group: list[int], forces: np.ndarray) -> tuple[float, float]:
+        """Of the force, and of the moment over its arm; points have none."""
+        pushes, arms = forces[group], here.p[group, :2] - self._centre(here, group, forces)
+        limits, lengths = self.friction[group] * pushes[:, 2], np.hypot(*arms.T)
+        turn = limits @ lengths - abs(_cross(arms, pushes).sum())
+        force = limits.sum() - np.hypot(*pushes[:, :2].sum(axis=0))
+        return force, turn / max(lengths.max(), 1e-12) if len(group) > 1 else np.inf
 
     def sliding(self, here: Situation, mode: Mode, directions: Mode) -> dict[int, float]:
         """By group, of one that slides: the speed along directions of before."""
@@ -179,11 +214,10 @@ class Ground:
 
     def _released(self, here: Situation, group: list[int], forces: np.ndarray) -> Mode:
         """The group as it begins to slide: against its force, or in a circle against its moment."""
-        pushes, c = forces[group], self._centre(here, group, forces)
-        total, arms = pushes[:, :2].sum(axis=0), here.p[group, :2] - c
-        limits = self.friction[group] * pushes[:, 2]
-        if np.hypot(*total) >= limits.sum():
-            return dict.fromkeys(group, -total / np.hypot(*total))
+        pushes, arms = forces[group], here.p[group, :2] - self._centre(here, group, forces)
+        total, (force, turn) = pushes[:, :2].sum(axis=0), self._rooms(here, group, forces)
+        if force <= turn:
+            return dict.fromkeys(group, _direction(-total, np.zeros(2), 0.0))
         around = -np.sign(_cross(arms, pushes).sum())
         return {i: _direction(around * np.array([-y, x]), np.zeros(2)) for i, (x, y) in zip(group, arms, strict=True)}
 

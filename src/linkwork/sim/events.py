@@ -21,6 +21,7 @@ from ..codegen.schemes import RungeKutta
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..function import Function, Label
 from ..model import Model
+from . import stability
 from .contact_modes import BOUNCES, SLIDES, SMALL, Ground, Mode, Situation
 from .feet import on_corners
 from .findings import WARNING, findings
@@ -37,6 +38,7 @@ KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: fee
 TOUCH = 1e-10  # m: what is lower has gone through the ground
 NEAR = 1e-8  # m: what is not higher touches it
 BELOW = 1e-6  # m: feet that begin so deep are a mistake
+ROUNDING = 1e-12  # of the energy before an impact: less is not lost
 MOST = 200  # events in a step
 PATIENCE = 3  # events at one time, after which feet glide
 FEW = 6  # events that a note tells
@@ -56,6 +58,9 @@ def by_events(
         own = [name for name, each in INTEGRATORS.items() if isinstance(each.scheme, RungeKutta)]
         message = f"{method} does not stop at events"
         raise UnsupportedError(message, where="contacts", expected=f"one of: {', '.join(own)}", fix="method='rk4'")
+    if options.checkpoint_every is not None:
+        fix = "a schedule of contacts, or compliant ground: robot.with_forces({frame: Contact(...)})"
+        raise UnsupportedError("motions by events have no gradients", where="checkpoint_every", fix=fix)
     if "corners" not in robot.plants:
         robot.plants["corners"] = type(robot)(on_corners(robot.model))
     points = robot.plants["corners"]
@@ -65,7 +70,11 @@ def by_events(
         fix = "robot.rollout takes batches, and a schedule of contacts"
         raise LinkworkError("simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix=fix)
     run = _Run(robot.model, setup, scheme, dt, steps, options, kind == "coulomb")
-    return run.trajectory(method, robot.model.name)
+    try:
+        return run.trajectory(method, robot.model.name)
+    except np.linalg.LinAlgError:
+        where, fix = f"robot {robot.model.name!r}, step {run.step + 1}", "`linkwork check` names them: give them some"
+        raise LinkworkError("links without inertia move, and no foot holds them", where=where, fix=fix) from None
 
 
 @dataclass
@@ -126,13 +135,12 @@ class _Run:
         parts["q"][:], parts["v"][:] = found.dq, a
         for name in self.plant.memory:
             parts[MEMORY + name][...] = getattr(found, MEMORY + name)
-        if "work" in parts:
-            parts["work"][...] = found.power + float((forces * here.velocities).sum())
+        parts["work"][...] = found.power + float((forces * here.velocities).sum())
         return rates
 
     def forces(self, here: Situation, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
         """a, and the forces on the feet."""
-        return self.ground.accelerations(here, self.ground.directions(here, mode))
+        return self.ground.accelerations(here, self.ground.onward(here, mode))
 
     def advanced(self, state: _State, h: float) -> _State:
         """After h seconds in the same mode, on the ground."""
@@ -240,29 +248,30 @@ class _Run:
         """The state after an event: velocities after an impact, and the feet that stay on the ground."""
         here, _ = self.situation(state.x, state.t)
         touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
-        x, lost = state.x.copy(), 0.0
-        parts = self.plant.parts(x)
+        x, had = state.x.copy(), here.energy(here.v)
         anew = not gone or any(here.velocities[i, 2] < -BOUNCES for i in touching)
-        if anew:
-            v = ground.impact(here, touching)
-            lost = here.energy(here.v) - here.energy(v)
-            parts["v"][:] = v
-            if "work" in parts:
-                parts["work"][...] -= lost
+        ends = [first for kind, first in gone if kind == "stick"]
+        if anew or ends:
+            v = ground.impact(here, touching) if anew else ground.stopped(here, state.mode, ends)
+            self.plant.parts(x)["v"][:] = v
             here, _ = self.situation(x, state.t)
         down = [i for kind, i in gone if kind == "touchdown"]
         slow = dict.fromkeys(down if state.t <= self.last else (), np.inf)  # it did not get off the ground
         self.last = state.t
         staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, BOUNCES)]
-        left = [i for kind, i in gone if kind == "lift-off"]
+        leaving = [i for kind, i in gone if kind == "lift-off"]
         idle = [] if anew else [i for i in staying if i not in state.mode and i not in down]
-        mode = ground.settled(here, staying, idle, left)
+        slip = [first for kind, first in gone if kind == "slip"]
+        mode = ground.settled(here, staying, idle, leaving, slip)
         stand = state.stand.copy()
         for i, d in mode.items():
             if i not in state.mode or d is not None or state.mode[i] is not None:
                 stand[i] = here.p[i, :2]
         after = self.placed(_State(state.t, x, mode, stand))
-        self.tell(state, after, gone, lost)
+        parts = self.plant.parts(after.x)
+        lost = had - here.energy(parts["v"])
+        parts["work"][...] -= lost
+        self.tell(state, after, gone, lost if lost > ROUNDING * had else 0.0)
         return after
 
     def tell(self, before: _State, after: _State, gone: Sequence[Indicator], lost: float) -> None:
@@ -298,7 +307,17 @@ class _Run:
             fix = "q0 = robot.standing(q0) puts the lowest foot on the ground"
             got = f"foot {name!r} at z = {deep[name]:g} m"
             raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
-        return self.met(_State(0.0, x, {}, here.p[:, :2].copy()), (), self.ground)
+        down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]
+        start = _State(0.0, x, {}, here.p[:, :2].copy())
+        return self.met(start, [("touchdown", i) for i in down], self.ground)
+
+    def too_fast(self, state: _State) -> float:
+        """The rate of a motion that the step is too long for, with the feet that touch the ground at the start held, 0
+        if none is seen: sliding ones get shorter steps anyway."""
+        steps = 1e-6 * np.eye(len(state.x))
+        held = dict.fromkeys(state.mode)
+        slopes = [self.rates(state.x + dx, 0.0, held) - self.rates(state.x - dx, 0.0, held) for dx in steps]
+        return stability.grown(stability.modes_of(np.array(slopes).T / 2e-6), self.scheme, self.dt)
 
     def row(self, state: _State) -> dict[str, Any]:
         here, _ = self.situation(state.x, state.t)
@@ -316,7 +335,10 @@ class _Run:
 
     def trajectory(self, method: str, name: str) -> Trajectory:
         every, state = self.options.every, self.started()
-        self.events.clear()
+        notes = list(self.setup.notes)
+        if rate := self.too_fast(state):
+            notes.append(WARNING + (doubt := stability.story(method, self.dt, rate)))
+            warnings.warn(doubt, SimulationWarning, stacklevel=USER)
         rows = [self.row(state)]
         for k in range(self.steps):
             self.step = k
@@ -326,7 +348,7 @@ class _Run:
         names = [each for each in self.setup.outputs if each in rows[0]]
         arrays = {each: np.stack([row[each] for row in rows]) for each in names}
         times = self.dt * every * np.arange(len(rows))
-        notes = [*self.setup.notes, self.told()]
+        notes.append(self.told())
         left_open = () if self.ground.slides else ("slip",)  # the others happen
         seen = {"t": times, **{each: x[None] for each, x in arrays.items()}}
         for finding in findings(self.model, seen, feet=left_open):
@@ -334,9 +356,7 @@ class _Run:
             notes.append(WARNING + finding)
         known = entries(self.model, self.plant.memory)
         about = {"robot": name, "method": method, "dt": self.dt, "notes": notes, "units": self.plant.units}
-        found = Trajectory({"t": times, **arrays}, known, **about)
-        found.events = tuple(self.events)
-        return found
+        return Trajectory({"t": times, **arrays}, known, events=self.events, **about)
 
     def told(self) -> str:
         if not self.events:

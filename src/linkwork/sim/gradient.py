@@ -16,14 +16,17 @@ from ..assembly import numbers
 from ..codegen.backend import backend
 from ..codegen.timeloop import TimeLoop, Turns
 from ..control import Point
+from ..derive import vjp
 from ..errors import ShapeError, UnknownNameError
 from ..formulations import sizes
+from ..program import interpret
 from .adjoint import BAR, Adjoint
 from .inputs import of_motors
 from .linear import LinearSystem
 from .now import MEMORY, REFERENCE
 from .runner import GROUP, Runner, of_samples, shares
 from .sensitivity import linear_step
+from .supported import CONTACTS, places_program
 from .trajectory import Trajectory
 
 SEGMENT = 64  # steps that are computed again at a time, unless less memory is asked for
@@ -111,7 +114,7 @@ class Tape:
 
     def linearised(self) -> LinearSystem:
         runner, samples = self.runner, self.setup.samples
-        function = linear_step(self.plant, runner.scheme, runner.method)
+        function = linear_step(self.plant, runner.scheme, runner.method, runner.backend)
         names = [port.name for port in function.program.inputs]
         A, B = (np.empty((samples, self.steps, *port.shape)) for port in function.program.outputs)
         beside = {name: np.zeros(sizes(self.plant.model)[name]) for name in ("tau", "commands")}  # of a controller
@@ -253,7 +256,7 @@ class Tape:
             return whole
 
         plant, runner = self.plant, self.runner
-        if not given or (not plant.model.loops and given.keys() <= {"q", "v"}):
+        if not given or (not plant.held_together and given.keys() <= {"q", "v"}):
             bars = [spread(given.get(port.name), port.size) for port in plant.state]
             return bars, np.zeros((count, length, 0)), np.zeros((count, 0))
         steps = np.arange(begin, end)[at]
@@ -295,7 +298,8 @@ class Tape:
             found[name] = own if len(inputs.constants[name]) > 1 else own.sum(axis=0)
             start += size
         found = {name: array.reshape(inputs.given[name]) for name, array in found.items()}
-        q0, v0 = self._initial(parts["q"], parts["v"])
+        found.pop(CONTACTS, None)  # on or off
+        q0, v0 = self._initial(parts)
         memory = {name.removeprefix(MEMORY): x for name, x in parts.items() if name.startswith(MEMORY)}
         if not self.setup.batched:
             q0, v0, memory = q0[0], v0[0], {name: x[0] for name, x in memory.items()}
@@ -320,10 +324,13 @@ class Tape:
             array = array.sum(axis=-2)  # it was the same over time
         return _summed(array, shape)
 
-    def _initial(self, of_q: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Along the tangent of q0, and by the independent velocities, which tell those of all joints."""
-        model = self.plant.model
+    def _initial(self, bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Along the tangent of q0, and by the independent velocities, which tell those of all joints; q0 tells where
+        feet stand, too."""
+        model, of_q, of_v = self.plant.model, bars["q"], bars["v"]
         x0 = self.plant.parts(self.setup.x0)
+        if self.plant.stands:
+            of_q = of_q + interpret(vjp(places_program(model), ["q"], ["stand"]), [x0["q"], bars["stand"]])[0]
         if "q" in self.adjoint.tangents:
             of_q = np.einsum("skn,sk->sn", self.tangent(), of_q)
         if not model.loops:

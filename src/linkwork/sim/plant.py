@@ -226,7 +226,7 @@ class Plant:
         return {}
 
     @cached_property
-    def linear_steps(self) -> dict[Scheme, Any]:
+    def linear_steps(self) -> dict[tuple[Scheme, str], Any]:
         """Functions that give the slopes of a step, see ``sensitivity``."""
         return {}
 

@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 LINES = 8  # joints in a panel
 SAMPLES = 20  # of a batch that are drawn one by one
 BAND = (5, 95)  # percentiles between which most of a larger batch lies
-WORDS = {"q": "position", "v": "velocity", "tau": "torque or force", "commands": "command"}
-UNITS = {"q": "rad or m", "v": "rad/s or m/s", "tau": "N m or N", "commands": "SI"}
+WORDS = {
+    "q": "position",
+    "v": "velocity",
+    "tau": "torque or force",
+    "commands": "command",
+    "contact_forces": "normal force",
+}
+UNITS = {"q": "rad or m", "v": "rad/s or m/s", "tau": "N m or N", "commands": "SI", "contact_forces": "N"}
 
 Panel = Callable[["Axes"], None]
 
@@ -42,7 +48,8 @@ def _figure(trajectory: Trajectory, what: list[str], joints: Sequence[str] | Non
     from matplotlib.figure import Figure
 
     kinds = {
-        "joints": _joints, "torques": _torques, "commands": _commands, "energies": _energies, "phase": _phase,
+        "joints": _joints, "torques": _torques, "commands": _commands, "feet": _feet, "energies": _energies,
+        "phase": _phase,
     }  # fmt: skip
     for kind in what:
         if kind not in kinds:
@@ -100,6 +107,11 @@ def _torques(trajectory: Trajectory, joints: list[str] | None) -> list[list[Pane
 
 def _commands(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
     return [[panel] for panel in _groups(trajectory, "commands", None)]
+
+
+def _feet(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
+    names = [name for name in _names(trajectory, "contact_forces") if name.endswith(".fz")]
+    return [[partial(_draw_entries, trajectory, "contact_forces", group)] for group in _parts(names)]
 
 
 def _energies(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:

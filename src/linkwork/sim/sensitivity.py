@@ -39,13 +39,14 @@ from . import rosenbrock
 from .closed import ClosedNow
 from .now import MEMORY, Now
 from .plant import CORRECTIONS, Plant
+from .supported import SupportedNow, places
 from .transition import Flat, stages
 from .varied import INERTIAL
 
 OneStep = OwnStep | RungeKutta | Rosenbrock  # schemes that do not look back
 
 
-def linear_step(plant: Plant, scheme: Scheme, method: str) -> Function:
+def linear_step(plant: Plant, scheme: Scheme, method: str, backend: str = "native") -> Function:
     """A and B of a step, as in ``LinearSystem``. Inputs: q, v of the independent joints, memory, then t, dt and those
     of the plant, with ``acting`` among them: they act beside a controller, if there is one."""
     if isinstance(scheme, AdamsBashforth):
@@ -53,12 +54,12 @@ def linear_step(plant: Plant, scheme: Scheme, method: str) -> Function:
             "a step of this method depends on the steps before it, not on the state alone", where=f"method {method!r}",
             fix="a method of single steps, such as 'rk4' or 'semi-implicit-euler'",
         )  # fmt: skip
-    if scheme not in plant.linear_steps:
+    if (scheme, backend) not in plant.linear_steps:
         own, joint_vectors = plant.model, layouts(plant.model)
         told = {name: joint_vectors[name] for name in ("q", "v", *acting(own))}
         label = Label(own.name, "linear_step", method, layouts=told)
-        plant.linear_steps[scheme] = Function(_program(plant, scheme), label)
-    return plant.linear_steps[scheme]
+        plant.linear_steps[scheme, backend] = Function(_program(plant, scheme), label, backend=backend)
+    return plant.linear_steps[scheme, backend]
 
 
 def acting(model: Model) -> list[str]:
@@ -70,7 +71,8 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
     own = OnDuals.of(plant)
     model, state = own.model, own.state
     memory = [port for port in state if port.name.startswith(MEMORY)]
-    ports = [state[0], Port("v", (model.nv,)), *memory, *own.ports[len(state) :]]
+    feet = [port for port in state if port.name == "stand"]
+    ports = [state[0], Port("v", (model.nv,)), *memory, *feet, *own.ports[len(state) :]]
     before = model.n_located + model.nv
     n = before + sum(port.size for port in memory)
 
@@ -82,7 +84,9 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
         more = [dual(x, {before + k: 1}) for k, x in enumerate(flattened(given, memory))]
         u = [dual(x, {n + k: 1}) for k, x in enumerate(x for name in acting(model) for x in given[name])]
         x = [*q, *v, *more]
-        after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x))], u), state)
+        moved = places(model, model.expand(q)) if feet else []  # feet stand where q has them
+        stand = [x + change_of(y) for x, y in zip(flattened(given, feet), moved, strict=True)]
+        after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x) - len(stand)), *stand], u), state)
         moving, mobility = _shift(model, after["q"]), model.mobility
         independent = [*(moving[k] for k in mobility.located), *(after["v"][k] for k in mobility.independent)]
         more = [x for port in memory for x in after[port.name]]
@@ -109,7 +113,7 @@ def _stepped(plant: OnDuals, scheme: OneStep, given: Mapping[str, Any], x: Flat,
     match scheme:
         case OwnStep():  # beside the manifold of its loops, as it is recorded then
             x = part(lambda now: {**now.values, **now.stepped, **now.memory_ahead}, x, t)
-            corrections = CORRECTIONS if plant.model.loops else 0
+            corrections = CORRECTIONS if plant.held_together else 0
         case Rosenbrock():
             x = part(lambda now: rosenbrock.stepped(plant, now, scheme), x, t)
         case RungeKutta():
@@ -160,6 +164,8 @@ class OnDuals(Plant):
         return trace("acting", run, self.ports)
 
     def now(self, values: Mapping[str, Any]) -> Now:
+        if self.stands:
+            return SupportedDuals(self, values)
         return ClosedDuals(self, values) if self.model.loops else TreeDuals(self, values)
 
 
@@ -177,6 +183,10 @@ class Duals(Now):
 
 
 class ClosedDuals(Duals, ClosedNow):
+    pass
+
+
+class SupportedDuals(Duals, SupportedNow):
     pass
 
 

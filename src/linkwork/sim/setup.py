@@ -131,9 +131,6 @@ def _contacts(model: Model, options: Options) -> np.ndarray:
     if not model.feet:
         fix = "name some in its file: feet: [{frame: ...}], or in a side file"
         raise LinkworkError("the robot has no feet", where=f"robot {model.name!r}", got="contacts=...", fix=fix)
-    if options.checkpoint_every is not None:
-        fix = "leave checkpoint_every, or let the ground be compliant: robot.with_forces({frame: Contact(...)})"
-        raise UnsupportedError("motions on feet have no gradients yet", where="checkpoint_every", fix=fix)
     value = options.contacts
     if isinstance(value, str) or callable(value):
         what = "contacts are no function" if callable(value) else "only simulate knows feet that come and go"

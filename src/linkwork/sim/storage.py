@@ -79,14 +79,14 @@ def _format(path: Path) -> tuple[Callable[[Trajectory], bytes], Callable[[bytes]
 
 
 def _about(trajectory: Trajectory) -> str:
-    fields = ("robot", "method", "dt", "notes", "entries", "units", "batch")
+    fields = ("robot", "method", "dt", "notes", "entries", "units", "batch", "events")
     about = {name: getattr(trajectory, name) for name in fields}
     return json.dumps({"format": FORMAT, **about, "arrays": list(trajectory)})
 
 
 def _arguments(about: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
     _check(about)
-    names = ("entries", "robot", "method", "dt", "notes", "units")
+    names = ("entries", "robot", "method", "dt", "notes", "units", "events")
     return {"arrays": {name: arrays[name] for name in about["arrays"]}, **{name: about[name] for name in names}}
 
 
@@ -100,11 +100,15 @@ def _check(about: Any) -> None:
     def tables(x: Any) -> bool:
         return isinstance(x, dict) and all(map(words, x.values()))
 
+    def event(x: Any) -> bool:
+        return isinstance(x, list) and [type(part) for part in x] == [float, str, str, float]
+
     right = {
         **{name: words(about[name]) for name in ("notes", "arrays")},
         **{name: isinstance(about[name], str) for name in ("robot", "method")},
         **{name: tables(about[name]) for name in ("entries", "units")},
         "dt": isinstance(about["dt"], (int, float)),
+        "events": all(map(event, about["events"])),
         "batch": isinstance(about["batch"], list) and all(type(n) is int and n >= 0 for n in about["batch"]),
     }
     if wrong := [name for name, fits in right.items() if not fits]:

@@ -17,8 +17,8 @@ from ..constraints import Standing, Supports
 from ..constraints.feet import NORMAL, numbers_of
 from ..formulations import frame_poses, with_friction_ahead
 from ..model import Model
-from ..program import Port, interpret, trace
-from ..scalar import Scalar
+from ..program import Port, Program, interpret, trace
+from ..scalar import Scalar, sign
 from ..scalar.orthogonal import dot
 from .closed import ClosedNow
 
@@ -36,10 +36,14 @@ def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     return numbers
 
 
+def places_program(model: Model) -> Program:
+    """Of the user's positions."""
+    return trace("places", lambda q: {"stand": places(model, model.expand(q))}, [Port("q", (model.nq,))])
+
+
 def places_at(model: Model, q: np.ndarray) -> np.ndarray:
     """Of the user's positions (samples, nq)."""
-    program = trace("places", lambda q: {"numbers": places(model, model.expand(q))}, [Port("q", (model.nq,))])
-    return interpret(program, [q])[0]
+    return interpret(places_program(model), [q])[0]
 
 
 def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[str]:
@@ -76,7 +80,7 @@ class SupportedNow(ClosedNow):
     def flowing(self) -> SupportedNow:
         """With the velocities that the feet leave, so that one that comes into contact does not go on for a step."""
         lost = self.system.correction(self.equations.rates(self.rates))
-        return SupportedNow(self.plant, {**self.values, "v": [x - y for x, y in zip(self.rates, lost, strict=True)]})
+        return type(self)(self.plant, {**self.values, "v": [x - y for x, y in zip(self.rates, lost, strict=True)]})
 
     @cached_property
     def stepped(self) -> dict[str, Any]:
@@ -90,8 +94,9 @@ class SupportedNow(ClosedNow):
         """With the feet that are off where they are now."""
         now, stand, at = places(self.model, self.model.expand(state["q"])), list(self.values["stand"]), 0
         for foot, c in zip(self.model.feet, self.contacts, strict=True):
+            on = sign(c) * sign(c)
             for k in range(at, at + (12 if foot.sole else 3)):
-                stand[k] = now[k] + c * (stand[k] - now[k])
+                stand[k] = now[k] + on * (stand[k] - now[k])
                 at += 1
         return {**state, "stand": stand}
 

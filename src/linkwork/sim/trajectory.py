@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ ENTRIES = {  # of arrays that are the same for every robot
 }
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """``what``: touchdown, lift-off, slip or stick, of a foot (or ``NAME.k``, a corner of a sole). ``lost``: energy in
     J that an impact took."""
 
@@ -63,6 +61,7 @@ class Trajectory:
         dt: float,
         notes: Sequence[str] = (),
         units: Mapping[str, Sequence[str]] | None = None,
+        events: Sequence[Sequence[Any]] = (),
     ):
         self.arrays = {name: x if hasattr(x, "shape") else np.asarray(x) for name, x in arrays.items()}
         known = {**ENTRIES, **entries}
@@ -70,7 +69,7 @@ class Trajectory:
         self.units = {name: tuple(names) for name, names in (units or {}).items() if name in self.entries}
         self.robot, self.method, self.dt, self.notes = robot, method, float(dt), tuple(notes)
         self.batch = self._checked_batch()
-        self.events: tuple[Event, ...] = ()  # of feet, where they come and go by themselves
+        self.events = tuple(Event(*event) for event in events)
         self.tape: Any = None  # the way back, see ``pullback``
 
     def _checked_batch(self) -> tuple[int, ...]:
@@ -240,10 +239,10 @@ class Trajectory:
         joints: Sequence[str] | None = None,
         path: str | Path | None = None,
     ) -> Figure:
-        """A matplotlib Figure of "joints" (positions and velocities), "torques", "commands", "energies", "phase"
-        (velocity against position), or a list of these. ``joints``: only those. ``path``: also write it there (png,
-        svg, pdf). Few samples of a batch are thin lines; many are their median with a band from the 5th to the 95th
-        percentile."""
+        """A matplotlib Figure of "joints" (positions and velocities), "torques", "commands", "feet" (normal forces),
+        "energies", "phase" (velocity against position), or a list of these. ``joints``: only those. ``path``: also
+        write it there (png, svg, pdf). Few samples of a batch are thin lines; many are their median with a band from
+        the 5th to the 95th percentile."""
         return plots.plot(self, [what] if isinstance(what, str) else list(what), joints, path)
 
     def save(self, path: str | Path) -> None:
