@@ -249,16 +249,16 @@ class _Run:
         here, _ = self.situation(state.x, state.t)
         touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
         x, had = state.x.copy(), here.energy(here.v)
-        anew = not gone or any(here.velocities[i, 2] < -BOUNCES for i in touching)
+        down = [i for kind, i in gone if kind == "touchdown"]
+        again = down if state.t <= self.last else ()  # it did not get off the ground
+        anew = not gone or any(here.velocities[i, 2] < -BOUNCES * (i not in again) for i in touching)
         ends = [first for kind, first in gone if kind == "stick"]
         if anew or ends:
             v = ground.impact(here, touching) if anew else ground.stopped(here, state.mode, ends)
             self.plant.parts(x)["v"][:] = v
             here, _ = self.situation(x, state.t)
-        down = [i for kind, i in gone if kind == "touchdown"]
-        slow = dict.fromkeys(down if state.t <= self.last else (), np.inf)  # it did not get off the ground
         self.last = state.t
-        staying = [i for i in touching if abs(here.velocities[i, 2]) <= slow.get(i, BOUNCES)]
+        staying = [i for i in touching if abs(here.velocities[i, 2]) <= BOUNCES or i in again]
         leaving = [i for kind, i in gone if kind == "lift-off"]
         idle = [] if anew else [i for i in staying if i not in state.mode and i not in down]
         slip = [first for kind, first in gone if kind == "slip"]
