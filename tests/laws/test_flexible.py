@@ -166,3 +166,11 @@ def test_long_implicit_steps():
     fine = robot.simulate(q, np.zeros(5), duration=0.4, dt=5e-5, method="rk4")
     assert np.abs(run.q[-1, :2] - fine.q[-1, :2]).max() < 1e-5
     assert np.abs(run.q[:, 3:]).max() < 1e-2
+
+
+def test_motions_beyond_small_deflections_are_told():
+    """A chain of joints would bend otherwise, so what simulations tell is no longer the beam."""
+    robot = linkwork.load("flexible-two-link")
+    assert not robot.simulate(duration=0.2, dt=2e-3, method="rk4", torque=[0.05, 0]).notes
+    with pytest.warns(linkwork.SimulationWarning, match=r"tip of bend1 gives way by up to \d+% .* at t = 0\.\d+ s"):
+        robot.simulate(duration=0.6, dt=2e-3, method="rk4", torque=[3.0, 0])

@@ -1,5 +1,5 @@
-"""What casts doubt on a motion that has been computed: energy that does not balance, joints beyond their limits,
-singular positions of closed loops. Each is said in the trajectory's notes and as a warning."""
+"""What casts doubt on a motion that has been computed: energy that does not balance, joints beyond their limits, links
+bent beyond their model, singular positions of closed loops. Each is said in the trajectory's notes and as a warning."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 UNTOLD = 1e-2  # conditioning of the velocities of what rolls
 SINGULAR = 0.03  # of the distance from singular positions at home
+BENT = 0.25  # of its length: a link that bends farther is beyond modes of small deflections
 LOOKS_AT_FEET = 4096  # times, of all samples
 LOOKS = 64  # times of each sample of a batch that are looked at
 FEW = 2  # for limits in short runs, which looking must not make longer
@@ -45,9 +46,12 @@ def findings(
         yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # the last time is among them
     if closeness is not None:
         yield from _singular(closeness)
-    if model.n_located > model.nv and "q" in arrays:
+    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.bends for body in model.bodies)):
         every = -(-times // (LOOKS if samples > 1 else ALONE))
-        yield from _undetermined(model, arrays["t"][::every], np.asarray(arrays["q"][:, ::every]))
+        seen = np.asarray(arrays["t"][::every]), np.asarray(arrays["q"][:, ::every])
+        yield from _bent(model, *seen)
+        if model.n_located > model.nv:
+            yield from _undetermined(model, *seen)
     if "constraint_forces" in arrays:
         yield from _slips(model, arrays)
     if {"q", "contacts", "contact_forces"} <= arrays.keys():
@@ -124,6 +128,21 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
             f" {names[k]} by up to {np.fmax.reduce(over):.2g}, from t = {began:g} s on"
             f"{_of_samples(bad, sample)}; limits=linkwork.SoftLimits(...) makes them act"
         )
+
+
+def _bent(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
+    """Links whose tips give way too far."""
+    for joint in (body.joint for body in model.bodies if body.joint.kind.bends and not body.joint.leader):
+        length, own = joint.kind.material.length, q[..., model.coordinates.places([joint.name])]
+        shifts = np.array([[*shift] for shift in joint.kind.modes.shifts[: own.shape[-1]]], float)
+        share = np.linalg.norm(own @ shifts, axis=-1) / (length or np.inf)
+        if (bad := share > BENT).any():
+            sample, at = np.unravel_index(int(np.nanargmax(share)), share.shape)
+            yield (
+                f"the tip of {joint.name} gives way by up to {share[sample, at]:.0%} of its length, at t = {t[at]:g} s"
+                f"{_of_samples(bad.any(axis=1), int(sample))}: its modes are those of small deflections; a chain of"
+                " short bodies (linkwork.library.lumped_beam) knows large ones"
+            )
 
 
 _known: WeakKeyDictionary[Model, tuple[np.ndarray, np.ndarray, np.ndarray]] = WeakKeyDictionary()
