@@ -62,6 +62,13 @@ def placed(model: Model, q: Any) -> np.ndarray:
     return np.array([*bodies, *pieces])
 
 
+def touching(model: Model, q: Any, close: float) -> np.ndarray:
+    """1 for each foot whose origin is on the ground, z = 0, else 0."""
+    bodies, frames = poses(model, q), [model.frame(foot.frame) for foot in model.feet]
+    heights = np.array([(bodies[each.body] @ [*map(float, each.pose.origin), 1.0])[2] for each in frames])
+    return (np.abs(heights) < close).astype(float)
+
+
 def beams(model: Model, q: Any) -> list[tuple[int, int, np.ndarray]]:
     """Of links that bend: the body that is the tip, the one that bends, and points from root to tip in its frame."""
     tree, found = model.expand([float(x) for x in q]), []
