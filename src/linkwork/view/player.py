@@ -17,8 +17,9 @@ MOST = 8  # samples of a batch that are shown
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), commands of force laws and contacts of
-    feet, zero where they are not told; of one with contacts joint forces, if told; and what one must know of it."""
+    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), commands of force laws and
+    contacts of feet, zero where they are not told; what one must know of it; of one with contacts joint forces, if
+    told."""
 
     name: str
     t: np.ndarray
@@ -27,9 +28,9 @@ class Motion:
     a: np.ndarray
     commands: np.ndarray
     contacts: np.ndarray
-    tau: np.ndarray | None
     coordinates: Coordinates
     notes: tuple[str, ...] = ()
+    tau: np.ndarray | None = None
 
     def at(self, time: float) -> tuple[np.ndarray | None, ...]:
         """q, v, a, commands and tau between the two recorded moments, and the contacts from the first of them on, as
@@ -38,10 +39,8 @@ class Motion:
         after = min(k + 1, len(self.t) - 1)
         span = self.t[after] - self.t[k]
         part = float(np.clip((time - self.t[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
-        v, a, commands, tau = (
-            None if x is None else (1 - part) * x[k] + part * x[after]
-            for x in (self.v, self.a, self.commands, self.tau)
-        )
+        own = self.v, self.a, self.commands, self.tau
+        v, a, commands, tau = (None if x is None else (1 - part) * x[k] + part * x[after] for x in own)
         way = self.coordinates.difference(self.q[k], self.q[after])
         return self.coordinates.integrate(self.q[k], part * way), v, a, commands, self.contacts[k], tau
 
@@ -75,7 +74,7 @@ def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
             called = name if len(rows["q"]) == 1 else f"{name} [{k}]"
             told = *ends, *trajectory.notes
             own = {key: x[:end] for key, x in zip(widths, each, strict=True)}
-            found.append(Motion(called, t[:end], **({"tau": None} | own), coordinates=robot.coordinates, notes=told))
+            found.append(Motion(called, t[:end], **own, coordinates=robot.coordinates, notes=told))
     if not found:
         raise ShapeError("no motion of this trajectory begins with finite numbers", where=name, got=shapes)
     return found

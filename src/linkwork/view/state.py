@@ -45,7 +45,8 @@ class State:
 
     ``move`` sets handles; those of a robot with loops stop where it can no longer be put together, and ``message`` says
     so. ``torques`` are those that make it move so: at ``v = a = 0`` those that hold it still. Feet on the ground leave
-    some of them open: then ``tau``, if the motion that is followed has told them, else those of the least forces on feet.
+    some of them open: then they are ``tau``, if the motion that is followed has told it, else those of the least forces
+    on feet.
     """
 
     def __init__(self, robot: Robot):
@@ -61,9 +62,7 @@ class State:
         self.force, self.moment = np.zeros(3), np.zeros(3)  # in world axes
         self.moved_by = INDEPENDENT
         self.message = ""
-        self.free_quantity = (
-            "hybrid_dynamics" if _lazy(robot) else "inverse_dynamics"
-        )  # what gives torques while no foot is on the ground
+        self.free_quantity = "hybrid_dynamics" if _lazy(robot) else "inverse_dynamics"  # while no foot is on the ground
         self.method = "auto"
         self._functions: dict[str, Function] = {}
         self._costs: dict[str, Cost] = {}
