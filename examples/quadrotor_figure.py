@@ -77,8 +77,8 @@ def draw(axes, k, width=1.5):
         )
 
 
-def space(figure, width):
-    axes = figure.add_axes((0, 0, width, 1), projection="3d")
+def space(figure, *place):
+    axes = figure.add_axes(place, projection="3d")
     axes.set(xlim=(-2.2, 2.2), ylim=(-1.3, 1.3), zlim=(0.9, 2.1), xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
     axes.set_box_aspect((4.4, 2.6, 1.2), zoom=1.15)
     axes.set_zticks([1, 1.5, 2])
@@ -88,7 +88,7 @@ def space(figure, width):
 
 matplotlib.style.use(STYLE)
 figure = Figure(figsize=(10, 3.6), layout="none")
-axes = space(figure, 0.55)
+axes = space(figure, 0, 0, 0.55, 1)
 axes.plot(*x.T, color="0.6", linewidth=1, label="path", clip_on=False)
 axes.plot(*motion.q[:, :3].T, color="C1", linewidth=1, label="flown", clip_on=False)
 for k in range(0, 9000, 600):
@@ -103,8 +103,8 @@ figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "q
 if film := [name for name in sys.argv[1:] if name.endswith(".gif")]:
     from matplotlib.animation import FuncAnimation
 
-    screen = Figure(figsize=(5.2, 3.4), dpi=80, layout="none")
-    axes = space(screen, 1)
+    screen = Figure(figsize=(5.2, 3), dpi=80, layout="none")
+    axes = space(screen, -0.03, -0.06, 0.92, 1.16)
     axes.plot(*x.T, color="0.75", linewidth=1, clip_on=False)
 
     def show(frame):

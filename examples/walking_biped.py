@@ -114,9 +114,9 @@ def lines(q):
 def draw(axes, q, alpha=1.0, along=0.0):
     for side, leg, sole in lines(q):
         leg, sole = leg + np.array([along, 0, 0]), sole + np.array([along, 0, 0])
-        colour = {"left": "C0", "right": "C1"}[side]
-        axes.plot(leg[:, 0], leg[:, 2], color=colour, alpha=alpha, linewidth=2)
-        axes.plot(sole[:, 0], sole[:, 2], color=colour, alpha=alpha, linewidth=3)
+        colour, width = {"left": ("C0", 4), "right": ("C1", 2)}[side]  # of legs one behind the other both are seen
+        axes.plot(leg[:, 0], leg[:, 2], color=colour, alpha=alpha, linewidth=width)
+        axes.plot(sole[:, 0], sole[:, 2], color=colour, alpha=alpha, linewidth=width + 1)
 
 
 if len(sys.argv) > 1:
@@ -125,10 +125,11 @@ if len(sys.argv) > 1:
         side, below = figure.subplots(2, 1, height_ratios=(3, 2))
         for k in np.linspace(0, steps, 9).astype(int):
             draw(side, walk.q[k], along=0.5 * walk.t[k])
-        side.set(aspect="equal", xlabel="x [m], and 0.5 m for each second", ylabel="z [m]", title="two steps")
+        side.set(aspect="equal", xlabel="x (m), and 0.5 m for each second", ylabel="z (m)", title="two steps")
+        side.margins(x=0.03)
         for k, foot in enumerate(robot.model.feet):
             below.plot(walk.t, loads.normal[:, k], label=foot.name, color=f"C{k}")
-        below.set(xlabel="t [s]", ylabel="normal force [N]")
+        below.set(xlabel="t (s)", ylabel="normal force (N)")
         below.legend()
         figure.savefig(sys.argv[1])
 if len(sys.argv) > 2:
@@ -137,13 +138,15 @@ if len(sys.argv) > 2:
     film = [(f"steps, t = {walk.t[k]:.1f} s", walk.q[k]) for k in range(0, steps, 50)]
     for force, motion in rest.items():
         film += [(f"{force} N for 0.1 s, t = {motion.t[k]:.2f} s", motion.q[k]) for k in range(0, 401, 20)]
-    figure = Figure(figsize=(4.8, 4), layout="constrained")
-    axes = figure.subplots()
+    with matplotlib.style.context(STYLE):
+        figure = Figure(figsize=(4.8, 4), layout="constrained")
+        axes = figure.subplots()
 
-    def frame(k):
-        axes.clear()
-        axes.axhline(0, color="0.5", linewidth=1)
-        draw(axes, film[k][1])
-        axes.set(xlim=(-0.5, 1.0), ylim=(-0.05, 1.5), aspect="equal", title=film[k][0])
+        def frame(k):
+            axes.clear()
+            axes.axhline(0, color="0.5", linewidth=1)
+            draw(axes, film[k][1])
+            axes.set(xlim=(-0.5, 1.0), ylim=(-0.05, 1.5), aspect="equal", title=film[k][0])
+            axes.set(xlabel="x (m)", ylabel="z (m)")
 
-    FuncAnimation(figure, frame, frames=len(film)).save(sys.argv[2], PillowWriter(fps=12), dpi=60)
+        FuncAnimation(figure, frame, frames=len(film)).save(sys.argv[2], PillowWriter(fps=12), dpi=80)

@@ -46,7 +46,18 @@ ALLOWED = {
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
-    "report": {"about", "constraints", "control", "files", "formulations", "linkwork", "model", "page", "parameters"}
+    "report": {
+        "about",
+        "constraints",
+        "control",
+        "files",
+        "forces",
+        "formulations",
+        "linkwork",
+        "model",
+        "page",
+        "parameters",
+    }
     | {"robot", "spatial", "view"},  # and the version
     "view": {"assembly", "constraints", "forces", "formulations", "function", "io", "model", "robot", "sim", "spatial"}
     | {"timing"},

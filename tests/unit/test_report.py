@@ -15,7 +15,7 @@ from linkwork.about.states import neutral
 from linkwork.cli import report as verb
 from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
-from linkwork.forces import Thruster
+from linkwork.forces import Rotor, Thruster
 from linkwork.page import Safe, Series, chart, table
 from linkwork.report import picture, sample_motion, sections, torque_parts
 from support.html_page import Page
@@ -190,6 +190,7 @@ def test_picture_of_every_robot(name):
     joints = [body.joint for body in model.bodies if not (body.joint.kind.free or body.joint.kind.bends)]
     assert kinds.count("joint") == len(joints) + sum(joint.kind.name == "universal" for joint in joints)
     assert kinds.count("cut") == sum(loop.kind.cut for loop in model.loops)
+    assert kinds.count("plate") >= sum(isinstance(law, Rotor) for _, law in model.forces)
     assert (kinds.count("ground") > 0) != model.moving_base
     numbers = [text for each in svg if each.get("class") == "name" for text in (each.text or "").split(",")]
     assert sorted(map(int, numbers)) == [i for i, body in enumerate(model.bodies, 1) if not body.joint.kind.free]

@@ -9,12 +9,14 @@ from itertools import pairwise, product
 import numpy as np
 
 from ..constraints.equations import in_loops
+from ..forces import Rotor
 from ..formulations.energy import center_of_mass
 from ..formulations.kinematics import body_poses
-from ..model import Loop, Model
+from ..model import Frame, Model
 from ..page import Safe, html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
+from ..view.primitives import ROTOR, reach
 from ..view.shapes import beams, freedoms, principal_axes
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
@@ -70,16 +72,20 @@ class Skeleton:
             for i, _ in model.outward()
         }
         self.cuts: list[np.ndarray] = []
-        self.wheels: list[np.ndarray] = []  # points of their rims
+        self.wheels: list[np.ndarray] = []  # and rotors: points of their rims
         for loop in model.loops:
             first, second = (self._point(frame.body, frame.pose.origin) for frame in (loop.first, loop.second))
             if loop.kind.cut:
                 self.cuts.append(first)
                 self.ends[loop.first.body].append(first)
             if loop.kind.radius:
-                self.wheels.append(self._rim(loop))
+                self.wheels.append(self._rim(loop.second, loop.kind.radius))
             elif not loop.kind.ratios:
                 self.ends[loop.second.body].append(second)
+        for frame, law in model.forces:
+            if isinstance(law, Rotor):
+                self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
+                self.wheels.append(self._rim(frame, ROTOR * reach(model, q)))
         loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]
         self.boxes = {i: self._box(i) for i in loose if len(self.ends[i]) < 3}  # others are drawn between their ends
         for i, _ in model.outward():
@@ -91,11 +97,11 @@ class Skeleton:
     def _point(self, body: int, place: Iterable[float]) -> np.ndarray:
         return self.origin[body] + self.turn[body] @ np.array(list(place), float)
 
-    def _rim(self, loop: Loop) -> np.ndarray:
+    def _rim(self, frame: Frame, radius: float) -> np.ndarray:
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
-        x, y = (np.array(list(axis), float) for axis in loop.second.pose.rotation.columns[:2])
-        ring = loop.kind.radius * (np.outer(np.cos(angles), x) + np.outer(np.sin(angles), y))
-        return np.array([self._point(loop.second.body, loop.second.pose.origin + Vector(*p)) for p in ring])
+        x, y = (np.array(list(axis), float) for axis in frame.pose.rotation.columns[:2])
+        ring = radius * (np.outer(np.cos(angles), x) + np.outer(np.sin(angles), y))
+        return np.array([self._point(frame.body, frame.pose.origin + Vector(*p)) for p in ring])
 
     def _placement(self, i: int, parent: int) -> np.ndarray:
         """Where the joint's own motion begins."""
