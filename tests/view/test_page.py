@@ -207,6 +207,7 @@ def test_feet_stand_where_they_are_ticked_or_by_events():
         c, state = page.controls, page.state
         page.stopped.set()  # its clock, which would go on playing
         page.clock.join()
+        assert page.drawing.grid.position[2] == pytest.approx(0, abs=0.01 * state.size)  # and not below the ball
         enter(c.duration, 0.1)
         for on, how, height in ((True, 0, 0.0), (False, 0, -9.81 / 2 * 0.1**2), (False, 1, 0.0)):
             press(c.home)

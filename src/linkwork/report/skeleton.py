@@ -16,11 +16,13 @@ from ..model import Frame, Model
 from ..page import Safe, html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
-from ..view.primitives import ROTOR, reach
+from ..view.primitives import ROTOR, reach, roams
 from ..view.shapes import beams, freedoms, principal_axes
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
 PARALLEL = 1e-6
+BLADE = 0.03  # radius of the wheel that stands for a blade, by the robot's size
+CORNERS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])  # of a sole, one after the other
 AZIMUTHS, ELEVATION = np.radians((-60, -35, 35, 60)), np.radians(24)
 Item = tuple[float, str]  # how near to the eye, and what to draw there
 
@@ -62,7 +64,7 @@ class Skeleton:
             self.ends[parent].append(self.lines[i][0])
         for i, parent in model.outward():
             shifts = freedoms(model.joint(i))[1]
-            if shifts < 3 and not model.joint(i).kind.bends:
+            if shifts < 3 and not (model.joint(i).kind.bends or roams(model.joint(i), parent)):
                 begins = self._placement(i, parent) if shifts else self.origin[i]
                 self.seat[i] = begins if shifts == 1 else self.origin[i]
                 self.ends[parent].append(begins if parent else begins + self._rise(i))
@@ -72,7 +74,7 @@ class Skeleton:
             for i, _ in model.outward()
         }
         self.cuts: list[np.ndarray] = []
-        self.wheels: list[np.ndarray] = []  # and rotors: points of their rims
+        self.wheels: list[np.ndarray] = []  # rotors and soles: points of their rims
         for loop in model.loops:
             first, second = (self._point(frame.body, frame.pose.origin) for frame in (loop.first, loop.second))
             if loop.kind.cut:
@@ -80,8 +82,15 @@ class Skeleton:
                 self.ends[loop.first.body].append(first)
             if loop.kind.radius:
                 self.wheels.append(self._rim(loop.second, loop.kind.radius))
+            elif loop.kind.name == "blade":
+                self.wheels.append(self._rim(loop.second, BLADE * reach(model, q)))
             elif not loop.kind.ratios:
                 self.ends[loop.second.body].append(second)
+        for foot in model.feet:
+            frame = model.frame(foot.frame)
+            self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
+            if foot.sole:
+                self.wheels.append(self._flat(frame, np.array(foot.size) / 2 * CORNERS))
         for frame, law in model.forces:
             if isinstance(law, Rotor):
                 self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
@@ -99,9 +108,12 @@ class Skeleton:
 
     def _rim(self, frame: Frame, radius: float) -> np.ndarray:
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+        return self._flat(frame, radius * np.column_stack([np.cos(angles), np.sin(angles)]))
+
+    def _flat(self, frame: Frame, points: np.ndarray) -> np.ndarray:
+        """Points in the plane x, y of a frame."""
         x, y = (np.array(list(axis), float) for axis in frame.pose.rotation.columns[:2])
-        ring = radius * (np.outer(np.cos(angles), x) + np.outer(np.sin(angles), y))
-        return np.array([self._point(frame.body, frame.pose.origin + Vector(*p)) for p in ring])
+        return np.array([self._point(frame.body, frame.pose.origin + Vector(*p)) for p in points @ np.array([x, y])])
 
     def _placement(self, i: int, parent: int) -> np.ndarray:
         """Where the joint's own motion begins."""
@@ -288,10 +300,10 @@ def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
     """Cylinders about the axes of those that turn, two for two axes, balls for all; longer square bars along the axes
     of those that slide, longer cylinders if they also turn; flat discs for those that slide in a plane."""
     items = []
-    for i, _ in robot.model.outward():
+    for i, parent in robot.model.outward():
         joint = robot.model.joint(i)
         turns, shifts = freedoms(joint)
-        if shifts > 2 or joint.kind.bends:
+        if shifts > 2 or joint.kind.bends or roams(joint, parent):
             continue
         kind, at = f"joint {joint.role}", robot.seat[i]
         if turns == 3:

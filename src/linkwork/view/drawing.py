@@ -69,7 +69,7 @@ class Drawing:
         return handles
 
     def _surroundings(self, server: Any) -> None:
-        """Grid below the robot, and a camera that sees all of it."""
+        """Grid where the ground is, or below the robot; and a camera that sees all of it."""
         state, size = self.state, self.state.size
         up = -state.gravity / np.linalg.norm(state.gravity) if state.gravity.any() else np.array([0.0, 0.0, 1.0])
         at = state.poses()
@@ -78,10 +78,11 @@ class Drawing:
         low, high = corners.min(axis=0), corners.max(axis=0)
         middle, diagonal = (low + high) / 2, float(np.linalg.norm(high - low)) or size
         cell = 10.0 ** np.floor(np.log10(size / 2))
-        x, y, z, w = quaternion(z_toward(up))
+        point, normal = state.ground or (corners[(corners @ up).argmin()], up)
+        x, y, z, w = quaternion(z_toward(normal))
         self.scene.set_up_direction(tuple(up))
         self.scene.configure_environment_map("studio", environment_intensity=0.3)
-        self.scene.add_grid(
+        self.grid = self.scene.add_grid(
             "/grid",
             infinite_grid=True,
             cell_size=cell,
@@ -90,7 +91,7 @@ class Drawing:
             cell_color=(222, 225, 229),
             section_color=(196, 201, 208),
             wxyz=(w, x, y, z),
-            position=tuple(up * float((corners @ up).min() - 0.002 * size)),
+            position=tuple(normal * (point @ normal - 0.002 * size)),
         )
         camera = server.initial_camera
         camera.up, camera.fov = tuple(up), np.radians(40)

@@ -36,7 +36,8 @@ def primitives(model: Model, q: Any) -> list[Shape]:
     """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
     their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
     freedoms, wheels as they are, blades as pairs of small ones, soles as they are, cut joints of loops, point feet and
-    other contacts as spheres, rotors as discs on arms, thrusters as nozzles. At ``q`` joints that slide are about half-way out."""
+    other contacts as spheres, rotors as discs on arms, thrusters as nozzles. At ``q`` joints that slide are about
+    half-way out."""
     size = reach(model, q)
     points, radii = _attachments(model, q), _radii(model, size)
     shapes = []
@@ -52,7 +53,7 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         last += len(line) - 1
     for i, p in model.outward():
         joint = model.joint(i)
-        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i) or _roams(joint, p)
+        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i) or roams(joint, p)
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for frame, law in _driving(model):
@@ -63,7 +64,9 @@ def primitives(model: Model, q: Any) -> list[Shape]:
     for foot in model.feet:
         frame = model.frame(foot.frame)
         placed, r = matrix(frame.pose), radii[frame.body]
-        solid = box(*foot.size, r).moved(STILL, np.array([0, 0, r / 2])) if foot.sole else sphere(1.3 * r)
+        solid = sphere(1.3 * r)
+        if foot.sole:
+            solid = box(foot.size[0], foot.size[1], r).moved(STILL, np.array([0, 0, r / 2]))
         shapes.append(Shape(foot.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     for name, frame, radius in wheels(model):
         placed = matrix(frame.pose)
@@ -140,7 +143,7 @@ def _joint(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
     return [on_body(screw(1.45 * r, 4.8 * r) if joint.pitch else cylinder(1.45 * r, 3.2 * r))]
 
 
-def _roams(joint: Joint, p: int) -> bool:
+def roams(joint: Joint, p: int) -> bool:
     """Does it move in a plane of the ground as nothing but contacts let it?"""
     return not p and joint.role == "passive" and freedoms(joint)[1] == 2
 
@@ -226,7 +229,8 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
         normal = _normal(spread)
         if normal is not None and (i or not _planar(model, q, normal)):
             beside = [_beside_wheel(model, i, q, point, 1.7 * r) for point in spread]
-            axles = [tube(*ends, 0.5 * r, 0.5 * r) for ends in zip(beside, spread, strict=True) if (ends[0] != ends[1]).any()]
+            moved = [ends for ends in zip(beside, spread, strict=True) if np.ptp(ends, axis=0).any()]
+            axles = [tube(*ends, 0.5 * r, 0.5 * r) for ends in moved]
             return [plate(np.array(beside), normal, 1.6 * r, 1.6 * r), *axles]
         if not i:
             return [sphere(1.6 * r).moved(STILL, end) for end in ends]
@@ -249,13 +253,15 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
 
 
 def _beside_wheel(model: Model, i: int, q: Any, point: np.ndarray, margin: float) -> np.ndarray:
-    """A point of body i, moved along the axle towards the body's middle if a wheel is there."""
+    """A point of body i that is inside a wheel of another moved along the axle, out of it towards the body's middle."""
+    at = poses(model, q)
     for _, frame, radius in wheels(model):
-        placed = _placed(model, frame.body, q) @ matrix(frame.pose)
-        if model.parent(frame.body) == i and np.linalg.norm(placed[:3, 3] - point) < SAME:
-            axle = placed[:3, 2]
-            inward = axle @ (principal_axes(model, i)[0] - point)
-            return point + axle * np.sign(inward) * min(abs(inward), margin + WIDTH / 2 * radius)
+        placed = np.linalg.inv(at[i]) @ at[frame.body] @ matrix(frame.pose)
+        axle, center = placed[:3, 2], placed[:3, 3]
+        if frame.body != i and np.linalg.norm(point - center) < radius / 2:
+            inward = axle @ (principal_axes(model, i)[0] - center)
+            shift = np.sign(inward) * min(abs(inward), margin + WIDTH / 2 * radius)
+            return point + axle * (shift - axle @ (point - center))
     return point
 
 

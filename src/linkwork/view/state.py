@@ -20,7 +20,7 @@ from ..spatial import Vector
 from ..timing import least_seconds
 from .handles import Handle, handle_positions, handle_values, handles_of
 from .primitives import reach
-from .shapes import placed, touching
+from .shapes import ground, placed, touching
 
 INDEPENDENT, MOTORS = "independent joints", "motors"
 STRIDE = 0.05  # radians or metres: how far a handle of a robot with loops goes at once
@@ -57,6 +57,7 @@ class State:
         self.commands = np.zeros(len(robot.command_names))
         self.tau: np.ndarray | None = None
         self.size = reach(model, self.q)
+        self.ground = ground(model)
         self.contacts = touching(model, self.q, SAME * self.size)
         self.frame = _tip(robot)
         self.force, self.moment = np.zeros(3), np.zeros(3)  # in world axes
