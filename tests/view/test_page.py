@@ -218,6 +218,10 @@ def test_feet_stand_where_they_are_ticked_or_by_events():
             enter(c.time, 0.1)
             assert state.q[2] == pytest.approx(height, abs=1e-9) and not c.notice.content
             assert c.contacts[0].value == bool(state.contacts[0]) == (height == 0.0)
+        state.q[:3] = 1.0, 2.0, 3.0
+        for following, shift in ((True, (-1, -2, 0)), (False, (0, 0, 0))):
+            enter(c.follow, following)
+            np.testing.assert_allclose(page.drawing.world.position, shift, atol=1e-12)
     finally:
         page.stop()
 

@@ -41,6 +41,7 @@ class Controls:
             self._motion()
         with tabs.add_tab("Show"):
             self.look = gui.add_dropdown("Robot as", tuple(drawing.looks), initial_value=drawing.look)
+            self.follow = gui.add_checkbox("Follow the base", drawing.followed)
             self.layers = {name: gui.add_checkbox(name.capitalize(), shown) for name, shown in drawing.shown.items()}
 
     def _torques(self) -> None:

@@ -141,6 +141,7 @@ class Page:
             (c.repeat, self._set_speed),
             (c.overlay, self._set_overlay),
             (c.look, self._set_look),
+            (c.follow, self._set_follow),
             *((handle, self._move) for handle in (*c.sliders, *c.velocities)),
             *((handle, self._set_forces) for handle in c.surroundings),
             *((handle, self._set_layers) for handle in c.layers.values()),
@@ -203,6 +204,7 @@ class Page:
             slider.value = 0.0
         self.controls.set_sliders()
         self.controls.set_inputs()
+        self.drawing.stay_in_sight()
         self.refresh()
 
     def _choose_way(self) -> None:
@@ -231,6 +233,10 @@ class Page:
     def _set_layers(self) -> None:
         self.drawing.shown = {name: box.value for name, box in self.controls.layers.items()}
         self.drawing.show()
+
+    def _set_follow(self) -> None:
+        self.drawing.followed = self.controls.follow.value
+        self.drawing.stay_in_sight()
 
     def _set_look(self) -> None:
         self.drawing.look = self.controls.look.value
@@ -282,6 +288,7 @@ class Page:
             c.set_sliders()
             c.set_inputs()
             self.drawing.follow(player.time)
+            self.drawing.stay_in_sight()
             self.refresh()
 
     def _simulate(self) -> None:

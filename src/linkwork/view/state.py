@@ -20,7 +20,7 @@ from ..spatial import Vector
 from ..timing import least_seconds
 from .handles import Handle, handle_positions, handle_values, handles_of
 from .primitives import reach
-from .shapes import ground, placed, touching
+from .shapes import freedoms, ground, placed, touching
 
 INDEPENDENT, MOTORS = "independent joints", "motors"
 STRIDE = 0.05  # radians or metres: how far a handle of a robot with loops goes at once
@@ -156,6 +156,14 @@ class State:
     def poses(self) -> np.ndarray:
         """4 x 4 pose of every body, the ground first."""
         return placed(self.robot.model, self.q)
+
+    def base_position(self) -> np.ndarray:
+        """Of the only body on the ground, if it moves in a plane at least; else the origin."""
+        model = self.robot.model
+        roots = [i for i, p in model.outward() if not p]
+        if len(roots) != 1 or freedoms(model.joint(roots[0]))[1] < 2:
+            return np.zeros(3)
+        return self.poses()[roots[0]][:3, 3]
 
     def frame_pose(self, name: str) -> np.ndarray:
         return self.robot.pose(name, self.q)
