@@ -16,7 +16,7 @@ from ..model import Frame, Model
 from ..page import Safe, html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
-from ..view.primitives import ROTOR, reach, roams
+from ..view.primitives import ROTOR, across, reach
 from ..view.shapes import beams, freedoms, principal_axes
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
@@ -64,7 +64,7 @@ class Skeleton:
             self.ends[parent].append(self.lines[i][0])
         for i, parent in model.outward():
             shifts = freedoms(model.joint(i))[1]
-            if shifts < 3 and not (model.joint(i).kind.bends or roams(model.joint(i), parent)):
+            if shifts < 3 and not model.joint(i).kind.bends:
                 begins = self._placement(i, parent) if shifts else self.origin[i]
                 self.seat[i] = begins if shifts == 1 else self.origin[i]
                 self.ends[parent].append(begins if parent else begins + self._rise(i))
@@ -96,7 +96,8 @@ class Skeleton:
                 self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
                 self.wheels.append(self._rim(frame, ROTOR * reach(model, q)))
         loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]
-        self.boxes = {i: self._box(i) for i in loose if len(self.ends[i]) < 3}  # others are drawn between their ends
+        flat = [i for i in loose if len(self.ends[i]) > 2 and across(np.array(self.ends[i])) is not None]
+        self.boxes = {i: self._box(i) for i in loose if i not in flat}  # others are drawn between their ends
         for i, _ in model.outward():
             if not self.ends[i]:
                 self.ends[i] = self._tips(i)
@@ -275,7 +276,7 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
             continue
         for end in ends:
             tube(robot.origin[i], end, thick)
-        if i and len(ends) > 2:
+        if i and len(ends) > 2 and i not in robot.boxes:
             items.append((view.near(np.mean(ends, axis=0)), _polygon("plate", _hull([view.at(end) for end in ends]))))
         if i and np.linalg.norm(robot.origin[i] - robot.seat[i]) > 0:
             tube(robot.seat[i], robot.origin[i], 0.55 * thick)
@@ -300,10 +301,10 @@ def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
     """Cylinders about the axes of those that turn, two for two axes, balls for all; longer square bars along the axes
     of those that slide, longer cylinders if they also turn; flat discs for those that slide in a plane."""
     items = []
-    for i, parent in robot.model.outward():
+    for i, _ in robot.model.outward():
         joint = robot.model.joint(i)
         turns, shifts = freedoms(joint)
-        if shifts > 2 or joint.kind.bends or roams(joint, parent):
+        if shifts > 2 or joint.kind.bends:
             continue
         kind, at = f"joint {joint.role}", robot.seat[i]
         if turns == 3:

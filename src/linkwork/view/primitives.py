@@ -53,7 +53,7 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         last += len(line) - 1
     for i, p in model.outward():
         joint = model.joint(i)
-        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i) or roams(joint, p)
+        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i) or _roams(joint, p)
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for frame, law in _driving(model):
@@ -143,7 +143,7 @@ def _joint(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
     return [on_body(screw(1.45 * r, 4.8 * r) if joint.pitch else cylinder(1.45 * r, 3.2 * r))]
 
 
-def roams(joint: Joint, p: int) -> bool:
+def _roams(joint: Joint, p: int) -> bool:
     """Does it move in a plane of the ground as nothing but contacts let it?"""
     return not p and joint.role == "passive" and freedoms(joint)[1] == 2
 
@@ -226,7 +226,7 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
         return [sphere(2.5 * r).moved(STILL, middle), *(tube(middle, end, 1.2 * r, 0.75 * r) for end in ends)]
     if len(ends) > 2:
         spread = np.array(ends if free or not i else [*ends, origin])
-        normal = _normal(spread)
+        normal = across(spread)
         if normal is not None and (i or not _planar(model, q, normal)):
             beside = [_beside_wheel(model, i, q, point, 1.7 * r) for point in spread]
             moved = [ends for ends in zip(beside, spread, strict=True) if np.ptp(ends, axis=0).any()]
@@ -296,7 +296,7 @@ def _distinct(points: list[np.ndarray]) -> list[np.ndarray]:
     return kept
 
 
-def _normal(points: np.ndarray) -> np.ndarray | None:
+def across(points: np.ndarray) -> np.ndarray | None:
     """Across the plane through points; nothing if they are on a line, or far from any plane."""
     _, spread, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     return axes[2] if spread[1] > 0.15 * spread[0] and spread[2] < 0.5 * spread[1] else None
