@@ -59,18 +59,8 @@ ALLOWED = {
         "parameters",
     }
     | {"robot", "spatial", "view"},  # and the version
-    "view": {
-        "assembly",
-        "constraints",
-        "forces",
-        "formulations",
-        "function",
-        "io",
-        "model",
-        "robot",
-        "spatial",
-        "timing",
-    },
+    "view": {"assembly", "constraints", "forces", "formulations", "function", "io", "model", "robot", "sim", "spatial"}
+    | {"timing"},
     "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import linkwork
 from linkwork.cli import app
+from linkwork.model import Description, Foot, Link, LinkInertia
 from linkwork.view import show
 from support.playground import playground
 
@@ -194,6 +195,33 @@ def test_every_kind_of_joint_is_moved_and_simulated():
         end = dict(zip(sliders, state.values, strict=True))
         assert end["drop.z"] == pytest.approx(-9.81 / 2 * 0.2**2, abs=1e-6)  # no motor holds it
         assert end["shoulder.yaw"] == pytest.approx(0.6, abs=1e-2) and not c.notice.content
+    finally:
+        page.stop()
+
+
+def test_feet_stand_where_they_are_ticked_or_by_events():
+    inertia = LinkInertia(1.0, np.zeros(3), 0.01 * np.eye(3))
+    ball = Description("ball", (Link("ball", inertia),), (), floating=True, feet=(Foot("sole", "ball"),))
+    page = show(linkwork.load(ball), port=0)
+    try:
+        c, state = page.controls, page.state
+        page.stopped.set()  # its clock, which would go on playing
+        page.clock.join()
+        assert page.drawing.grid.position[2] == pytest.approx(0, abs=0.01 * state.size)  # and not below the ball
+        enter(c.duration, 0.1)
+        for on, how, height in ((True, 0, 0.0), (False, 0, -9.81 / 2 * 0.1**2), (False, 1, 0.0)):
+            press(c.home)
+            enter(c.contacts[0], on)
+            assert state.torques()["base.z"] == pytest.approx(0.0 if on else 9.81, abs=1e-9)
+            enter(c.feet, c.feet.options[how])
+            press(c.simulate)
+            enter(c.time, 0.1)
+            assert state.q[2] == pytest.approx(height, abs=1e-9) and not c.notice.content
+            assert c.contacts[0].value == bool(state.contacts[0]) == (height == 0.0)
+        state.q[:3] = 1.0, 2.0, 3.0
+        for following, shift in ((True, (-1, -2, 0)), (False, (0, 0, 0))):
+            enter(c.follow, following)
+            np.testing.assert_allclose(page.drawing.world.position, shift, atol=1e-12)
     finally:
         page.stop()
 

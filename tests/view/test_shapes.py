@@ -12,8 +12,8 @@ from linkwork.model import Modal
 from linkwork.model.rotations import rotation_from_rpy
 from linkwork.view import meshes
 from linkwork.view.geoms import read_geoms
-from linkwork.view.primitives import primitives, reach
-from linkwork.view.shapes import PIECES, beams, ellipsoids, placed, poses, quaternion
+from linkwork.view.primitives import WIDTH, primitives, reach
+from linkwork.view.shapes import PIECES, beams, ellipsoids, ground, placed, poses, quaternion
 from linkwork.view.state import start
 from linkwork.view.visuals import find_file, read_visuals
 from support.playground import playground
@@ -180,6 +180,28 @@ def test_rotors_and_thrusters_are_drawn_where_they_push():
                 assert size[thin] < 0.2 * size.max() and np.abs(own.mean(axis=0)[:2]).max() < 1e-9
             else:
                 assert (own @ np.array(law.axis)).max() < 1e-12 < size.min()
+
+
+def test_feet_and_wheels_are_drawn_down_to_the_ground():
+    """Soles of their sizes, wheels beside what carries them, small ones for blades."""
+    robot = linkwork.load("biped")
+    model, q = robot.model, robot.standing()
+    sole = next(shape for shape in primitives(model, q) if shape.name == "left")
+    body = poses(model, q)[sole.body]
+    low = sole.mesh.vertices @ body[:3, :3].T + body[:3, 3]
+    np.testing.assert_allclose(np.ptp(low, axis=0)[:2], model.feet[0].size, atol=1e-9)
+    assert low[:, 2].min() == pytest.approx(0, abs=1e-9)
+    model = linkwork.load("differential-drive").model
+    shapes = {shape.name: shape.mesh.vertices for shape in primitives(model, model.home)}
+    inside = shapes["body"][np.abs(shapes["body"][:, 1]) > 0.2 - WIDTH / 2 * 0.125]  # the wheel: an axle alone
+    assert 0 < np.ptp(inside[:, 0]) < 0.5 * 0.125
+    model = linkwork.load("snake").model
+    shapes = {shape.name: shape.mesh.vertices for shape in primitives(model, model.home)}
+    assert "head" not in shapes and np.ptp(shapes["wheels1"][:, 1]) > np.ptp(shapes["wheels1"][:, 2])
+    assert np.ptp(shapes["link5"][:, 0]) > 0.2  # up to its tail, beyond its wheels
+    for name, height in (("biped", 0.0), ("car", 0.0), ("panda", None), ("snake", None)):
+        found = ground(linkwork.load(name).model)
+        assert found is None if height is None else found is not None and found[0] @ found[1] == height
 
 
 def test_links_reach_from_joint_to_joint():

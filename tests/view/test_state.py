@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.formulations import layouts
 from linkwork.model import describe
 from linkwork.sim import Trajectory
 from linkwork.view import State, html
@@ -64,6 +65,26 @@ def test_commands_of_a_motion_act_while_it_is_shown():
     assert state.torques()["base.z"] == pytest.approx(1.1 * 9.81 - 4 * 2.25)
     state.commands = np.full(4, 1.1 * 9.81 / 4)
     assert max(map(abs, state.torques().values())) < 1e-12
+
+
+def test_feet_on_the_ground_carry_the_robot():
+    """From the beginning, in motions that tell contacts, and by forces that these tell; not in flight."""
+    robot = linkwork.load("quadruped")
+    state, still = State(robot), np.zeros(robot.nv)
+    np.testing.assert_array_equal(state.q, robot.standing())
+    assert state.contacts.all() and np.ptp(list(state.torques().values())[:6]) < 1e-9
+    weight = 9.81 * sum(body.inertia.mass for body in robot.model.bodies)
+    on = np.array([[1.0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]])
+    arrays = {"t": np.arange(3.0), "q": np.tile(state.q, (3, 1)), "contacts": on}
+    names = {key: layouts(robot.model)[key].names for key in ("q", "contacts", "tau")}
+    for tau in (None, np.outer(range(3), range(robot.nv))):
+        told = arrays if tau is None else arrays | {"tau": tau}
+        (motion,) = motions(robot, Trajectory(told, names, robot=robot.name, method="made", dt=1.0), "run")
+        state.follow(*motion.at(0.75))
+        expected = robot.contact_inverse_dynamics(state.q, still, still, on[0]).tau if tau is None else 0.75 * tau[1]
+        np.testing.assert_allclose([*state.torques().values()], expected, rtol=1e-9, atol=1e-9)
+        state.follow(*motion.at(1.5))
+        assert state.torques()["base.z"] == pytest.approx(weight)
 
 
 def test_cost_is_that_of_the_method_chosen(panda):
@@ -137,6 +158,7 @@ def test_pose_of_a_floating_base():
     state = State(robot)
     pose = ("x", "y", "z", "roll", "pitch", "yaw")
     assert [handle.name for handle in state.handles[:6]] == [f"base.{part}" for part in pose]
+    state.contacts[:] = 0
     values = [0.1, 0.2, 0.7, 0.3, -0.4, 1.2, *state.values[6:]]
     assert state.move(values)
     np.testing.assert_allclose(state.values, values, atol=1e-12)

@@ -16,11 +16,13 @@ from ..model import Frame, Model
 from ..page import Safe, html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
-from ..view.primitives import ROTOR, reach
+from ..view.primitives import ROTOR, across, reach
 from ..view.shapes import beams, freedoms, principal_axes
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
 PARALLEL = 1e-6
+BLADE = 0.03  # radius of the wheel that stands for a blade, by the robot's size
+CORNERS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])  # of a sole, one after the other
 AZIMUTHS, ELEVATION = np.radians((-60, -35, 35, 60)), np.radians(24)
 Item = tuple[float, str]  # how near to the eye, and what to draw there
 
@@ -72,7 +74,7 @@ class Skeleton:
             for i, _ in model.outward()
         }
         self.cuts: list[np.ndarray] = []
-        self.wheels: list[np.ndarray] = []  # and rotors: points of their rims
+        self.wheels: list[np.ndarray] = []  # rotors and soles: points of their rims
         for loop in model.loops:
             first, second = (self._point(frame.body, frame.pose.origin) for frame in (loop.first, loop.second))
             if loop.kind.cut:
@@ -80,14 +82,22 @@ class Skeleton:
                 self.ends[loop.first.body].append(first)
             if loop.kind.radius:
                 self.wheels.append(self._rim(loop.second, loop.kind.radius))
+            elif loop.kind.name == "blade":
+                self.wheels.append(self._rim(loop.second, BLADE * reach(model, q)))
             elif not loop.kind.ratios:
                 self.ends[loop.second.body].append(second)
+        for foot in model.feet:
+            frame = model.frame(foot.frame)
+            self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
+            if foot.sole:
+                self.wheels.append(self._flat(frame, np.array(foot.size) / 2 * CORNERS))
         for frame, law in model.forces:
             if isinstance(law, Rotor):
                 self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
                 self.wheels.append(self._rim(frame, ROTOR * reach(model, q)))
         loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]
-        self.boxes = {i: self._box(i) for i in loose if len(self.ends[i]) < 3}  # others are drawn between their ends
+        flat = [i for i in loose if len(self.ends[i]) > 2 and across(np.array(self.ends[i])) is not None]
+        self.boxes = {i: self._box(i) for i in loose if i not in flat}  # others are drawn between their ends
         for i, _ in model.outward():
             if not self.ends[i]:
                 self.ends[i] = self._tips(i)
@@ -99,9 +109,12 @@ class Skeleton:
 
     def _rim(self, frame: Frame, radius: float) -> np.ndarray:
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+        return self._flat(frame, radius * np.column_stack([np.cos(angles), np.sin(angles)]))
+
+    def _flat(self, frame: Frame, points: np.ndarray) -> np.ndarray:
+        """Points in the plane x, y of a frame."""
         x, y = (np.array(list(axis), float) for axis in frame.pose.rotation.columns[:2])
-        ring = radius * (np.outer(np.cos(angles), x) + np.outer(np.sin(angles), y))
-        return np.array([self._point(frame.body, frame.pose.origin + Vector(*p)) for p in ring])
+        return np.array([self._point(frame.body, frame.pose.origin + Vector(*p)) for p in points @ np.array([x, y])])
 
     def _placement(self, i: int, parent: int) -> np.ndarray:
         """Where the joint's own motion begins."""
@@ -263,7 +276,7 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
             continue
         for end in ends:
             tube(robot.origin[i], end, thick)
-        if i and len(ends) > 2:
+        if i and len(ends) > 2 and i not in robot.boxes:
             items.append((view.near(np.mean(ends, axis=0)), _polygon("plate", _hull([view.at(end) for end in ends]))))
         if i and np.linalg.norm(robot.origin[i] - robot.seat[i]) > 0:
             tube(robot.seat[i], robot.origin[i], 0.55 * thick)

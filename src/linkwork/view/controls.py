@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ..sim.events import KINDS as EVENTS
 from . import html
 from .drawing import Drawing
 from .player import Player
 from .state import Handle, State
 
 NO_TORQUE, AS_SHOWN = "none", "constant, as shown"
+AS_TICKED = "held where ticked"  # or by events
 DIGITS = 3  # of positions on sliders
 NONE_YET = "(none yet: load or simulate one)"
 
@@ -39,6 +41,7 @@ class Controls:
             self._motion()
         with tabs.add_tab("Show"):
             self.look = gui.add_dropdown("Robot as", tuple(drawing.looks), initial_value=drawing.look)
+            self.follow = gui.add_checkbox("Follow the base", drawing.followed)
             self.layers = {name: gui.add_checkbox(name.capitalize(), shown) for name, shown in drawing.shown.items()}
 
     def _torques(self) -> None:
@@ -82,8 +85,10 @@ class Controls:
         for slider, value in zip(self.sliders, self.state.values, strict=True):
             slider.value = _within(value, slider.min, slider.max)
 
-    def set_commands(self) -> None:
-        """To those of the state."""
+    def set_inputs(self) -> None:
+        """Commands and contacts to those of the state."""
+        for box, on in zip(self.contacts, self.state.contacts.astype(bool).tolist(), strict=True):
+            box.value = on
         for field, value in zip(self.commands, self.state.commands.tolist(), strict=True):
             field.value = _within(value, field.min, field.max)
 
@@ -104,6 +109,11 @@ class Controls:
             self.force = gui.add_vector3("Force [N]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
             self.moment = gui.add_vector3("Moment [N m]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
             self.no_wrench = gui.add_button("Remove")
+        self.contacts: list[Any] = []
+        if feet := state.robot.model.feet:
+            with gui.add_folder("Feet on the ground"):
+                pairs = zip(feet, state.contacts, strict=True)
+                self.contacts = [gui.add_checkbox(foot.name, bool(on)) for foot, on in pairs]
         self.commands: list[Any] = []
         if (told := state.robot.model.commands).size:
             with gui.add_folder("Commands"):
@@ -122,6 +132,7 @@ class Controls:
         with gui.add_folder("Simulate from here"):
             self.duration = gui.add_number("Duration [s]", 2.0, min=0.01, max=600.0, step=0.01)
             self.torque = gui.add_dropdown("Torque", (NO_TORQUE, AS_SHOWN))
+            self.feet = gui.add_dropdown("Feet", (AS_TICKED, *EVENTS), visible=bool(self.contacts))
             self.simulate = gui.add_button("Simulate")
 
     @property
@@ -140,7 +151,8 @@ class Controls:
     @property
     def surroundings(self) -> Iterator[Any]:
         """What tells the forces from outside."""
-        return iter((self.has_gravity, self.gravity, self.frame, self.force, self.moment, *self.commands))
+        wrench = self.frame, self.force, self.moment
+        return iter((self.has_gravity, self.gravity, *wrench, *self.contacts, *self.commands))
 
 
 def _bounds(handle: Handle) -> tuple[float, float]:

@@ -19,18 +19,21 @@ PATH = 200  # points of a path
 
 
 class Drawing:
-    """``looks``: name -> shapes; one of them is shown."""
+    """``looks``: name -> shapes; one of them is shown. All are below one node, the world, which goes back as the robot
+    goes away while ``followed``: so it stays before the camera, wherever a user has put that."""
 
     def __init__(self, server: Any, state: State, looks: dict[str, list[Shape]]):
         self.scene, self.state = server.scene, state
         self.looks = {name: _merged(shapes) for name, shapes in looks.items()}
         self.look = next(iter(looks))
         self.shown = dict(LAYERS)
-        self.robot = self._bodies("/robot")
-        self.meshes = {name: self._add(self.looks[name], "/robot", name) for name in looks}
+        self.followed, self.world = True, self.scene.add_frame("/world", show_axes=False)
+        self.start = state.base_position()
+        self.robot = self._bodies("/world/robot")
+        self.meshes = {name: self._add(self.looks[name], "/world/robot", name) for name in looks}
         self.layers: dict[str, list[Any]] = {"inertia ellipsoids": self._ellipsoids(), "frames": self._frames()}
         self.layers["centre of mass"] = [
-            self._mesh("/center_of_mass", sphere(0.022 * state.size), CENTER, cast_shadow=False)
+            self._mesh("/world/center_of_mass", sphere(0.022 * state.size), CENTER, cast_shadow=False)
         ]
         self.ghosts: list[tuple[list[Any], Motion]] = []
         self._surroundings(server)
@@ -55,21 +58,21 @@ class Drawing:
 
     def _ellipsoids(self) -> list[Any]:
         shapes = ellipsoids(self.state.robot.model)
-        return self._add(shapes, "/robot", "ellipsoid", opacity=0.3, cast_shadow=False)
+        return self._add(shapes, "/world/robot", "ellipsoid", opacity=0.3, cast_shadow=False)
 
     def _frames(self) -> list[Any]:
         size, handles = self.state.size, []
         for name, frame in self.state.robot.model.frames.items():
             at = np.array([list(row) for row in frame.pose.rotation.rows], float)
             x, y, z, w = quaternion(at)
-            node = f"/robot/{frame.body}/frame/{name.replace('/', '_')}"
+            node = f"/world/robot/{frame.body}/frame/{name.replace('/', '_')}"
             where = {"wxyz": (w, x, y, z), "position": tuple(map(float, frame.pose.origin))}
             handles.append(self.scene.add_frame(node, axes_length=0.09 * size, axes_radius=0.004 * size, **where))
             handles.append(self.scene.add_label(f"{node}/label", name, font_screen_scale=0.7))
         return handles
 
     def _surroundings(self, server: Any) -> None:
-        """Grid below the robot, and a camera that sees all of it."""
+        """Grid where the ground is, or below the robot; and a camera that sees all of it."""
         state, size = self.state, self.state.size
         up = -state.gravity / np.linalg.norm(state.gravity) if state.gravity.any() else np.array([0.0, 0.0, 1.0])
         at = state.poses()
@@ -78,11 +81,12 @@ class Drawing:
         low, high = corners.min(axis=0), corners.max(axis=0)
         middle, diagonal = (low + high) / 2, float(np.linalg.norm(high - low)) or size
         cell = 10.0 ** np.floor(np.log10(size / 2))
-        x, y, z, w = quaternion(z_toward(up))
+        point, normal = state.ground or (corners[(corners @ up).argmin()], up)
+        x, y, z, w = quaternion(z_toward(normal))
         self.scene.set_up_direction(tuple(up))
         self.scene.configure_environment_map("studio", environment_intensity=0.3)
-        self.scene.add_grid(
-            "/grid",
+        self.grid = self.scene.add_grid(
+            "/world/grid",
             infinite_grid=True,
             cell_size=cell,
             section_size=5 * cell,
@@ -90,7 +94,7 @@ class Drawing:
             cell_color=(222, 225, 229),
             section_color=(196, 201, 208),
             wxyz=(w, x, y, z),
-            position=tuple(up * float((corners @ up).min() - 0.002 * size)),
+            position=tuple(normal * (point @ normal - 0.002 * size)),
         )
         camera = server.initial_camera
         camera.up, camera.fov = tuple(up), np.radians(40)
@@ -123,23 +127,30 @@ class Drawing:
             if length:  # 1 N or N m is seen, and 1000 fit the page
                 reach = 0.13 * state.size * np.log10(10 * max(length, 1.0))
                 mesh = arrow(origin, origin + vector / length * reach, 0.011 * state.size)
-                self._mesh(f"/wrench/{name}", mesh, color)
+                self._mesh(f"/world/wrench/{name}", mesh, color)
             else:
-                self.scene.remove_by_name(f"/wrench/{name}")
+                self.scene.remove_by_name(f"/world/wrench/{name}")
 
     def overlay(self, motions: Sequence[Motion]) -> None:
         """Ghosts and paths of these motions instead of those before."""
         for k in range(len(self.ghosts)):
-            self.scene.remove_by_name(f"/ghost{k}")  # and all below it
+            self.scene.remove_by_name(f"/world/ghost{k}")  # and all below it
         self.ghosts = []
         for k, motion in enumerate(motions):
             color = GHOSTS[k % len(GHOSTS)]
-            self.scene.add_frame(f"/ghost{k}", show_axes=False)
-            bodies = self._bodies(f"/ghost{k}")
+            self.scene.add_frame(f"/world/ghost{k}", show_axes=False)
+            bodies = self._bodies(f"/world/ghost{k}")
             how = {"opacity": 0.35, "cast_shadow": False}
-            self._add(self.looks[self.look], f"/ghost{k}", "ghost", color, **how)
-            self._path(f"/ghost{k}/path", motion, color)
+            self._add(self.looks[self.look], f"/world/ghost{k}", "ghost", color, **how)
+            self._path(f"/world/ghost{k}/path", motion, color)
             self.ghosts.append((bodies, motion))
+
+    def stay_in_sight(self) -> None:
+        """Follow the robot where it is now; along the ground, if there is one."""
+        gone = self.state.base_position() - self.start if self.followed else np.zeros(3)
+        if self.state.ground:
+            gone -= self.state.ground[1] * (self.state.ground[1] @ gone)
+        self.world.position = tuple(-gone)
 
     def follow(self, time: float) -> None:
         """Bring the ghosts to a moment."""

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..robot import Robot
 from . import html
-from .controls import NO_TORQUE, Controls
+from .controls import AS_TICKED, NO_TORQUE, Controls
 from .door import Door
 from .drawing import Drawing
 from .geoms import read_geoms
@@ -141,6 +141,7 @@ class Page:
             (c.repeat, self._set_speed),
             (c.overlay, self._set_overlay),
             (c.look, self._set_look),
+            (c.follow, self._set_follow),
             *((handle, self._move) for handle in (*c.sliders, *c.velocities)),
             *((handle, self._set_forces) for handle in c.surroundings),
             *((handle, self._set_layers) for handle in c.layers.values()),
@@ -198,10 +199,12 @@ class Page:
         fresh = State(self.state.original)
         self.player.playing = False
         self.largest.clear()
-        self.state.follow(fresh.q, fresh.v, fresh.a, self.state.commands)
+        self.state.follow(fresh.q, fresh.v, fresh.a, self.state.commands, fresh.contacts)
         for slider in self.controls.velocities:
             slider.value = 0.0
         self.controls.set_sliders()
+        self.controls.set_inputs()
+        self.drawing.stay_in_sight()
         self.refresh()
 
     def _choose_way(self) -> None:
@@ -220,6 +223,7 @@ class Page:
         state.frame = c.frame.value
         state.force, state.moment = np.array(c.force.value), np.array(c.moment.value)
         state.commands = np.array([field.value for field in c.commands])
+        state.contacts = np.array([float(box.value) for box in c.contacts])
         self.refresh()
 
     def _remove_wrench(self) -> None:
@@ -229,6 +233,10 @@ class Page:
     def _set_layers(self) -> None:
         self.drawing.shown = {name: box.value for name, box in self.controls.layers.items()}
         self.drawing.show()
+
+    def _set_follow(self) -> None:
+        self.drawing.followed = self.controls.follow.value
+        self.drawing.stay_in_sight()
 
     def _set_look(self) -> None:
         self.drawing.look = self.controls.look.value
@@ -278,8 +286,9 @@ class Page:
             self.state.follow(*player.motion.at(player.time))
             c.time.value = player.time
             c.set_sliders()
-            c.set_commands()
+            c.set_inputs()
             self.drawing.follow(player.time)
+            self.drawing.stay_in_sight()
             self.refresh()
 
     def _simulate(self) -> None:
@@ -290,6 +299,8 @@ class Page:
             duration = max(round(c.duration.value / RECORD), 1) * RECORD
             how = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
             how |= {"commands": state.commands} if len(state.commands) else {}
+            if c.feet.value != AS_TICKED or state.contacts.any():
+                how["contacts"] = state.contacts if c.feet.value == AS_TICKED else c.feet.value
             with warnings.catch_warnings():  # its notes, which are shown, say the same
                 warnings.simplefilter("ignore", SimulationWarning)
                 result = state.robot.simulate(state.q, state.v, duration, STEP, **how)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
+from ..formulations import layouts
 from ..model import Coordinates
 from ..robot import Robot
 
@@ -16,8 +17,9 @@ MOST = 8  # samples of a batch that are shown
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv) and commands of force laws, zero
-    where they are not told; and what one must know of it."""
+    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), commands of force laws and
+    contacts of feet, zero where they are not told; what one must know of it; of one with contacts joint forces, if
+    told."""
 
     name: str
     t: np.ndarray
@@ -25,24 +27,30 @@ class Motion:
     v: np.ndarray
     a: np.ndarray
     commands: np.ndarray
+    contacts: np.ndarray
     coordinates: Coordinates
     notes: tuple[str, ...] = ()
+    tau: np.ndarray | None = None
 
-    def at(self, time: float) -> tuple[np.ndarray, ...]:
-        """q, v, a and commands between the two recorded moments; at the ends beyond them."""
+    def at(self, time: float) -> tuple[np.ndarray | None, ...]:
+        """q, v, a, commands and tau between the two recorded moments, and the contacts from the first of them on, as
+        ``State.follow`` takes them; at the ends beyond them."""
         k = int(np.clip(np.searchsorted(self.t, time, side="right") - 1, 0, max(len(self.t) - 2, 0)))
         after = min(k + 1, len(self.t) - 1)
         span = self.t[after] - self.t[k]
         part = float(np.clip((time - self.t[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
-        others = ((1 - part) * x[k] + part * x[after] for x in (self.v, self.a, self.commands))
+        own = self.v, self.a, self.commands, self.tau
+        v, a, commands, tau = (None if x is None else (1 - part) * x[k] + part * x[after] for x in own)
         way = self.coordinates.difference(self.q[k], self.q[after])
-        return self.coordinates.integrate(self.q[k], part * way), *others
+        return self.coordinates.integrate(self.q[k], part * way), v, a, commands, self.contacts[k], tau
 
 
 def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
     """The motions of a Trajectory: one, or the first few samples of a batch; a diverged one as long as it lasted."""
     t = np.asarray(trajectory.arrays["t"], float)
-    widths = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "commands": len(robot.command_names)}
+    entries = layouts(robot.model)
+    widths = {key: entries[key].size for key in ("q", "v", "a", "commands", "contacts")}
+    widths |= {"tau": entries["tau"].size} if {"contacts", "tau"} <= trajectory.arrays.keys() else {}
     known = {key: trajectory.arrays[key] for key in widths if key in trajectory.arrays}
     shapes = {key: tuple(x.shape) for key, x in known.items()}
     if "q" not in known or any(shape[-1] != widths[key] for key, shape in shapes.items()):
@@ -65,8 +73,8 @@ def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
             ends = () if end == len(t) else (f"It diverges after t = {t[end - 1]:g} s.",)
             called = name if len(rows["q"]) == 1 else f"{name} [{k}]"
             told = *ends, *trajectory.notes
-            q, v, a, commands = (x[:end] for x in each)
-            found.append(Motion(called, t[:end], q, v, a, commands, robot.coordinates, told))
+            own = {key: x[:end] for key, x in zip(widths, each, strict=True)}
+            found.append(Motion(called, t[:end], **own, coordinates=robot.coordinates, notes=told))
     if not found:
         raise ShapeError("no motion of this trajectory begins with finite numbers", where=name, got=shapes)
     return found

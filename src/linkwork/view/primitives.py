@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..forces import Rotor, Thruster
-from ..model import Frame, Joint, Loop, Model
+from ..forces import Rotor, Thruster, Tyre
+from ..model import Frame, Joint, Model
 from ..spatial import Pose
 from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, turned, z_toward
 from .shapes import Shape, beams, freedoms, matrix, poses, principal_axes
@@ -25,7 +25,7 @@ def reach(model: Model, q: Any) -> float:
     """How large the robot is: the diagonal of the box around its joints and centres of mass; one metre if it has no
     size."""
     points = []
-    rims = {loop.second.body: _rim(loop) for loop in model.loops if loop.kind.radius}
+    rims = {frame.body: _rim(frame, radius) for _, frame, radius in wheels(model)}
     for i, (pose, own) in enumerate(zip(poses(model, q), _attachments(model, q), strict=True)):
         inside = [*own, _origin(model, i), principal_axes(model, i)[0], *rims.get(i, [])] if i else own
         points += [pose[:3, :3] @ point + pose[:3, 3] for point in inside]
@@ -35,8 +35,9 @@ def reach(model: Model, q: Any) -> float:
 def primitives(model: Model, q: Any) -> list[Shape]:
     """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
     their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
-    freedoms, wheels as they are, cut joints of loops and other contacts as spheres, rotors as discs on arms, thrusters
-    as nozzles. At ``q`` joints that slide are about half-way out."""
+    freedoms, wheels as they are, blades as pairs of small ones, soles as they are, cut joints of loops, point feet and
+    other contacts as spheres, rotors as discs on arms, thrusters as nozzles. At ``q`` joints that slide are about
+    half-way out."""
     size = reach(model, q)
     points, radii = _attachments(model, q), _radii(model, size)
     shapes = []
@@ -52,7 +53,7 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         last += len(line) - 1
     for i, p in model.outward():
         joint = model.joint(i)
-        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i)
+        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i) or _roams(joint, p)
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for frame, law in _driving(model):
@@ -60,15 +61,27 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         if isinstance(law, Thruster):
             solid = _nozzle(np.array(law.axis), radii[frame.body])
         shapes.append(Shape(frame.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["active"]))
+    for foot in model.feet:
+        frame = model.frame(foot.frame)
+        placed, r = matrix(frame.pose), radii[frame.body]
+        solid = sphere(1.3 * r)
+        if foot.sole:
+            solid = box(foot.size[0], foot.size[1], r).moved(STILL, np.array([0, 0, r / 2]))
+        shapes.append(Shape(foot.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
+    for name, frame, radius in wheels(model):
+        placed = matrix(frame.pose)
+        disc, bar = cylinder(radius, WIDTH * radius), box(1.5 * radius, 0.15 * radius, 1.1 * WIDTH * radius)
+        for part, solid, color in ((name, disc, JOINTS["passive"]), (f"{name}_bar", bar, LINKS[1])):  # seen to turn
+            shapes.append(Shape(part, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), color))
     for loop in model.loops:
-        if loop.kind.ratios:
+        if loop.kind.ratios or loop.kind.radius:
             continue
         frame = loop.first if loop.kind.cut and loop.first.body else loop.second
         solid = sphere(radii[frame.body])
         if loop.kind.cut:
             solid = sphere(1.5 * min(radii[loop.first.body], radii[loop.second.body]))
-        elif loop.kind.radius:
-            solid = _wheel(loop.kind.radius)
+        elif loop.kind.name == "blade":
+            solid = _pair(1.6 * radii[frame.body])
         placed = matrix(frame.pose)
         shapes.append(Shape(loop.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     return shapes
@@ -87,14 +100,21 @@ def _nozzle(axis: np.ndarray, r: float) -> Mesh:
     return turned([(0, 0), (0.6 * r, 0), (1.2 * r, 2.5 * r), (0, 2.5 * r)]).moved(z_toward(-axis), np.zeros(3))
 
 
-def _wheel(radius: float) -> Mesh:
-    """With a bar across, so that it is seen to turn."""
-    return joined([cylinder(radius, WIDTH * radius), box(1.5 * radius, 0.15 * radius, 1.2 * WIDTH * radius)])
+def wheels(model: Model) -> list[tuple[str, Frame, float]]:
+    """Those that roll and those with tyres: what they are called, their frames, of which z is the axle, and radii."""
+    rolling = [(loop.name, loop.second, loop.kind.radius) for loop in model.loops if loop.kind.radius]
+    return rolling + [(frame.name, frame, law.radius) for frame, law in model.forces if isinstance(law, Tyre)]
 
 
-def _rim(loop: Loop) -> list[np.ndarray]:
+def _pair(r: float) -> Mesh:
+    """Of wheels on an axle along z, on both sides of a link."""
+    sides = [cylinder(r, WIDTH * r).moved(STILL, np.array([0, 0, z])) for z in (-r, r)]
+    return joined([cylinder(0.2 * r, 2 * r), *sides])
+
+
+def _rim(frame: Frame, r: float) -> list[np.ndarray]:
     """Points around a wheel, in the frame of the body that carries it."""
-    placed, r = matrix(loop.second.pose), loop.kind.radius
+    placed = matrix(frame.pose)
     return [placed[:3, :3] @ [x, y, 0.0] + placed[:3, 3] for x, y in ((r, 0), (0, r), (-r, 0), (0, -r))]
 
 
@@ -121,6 +141,11 @@ def _joint(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
     if shifts:
         return _slide(model, i, p, q, r)
     return [on_body(screw(1.45 * r, 4.8 * r) if joint.pitch else cylinder(1.45 * r, 3.2 * r))]
+
+
+def _roams(joint: Joint, p: int) -> bool:
+    """Does it move in a plane of the ground as nothing but contacts let it?"""
+    return not p and joint.role == "passive" and freedoms(joint)[1] == 2
 
 
 def _passive_slide(joint: Joint) -> bool:
@@ -165,9 +190,10 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
             points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
     for loop in model.loops:
-        for frame in (loop.first, loop.second) if loop.kind.cut else () if loop.kind.ratios else (loop.second,):
+        unseen = loop.kind.ratios or loop.kind.name == "blade"  # which sits on a link wherever it likes
+        for frame in (loop.first, loop.second) if loop.kind.cut else () if unseen else (loop.second,):
             points[frame.body].append(np.array([*frame.pose.origin], float))
-    for frame, _ in _driving(model):
+    for frame in (*(frame for frame, _ in _driving(model)), *(model.frame(foot.frame) for foot in model.feet)):
         points[frame.body].append(np.array([*frame.pose.origin], float))
     ends = [i for i, own in enumerate(points) if not own]
     for frame in model.frames.values():
@@ -200,16 +226,22 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
         return [sphere(2.5 * r).moved(STILL, middle), *(tube(middle, end, 1.2 * r, 0.75 * r) for end in ends)]
     if len(ends) > 2:
         spread = np.array(ends if free or not i else [*ends, origin])
-        normal = _normal(spread)
+        normal = across(spread)
         if normal is not None and (i or not _planar(model, q, normal)):
-            return [plate(spread, normal, 1.6 * r, 1.6 * r)]
+            beside = [_beside_wheel(model, i, q, point, 1.7 * r) for point in spread]
+            moved = [ends for ends in zip(beside, spread, strict=True) if np.ptp(ends, axis=0).any()]
+            axles = [tube(*ends, 0.5 * r, 0.5 * r) for ends in moved]
+            return [plate(np.array(beside), normal, 1.6 * r, 1.6 * r), *axles]
         if not i:
             return [sphere(1.6 * r).moved(STILL, end) for end in ends]
     middle, squares, axes = principal_axes(model, i) if i else (origin, np.zeros(3), STILL)
     if tip:
-        solids = [box(*np.sqrt(12 * squares)).moved(axes, middle)] if squares.any() else []
+        sides = np.sqrt(12 * squares)
+        if squares.any() and sides.min() < 0.1 * sides.max():  # a sheet, as in planar models, whose shape is not meant
+            sides = np.full(3, min(float(np.sqrt(12 * squares.mean())), 4 * r))
+        solids = [box(*sides).moved(axes, middle)] if squares.any() else []
         return [*solids, *(tube(origin, end, r, 0.75 * r) for end in ends)]
-    if any(loop.kind.radius and loop.second.body == i for loop in model.loops):  # it is drawn as a wheel
+    if any(frame.body == i for _, frame, _ in wheels(model)):
         return [tube(origin, end, r, 0.75 * r) for end in ends if np.linalg.norm(end - origin) > SAME]
     if free:
         solid = box(*np.sqrt(12 * squares)).moved(axes, middle)  # of even density with the body's inertia
@@ -218,6 +250,19 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
     if last and not ends and np.linalg.norm(middle - origin) > 2 * r:
         ends = [2 * middle - origin]  # a rod of even thickness, if nothing tells where it ends
     return [tube(origin, end, r, 0.75 * r) for end in ends if np.linalg.norm(end - origin) > SAME]
+
+
+def _beside_wheel(model: Model, i: int, q: Any, point: np.ndarray, margin: float) -> np.ndarray:
+    """A point of body i that is inside a wheel of another moved along the axle, out of it towards the body's middle."""
+    at = poses(model, q)
+    for _, frame, radius in wheels(model):
+        placed = np.linalg.inv(at[i]) @ at[frame.body] @ matrix(frame.pose)
+        axle, center = placed[:3, 2], placed[:3, 3]
+        if frame.body != i and np.linalg.norm(point - center) < radius / 2:
+            inward = axle @ (principal_axes(model, i)[0] - center)
+            shift = np.sign(inward) * min(abs(inward), margin + WIDTH / 2 * radius)
+            return point + axle * (shift - axle @ (point - center))
+    return point
 
 
 def _planar(model: Model, q: Any, normal: np.ndarray) -> bool:
@@ -251,7 +296,7 @@ def _distinct(points: list[np.ndarray]) -> list[np.ndarray]:
     return kept
 
 
-def _normal(points: np.ndarray) -> np.ndarray | None:
+def across(points: np.ndarray) -> np.ndarray | None:
     """Across the plane through points; nothing if they are on a line, or far from any plane."""
     _, spread, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     return axes[2] if spread[1] > 0.15 * spread[0] and spread[2] < 0.5 * spread[1] else None

@@ -20,11 +20,12 @@ from ..spatial import Vector
 from ..timing import least_seconds
 from .handles import Handle, handle_positions, handle_values, handles_of
 from .primitives import reach
-from .shapes import placed
+from .shapes import freedoms, ground, placed, touching
 
 INDEPENDENT, MOTORS = "independent joints", "motors"
 STRIDE = 0.05  # radians or metres: how far a handle of a robot with loops goes at once
 BATCH = 4096
+SAME = 1e-6  # of the robot's size
 NEGLIGIBLE = 1e-6  # of the robot's weight: what is smaller is rounding
 
 
@@ -40,10 +41,12 @@ class Cost:
 
 class State:
     """A robot at positions ``q``, velocities ``v``, accelerations ``a``, under ``gravity``, the ``commands`` of its
-    force laws and a wrench on ``frame``.
+    force laws and a wrench on ``frame``, with feet on the ground or not by ``contacts``.
 
     ``move`` sets handles; those of a robot with loops stop where it can no longer be put together, and ``message`` says
-    so. ``torques`` are those that make it move so: at ``v = a = 0`` those that hold it still.
+    so. ``torques`` are those that make it move so: at ``v = a = 0`` those that hold it still. Feet on the ground leave
+    some of them open: then they are ``tau``, if the motion that is followed has told it, else those of the least forces
+    on feet.
     """
 
     def __init__(self, robot: Robot):
@@ -52,13 +55,18 @@ class State:
         self.q = start(robot)
         self.v, self.a = np.zeros(robot.nv), np.zeros(robot.nv)
         self.commands = np.zeros(len(robot.command_names))
+        self.tau: np.ndarray | None = None
         self.size = reach(model, self.q)
+        self.ground = ground(model)
+        self.contacts = touching(model, self.q, SAME * self.size)
         self.frame = _tip(robot)
         self.force, self.moment = np.zeros(3), np.zeros(3)  # in world axes
         self.moved_by = INDEPENDENT
         self.message = ""
-        self.quantity = "hybrid_dynamics" if _lazy(robot) else "inverse_dynamics"
+        self.free_quantity = "hybrid_dynamics" if _lazy(robot) else "inverse_dynamics"  # while no foot is on the ground
         self.method = "auto"
+        self._functions: dict[str, Function] = {}
+        self._costs: dict[str, Cost] = {}
 
     # -- positions -----------------------------------------------------------------------------------------------
 
@@ -101,7 +109,7 @@ class State:
     def move(self, values: Sequence[float], v: Any = None) -> bool:
         """Set the handles, and velocities, zero unless given; false if the loops could not follow all the way."""
         self.v = np.zeros_like(self.v) if v is None else np.array(v, float)
-        self.a, self.message = np.zeros_like(self.a), ""
+        self.a, self.tau, self.message = np.zeros_like(self.a), None, ""
         moved = self._moved
         goal = handle_positions(moved, values)
         if not self.robot.model.loops:
@@ -140,14 +148,22 @@ class State:
         known = model.coordinates.whole(model.mobility.located).positions.joints
         return robot.assemble(q[model.coordinates.places(known)], guess=q)
 
-    def follow(self, q: Any, v: Any, a: Any, commands: Any) -> None:
+    def follow(self, q: Any, v: Any, a: Any, commands: Any, contacts: Any, tau: Any = None) -> None:
         """A moment of a trajectory."""
         self.q, self.v, self.a, self.commands = np.array(q), np.array(v), np.array(a), np.array(commands)
-        self.message = ""
+        self.contacts, self.tau, self.message = np.array(contacts), tau, ""
 
     def poses(self) -> np.ndarray:
         """4 x 4 pose of every body, the ground first."""
         return placed(self.robot.model, self.q)
+
+    def base_position(self) -> np.ndarray:
+        """Of the only body on the ground, if it moves in a plane at least; else the origin."""
+        model = self.robot.model
+        roots = [i for i, p in model.outward() if not p]
+        if len(roots) != 1 or freedoms(model.joint(roots[0]))[1] < 2:
+            return np.zeros(3)
+        return self.poses()[roots[0]][:3, 3]
 
     def frame_pose(self, name: str) -> np.ndarray:
         return self.robot.pose(name, self.q)
@@ -166,8 +182,8 @@ class State:
             self._forget()
 
     def _forget(self) -> None:
-        for name in ("function", "cost", "takes_wrenches"):
-            self.__dict__.pop(name, None)
+        self._functions.clear()
+        self._costs.clear()
 
     @property
     def wrenches(self) -> dict[str, np.ndarray]:
@@ -179,31 +195,44 @@ class State:
 
     # -- dynamics ------------------------------------------------------------------------------------------------
 
+    @property
+    def quantity(self) -> str:
+        """What gives the torques."""
+        return "contact_inverse_dynamics" if self.contacts.any() else self.free_quantity
+
     @cached_property
     def method_names(self) -> tuple[str, ...]:
-        """The formulations that fit this robot."""
+        """The formulations that fit this robot; on its feet it has one."""
         model = self.robot.model
-        return ("auto", *(m.name for m in methods(self.quantity) if not m.refusal(model)))
+        return ("auto", *(m.name for m in methods(self.free_quantity) if not m.refusal(model)))
 
     def choose(self, method: str) -> None:
         if method not in self.method_names:
-            raise UnknownNameError(f"method of {self.quantity}", method, self.method_names)
+            raise UnknownNameError(f"method of {self.free_quantity}", method, self.method_names)
         self.method = method
         self._forget()
 
-    @cached_property
+    @property
     def function(self) -> Function:
         """What gives the torques, by the method chosen."""
-        return self.robot.compile(self.quantity, method=self.method)
+        if self.quantity not in self._functions:
+            method = self.method if self.quantity == self.free_quantity else "auto"
+            self._functions[self.quantity] = self.robot.compile(self.quantity, method=method)
+        return self._functions[self.quantity]
 
-    @cached_property
+    @property
     def takes_wrenches(self) -> bool:
         """Does the method chosen? Another one stands in for it if not."""
         found = [m for m in methods(self.quantity) if m.name == self.method]
         return not found or found[0].wrenches
 
-    @cached_property
+    @property
     def cost(self) -> Cost:
+        if self.quantity not in self._costs:
+            self._costs[self.quantity] = self._measured()
+        return self._costs[self.quantity]
+
+    def _measured(self) -> Cost:
         arguments = self._arguments()
         many = [np.tile(x, (BATCH, 1)) for x in arguments]
         function = self.function
@@ -217,6 +246,8 @@ class State:
 
     def _arguments(self) -> list[np.ndarray]:
         mobility, told = self.robot.model.mobility, [self.commands] * bool(len(self.commands))
+        if self.quantity == "contact_inverse_dynamics":
+            return [self.q, self.v, self.a, self.contacts, *told]
         if self.quantity == "inverse_dynamics":
             return [self.q, self.v, self.a, *told]
         driven = [mobility.independent.index(k) for k in mobility.driven]
@@ -226,6 +257,8 @@ class State:
         """Forces of the motors (and of what else would have to act on a floating base or an elastic joint) for the
         motion; of a robot with passive freedoms, which no motor holds, those of its motors."""
         wrenches = self.wrenches
+        if self.tau is not None and self.contacts.any() and not wrenches:
+            return dict(zip(self.torque_names, self.tau.tolist(), strict=True))
         function = self.function if self.takes_wrenches or not wrenches else getattr(self.robot, self.quantity)
         result = function(*self._arguments(), wrenches=wrenches)
         tau = result if isinstance(result, np.ndarray) else result[0]
@@ -236,7 +269,7 @@ class State:
         wanted, motors = self.torques(), self.robot.motor_names
         return np.array([wanted[name] if name in motors else 0.0 for name in layouts(self.robot.model)["tau"].names])
 
-    @cached_property
+    @property
     def torque_layout(self) -> Layout:
         kind = "motors" if self.quantity == "hybrid_dynamics" else "tau"
         return layouts(self.robot.model)[kind]
@@ -249,7 +282,7 @@ class State:
     def torque_units(self) -> tuple[str, ...]:
         return self.torque_layout.units
 
-    @cached_property
+    @property
     def torque_limits(self) -> tuple[float, ...]:
         limits = {joint.name: joint.effort_limit for joint in self.robot.model.coordinates.joints}
         return tuple(limits[segment.name] for segment in self.torque_layout.segments for _ in segment.parts)
@@ -272,11 +305,13 @@ class State:
 
 
 def start(robot: Robot) -> np.ndarray:
-    """Where the page begins: home, or zeros; without loops, what is nearest to that within the limits."""
+    """Where the page begins: home, or zeros; without loops, what is nearest to that within the limits; on its feet, if
+    it has some."""
     home, coordinates = robot.model.home, robot.coordinates
-    if robot.model.loops:
-        return np.array(home)
-    return np.clip(home or coordinates.neutral(), coordinates.lower, coordinates.upper)
+    q = np.array(home)
+    if not robot.model.loops:
+        q = np.clip(home or coordinates.neutral(), coordinates.lower, coordinates.upper)
+    return robot.standing(q) if robot.model.feet and robot.model.moving_base else q
 
 
 def _lazy(robot: Robot) -> bool:
