@@ -114,6 +114,27 @@ def test_a_step_that_is_too_long_is_noted(run):
     assert (code, err) == (0, "") and "Note: dt = 0.001 s is too long for adams-bashforth-4" in " ".join(out.split())
 
 
+def test_a_wheel_leans_until_it_lies_flat(run):
+    """Told by a turn of its own axes; its height is found."""
+    code, out, err = run("rolling-disc", "--q", "base.rx=0.1")
+    out = " ".join(out.split())
+    assert (code, err) == (0, "") and "base.z 0.199 " in out and "base.rx" in out
+    assert "Warning: wheel rim lies flat at t = 0.55" in out and "the energy balance" not in out
+    code, out, err = run("rolling-disc", "--q", f"base.qx={np.sin(0.05)}", "--duration", 0.01)
+    assert (code, err) == (0, "") and "base.z 0.199 " in " ".join(out.split())
+    assert "these positions leave the loops open" in run("segway", "--q", "base.rx=0.1")[2]
+
+
+def test_notes_name_options(run):
+    out = " ".join(run("segway", "--duration", 0.01)[1].split())
+    assert "Note: nothing moves: give --q, --v, --tau or --goal." in out
+    out = " ".join(run("segway", "--duration", 0.3, "--goal", "left=2,right=2")[1].split())
+    assert "Note: forces beyond the efforts of motors: left uses " in out
+    out = " ".join(run("quadruped", "--duration", 0.01, "--q", "front_left_knee=9")[1].split())
+    assert "no foot touches the ground: --contacts tells which" in out
+    assert "front_left_knee goes beyond its own: " in out and out.count("--limits makes them act") == 1
+
+
 def test_limits(run):
     code, out, _ = run("panda", "--duration", 0.01, "--limits", 100)
     assert code == 0 and "joint limits are soft: 100 N m/rad (N/m), damping 2" in out
@@ -130,6 +151,10 @@ def test_limits(run):
         (("planar2r", "--q", "1,2,3"), "q"),
         (("planar2r", "--q", "hand=1"), "there is no joint 'hand'"),
         (("planar2r", "--goal", "1,2,3"), "--goal: wrong number of values"),
+        (("planar2r", "--commands", "1"), "--commands: this robot takes no commands"),
+        (("quadrotor", "--goal", "base.z=1"), "--goal: this robot has no motors that a controller could use"),
+        (("quadrotor-with-arm", "--goal", "base.z=1"), "expected: joints with motors: yaw, pitch, elbow"),
+        (("quadrotor", "--q", "base.qx=0.1,base.qw=0.1"), "fix: divide it by its length"),
         (("planar2r", "--duration", "1e9", "--dt", "1e-9"), "the records do not fit into memory"),
         (("planar2r", "--dt", "0"), "dt: out of range"),
         (("planar2r", "--dt", "nan"), "dt: out of range"),

@@ -18,6 +18,10 @@ from ..model import Model
 from .common import Json, Source, console, print_json, say, show, takes_robot
 
 WIDEST = 10_000  # columns
+ROUNDING = 1e-15  # SI: less is none
+OF_LOOPS = (
+    "platform_jacobian", "constraint_forces", "conditioning", "loop_rates", "loop_residual", "torque_projector",
+)  # fmt: skip
 
 
 def robots(json: Json = False) -> None:
@@ -58,16 +62,20 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_further_friction(model)
     _show_transmissions(model)
     _show_beams(facts["beams"])
-    base = model.freedoms(1) if model.moving_base else ()
-    if model.loops or len(model.mobility.free) > len(base):
-        _show_mobility(model)
+    _show_loops(model)
+    _show_vectors(model)
     _show_forces(model)
     _show_inertias(facts["bodies"])
     _show_placements(model)
     _show_frames(model, facts["frames"])
     _show_feet(model)
     _show_methods(facts["methods"])
-    alone = [name for name in QUANTITIES if name not in {m.quantity for m in METHODS}]
+    several, lacks = {m.quantity for m in METHODS}, () if model.loops else OF_LOOPS
+    alone = [
+        name
+        for name, quantity in QUANTITIES.items()
+        if name not in (*several, *lacks) and (model.feet or "contacts" not in quantity.inputs)
+    ]
     say("Quantities with one form: " + ", ".join(alone), "dim")
     for key, reference in facts["sources"].items():
         say(f"Source {key}: {reference}", "dim")
@@ -113,8 +121,9 @@ def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
     shown = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
     if any(value is not None for row in shown for value in row[1:]):
         show("Joints' own inertia, friction and springs", ["joint", *own, f"rest\n{position}"], shown)
-    else:
-        say("No joint has rotor inertia, friction or a spring.\n")
+    elif joints:
+        but = " but the links that bend" if any(j["role"] == "elastic" for j in joints) else ""
+        say(f"No joint{but} has rotor inertia, friction or a spring.\n")
 
 
 def _show_further_friction(model: Model) -> None:
@@ -137,7 +146,7 @@ def _show_beams(beams: list[dict[str, Any]]) -> None:
         for mode, frequency, ratio in zip(beam["modes"], beam["frequencies"], beam["damping"], strict=True)
     ]
     if rows:
-        headers = ["joint", "bends", "tip", "length\nm", "mode", "clamped\nHz", "damping\nratio"]
+        headers = ["joint", "bends", "tip", "length\nm", "mode", "alone, clamped\nHz", "damping\nratio"]
         show("Links that bend", headers, rows)
 
 
@@ -160,8 +169,7 @@ def _show_feet(model: Model) -> None:
         show("Feet", ["foot", "frame", "sole\nm", "friction", "restitution"], rows)
 
 
-def _show_mobility(model: Model) -> None:
-    """Loops, home, and what stands in which vector."""
+def _show_loops(model: Model) -> None:
     if model.loops:
         rows = [
             [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind.told())]
@@ -173,18 +181,23 @@ def _show_mobility(model: Model) -> None:
         else:
             heads = ["name", "kind", "first on", "second on", "numbers\nSI"]
             show("Loops, contacts (planes first) and gears", heads, rows)
+
+
+def _show_vectors(model: Model) -> None:
+    """What stands in which vector, and home."""
     what = {
         "q": "positions of all joints",
         "v": "independent velocities, and accelerations a",
         "tau": "forces: motors, and what they leave free",
         "a_known": "driven: hybrid_dynamics is given their accelerations",
         "tau_known": "free: hybrid_dynamics is given the forces on them",
+        **({"commands": "of thrusters, rotors, ..."} if model.commands.size else {}),
+        **({"contacts": "1 for a foot on the ground, else 0"} if model.feet else {}),
     }
     rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
     show("Vectors", ["vector", "size", "what", "entries"], rows)
-    if model.loops:
-        names = entries(model, "q")
-        show("Home", ["", "q"], [[name, float(value)] for name, value in zip(names, model.home, strict=True)])
+    if model.home:
+        show("Home", ["", "q"], [[name, _clean(x)] for name, x in zip(entries(model, "q"), model.home, strict=True)])
 
 
 def _show_forces(model: Model) -> None:
@@ -196,6 +209,10 @@ def _show_forces(model: Model) -> None:
     ]
     if rows:
         show("Forces of the surroundings", ["frame", "law", "command"], rows)
+
+
+def _clean(value: float) -> float:
+    return float(value) if abs(value) > ROUNDING else 0.0
 
 
 def _numbers(told: Mapping[str, Any]) -> str | None:
@@ -218,7 +235,7 @@ def _show_inertias(bodies: list[dict[str, Any]]) -> None:
     ])  # fmt: skip
     elements = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
     show("Inertias about the centre of mass, in link axes", ["body", *(f"{name}\nkg m^2" for name in elements)], [
-        [body["name"], *(float(body["central_inertia"][at]) for at in elements.values())] for body in bodies
+        [body["name"], *(_clean(body["central_inertia"][at]) for at in elements.values())] for body in bodies
     ])  # fmt: skip
 
 
