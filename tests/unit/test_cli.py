@@ -37,6 +37,8 @@ STRUCTURES = {
     "gough-stewart": "6 loops, platform",
     "panda-elastic": "chain, elastic",
     "eel": "chain, floating base",
+    "flexible-beam": "chain, bends",
+    "quadrotor": "body, floating base",
 }
 BODIES = "M: 2, center: [0.1, 0.2, -0.1], central: [0.3, 0.01, 0.02, 0.4, 0.03, 0.5]"
 MIXED = f"""name: mixed

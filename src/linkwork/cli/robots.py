@@ -11,6 +11,7 @@ from rich.tree import Tree
 
 from .. import about
 from ..about.facts import JOINT_VALUES, carrier, ground, screws
+from ..about.further import further_tables
 from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
 from ..io.mdh_drives import written_friction
@@ -61,14 +62,12 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_joints(model, facts["joints"])
     _show_further_friction(model)
     _show_transmissions(model)
-    _show_beams(facts["beams"])
-    _show_loops(model)
+    for table in further_tables(model):
+        show(*table)
     _show_vectors(model)
-    _show_forces(model)
     _show_inertias(facts["bodies"])
     _show_placements(model)
     _show_frames(model, facts["frames"])
-    _show_feet(model)
     _show_methods(facts["methods"])
     several, lacks = {m.quantity for m in METHODS}, () if model.loops else OF_LOOPS
     alone = [
@@ -139,17 +138,6 @@ def _show_further_friction(model: Model) -> None:
         show("Further laws of friction", ["of", "law", "numbers\nSI"], rows)
 
 
-def _show_beams(beams: list[dict[str, Any]]) -> None:
-    rows = [
-        [beam["joint"], beam["link"], beam["tip"], float(beam["length"]), mode, float(frequency), float(ratio)]
-        for beam in beams
-        for mode, frequency, ratio in zip(beam["modes"], beam["frequencies"], beam["damping"], strict=True)
-    ]
-    if rows:
-        headers = ["joint", "bends", "tip", "length\nm", "mode", "alone, clamped\nHz", "damping\nratio"]
-        show("Links that bend", headers, rows)
-
-
 def _show_transmissions(model: Model) -> None:
     """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
     for each in model.transmissions:
@@ -159,28 +147,6 @@ def _show_transmissions(model: Model) -> None:
             for motor, row in zip(each.motors, each.matrix, strict=True)
         ]
         show(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
-
-
-def _show_feet(model: Model) -> None:
-    """Where it may stand on the ground."""
-    if model.feet:
-        told = [[foot.name, foot.frame, " x ".join(f"{x:g}" for x in foot.size) or "point"] for foot in model.feet]
-        rows = [[*row, foot.friction, foot.restitution] for row, foot in zip(told, model.feet, strict=True)]
-        show("Feet", ["foot", "frame", "sole\nm", "friction", "restitution"], rows)
-
-
-def _show_loops(model: Model) -> None:
-    if model.loops:
-        rows = [
-            [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind.told())]
-            for x in model.loops
-        ]
-        cut = all(x.kind.cut for x in model.loops)
-        if cut:
-            show("Loops: cut joints", ["loop", "kind", "first on", "second on"], [row[:-1] for row in rows])
-        else:
-            heads = ["name", "kind", "first on", "second on", "numbers\nSI"]
-            show("Loops, contacts (planes first) and gears", heads, rows)
 
 
 def _show_vectors(model: Model) -> None:
@@ -200,25 +166,8 @@ def _show_vectors(model: Model) -> None:
         show("Home", ["", "q"], [[name, _clean(x)] for name, x in zip(entries(model, "q"), model.home, strict=True)])
 
 
-def _show_forces(model: Model) -> None:
-    """Laws of the surroundings, and what they are commanded by."""
-    told = {s.name: ", ".join(f"{n}, {unit}" for n, unit in zip(s.names, s.units, strict=True))
-            for s in model.commands.segments}  # fmt: skip
-    rows = [
-        [at.name, repr(law), told.get(at.name) if getattr(law, "commands", {}) else None] for at, law in model.forces
-    ]
-    if rows:
-        show("Forces of the surroundings", ["frame", "law", "command"], rows)
-
-
 def _clean(value: float) -> float:
     return float(value) if abs(value) > ROUNDING else 0.0
-
-
-def _numbers(told: Mapping[str, Any]) -> str | None:
-    """Of a contact or a gear."""
-    flat = {key: value for key, value in told.items() if isinstance(value, float) and value not in (0.0, math.inf)}
-    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(told.get("ratios", {}))).items()) or None
 
 
 def _follows(mimic: dict[str, Any] | None) -> str | None:

@@ -122,7 +122,7 @@ def simulate(
         trajectory.save(output)
     if plot is not None:
         more = ["commands"] if "commands" in trajectory else []
-        trajectory.plot(["joints", "torques", *more, "energies"], path=plot)
+        trajectory.plot(["joints", "torques", *more, "contacts", "energies"], path=plot)
     if json:
         print_json(summary(trajectory))
     else:
