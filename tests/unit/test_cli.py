@@ -553,7 +553,7 @@ class TestDemo:
             "rolling-disc": " --v base.rx=1,base.ry=1,base.rz=1",
             "quadrotor": " --commands 2.698,2.698,2.698,2.698",
             "space-arm": " --commands jet1=1",
-            "differential-drive": " --goal left=1,right=0.5",
+            "flexible-two-link": " --goal shoulder=1,elbow=0.5",
         }.items(),
     )
     def test_a_motion_that_shows_what_it_does(self, name, options):

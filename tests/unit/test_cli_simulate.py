@@ -9,6 +9,7 @@ import pytest
 
 import linkwork
 from linkwork import Trajectory
+from linkwork.cli.common import in_options
 from linkwork.control import PID, ComputedTorque, Quintic
 from linkwork.sim import INTEGRATORS
 
@@ -125,14 +126,16 @@ def test_a_wheel_leans_until_it_lies_flat(run):
     assert "these positions leave the loops open" in run("segway", "--q", "base.rx=0.1")[2]
 
 
-def test_notes_name_options(run):
-    out = " ".join(run("segway", "--duration", 0.01)[1].split())
-    assert "Note: nothing moves: give --q, --v, --tau or --goal." in out
-    out = " ".join(run("segway", "--duration", 0.3, "--goal", "left=2,right=2")[1].split())
-    assert "Note: forces beyond the efforts of motors: left uses " in out
-    out = " ".join(run("quadruped", "--duration", 0.01, "--q", "front_left_knee=9")[1].split())
-    assert "no foot touches the ground: --contacts tells which" in out
-    assert "front_left_knee goes beyond its own: " in out and out.count("--limits makes them act") == 1
+def test_notes_name_options(run, tmp_path):
+    assert "Note: nothing moves: give --q or --v." in run("rolling-disc", "--duration", 0.01)[1]
+    weak = tmp_path / "weak.yaml"
+    weak.write_text(
+        "name: weak\njoints: [{name: hinge, link: arm}]\n"
+        "links: [{link: arm, M: 1, central: [0.1, 0.1, 0.1]}]\ndrives: [{joint: hinge, effort: 2}]\n"
+    )
+    assert "efforts of motors: hinge uses 5.773 of 2 N m" in run(weak, "--goal", "hinge=10")[1]
+    assert in_options("limits=linkwork.SoftLimits(...) makes them act") == "--limits makes them act"
+    assert in_options("contacts= tells which; take method='rk4'") == "--contacts tells which; take --method rk4"
 
 
 def test_limits(run):
