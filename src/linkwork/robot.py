@@ -113,8 +113,9 @@ class Robot:
 
     @property
     def home(self) -> tuple[float, ...]:
-        """Positions q at which loops are closed and floating bodies have their places; empty if the file gives none."""
-        return self.model.home
+        """Positions q at which loops are closed and floating bodies have their places; where the file tells none, zero
+        and no rotation."""
+        return self.model.home or tuple(self.coordinates.neutral().tolist())
 
     @property
     def roles(self) -> dict[str, str]:

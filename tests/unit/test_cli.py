@@ -17,6 +17,7 @@ import linkwork
 from linkwork import about
 from linkwork.about.measure import seconds
 from linkwork.cli import VERBS, common
+from linkwork.cli.demo import showing
 
 BROKEN = '<robot name="r"><link name="a"/>'
 SUSPICIOUS = """<robot name="r"><link name="base"/><link name="arm"/>
@@ -36,6 +37,8 @@ STRUCTURES = {
     "gough-stewart": "6 loops, platform",
     "panda-elastic": "chain, elastic",
     "eel": "chain, floating base",
+    "flexible-beam": "chain, bends",
+    "quadrotor": "body, floating base",
 }
 BODIES = "M: 2, center: [0.1, 0.2, -0.1], central: [0.3, 0.01, 0.02, 0.4, 0.03, 0.5]"
 MIXED = f"""name: mixed
@@ -276,7 +279,15 @@ class TestInspect:
         assert "fixed base, 18 joints, nq = 25, nv = 6" in out
         assert "Home" not in run("inspect", "flexible-arm")[1]  # springs, but no loops
         assert "tau_known" in run("inspect", "flexible-arm")[1]
-        assert "Vectors" not in run("inspect", "quadruped")[1]  # as everywhere: all joints
+        assert "Vectors" in run("inspect", "quadruped")[1]
+
+    def test_what_it_has_not_is_not_told(self, run):
+        out = run("inspect", "quadrotor")[1]
+        assert not any(word in out for word in ("\nJoints", "No joint has", "Placements", "loop_residual", "impact"))
+        assert re.search(r"commands +4 ", out) and "base.rx" in out
+        out = run("inspect", "biped")[1]
+        assert "\nHome\n" in out and re.search(r"contacts +2 ", out) and "impact" in out and "e-21" not in out
+        assert "No joint but the links that bend has" in run("inspect", "flexible-two-link")[1]
 
     def test_forces_in_json(self, data):
         forces = data("inspect", "eel")["forces"]
@@ -533,6 +544,20 @@ class TestDemo:
         code, out, err = run("demo")
         assert (code, err) == (0, "")
         assert all(word in out for word in ("panda: 7 joints", "All agree", "linkwork count panda"))
+
+    @pytest.mark.parametrize(
+        ("name", "options"),
+        {
+            "panda": "",
+            "quadruped": " --contacts events --control pd --kp 1000 --goal front_left_hip=0",
+            "rolling-disc": " --v base.rx=1,base.ry=1,base.rz=1",
+            "quadrotor": " --commands 2.698,2.698,2.698,2.698",
+            "space-arm": " --commands jet1=1",
+            "flexible-two-link": " --goal shoulder=1,elbow=0.5",
+        }.items(),
+    )
+    def test_a_motion_that_shows_what_it_does(self, name, options):
+        assert showing(linkwork.load(name))[0] == options
 
     def test_a_robot_that_does_not_move(self, run, file):
         path = file("still.urdf", '<robot name="still"><link name="a"/></robot>')

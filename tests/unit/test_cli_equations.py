@@ -8,6 +8,7 @@ import linkwork
 from linkwork.cli.equations import equations
 from linkwork.errors import LinkworkError, UnknownNameError
 from linkwork.symbolic import symbolic
+from linkwork.symbolic.expressions import Printer
 
 app = typer.Typer()
 app.command()(equations)
@@ -40,6 +41,7 @@ def test_sympy():
 def test_numbers_and_written_out():
     text = run("planar2r", "--quantity", "inertia_matrix", "--numbers", "--written-out")
     assert "M12 = 25*C2 + 22.5\n" in text and "M22 = 122.5\n" in text
+    assert [Printer().number(x) for x in (0.01999999999999999, 1 / 3, 0.1 + 0.2)] == ["0.02", repr(1 / 3), "0.3"]
 
 
 def test_load_options():
@@ -53,10 +55,10 @@ def test_last_frame_unless_told():
 
 def test_to_a_file(tmp_path):
     path = tmp_path / "arm.tex"
-    text = run("planar2r", "--format", "latex", "--output", str(path))
+    text = run("planar2r", "--format", "latex", "-o", str(path))
     assert path.read_text() == symbolic(linkwork.load("planar2r")).latex()
     assert "equations" in text and "align" not in text
-    words = ["rx90", "--format", "latex", "--output", str(path)]
+    words = ["rx90", "--format", "latex", "-o", str(path)]
     with pytest.raises(LinkworkError, match=r"the file exists(.|\n)*--force"):
         CliRunner().invoke(app, words, catch_exceptions=False)
     assert path.read_text() == symbolic(linkwork.load("planar2r")).latex()

@@ -68,17 +68,17 @@ class TestOneState:
         assert "N m" in out
 
     def test_a_quaternion_given_in_part(self, run):
-        """Its other entries are zero, whatever home says; what is not named at all is at home."""
+        """Its other entries are zero, whatever home says, and w completes it; what is not named at all is at home."""
         juggler = linkwork.load(JUGGLER)
         hand, q = juggler.coordinates.positions.places["wrist"], np.array(juggler.home)
         code, out, err = run(JUGGLER, "gravity")
         assert (code, err) == (0, "") and "Not given, so at home: q." in out
-        for given, turn in (("wrist.qx=0.6,wrist.qw=0.8", [0.6, 0, 0, 0.8]), ("wrist.qz=1", [0, 0, 1, 0])):
+        for given, turn in (("wrist.qx=0.6,wrist.qw=0.8", [0.6, 0, 0, 0.8]), ("wrist.qz=0.6", [0, 0, 0.6, 0.8])):
             q[hand] = turn
             told = json.loads(run(JUGGLER, "gravity", "--q", given, "--json")[1])
             assert told["inputs"]["q"] == q.tolist() and told["output"]["g"] == juggler.gravity(q).tolist()
         np.savez("states.npz", q=0 * q)
-        for words, where in (("--q", "wrist.qx=0"), "--q"), (("--input", "states.npz"), "states.npz"):
+        for words, where in (("--q", "wrist.qx=0,wrist.qw=0"), "--q"), (("--input", "states.npz"), "states.npz"):
             code, out, err = run(JUGGLER, "gravity", *words)
             assert (code, out) == (1, "") and f"{where}: a quaternion is zero" in err
         assert "expected: some of: wrist.qx, wrist.qy" in run(JUGGLER, "gravity", "--q", "wrist=1")[2]

@@ -60,7 +60,7 @@ def test_exported_c_passes_its_test(run, tmp_path, options):
 
 
 def test_numpy(run, tmp_path):
-    code, out, _ = run("scara", "--quantity", "gravity", "--language", "numpy", "--output", "gravity.py")
+    code, out, _ = run("scara", "--quantity", "gravity", "--language", "numpy", "-o", "gravity.py")
     assert code == 0 and "from gravity import scara_gravity" in out
     exported = runpy.run_path(str(tmp_path / "gravity.py"))["scara_gravity"]
     q = np.random.default_rng(0).normal(size=(10, 4))

@@ -9,6 +9,7 @@ import pytest
 
 import linkwork
 from linkwork import Trajectory
+from linkwork.cli.common import in_options
 from linkwork.control import PID, ComputedTorque, Quintic
 from linkwork.sim import INTEGRATORS
 
@@ -114,6 +115,29 @@ def test_a_step_that_is_too_long_is_noted(run):
     assert (code, err) == (0, "") and "Note: dt = 0.001 s is too long for adams-bashforth-4" in " ".join(out.split())
 
 
+def test_a_wheel_leans_until_it_lies_flat(run):
+    """Told by a turn of its own axes; its height is found."""
+    code, out, err = run("rolling-disc", "--q", "base.rx=0.1")
+    out = " ".join(out.split())
+    assert (code, err) == (0, "") and "base.z 0.199 " in out and "base.rx" in out
+    assert "Warning: wheel rim lies flat at t = 0.55" in out and "the energy balance" not in out
+    code, out, err = run("rolling-disc", "--q", f"base.qx={np.sin(0.05)}", "--duration", 0.01)
+    assert (code, err) == (0, "") and "base.z 0.199 " in " ".join(out.split())
+    assert "these positions leave the loops open" in run("segway", "--q", "base.rx=0.1")[2]
+
+
+def test_notes_name_options(run, tmp_path):
+    assert "Note: nothing moves: give --q or --v." in run("rolling-disc", "--duration", 0.01)[1]
+    weak = tmp_path / "weak.yaml"
+    weak.write_text(
+        "name: weak\njoints: [{name: hinge, link: arm}]\n"
+        "links: [{link: arm, M: 1, central: [0.1, 0.1, 0.1]}]\ndrives: [{joint: hinge, effort: 2}]\n"
+    )
+    assert "efforts of motors: hinge uses 5.773 of 2 N m" in run(weak, "--goal", "hinge=10")[1]
+    assert in_options("limits=linkwork.SoftLimits(...) makes them act") == "--limits makes them act"
+    assert in_options("contacts= tells which; take method='rk4'") == "--contacts tells which; take --method rk4"
+
+
 def test_limits(run):
     code, out, _ = run("panda", "--duration", 0.01, "--limits", 100)
     assert code == 0 and "joint limits are soft: 100 N m/rad (N/m), damping 2" in out
@@ -130,6 +154,10 @@ def test_limits(run):
         (("planar2r", "--q", "1,2,3"), "q"),
         (("planar2r", "--q", "hand=1"), "there is no joint 'hand'"),
         (("planar2r", "--goal", "1,2,3"), "--goal: wrong number of values"),
+        (("planar2r", "--commands", "1"), "--commands: this robot takes no commands"),
+        (("quadrotor", "--goal", "base.z=1"), "--goal: this robot has no motors that a controller could use"),
+        (("quadrotor-with-arm", "--goal", "base.z=1"), "expected: joints with motors: yaw, pitch, elbow"),
+        (("quadrotor", "--q", "base.qx=0.1,base.qw=0.1"), "fix: divide it by its length"),
         (("planar2r", "--duration", "1e9", "--dt", "1e-9"), "the records do not fit into memory"),
         (("planar2r", "--dt", "0"), "dt: out of range"),
         (("planar2r", "--dt", "nan"), "dt: out of range"),

@@ -141,5 +141,7 @@ def test_events_are_kept_and_feet_drawn(tmp_path):
     for name in ("run.npz", "run.csv"):
         run.save(tmp_path / name)
         assert linkwork.Trajectory.load(tmp_path / name).events == run.events
-    figure = run.plot(["joints", "feet"])
-    assert figure.axes[-1].get_ylabel() == "normal force [N]" and len(figure.axes[-1].get_lines()) == 1
+    lying = robot.simulate([0, 0, 0, 0, 0, 0, 1], None, 0.02, 0.01, contacts="events")
+    load, needed = lying.plot("contacts").axes
+    assert (load.get_ylabel(), needed.get_ylabel()) == ("load [N]", "friction needed")
+    np.testing.assert_allclose(load.get_lines()[0].get_ydata(), 9.81)

@@ -44,7 +44,9 @@ def test_energy_of_batches_names_the_sample():
 @pytest.mark.filterwarnings("default:no limits act")
 def test_joints_beyond_limits_that_do_not_act():
     robot = pendulum(lower=-0.5, upper=0.5)
-    with pytest.warns(SimulationWarning, match=r"joint go beyond theirs: joint by up to 2\.6, from t = 0\.\d+ s on;"):
+    with pytest.warns(
+        SimulationWarning, match=r"joint goes beyond its own: joint by up to 2\.6, from t = 0\.\d+ s on;"
+    ):
         motion = robot.simulate(duration=1.0)
     assert len(said(motion)) == 1
     assert not said(robot.simulate(duration=1.0, limits=SoftLimits(1000.0, 10.0)))

@@ -29,6 +29,10 @@ def test_the_platform_is_held_and_the_legs_follow():
     np.testing.assert_allclose(slides, slides[0], rtol=1e-11)
 
 
+def test_home_where_the_file_tells_none():
+    assert linkwork.load("quadrotor").home == (0, 0, 0, 0, 0, 0, 1) and not linkwork.load("quadrotor").model.home
+
+
 def test_a_leg_that_is_put_together_otherwise(tmp_path, run_linkwork):
     """Tilted by more than a right angle it closes upside down, its length negative: the platform is not blamed."""
     wrong = low_hexapod(leg2_tilt=2.385333629)

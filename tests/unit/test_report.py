@@ -300,6 +300,17 @@ def test_names_of_strangers(tmp_path, monkeypatch):
     assert "img" not in {tag for tag, _ in page.tags}
 
 
+def test_beams_contacts_forces_and_feet_are_told():
+    for name, words in {
+        "flexible-beam": ("Links that bend", "y1"),
+        "rolling-disc": ("radius 0.2", "wheel"),
+        "quadrotor": ("Forces of the surroundings", "front_left, N"),
+        "quadruped": ("Feet", "rear_right"),
+    }.items():
+        text = sections.frames(linkwork.load(name))
+        assert all(word in text for word in words)
+
+
 def test_a_body_without_motors(tmp_path, monkeypatch):
     monkeypatch.setattr(comparison, "WITH_METHODS", ("bias",))
     robot = tmp_path / "box.urdf"
@@ -308,7 +319,9 @@ def test_a_body_without_motors(tmp_path, monkeypatch):
         '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
     )
     run(str(robot), "--base", "floating", "-o", str(tmp_path / "box.html"))
-    assert "The robot is left to itself" in (tmp_path / "box.html").read_text()
+    page = (tmp_path / "box.html").read_text()
+    assert "The robot is left to itself" in page and "no motors that would give torques" in page
+    assert not any(title in page for title in ("<caption>Joints", "Largest values", "<caption>Combinations"))
     with pytest.raises(LinkworkError, match="does not move"):
         run(str(robot), "-o", str(tmp_path / "fixed.html"))
 

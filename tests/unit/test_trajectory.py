@@ -21,7 +21,7 @@ from pyarrow import parquet
 import linkwork
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.sim import records
-from linkwork.sim.trajectory import Trajectory
+from linkwork.sim.trajectory import Event, Trajectory
 
 NAMES = ("shoulder", 'odd, "name"')
 NASTY = (0.1, 1 / 3, -0.0, 5e-324, 1.7976931348623157e308, np.nan, np.inf)
@@ -611,6 +611,25 @@ def test_plot_of_many_joints():
     assert len(panels) == 6 and all(len(axes.lines) <= 8 for axes in panels)
     assert sum(len(axes.lines) for axes in panels) == 40
     assert len(motion.plot(joints=["joint3", "joint7"]).axes[0].lines) == 2
+
+
+def test_plot_of_contacts_and_of_rest():
+    t, one = np.linspace(0, 1, 5), np.ones((5, 1))
+    forces = np.hstack([4 * one, 3 * one, -one, 0 * one, 0 * one])  # the load of the skate is not known
+    entries = {"q": ["a"], "v": ["a"], "tau": ["base.x", "a"]}
+    entries["constraint_forces"] = ["rim.normal", "rim.along", "rim.across", "skate.normal", "skate.across"]
+    arrays = {
+        "t": t,
+        "q": 0 * one,
+        "v": 1e-15 * t[:, None],
+        "tau": np.zeros((5, 2)),
+        "constraint_forces": forces,
+    }
+    motion = Trajectory(arrays, entries, robot="disc", method="rk4", dt=0.25)
+    motion.events = (Event(0.5, "touchdown", "toe"),)
+    _, v, tau, load, friction = motion.plot(["joints", "torques", "contacts"]).axes
+    assert np.ptp(v.get_ylim()) >= 1e-9 and len(tau.lines) == len(load.lines) == 2  # a line and the event
+    np.testing.assert_allclose(friction.lines[0].get_ydata(), np.sqrt(10) / 4)
 
 
 def test_plots_that_cannot_be(tmp_path):

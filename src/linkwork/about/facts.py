@@ -44,13 +44,17 @@ def robots() -> list[dict[str, Any]]:
 
 
 def structure(model: Model) -> str:
-    """In a few words: chain or tree, loops, elastic and passive joints, a moving base."""
+    """In a few words: chain or tree, loops, elastic joints, links that bend, a moving base."""
     words = ["chain" if model.serial and not model.loops else "tree"]
+    if not model.position_names:
+        words = ["body"]
     if counted := in_words(loop.kind for loop in model.loops):
         words = [counted]
     joints = model.coordinates.joints
-    if any(joint.role == "elastic" for joint in joints):
+    if any(joint.role == "elastic" and not joint.kind.bends for joint in joints):
         words.append("elastic")
+    if any(joint.kind.bends for joint in joints):
+        words.append("bends")
     if model.moving_base:
         words.append("floating base")
     if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
@@ -111,7 +115,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
             }
             for frame in model.frames.values()
         ],
-        "beams": [_beam(model, i, p) for i, p in bending_joints(model) if not model.joint(i).leader],
+        "beams": [beam(model, i, p) for i, p in bending_joints(model) if not model.joint(i).leader],
         "loops": [
             {
                 "name": loop.name,
@@ -135,7 +139,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _beam(model: Model, i: int, p: int) -> dict[str, Any]:
+def beam(model: Model, i: int, p: int) -> dict[str, Any]:
     """A link that bends."""
     joint, kind = model.joint(i), model.joint(i).kind
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -167,10 +168,19 @@ def say(text: str, style: str = "") -> None:
     screen.print("\n".join(lines), style=style or None, soft_wrap=True)
 
 
+def in_options(note: str) -> str:
+    """A note of the library as the command line says it: an argument, ``limits=linkwork.SoftLimits(...)`` for example,
+    is the option of the same name."""
+    note = re.sub(r"\b(limits|contacts)=(linkwork\.\w+\(\.\.\.\))?", r"--\1", note)
+    return re.sub(r"\bmethod='([\w-]+)'", r"--method \1", note)
+
+
 def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]], spare: str | None = None) -> None:
-    """A table. Numbers stand on the right; a column without any value is left out. In a narrow terminal columns stand
-    closer, the one that can be spared is left out, text is wrapped between words, and no further: a table that does not
-    fit is wider than the terminal."""
+    """A table, if it has rows. Numbers stand on the right; a column without any value is left out. In a narrow terminal
+    columns stand closer, the one that can be spared is left out, text is wrapped between words, and no further: a table
+    that does not fit is wider than the terminal."""
+    if not rows:
+        return
     if title:
         say(title, "bold")
     filled = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]

@@ -5,14 +5,22 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 import typer
 
 from .. import about
 from ..about.agreement import STATES
 from ..about.speed import TIMED, describe_host, host_facts, measure
+from ..about.states import entries
 from ..errors import LinkworkError
+from ..formulations import sizes
+from ..robot import Robot
+from ..sim import rest
 from .bench import show_speed
 from .common import Json, Source, print_json, progress, say, show, takes_robot
+
+STILL = 1e-9  # N, N m, rad/s^2, m/s^2: less is rounding
+SHOWN = 3  # motors that move
 
 
 @takes_robot
@@ -46,21 +54,22 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
         )
         show_speed("Operations per state, and native speed in batches of 4096", speed)
         say(describe_host() + "\n", "dim")
-        _say_next(source.name, time.perf_counter() - start, failed)
+        _say_next(source.name, robot, time.perf_counter() - start, failed)
     if failed:
         raise typer.Exit(1)
 
 
-def _say_next(name: str, took: float, failed: list[dict[str, Any]]) -> None:
+def _say_next(name: str, robot: Robot, took: float, failed: list[dict[str, Any]]) -> None:
     say(f"{len(failed)} checks failed." if failed else f"All agree. {took:.1f} s in all. What to try next:")
     if failed:
         return
+    options, shows = showing(robot)
     commands = {
         f"linkwork eval {name} gravity": "joint forces that hold it up",
         f"linkwork inspect {name}": "joints, inertias, frames",
         f"linkwork compare {name}": "all methods side by side",
         f"linkwork count {name}": "operations, method by method",
-        f"linkwork simulate {name}": "let it fall",
+        f"linkwork simulate {name}{options}": shows,
         f"linkwork report {name}": "all about it on one page",
         f"linkwork view {name}": "the robot in a browser",
         "linkwork check FILE.urdf": "what is wrong with a robot of your own",
@@ -69,6 +78,28 @@ def _say_next(name: str, took: float, failed: list[dict[str, Any]]) -> None:
     width = max(map(len, commands))
     for command, what in commands.items():
         print(f"  {command:{width}}  {what}")  # as it is: a path must not be wrapped
+
+
+def showing(robot: Robot) -> tuple[str, str]:
+    """Options of ``linkwork simulate`` that show what this robot does, and what that is."""
+    model, q, none = robot.model, rest(robot.model), np.zeros(robot.nv)
+    names, motors = model.coordinates.names, model.motor_places()
+    held = f" --goal {names[motors[0]]}={q[motors[0]]:g}" if motors else ""  # the others stay, too
+    if model.feet:
+        return f" --contacts events --control pd --kp 1000{held}", "let it stand on its feet"
+    if n := model.commands.size:
+        weight, *ones = (robot.inverse_dynamics(q, none, none, commands=u)[:6] for u in (np.zeros(n), *np.eye(n)))
+        if not np.abs(weight).max() > STILL:
+            return f" --commands {model.commands.names[0]}=1", "let a thruster push it"
+        lifting = np.linalg.lstsq(np.stack(ones, axis=-1) - weight[:, None], -weight)[0]
+        return f" --commands {','.join(f'{u:.4g}' for u in lifting)}{held}", "let it hover"
+    if np.abs(robot.forward_dynamics(q, none, np.zeros(sizes(model)["tau"]))).max(initial=0.0) > STILL:
+        return "", "let it fall"
+    if not motors:
+        return f" --v {','.join(f'{name}=1' for name in entries(model, 'v'))}", "give it a push"
+    way = np.minimum(0.25 * (model.coordinates.upper - q), 1.0)
+    goals = (f"{names[k]}={q[k] + way[k] / (1 + i):.3g}" for i, k in enumerate(motors[:SHOWN]))
+    return f" --goal {','.join(goals)}", "let its motors move"
 
 
 def _verdict(check: dict[str, Any]) -> str:

@@ -48,7 +48,9 @@ def equations(
     written_out: Annotated[
         bool, typer.Option("--written-out", help="No intermediate results but sines and cosines; for small robots.")
     ] = False,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to a file instead.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
 ) -> None:
     """Print the equations of a quantity of this very robot, step by step, in the letters of the papers.

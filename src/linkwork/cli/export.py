@@ -102,6 +102,8 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
+            "--output",
+            "-o",
             metavar="PATH",
             help="A folder for C, else a file or a folder; default: named after robot and quantity, here.",
         ),

@@ -11,6 +11,7 @@ from rich.tree import Tree
 
 from .. import about
 from ..about.facts import JOINT_VALUES, carrier, ground, screws
+from ..about.further import further_tables
 from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
 from ..io.mdh_drives import written_friction
@@ -18,6 +19,10 @@ from ..model import Model
 from .common import Json, Source, console, print_json, say, show, takes_robot
 
 WIDEST = 10_000  # columns
+ROUNDING = 1e-15  # SI: less is none
+OF_LOOPS = (
+    "platform_jacobian", "constraint_forces", "conditioning", "loop_rates", "loop_residual", "torque_projector",
+)  # fmt: skip
 
 
 def robots(json: Json = False) -> None:
@@ -57,17 +62,19 @@ def inspect(source: Source, json: Json = False) -> None:
     _show_joints(model, facts["joints"])
     _show_further_friction(model)
     _show_transmissions(model)
-    _show_beams(facts["beams"])
-    base = model.freedoms(1) if model.moving_base else ()
-    if model.loops or len(model.mobility.free) > len(base):
-        _show_mobility(model)
-    _show_forces(model)
+    for table in further_tables(model):
+        show(*table)
+    _show_vectors(model)
     _show_inertias(facts["bodies"])
     _show_placements(model)
     _show_frames(model, facts["frames"])
-    _show_feet(model)
     _show_methods(facts["methods"])
-    alone = [name for name in QUANTITIES if name not in {m.quantity for m in METHODS}]
+    several, lacks = {m.quantity for m in METHODS}, () if model.loops else OF_LOOPS
+    alone = [
+        name
+        for name, quantity in QUANTITIES.items()
+        if name not in (*several, *lacks) and (model.feet or "contacts" not in quantity.inputs)
+    ]
     say("Quantities with one form: " + ", ".join(alone), "dim")
     for key, reference in facts["sources"].items():
         say(f"Source {key}: {reference}", "dim")
@@ -113,8 +120,9 @@ def _show_joints(model: Model, joints: list[dict[str, Any]]) -> None:
     shown = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
     if any(value is not None for row in shown for value in row[1:]):
         show("Joints' own inertia, friction and springs", ["joint", *own, f"rest\n{position}"], shown)
-    else:
-        say("No joint has rotor inertia, friction or a spring.\n")
+    elif joints:
+        but = " but the links that bend" if any(j["role"] == "elastic" for j in joints) else ""
+        say(f"No joint{but} has rotor inertia, friction or a spring.\n")
 
 
 def _show_further_friction(model: Model) -> None:
@@ -130,17 +138,6 @@ def _show_further_friction(model: Model) -> None:
         show("Further laws of friction", ["of", "law", "numbers\nSI"], rows)
 
 
-def _show_beams(beams: list[dict[str, Any]]) -> None:
-    rows = [
-        [beam["joint"], beam["link"], beam["tip"], float(beam["length"]), mode, float(frequency), float(ratio)]
-        for beam in beams
-        for mode, frequency, ratio in zip(beam["modes"], beam["frequencies"], beam["damping"], strict=True)
-    ]
-    if rows:
-        headers = ["joint", "bends", "tip", "length\nm", "mode", "clamped\nHz", "damping\nratio"]
-        show("Links that bend", headers, rows)
-
-
 def _show_transmissions(model: Model) -> None:
     """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
     for each in model.transmissions:
@@ -152,56 +149,25 @@ def _show_transmissions(model: Model) -> None:
         show(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
 
 
-def _show_feet(model: Model) -> None:
-    """Where it may stand on the ground."""
-    if model.feet:
-        told = [[foot.name, foot.frame, " x ".join(f"{x:g}" for x in foot.size) or "point"] for foot in model.feet]
-        rows = [[*row, foot.friction, foot.restitution] for row, foot in zip(told, model.feet, strict=True)]
-        show("Feet", ["foot", "frame", "sole\nm", "friction", "restitution"], rows)
-
-
-def _show_mobility(model: Model) -> None:
-    """Loops, home, and what stands in which vector."""
-    if model.loops:
-        rows = [
-            [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind.told())]
-            for x in model.loops
-        ]
-        cut = all(x.kind.cut for x in model.loops)
-        if cut:
-            show("Loops: cut joints", ["loop", "kind", "first on", "second on"], [row[:-1] for row in rows])
-        else:
-            heads = ["name", "kind", "first on", "second on", "numbers\nSI"]
-            show("Loops, contacts (planes first) and gears", heads, rows)
+def _show_vectors(model: Model) -> None:
+    """What stands in which vector, and home."""
     what = {
         "q": "positions of all joints",
         "v": "independent velocities, and accelerations a",
         "tau": "forces: motors, and what they leave free",
         "a_known": "driven: hybrid_dynamics is given their accelerations",
         "tau_known": "free: hybrid_dynamics is given the forces on them",
+        **({"commands": "of thrusters, rotors, ..."} if model.commands.size else {}),
+        **({"contacts": "1 for a foot on the ground, else 0"} if model.feet else {}),
     }
     rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
     show("Vectors", ["vector", "size", "what", "entries"], rows)
-    if model.loops:
-        names = entries(model, "q")
-        show("Home", ["", "q"], [[name, float(value)] for name, value in zip(names, model.home, strict=True)])
+    if model.home:
+        show("Home", ["", "q"], [[name, _clean(x)] for name, x in zip(entries(model, "q"), model.home, strict=True)])
 
 
-def _show_forces(model: Model) -> None:
-    """Laws of the surroundings, and what they are commanded by."""
-    told = {s.name: ", ".join(f"{n}, {unit}" for n, unit in zip(s.names, s.units, strict=True))
-            for s in model.commands.segments}  # fmt: skip
-    rows = [
-        [at.name, repr(law), told.get(at.name) if getattr(law, "commands", {}) else None] for at, law in model.forces
-    ]
-    if rows:
-        show("Forces of the surroundings", ["frame", "law", "command"], rows)
-
-
-def _numbers(told: Mapping[str, Any]) -> str | None:
-    """Of a contact or a gear."""
-    flat = {key: value for key, value in told.items() if isinstance(value, float) and value not in (0.0, math.inf)}
-    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(told.get("ratios", {}))).items()) or None
+def _clean(value: float) -> float:
+    return float(value) if abs(value) > ROUNDING else 0.0
 
 
 def _follows(mimic: dict[str, Any] | None) -> str | None:
@@ -218,7 +184,7 @@ def _show_inertias(bodies: list[dict[str, Any]]) -> None:
     ])  # fmt: skip
     elements = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
     show("Inertias about the centre of mass, in link axes", ["body", *(f"{name}\nkg m^2" for name in elements)], [
-        [body["name"], *(float(body["central_inertia"][at]) for at in elements.values())] for body in bodies
+        [body["name"], *(_clean(body["central_inertia"][at]) for at in elements.values())] for body in bodies
     ])  # fmt: skip
 
 

@@ -19,10 +19,11 @@ from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory
 from ..sim import simulate as simulated
 from ..sim.events import KINDS
 from ..sim.inputs import one_of_names
-from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .common import Json, Source, in_options, print_json, progress, say, show, takes_robot
 from .states import parse
 
 FORMATS = {"trajectories": (".npz", ".csv", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
+STILL = 1e-9  # rad/s and m/s: less is rounding
 CONTROLLERS = {"pd": PD, "pid": PID, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
 
 
@@ -74,8 +75,9 @@ def simulate(
     """Simulate one motion from a state.
 
     VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not given is
-    zero, or at home where the file tells it. Without --tau and --goal nothing drives the robot: it falls. With
-    --contacts it stands on its feet, at the height at which the lowest one touches the ground if no --q is given.
+    zero, or at home where the file tells it. A floating base is turned about its own axes, in rad, by base.ry=0.1.
+    Without --tau and --goal nothing drives the robot: it falls. With --contacts it stands on its feet, at the height at
+    which the lowest one touches the ground if no --q is given.
 
     \b
     linkwork simulate puma560
@@ -122,15 +124,16 @@ def simulate(
     if output is not None:
         trajectory.save(output)
     if plot is not None:
-        more = ["commands"] * ("commands" in trajectory) + ["feet"] * ("contact_forces" in trajectory)
-        trajectory.plot(["joints", "torques", *more, "energies"], path=plot)
+        more = ["commands"] if "commands" in trajectory else []
+        trajectory.plot(["joints", "torques", *more, "contacts", "energies"], path=plot)
     if json:
         print_json(summary(trajectory))
     else:
         show_motion(robot, trajectory)
-        for note in trajectory.notes:
+        for note in (*trajectory.notes, *_efforts(model, trajectory), *_still(model, trajectory)):
             doubt = note.startswith(WARNING)
-            say(f"{'Warning' if doubt else 'Note'}: {note.removeprefix(WARNING)}.", "yellow" if doubt else "dim")
+            told = in_options(note.removeprefix(WARNING))
+            say(f"{'Warning' if doubt else 'Note'}: {told}.", "yellow" if doubt else "dim")
         say(f"{took:.2f} s, compilation included.", "dim")
         for path in (output, plot):
             if path is not None:
@@ -145,6 +148,27 @@ def summary(trajectory: Trajectory) -> dict[str, Any]:
             "entries": trajectory.entries, "drift": trajectory.drift, "notes": trajectory.notes}  # fmt: skip
 
 
+def _efforts(model: Model, trajectory: Trajectory) -> list[str]:
+    """Which motors gave more than the file says they can."""
+    largest = dict(zip(trajectory.entries["tau"], np.abs(trajectory.tau).max(axis=0), strict=True))
+    most = {joint.name: joint.effort_limit for joint in model.coordinates.joints}
+    beyond = [
+        f"{name} uses {largest[name]:.4g} of {most[name]:g}"
+        for name in largest
+        if largest[name] > most.get(name, np.inf)
+    ]
+    return [f"forces beyond the efforts of motors: {', '.join(beyond)} N m or N"] if beyond else []
+
+
+def _still(model: Model, trajectory: Trajectory) -> list[str]:
+    """What to do about a motion that is none."""
+    if np.abs(trajectory.v).max(initial=0.0) > STILL:
+        return []
+    motors, commands = bool(model.mobility.motors), bool(model.commands.size)
+    ways = ["--q", "--v", *["--tau", "--goal"] * motors, *["--commands"] * commands]
+    return [f"nothing moves: give {', '.join(ways[:-1])} or {ways[-1]}"]
+
+
 def show_motion(robot: Robot, trajectory: Trajectory) -> None:
     """Where it was and is, and the balance of energy."""
     names = trajectory.entries
@@ -153,6 +177,10 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
         q, speed = trajectory.q[:, k], trajectory.v[:, names["v"].index(name)] if name in names["v"] else None
         tau = trajectory.tau[:, names["tau"].index(name)] if name in names["tau"] else None
         rows.append([name, *map(_short, (q[0], q[-1], q.min(), q.max())), _largest(speed), _largest(tau)])
+    for k, name in enumerate(names["v"]):
+        if name not in names["q"]:  # turns, of which q tells a quaternion
+            tau = trajectory.tau[:, names["tau"].index(name)] if name in names["tau"] else None
+            rows.append([name, *[None] * 4, _largest(trajectory.v[:, k]), _largest(tau)])
     unit = dict(zip(names["q"], trajectory.units["q"], strict=True))
     kinds = " or ".join(sorted({u for u in unit.values() if u}, reverse=True))
     title = f"{robot.name}: {trajectory.t[-1]:g} s of motion by {trajectory.method}, {kinds}"
@@ -200,5 +228,14 @@ def _short(value: float) -> float:
 def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:
     """The reference is of the motors' joints."""
     motors = model.motor_places()
+    if not motors:
+        fix = "--commands drives it" if model.commands.size else "--v sets it going"
+        raise LinkworkError("this robot has no motors that a controller could use", where="--goal", got=goal, fix=fix)
+    driven = model.names_of(model.mobility.motors)
+    bases = tuple(f"{joint.name}." for joint in model.coordinates.joints if joint.kind.free)
+    for name in (part.partition("=")[0].strip() for part in goal.split(",")):
+        if bases and name.startswith(bases) and name not in driven:
+            expected = f"joints with motors: {', '.join(driven)}"
+            raise LinkworkError("no motor moves this directly", where="--goal", got=name, expected=expected)
     end = parse(model, "q", goal, "--goal")
     return Quintic(q0[motors], end[motors], duration)

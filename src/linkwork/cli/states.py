@@ -28,19 +28,25 @@ SUFFIXES = (".csv", ".npy", ".npz")
 
 
 def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
-    """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros (or home) for the rest. Of a
-    quaternion that is given in part the rest is zero.
+    """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros (or home) for the rest.
 
-    Of the positions of a robot with loops, those of the independent joints are enough. ``option``: where the text was
-    given, ``--VECTOR`` if not said.
+    Where a quaternion tells a turn, its entries in v name a turn, too: ``base.ry=0.1`` of a floating base, in rad about
+    its own axes, from where it would be. Of a quaternion that is given in part the rest is zero, and w completes it.
+
+    Of the positions of a robot with loops, those of the independent joints are enough; what is given of the others
+    stays, if the loops close. ``option``: where the text was given, ``--VECTOR`` if not said.
     """
     option, names = option or f"--{vector.replace('_', '-')}", entries(model, vector)
+    if not names and text.strip():
+        what = {"commands": "takes no commands", "contacts": "has no feet"}.get(vector, f"has no {vector}")
+        raise LinkworkError(f"this robot {what}", where=option, got=text, fix=f"leave {option} out")
     assembler = Assembler(model) if vector == "q" and model.loops else None
     known = [names[k] for k in assembler.places] if assembler else names
+    turns = [n for n in model.coordinates.velocities.names if n not in names] if vector == "q" else []
     if "=" not in text:
         values = numbers(text, option) if text.strip() else []
         if len(values) not in (len(names), len(known)):
-            several = f" (or {len(known)}: {', '.join(known)})" if assembler else ""
+            several = f" (or {len(known)}: {', '.join(known)})" if assembler and known else ""
             expected = f"{len(names)} numbers: {', '.join(names)}{several}"
             raise ShapeError("wrong number of values", where=option, got=f"{len(values)} numbers", expected=expected)
         if len(values) == len(names):
@@ -50,21 +56,36 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
         given = {}
         for part in text.split(","):
             name, _, value = part.rpartition("=")
-            if name.strip() not in names:
+            if name.strip() not in (*names, *turns):
                 if own := [each for each in names if each.startswith(f"{name.strip()}.")]:
                     message = f"joint {name.strip()!r} has {len(own)} entries"
                     raise ShapeError(message, where=option, got=part.strip(), expected=f"some of: {', '.join(own)}")
-                raise UnknownNameError(kind_of(vector), name.strip(), names, where=option)
+                raise UnknownNameError(kind_of(vector), name.strip(), [*names, *turns], where=option)
             given[name.strip()] = number(value, option)
-    result = neutral(model, vector)
+    start = neutral(model, vector)
+    result = _turned(model, start, given) if turns else start.copy()
+    result[[names.index(name) for name in given if name in names]] = [given[name] for name in given if name in names]
     for at in model.coordinates.quaternions if vector == "q" else ():
-        if set(names[at]) & set(given):
-            result[at] = 0.0
-    for name, value in given.items():
-        result[names.index(name)] = value
+        rest = 1.0 - result[at] @ result[at]
+        if set(names[at]) & set(given) and names[at][-1] not in given and rest > 0:
+            result[at.stop - 1] = math.sqrt(rest)
     if assembler and set(given) <= set(known):
         return assembler(result[assembler.places]).require()
+    if assembler:
+        told = (result != start) | np.isin(names, list(given))
+        found = assembler(result[assembler.places], guess=result)
+        if found.solved and np.allclose(found.q[told], result[told], rtol=0, atol=OPEN):
+            return found.q
     return closed(model, vector, result, option)
+
+
+def _turned(model: Model, q: np.ndarray, given: Mapping[str, float]) -> np.ndarray:
+    """Positions turned as entries of v tell that are none of q; zeros in place of a quaternion given in part."""
+    names, freedoms = model.coordinates.names, model.coordinates.velocities.names
+    q = model.coordinates.integrate(q, np.array([0.0 if name in names else given.get(name, 0.0) for name in freedoms]))
+    for at in model.coordinates.quaternions:
+        q[at] = 0.0 if set(names[at]) & set(given) else q[at]
+    return q
 
 
 def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:

@@ -29,7 +29,9 @@ def cell(value: Any) -> Safe:
 
 
 def table(headers: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str = "", kind: str = "") -> Safe:
-    """A table that scrolls by itself where it is too wide; a column without any value is left out."""
+    """A table, if it has rows, that scrolls by itself where it is too wide; a column without any value is left out."""
+    if not rows:
+        return Safe("")
     shown = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]
     number = {k: ' class="number"' if any(isinstance(row[k], (int, float)) for row in rows) else "" for k in shown}
     head = "".join(f"<th{number[k]}>{html(headers[k])}</th>" for k in shown)

@@ -10,6 +10,7 @@ import numpy as np
 from ..about.comparison import BATCH, compare
 from ..about.frames import HEADERS, SEATED, SEATS, seats
 from ..about.frames import table as mdh_table
+from ..about.further import further_tables
 from ..about.measure import Progress
 from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..control import ComputedTorque, Equations, Point, Sampled
@@ -58,6 +59,7 @@ def frames(robot: Robot) -> Safe:
         + table(HEADERS, mdh_table(model))
         + table(SEATS, seats(model), SEATED)
         + _limits(model)
+        + "".join(table(headers, rows, title) for title, headers, rows in further_tables(model))
     )
 
 
@@ -145,6 +147,8 @@ def methods(robot: Robot, progress: Progress) -> Safe:
 
 def torques(robot: Robot, motion: Motion) -> Safe:
     model = robot.model
+    if not model.mobility.motors:
+        return paragraph("This robot has no motors that would give torques.")
     whole, parts = torque_parts(robot, motion)
     apart = float(
         np.abs(sum(parts.values()) - whole).max() / (max(np.abs(each).max() for each in parts.values()) or 1.0)

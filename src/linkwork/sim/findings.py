@@ -3,20 +3,23 @@ bent beyond their model, singular positions of closed loops. Each is said in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..constraints import LoopEquations
+from ..constraints.equations import Way
 from ..formulations.quantities import conditioning
-from ..model import Model
+from ..model import Contact, Model
 from .feet import foot_loads
 from .grip import Grip
 
 SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 UNTOLD = 1e-2  # conditioning of the velocities of what rolls
+FLAT = 0.05  # rad between the axle of a wheel and the normal of its plane
 SINGULAR = 0.03  # of the distance from singular positions at home
 BENT = 0.25  # of its length: a link that bends farther is beyond modes of small deflections
 LOOKS_AT_FEET = 4096  # times, of all samples
@@ -39,19 +42,21 @@ def findings(
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
+    flat = np.zeros(samples, bool)
+    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.bends for body in model.bodies)):
+        every = -(-times // (LOOKS if samples > 1 else ALONE))
+        t, q = arrays["t"][::every], np.asarray(arrays["q"][:, ::every])
+        yield from _bent(model, t, q)
+        if model.n_located > model.nv:
+            flat = yield from _flat(model, t, q)
+            yield from _undetermined(model, t, q)
     every = -(-times // (LOOKS if samples > 1 else MOST))
-    yield from _energy({name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()})
+    yield from _energy({name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()}, flat)
     if model.soft_limits is None and "q" in arrays:
         every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else ALONE))
         yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # the last time is among them
     if closeness is not None:
         yield from _singular(closeness)
-    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.bends for body in model.bodies)):
-        every = -(-times // (LOOKS if samples > 1 else ALONE))
-        seen = np.asarray(arrays["t"][::every]), np.asarray(arrays["q"][:, ::every])
-        yield from _bent(model, *seen)
-        if model.n_located > model.nv:
-            yield from _undetermined(model, *seen)
     if "constraint_forces" in arrays:
         yield from _slips(model, arrays)
     if {"q", "contacts", "contact_forces"} <= arrays.keys():
@@ -60,7 +65,8 @@ def findings(
         yield from _feet(model, feet, np.asarray(arrays["t"][::every]), **seen)
 
 
-def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
+def _energy(arrays: Mapping[str, Any], known: np.ndarray) -> Iterator[str]:
+    """``known``: of these samples it is known why it cannot balance."""
     if not {"kinetic_energy", "potential_energy", "work"} <= arrays.keys():
         return
     kinetic, potential, work = (np.asarray(arrays[name]) for name in ("kinetic_energy", "potential_energy", "work"))
@@ -70,7 +76,7 @@ def _energy(arrays: Mapping[str, Any]) -> Iterator[str]:
         exchanged = np.max([kinetic.max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)
         noise = ROUNDING * np.max([np.abs(each).max(axis=1) for each in (kinetic, potential, work)], axis=0)
         share = np.where(off > noise, off / np.maximum(exchanged, 1e-300), 0.0)
-    if (bad := share > SHARE).any():
+    if (bad := (share > SHARE) & ~known).any():
         k = int(np.nanargmax(np.where(bad, share, 0.0)))
         yield (
             f"the energy balance is off by {off[k]:.2g} J, {share[k]:.0%} of the {exchanged[k]:.2g} J exchanged"
@@ -124,7 +130,8 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
         over = np.fmax(lower[k] - own, own - upper[k])
         began = arrays["t"][every * int((over > BEYOND).argmax())]
         yield (
-            f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''} go beyond theirs:"
+            f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''}"
+            f" {'go beyond theirs' if len(joints) > 1 else 'goes beyond its own'}:"
             f" {names[k]} by up to {np.fmax.reduce(over):.2g}, from t = {began:g} s on"
             f"{_of_samples(bad, sample)}; limits=linkwork.SoftLimits(...) makes them act"
         )
@@ -167,6 +174,25 @@ def _singular(closeness: np.ndarray) -> Iterator[str]:
             f"the loops come close to a singular position, at t = {closeness[k, 1]:g} s to {distance[k]:.1e} of the"
             f" distance at home{_of_samples(bad, k)}: the motion after it may be another one"
         )
+
+
+def _flat(model: Model, t: np.ndarray, q: np.ndarray) -> Generator[str, None, np.ndarray]:
+    """Of what rolls: a wheel that has fallen over has no lowest point. Returns in which samples there is one."""
+    fallen = np.zeros(len(q), bool)
+    with np.errstate(all="ignore"):
+        ways = LoopEquations.at(model, list(np.moveaxis(q, -1, 0))).ways()
+        for loop, way in zip(model.loops, ways, strict=True):
+            if isinstance(loop.kind, Contact) and isinstance(way, Way) and len(loop.kind.rows) > 1:
+                axle = way.end.rotation.columns[2]
+                bad = np.broadcast_to(np.hypot(axle.x, axle.y) < FLAT, q.shape[:-1])
+                if bad.any():
+                    k = int(bad.any(axis=1).argmax())
+                    yield (
+                        f"{loop.kind.name} {loop.name} lies flat at t = {t[int(bad[k].argmax())]:g} s"
+                        f"{_of_samples(bad.any(axis=1), k)}: it cannot roll on, and the motion after it means nothing"
+                    )
+                fallen |= bad.any(axis=1)
+    return fallen
 
 
 def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 
 LINES = 8  # joints in a panel
 SAMPLES = 20  # of a batch that are drawn one by one
+EVENTS = 40  # that are marked
+LEAST = 1e-9  # SI: an axis shows no less, which would be rounding
 BAND = (5, 95)  # percentiles between which most of a larger batch lies
-WORDS = {
-    "q": "position",
-    "v": "velocity",
-    "tau": "torque or force",
-    "commands": "command",
-    "contact_forces": "normal force",
-}
-UNITS = {"q": "rad or m", "v": "rad/s or m/s", "tau": "N m or N", "commands": "SI", "contact_forces": "N"}
+WORDS = {"q": "position", "v": "velocity", "tau": "torque or force", "commands": "command"}
+UNITS = {"q": "rad or m", "v": "rad/s or m/s", "tau": "N m or N", "commands": "SI"}
 
 Panel = Callable[["Axes"], None]
 
@@ -48,7 +44,7 @@ def _figure(trajectory: Trajectory, what: list[str], joints: Sequence[str] | Non
     from matplotlib.figure import Figure
 
     kinds = {
-        "joints": _joints, "torques": _torques, "commands": _commands, "feet": _feet, "energies": _energies,
+        "joints": _joints, "torques": _torques, "commands": _commands, "contacts": _contacts, "energies": _energies,
         "phase": _phase,
     }  # fmt: skip
     for kind in what:
@@ -102,16 +98,34 @@ def _joints(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel
 
 
 def _torques(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
-    return [[panel] for panel in _groups(trajectory, "tau", joints)]
+    """Without those of joints of several freedoms that are zero throughout, as on a floating base."""
+    names = _names(trajectory, "tau")
+    acting = [n for n in names if "." not in n or np.any(_entry(trajectory, "tau", n))] if joints is None else names
+    return [[partial(_draw_entries, trajectory, "tau", part)] for part in _parts(_chosen(acting or names, joints))]
 
 
 def _commands(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
     return [[panel] for panel in _groups(trajectory, "commands", None)]
 
 
-def _feet(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
-    names = [name for name in _names(trajectory, "contact_forces") if name.endswith(".fz")]
-    return [[partial(_draw_entries, trajectory, "contact_forces", group)] for group in _parts(names)]
+def _contacts(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
+    """Loads of wheels and feet, as far as they are known, and the friction that they need."""
+    loads, needed = {}, {}
+    for array, normal, *along in (
+        ("constraint_forces", "normal", "along", "across"),
+        ("contact_forces", "fz", "fx", "fy"),
+    ):
+        entries = trajectory.entries.get(array, ())
+        for name in (entry.rpartition(".")[0] for entry in entries if entry.endswith(f".{normal}")):
+            load = _entry(trajectory, array, f"{name}.{normal}")
+            if not np.abs(load).max(initial=0.0) > LEAST:
+                continue
+            sides = (_entry(trajectory, array, f"{name}.{side}") for side in along if f"{name}.{side}" in entries)
+            loads[name] = load
+            needed[name] = np.sqrt(sum(side**2 for side in sides)) / np.where(load > LEAST, load, np.nan)
+    rows = [[{n: series[n] for n in part} for series in (loads, needed)] for part in _parts(list(loads))]
+    words = "load [N]", "friction needed"
+    return [[partial(_draw_named, trajectory, *each) for each in zip(row, words, strict=True)] for row in rows]
 
 
 def _energies(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
@@ -154,11 +168,21 @@ def _zip_longest(*sides: list[Panel]) -> list[list[Panel | None]]:
 
 
 def _draw_entries(trajectory: Trajectory, array: str, names: list[str], axes: Axes) -> None:
-    for k, name in enumerate(names):
-        _draw_series(axes, trajectory, _entry(trajectory, array, name), f"C{k}", _label(trajectory, array, name))
+    series = {_label(trajectory, array, name): _entry(trajectory, array, name) for name in names}
+    _draw_named(trajectory, series, f"{WORDS[array]} [{_unit(trajectory, array, names)}]", axes)
+
+
+def _draw_named(trajectory: Trajectory, series: Mapping[str, Any], what: str, axes: Axes) -> None:
+    for k, (label, values) in enumerate(series.items()):
+        _draw_series(axes, trajectory, values, f"C{k}", label)
+    low, high = axes.get_ylim()
+    if high - low < LEAST:
+        axes.set_ylim((low + high - LEAST) / 2, (low + high + LEAST) / 2)
     axes.set_xlabel("t [s]")
-    axes.set_ylabel(f"{WORDS[array]} [{_unit(trajectory, array, names)}]")
+    axes.set_ylabel(what)
     name_lines(axes)
+    for event in trajectory.events if len(trajectory.events) <= EVENTS else ():
+        axes.axvline(event.t, color="0.8", linewidth=0.6, zorder=0)
 
 
 def _draw_energies(trajectory: Trajectory, kinetic: Any, potential: Any, axes: Axes) -> None:

@@ -212,7 +212,8 @@ def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int |
         length = np.linalg.norm(q[:, at], axis=1)
         if not (np.abs(length - 1) < 1e-6).all():
             got = f"length {length[np.abs(length - 1).argmax()]:g}"
-            raise ShapeError("a quaternion is not of length one", where="q0", got=got)
+            fix = "divide it by its length; a turn by w (rad, about an axis u) is u sin(w/2), cos(w/2)"
+            raise ShapeError("a quaternion is not of length one", where="q0", got=got, fix=fix)
         q[:, at] /= length[:, None]
     if model.loops:
         residual = np.abs(robot.loop_residual(q)).max()

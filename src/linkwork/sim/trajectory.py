@@ -239,10 +239,10 @@ class Trajectory:
         joints: Sequence[str] | None = None,
         path: str | Path | None = None,
     ) -> Figure:
-        """A matplotlib Figure of "joints" (positions and velocities), "torques", "commands", "feet" (normal forces),
-        "energies", "phase" (velocity against position), or a list of these. ``joints``: only those. ``path``: also
-        write it there (png, svg, pdf). Few samples of a batch are thin lines; many are their median with a band from
-        the 5th to the 95th percentile."""
+        """A matplotlib Figure of "joints" (positions and velocities), "torques", "commands", "contacts" (loads of
+        wheels and feet, and the friction they need), "energies", "phase" (velocity against position), or a list of
+        these. ``joints``: only those. ``path``: also write it there (png, svg, pdf). Few samples of a batch are thin
+        lines; many are their median with a band from the 5th to the 95th percentile."""
         return plots.plot(self, [what] if isinstance(what, str) else list(what), joints, path)
 
     def save(self, path: str | Path) -> None:

@@ -178,7 +178,11 @@ class Printer:
         return name
 
     def number(self, value: float) -> str:
-        return str(int(value)) if value == int(value) and abs(value) < 1e9 else repr(value)
+        """As it is, but 0.02 where rounding made it 0.01999999999999999."""
+        if value == int(value) and abs(value) < 1e9:
+            return str(int(value))
+        exact, meant = repr(value), f"{value:.14g}"
+        return meant if len(meant) < len(exact) / 2 else exact
 
     def power(self, base: str, exponent: int) -> str:
         return f"{base}^{exponent}"
