@@ -18,6 +18,7 @@ from linkwork.errors import LinkworkError
 from linkwork.forces import Rotor, Thruster
 from linkwork.page import Safe, Series, chart, table
 from linkwork.report import picture, sample_motion, sections, torque_parts
+from linkwork.report.skeleton import Skeleton
 from support.html_page import Page
 from support.playground import playground
 
@@ -180,6 +181,18 @@ def test_parts_where_a_ball_hangs_free():
 
 
 # -- pictures ----------------------------------------------------------------------------------------------------------
+
+
+def test_picture_of_what_stands_and_rolls():
+    """Joints are where their wheels are, soles as large as they are, and a platform is a box."""
+    model = linkwork.load("mobile-manipulator").model
+    here = Skeleton(model, model.home)
+    for wheel, rim in enumerate(here.wheels, 2):
+        np.testing.assert_allclose(here.seat[wheel], rim.mean(axis=0), atol=1e-12)
+    assert 1 in here.boxes
+    model = linkwork.load("biped").model
+    sides = [np.linalg.norm(np.diff(sole[:3], axis=0), axis=1) for sole in Skeleton(model, model.home).wheels]
+    np.testing.assert_allclose(sides, [foot.size for foot in model.feet], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", linkwork.bundled_robots())

@@ -65,8 +65,9 @@ class Skeleton:
         for i, parent in model.outward():
             shifts = freedoms(model.joint(i))[1]
             if shifts < 3 and not model.joint(i).kind.bends:
-                begins = self._placement(i, parent) if shifts else self.origin[i]
-                self.seat[i] = begins if shifts == 1 else self.origin[i]
+                here = self._point(i, model.link_pose(i).origin) if parent else self.origin[i]
+                begins = self._placement(i, parent) if shifts else here
+                self.seat[i] = begins if shifts == 1 else here
                 self.ends[parent].append(begins if parent else begins + self._rise(i))
                 self.feet += [] if parent else [(self.ends[0][-1], begins)]
         self.motions = {  # unit ones of each joint: axes of its turns, ways of its shifts

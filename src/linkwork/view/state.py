@@ -238,7 +238,7 @@ class State:
         function = self.function
         function(*arguments)
         return Cost(
-            function.label.method,
+            function.label.method or function.label.quantity,
             str(function.operations),
             least_seconds(lambda: [function(*arguments) for _ in range(100)], runs=5) / 100,
             least_seconds(lambda: function(*many), runs=5) / BATCH,
