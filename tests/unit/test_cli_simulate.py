@@ -176,3 +176,5 @@ def test_bad_input(run, tmp_path, words, message):
     assert code != 0 and out == ""
     assert message in err and "Traceback" not in err
     assert not list(tmp_path.iterdir())
+    code, _, err = run("rolling-disc", "--q", "base.rx=0.1,base.qx=0.1")
+    assert code == 1 and "a turn is told in two ways" in err

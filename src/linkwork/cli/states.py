@@ -63,7 +63,7 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
                 raise UnknownNameError(kind_of(vector), name.strip(), [*names, *turns], where=option)
             given[name.strip()] = number(value, option)
     start = neutral(model, vector)
-    result = _turned(model, start, given) if turns else start.copy()
+    result = _turned(model, start, given, option) if turns else start.copy()
     result[[names.index(name) for name in given if name in names]] = [given[name] for name in given if name in names]
     for at in model.coordinates.quaternions if vector == "q" else ():
         rest = 1.0 - result[at] @ result[at]
@@ -79,12 +79,17 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
     return closed(model, vector, result, option)
 
 
-def _turned(model: Model, q: np.ndarray, given: Mapping[str, float]) -> np.ndarray:
+def _turned(model: Model, q: np.ndarray, given: Mapping[str, float], option: str) -> np.ndarray:
     """Positions turned as entries of v tell that are none of q; zeros in place of a quaternion given in part."""
     names, freedoms = model.coordinates.names, model.coordinates.velocities.names
     q = model.coordinates.integrate(q, np.array([0.0 if name in names else given.get(name, 0.0) for name in freedoms]))
+    turned = {name.rpartition(".")[0] for name in given if name not in names}
     for at in model.coordinates.quaternions:
-        q[at] = 0.0 if set(names[at]) & set(given) else q[at]
+        if own := [name for name in names[at] if name in given]:
+            if own[0].rpartition(".")[0] in turned:
+                fix = "give the turn, or the quaternion"
+                raise LinkworkError("a turn is told in two ways", where=option, got=", ".join(given), fix=fix)
+            q[at] = 0.0
     return q
 
 
