@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,6 +41,7 @@ BELOW = 1e-6  # m: feet that begin so deep are a mistake
 ROUNDING = 1e-12  # of the energy before an impact: less is not lost
 MOST = 200  # events in a step
 PATIENCE = 3  # events at one time, after which feet glide
+LONG = 5e-3  # s: feet that glided for longer are told
 FEW = 6  # events that a note tells
 USER = 5  # whoever calls Robot.simulate, on the stack above
 
@@ -111,6 +112,7 @@ class _Run:
         self.held = [inputs.held[name][0].reshape(-1, *shape) for name, shape in self.plant.held.items()]
         self.constants = [inputs.constants[name][0].reshape(shape) for name, shape in self.plant.constants.items()]
         self.events: list[Event] = []
+        self.glided = np.zeros(len(feet))  # seconds
         self.step, self.last = 0, -1.0
 
     # -- the smooth motion -----------------------------------------------------------------------------------------
@@ -201,10 +203,12 @@ class _Run:
             if not np.isfinite(after.x).all():
                 raise self.diverged(state)
             if not gone:
-                state = after
+                self.glided[self.gliding(state)] += left
+                state = self.caught(after)
                 continue
             times = {which: self.located(state, left, which, directions) for which in gone}
             first = min(times.values())
+            self.glided[self.gliding(state)] += first
             state = self.advanced(state, first) if first else state
             still = 0 if first > 1e-12 else still + 1
             ground = self.ground if still < PATIENCE else replace(self.ground, glides=True, slides=False)
@@ -215,6 +219,21 @@ class _Run:
             got=f"{MOST}, the last: {self.events[-1]}" if self.events else f"{MOST}",
             fix="a smaller dt, weaker gains, or a schedule of contacts",
         )
+
+    def caught(self, state: _State) -> _State:
+        """With unlimited friction, a foot that glides stops as soon as the ground may stop it without pulling."""
+        if not (gliding := self.gliding(state)):
+            return state
+        here, _ = self.situation(state.x, state.t)
+        after = replace(here, v=self.ground.impact(here, self.touching(here)))
+        ends = [("stick", i) for i in gliding if i not in self.ground.moving(after)]
+        return self.met(state, ends, self.ground) if ends else state
+
+    def gliding(self, state: _State) -> list[int]:
+        return [i for i, d in state.mode.items() if d is not None and not self.ground.slides]
+
+    def touching(self, here: Situation) -> list[int]:
+        return [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
 
     def located(self, state: _State, h: float, which: Indicator, directions: Mode) -> float:
         """When, within h seconds, the number becomes zero: by false positions (the Illinois way)."""
@@ -247,9 +266,11 @@ class _Run:
     def met(self, state: _State, gone: Sequence[Indicator], ground: Ground) -> _State:
         """The state after an event: velocities after an impact, and the feet that stay on the ground."""
         here, _ = self.situation(state.x, state.t)
-        touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
+        touching = self.touching(here)
         x, had = state.x.copy(), here.energy(here.v)
         anew = not gone or any(here.velocities[i, 2] < -BOUNCES for i in touching)
+        if not ground.slides:  # what moves along the ground strikes it, too
+            anew |= any(here.velocities[i, 2] <= BOUNCES for i in ground.moving(here) if i in touching)
         ends = [first for kind, first in gone if kind == "stick"]
         if anew or ends:
             v = ground.impact(here, touching) if anew else ground.stopped(here, state.mode, ends)
@@ -276,15 +297,16 @@ class _Run:
 
     def tell(self, before: _State, after: _State, gone: Sequence[Indicator], lost: float) -> None:
         """What has happened to which foot."""
-        feet = self.plant.model.feet
-        now = {i: "touchdown" for kind, i in gone if kind == "touchdown"}
-        now |= {i: "lift-off" for i in before.mode if i not in after.mode}
+        now = {i: "touchdown" for kind, i in gone if kind == "touchdown"}  # and off again, if it bounces
+        now |= dict.fromkeys(after.mode.keys() - before.mode.keys(), "touchdown")
+        now |= dict.fromkeys(before.mode.keys() - after.mode.keys(), "lift-off")
         for i in before.mode.keys() & after.mode.keys():
             if (before.mode[i] is None) != (after.mode[i] is None):
-                now[i] = "stick" if after.mode[i] is None else "slip"
+                now[i] = "stick" if after.mode[i] is None else "slip" if self.ground.slides else "glide"
+        stopped = sorted((what, i) for i, what in now.items() if what in ("touchdown", "stick"))
+        takes = dict.fromkeys([i for what, i in stopped if what == stopped[-1][0]][:1], lost)
         for i, what in sorted(now.items()):
-            self.events.append(Event(float(before.t), what, feet[i].name, lost if what == "touchdown" else 0.0))
-            lost = 0.0 if what == "touchdown" else lost
+            self.events.append(Event(float(before.t), what, self.plant.model.feet[i].name, takes.get(i, 0.0)))
 
     def diverged(self, state: _State) -> DivergedError:
         q, v = self.plant.reported(state.x)
@@ -309,7 +331,10 @@ class _Run:
             raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
         down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]
         start = _State(0.0, x, {}, here.p[:, :2].copy())
-        return self.met(start, [("touchdown", i) for i in down], self.ground)
+        state = self.met(start, [("touchdown", i) for i in down], self.ground)
+        coming = {self.plant.model.feet[i].name for i in down}
+        self.events = [event for event in self.events if event.foot in coming]  # the others stand
+        return state
 
     def too_fast(self, state: _State) -> float:
         """The rate of a motion that the step is too long for, with the feet that touch the ground at the start held, 0
@@ -351,7 +376,8 @@ class _Run:
         notes.append(self.told())
         left_open = () if self.ground.slides else ("slip",)  # the others happen
         seen = {"t": times, **{each: x[None] for each, x in arrays.items()}}
-        for finding in findings(self.model, seen, feet=left_open):
+        judged = replace(self.model, soft_limits=self.plant.model.soft_limits)
+        for finding in (*findings(judged, seen, feet=left_open), *self.doubts()):
             warnings.warn(finding, SimulationWarning, stacklevel=USER)
             notes.append(WARNING + finding)
         known = entries(self.model, self.plant.memory)
@@ -359,6 +385,14 @@ class _Run:
         found = Trajectory({"t": times, **arrays}, known, **about)
         found.events = tuple(self.events)
         return found
+
+    def doubts(self) -> Iterator[str]:
+        if long := [i for i, seconds in enumerate(self.glided) if seconds > LONG]:
+            names = ", ".join(f"{self.plant.model.feet[i].name} for {self.glided[i]:.2g} s" for i in long)
+            yield (
+                f"{names} glided without friction: where feet never slip, no forces that only push were right;"
+                " contacts='coulomb' lets them slip"
+            )
 
     def told(self) -> str:
         if not self.events:
