@@ -40,7 +40,9 @@ NEAR = 1e-8  # m: what is not higher touches it
 BELOW = 1e-6  # m: feet that begin so deep are a mistake
 ROUNDING = 1e-12  # of the energy before an impact: less is not lost
 MOST = 200  # events in a step
-PATIENCE = 3  # events at one time, after which feet glide
+PART = 0.05  # of an event, is what a part of a step without one counts
+MANY = 60  # events in a step, or
+PATIENCE = 3  # at one time, after which feet do not slip until the step ends; and after as many more, glide
 LONG = 5e-3  # s: feet that glided for longer are told
 FEW = 6  # events that a note tells
 USER = 5  # whoever calls Robot.simulate, on the stack above
@@ -97,8 +99,13 @@ class _Run:
         feet = self.plant.model.feet
         bodies = [self.plant.model.frame(foot.frame).body for foot in feet]
         groups = [[i for i, body in enumerate(bodies) if body == one] for one in dict.fromkeys(bodies)]
-        friction = np.array([min(foot.friction, 1e12) if slides else 0.0 for foot in feet])
-        self.ground = Ground(friction, np.array([foot.restitution for foot in feet]), groups, slides)
+        friction, restitution = np.array([[min(foot.friction, 1e12), foot.restitution] for foot in feet]).T
+        never = Ground(0 * friction, restitution, groups, slides=False)
+        # the others, where feet would change for ever: there are states for which friction has no forces, or several
+        self.grounds = [never, replace(never, glides=True)]
+        if slides:
+            self.grounds.insert(0, Ground(friction, restitution, groups, slides))
+        self.ground = self.grounds[0]
         self.owners = np.repeat(range(len(model.feet)), [4 if foot.sole else 1 for foot in model.feet])  # of points
         label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
         recorded = tuple(name for name in setup.outputs if name not in own)
@@ -188,8 +195,8 @@ class _Run:
 
     def through(self, state: _State, h: float) -> _State:
         """A step, with all events in it."""
-        end, still = state.t + h, 0
-        for _ in range(MOST):
+        end, still, effort, limit, self.ground, *others = state.t + h, 0, 0.0, MANY, *self.grounds
+        while effort < MOST:
             left = end - state.t
             if left <= 1e-14 * max(1.0, end):
                 return replace(state, t=end)
@@ -202,17 +209,18 @@ class _Run:
             gone = [which for which, value in self.indicators(after, directions).items() if value < -1]
             if not np.isfinite(after.x).all():
                 raise self.diverged(state)
-            if not gone:
-                self.glided[self.gliding(state)] += left
-                state = self.caught(after)
-                continue
             times = {which: self.located(state, left, which, directions) for which in gone}
-            first = min(times.values())
+            first = min(times.values(), default=left)
+            now = [which for which, time in times.items() if time <= first + 1e-13]
             self.glided[self.gliding(state)] += first
-            state = self.advanced(state, first) if first else state
+            state = after if not gone else self.advanced(state, first) if first else state
             still = 0 if first > 1e-12 else still + 1
-            ground = self.ground if still < PATIENCE else replace(self.ground, glides=True, slides=False)
-            state = self.met(state, [which for which, time in times.items() if time <= first + 1e-13], ground)
+            effort += 1.0 if gone else PART
+            if others and (still > PATIENCE or effort > limit):
+                self.ground, still, limit = others.pop(0), 0, limit + MANY
+                state = self.met(state, now)
+            else:
+                state = self.met(state, now) if now else self.caught(state)
         raise LinkworkError(
             "there are too many events in one step",
             where=f"robot {self.model.name!r}, t = {state.t:g} s",
@@ -227,7 +235,7 @@ class _Run:
         here, _ = self.situation(state.x, state.t)
         after = replace(here, v=self.ground.impact(here, self.touching(here)))
         ends = [("stick", i) for i in gliding if i not in self.ground.moving(after)]
-        return self.met(state, ends, self.ground) if ends else state
+        return self.met(state, ends) if ends else state
 
     def gliding(self, state: _State) -> list[int]:
         return [i for i, d in state.mode.items() if d is not None and not self.ground.slides]
@@ -263,10 +271,10 @@ class _Run:
                 break
         return b
 
-    def met(self, state: _State, gone: Sequence[Indicator], ground: Ground) -> _State:
+    def met(self, state: _State, gone: Sequence[Indicator]) -> _State:
         """The state after an event: velocities after an impact, and the feet that stay on the ground."""
         here, _ = self.situation(state.x, state.t)
-        touching = self.touching(here)
+        ground, touching = self.ground, self.touching(here)
         x, had = state.x.copy(), here.energy(here.v)
         anew = not gone or any(here.velocities[i, 2] < -BOUNCES for i in touching)
         if not ground.slides:  # what moves along the ground strikes it, too
@@ -297,16 +305,16 @@ class _Run:
 
     def tell(self, before: _State, after: _State, gone: Sequence[Indicator], lost: float) -> None:
         """What has happened to which foot."""
-        now = {i: "touchdown" for kind, i in gone if kind == "touchdown"}  # and off again, if it bounces
-        now |= dict.fromkeys(after.mode.keys() - before.mode.keys(), "touchdown")
-        now |= dict.fromkeys(before.mode.keys() - after.mode.keys(), "lift-off")
-        for i in before.mode.keys() & after.mode.keys():
-            if (before.mode[i] is None) != (after.mode[i] is None):
-                now[i] = "stick" if after.mode[i] is None else "slip" if self.ground.slides else "glide"
-        stopped = sorted((what, i) for i, what in now.items() if what in ("touchdown", "stick"))
-        takes = dict.fromkeys([i for what, i in stopped if what == stopped[-1][0]][:1], lost)
-        for i, what in sorted(now.items()):
-            self.events.append(Event(float(before.t), what, self.plant.model.feet[i].name, takes.get(i, 0.0)))
+        down = (after.mode.keys() - before.mode.keys()) | {i for kind, i in gone if kind == "touchdown"}  # or bounces
+        now = [(i, "touchdown") for i in down] + [(i, "lift-off") for i in before.mode.keys() - after.mode.keys()]
+        for i, d in after.mode.items():
+            if (d is None) != (before.mode.get(i) is None):
+                now.append((i, "stick" if d is None else "slip" if self.ground.slides else "glide"))
+        takes = min((pair for pair in now if pair[1] == "touchdown"), default=None)
+        takes = takes or min((pair for pair in now if pair[1] == "stick"), default=None)
+        for i, what in sorted(now, key=lambda pair: (pair[0], pair[1] != "touchdown")):
+            name = self.plant.model.feet[i].name
+            self.events.append(Event(float(before.t), what, name, lost if (i, what) == takes else 0.0))
 
     def diverged(self, state: _State) -> DivergedError:
         q, v = self.plant.reported(state.x)
@@ -331,7 +339,7 @@ class _Run:
             raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
         down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]
         start = _State(0.0, x, {}, here.p[:, :2].copy())
-        state = self.met(start, [("touchdown", i) for i in down], self.ground)
+        state = self.met(start, [("touchdown", i) for i in down])
         coming = {self.plant.model.feet[i].name for i in down}
         self.events = [event for event in self.events if event.foot in coming]  # the others stand
         return state
@@ -374,7 +382,7 @@ class _Run:
         arrays = {each: np.stack([row[each] for row in rows]) for each in names}
         times = self.dt * every * np.arange(len(rows))
         notes.append(self.told())
-        left_open = () if self.ground.slides else ("slip",)  # the others happen
+        left_open = () if self.grounds[0].slides else ("slip",)  # the others happen
         seen = {"t": times, **{each: x[None] for each, x in arrays.items()}}
         judged = replace(self.model, soft_limits=self.plant.model.soft_limits)
         for finding in (*findings(judged, seen, feet=left_open), *self.doubts()):
@@ -389,10 +397,8 @@ class _Run:
     def doubts(self) -> Iterator[str]:
         if long := [i for i, seconds in enumerate(self.glided) if seconds > LONG]:
             names = ", ".join(f"{self.plant.model.feet[i].name} for {self.glided[i]:.2g} s" for i in long)
-            yield (
-                f"{names} glided without friction: where feet never slip, no forces that only push were right;"
-                " contacts='coulomb' lets them slip"
-            )
+            fix = "" if self.grounds[0].slides else "; contacts='coulomb' lets them slip"
+            yield f"{names} glided without friction, where no forces of the ground were right{fix}"
 
     def told(self) -> str:
         if not self.events:
