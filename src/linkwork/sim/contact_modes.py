@@ -17,7 +17,7 @@ farthest outside its cone, and taking back what would sink, until nothing is lef
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -142,7 +142,7 @@ class Ground:
 
     def settled(
         self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int], slip: Iterable[int]
-    ) -> Mode:
+    ) -> Mode | None:
         """Which of the feet that touch the ground and do not rise push on it. ``idle``: those that did not so far;
         ``left``: those that just ceased to. If one would sink then, the ground held it sideways while it no longer
         pushed: it is taken back, and glides. ``slip``: groups whose force is on the cone and about to leave it."""
@@ -157,7 +157,8 @@ class Ground:
                 start |= self._released(here, group, self.accelerations(here, on)[1])
 
         solve = partial(self.accelerations, here)
-        return self._chosen(here, start, idle, left, solve, lambda a: here.J @ a + here.gamma)[0]
+        found = self._chosen(here, start, idle, left, solve, lambda a: here.J @ a + here.gamma)
+        return None if found is None else found[0]
 
     def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
         """Velocities after it. Bounces that would make energy, as slanting ones of feet that stop along the ground may,
@@ -169,7 +170,10 @@ class Ground:
             after = np.zeros_like(here.velocities)
             after[:, 2] = np.where(back > BOUNCES, share * back, 0.0)
             solve = partial(self._jumped, here, after=after)
-            return self._chosen(here, start, (), (), solve, lambda v: here.J @ v)[1]
+            given = here, start, (), (), solve, lambda v: here.J @ v
+            found = self._chosen(*given) or replace(self, slides=False)._chosen(*given)
+            assert found is not None  # without slipping there is a choice
+            return found[1]
 
         v, most, few, many = bounced(1.0), here.energy(here.v), 0.0, 1.0
         if here.energy(v) <= most * (1 + SMALL):
@@ -245,31 +249,33 @@ class Ground:
         held = {i for i, d in start.items() if d is None}
         held -= {i for group in self._of(start) if {*group} <= {*left} for i in group}
         while True:
-            trial = {i: None if i in held else np.zeros(2) if d is None else d for i, d in start.items()}
+            trial: Mode = {i: None if i in held else np.zeros(2) if d is None else d for i, d in start.items()}
             mode, x = _pushing(trial, partial(solve, along=held), rates)
             along = np.abs(rates(x)[:, :2]).max(axis=1)
             still = {i for i in mode if start[i] is None and along[i] <= SMALL * _size(along)}
-            mode = {i: None if i in still else trial[i] for i in mode}
+            mode: Mode = {i: None if i in still else trial[i] for i in mode}
             if held <= still or np.abs(solve(mode)[0] - x).max() <= SMALL * _size(x):
                 return mode, x
             held &= still
 
     def _chosen(
         self, here: Situation, start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rates: Rates
-    ) -> tuple[Mode, np.ndarray]:
-        """The mode in which nothing pulls, sinks or leaves its cone, and the solution there."""
+    ) -> tuple[Mode, np.ndarray] | None:
+        """The mode in which nothing pulls, sinks or leaves its cone, and the solution there, if there is one."""
         if self.glides:
             return _pushing(start, solve, rates)
         if not self.slides:
             return _agreed(start, idle, left, solve, rates) or self._held(here, start, left, solve, rates)
         mode = {i: d for i, d in start.items() if i not in {*idle, *left}}
-        again = dict.fromkeys(start, 0)
+        again, slips = dict.fromkeys(start, 0), dict[int, np.ndarray]()
         for _ in range(10 * len(start) + 10):
             x, forces = solve(mode)
             least = -SMALL * _size(forces)
             pulling = {i: forces[i, 2] for i in mode if forces[i, 2] < least}
             if pulling:
-                del mode[min(pulling, key=pulling.__getitem__)]  # (4)
+                i = min(pulling, key=pulling.__getitem__)
+                if mode.pop(i) is None and [i] in self.groups:  # (4)
+                    slips[i] = _direction(-forces[i, :2], np.zeros(2), 0.0)
                 continue
             room = self.room(here, mode, forces) if self.slides else {}
             if room and min(room.values()) < least:
@@ -278,14 +284,21 @@ class Ground:
                 mode |= self._released(here, group, forces)  # (5)
                 continue
             rate = rates(x)[:, 2]
-            sinking = {i: rate[i] for i in start if i not in mode and again[i] < 2}
-            sinking = {i: value for i, value in sinking.items() if value < -SMALL * _size(rate)}
+            sinking = {i: rate[i] for i in start if i not in mode and rate[i] < -SMALL * _size(rate)}
             if not sinking:
                 return mode, x
             i = min(sinking, key=sinking.__getitem__)
             again[i] += 1
-            mode[i] = np.zeros(2) if i in {*left} else start[i]  # (4)
-        return mode, solve(mode)[0]
+            if again[i] > 2:
+                break
+            again_as = slips.get(i, start[i]) if again[i] == 2 else start[i]  # what pulls where it sticks may slip
+            mode[i] = np.zeros(2) if i in {*left} else again_as  # (4)
+        mode, _ = _pushing(start | mode, solve, rates)
+        x, forces = solve(mode)
+        rate = rates(x)[:, 2]
+        right = min([forces[i, 2] for i in mode], default=0.0) >= -SMALL * _size(forces)
+        right &= min(rate[[*start]]) >= -SMALL * _size(rate)
+        return (mode, x) if right else None
 
 
 def _agreed(

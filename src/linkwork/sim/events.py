@@ -292,6 +292,9 @@ class _Run:
         idle = [] if anew else [i for i in staying if i not in state.mode and i not in down]
         slip = [first for kind, first in gone if kind == "slip"]
         mode = ground.settled(here, staying, idle, leaving, slip)
+        if mode is None:  # no forces of friction are right: it stops what slides, by an impact
+            self.ground = self.grounds[1]
+            return self.met(state, gone)
         stand = state.stand.copy()
         for i, d in mode.items():
             if i not in state.mode or d is not None or state.mode[i] is not None:
@@ -308,7 +311,8 @@ class _Run:
         down = (after.mode.keys() - before.mode.keys()) | {i for kind, i in gone if kind == "touchdown"}  # or bounces
         now = [(i, "touchdown") for i in down] + [(i, "lift-off") for i in before.mode.keys() - after.mode.keys()]
         for i, d in after.mode.items():
-            if (d is None) != (before.mode.get(i) is None):
+            known = i in before.mode or not self.ground.slides  # what touches down may slide
+            if known and (d is None) != (before.mode.get(i) is None):
                 now.append((i, "stick" if d is None else "slip" if self.ground.slides else "glide"))
         takes = min((pair for pair in now if pair[1] == "touchdown"), default=None)
         takes = takes or min((pair for pair in now if pair[1] == "stick"), default=None)
