@@ -267,15 +267,13 @@ class Ground:
         if not self.slides:
             return _agreed(start, idle, left, solve, rates) or self._held(here, start, left, solve, rates)
         mode = {i: d for i, d in start.items() if i not in {*idle, *left}}
-        again, slips = dict.fromkeys(start, 0), dict[int, np.ndarray]()
+        again = dict.fromkeys(start, 0)
         for _ in range(10 * len(start) + 10):
             x, forces = solve(mode)
             least = -SMALL * _size(forces)
             pulling = {i: forces[i, 2] for i in mode if forces[i, 2] < least}
             if pulling:
-                i = min(pulling, key=pulling.__getitem__)
-                if mode.pop(i) is None and [i] in self.groups:  # (4)
-                    slips[i] = _direction(-forces[i, :2], np.zeros(2), 0.0)
+                del mode[min(pulling, key=pulling.__getitem__)]  # (4)
                 continue
             room = self.room(here, mode, forces) if self.slides else {}
             if room and min(room.values()) < least:
@@ -291,8 +289,7 @@ class Ground:
             again[i] += 1
             if again[i] > 2:
                 break
-            again_as = slips.get(i, start[i]) if again[i] == 2 else start[i]  # what pulls where it sticks may slip
-            mode[i] = np.zeros(2) if i in {*left} else again_as  # (4)
+            mode[i] = np.zeros(2) if i in {*left} else start[i]  # (4)
         mode, _ = _pushing(start | mode, solve, rates)
         x, forces = solve(mode)
         rate = rates(x)[:, 2]
