@@ -11,7 +11,8 @@ With J of the feet that touch, their normal rows n and tangential rows t, and fo
 
 Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of feet that come down. Forces that the motion
 does not tell are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
-farthest outside its cone, and taking back what would sink, until nothing is left to change.
+farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no end
+there may be no such forces. Without a limit of friction, feet then glide (see ``_held``), for which there always are.
 """
 
 from __future__ import annotations
