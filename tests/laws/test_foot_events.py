@@ -1,11 +1,15 @@
 """Feet that bounce, slide and stop by themselves, in cases that are hard: energy, and times of events."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import linkwork
+from linkwork import io
 from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
-from linkwork.sim.contact_modes import Ground
+from linkwork.sim.contact_modes import Ground, Situation
 
 
 @pytest.mark.parametrize("kind", ["events", "coulomb"])
@@ -76,3 +80,43 @@ def test_corners_that_bounce_each_as_they_like():
     robot = linkwork.load(Description("box", (box,), (), floating=True, frames=frames, feet=feet))
     run = robot.simulate([0, 0, 0.3, 0, 0, 0, 1], None, 0.9, 0.02, contacts="events")
     assert len(run.events) > 20 and run.drift["energy"] < 1e-6
+
+
+def test_a_foot_glides_where_it_can_neither_stick_nor_leave():
+    """One foot that friction without limits would hold by pulling, and that sinks if it leaves: M^-1 f along the normal
+    is 2 - 15 < 0, and -f is the force that holds it. It is stopped where the impulse -M v pushes, and else goes on.
+    Friction of 2 has no forces at all while it slides towards -x, where the foot yields 2 - 2 * 1.5 to the normal one:
+    it is stopped."""
+    M, f, none = np.linalg.inv([[2, 0, -1.5], [0, 1, 0], [-1.5, 0, 2]]), np.array([10.0, 0, 1]), np.zeros((0, 3))
+    ground = Ground(np.zeros(1), np.zeros(1), [[0]], slides=False)
+    rough = replace(ground, friction=np.array([2.0]), slides=True)
+    for speed, after in ((0.0, 0), (0.5, 0.5), (-0.5, 0)):
+        v = np.array([speed, 0, 0])
+        here = Situation(M, f, v, none, np.zeros(0), np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 3)))
+        np.testing.assert_allclose(ground.impact(here, [0]), [after, 0, 0], atol=1e-15)
+        mode = ground.settled(here, [0], [], [0], [])
+        np.testing.assert_allclose(ground.accelerations(here, mode)[1], [[0, 0, 13 / 2]], rtol=1e-12, atol=1e-12)
+        assert not speed or (rough.settled(here, [0], [], [], []) is None) == (speed < 0)
+
+
+@pytest.mark.parametrize("friction", [np.inf, 3.0])
+def test_feet_go_on_where_friction_has_no_forces(friction):
+    """A quadruped falls on its feet. At 0.292 s the front ones would have to be pulled down, and would sink without
+    friction: those that never slip glide until they can be stopped, by 2 mm, where it was 10 cm. With large friction
+    there is nothing right for them either, and the motion ended there. No foot leaves the ground twice."""
+    feet = io.read("quadruped").feet
+    robot = linkwork.load(replace(io.read("quadruped"), feet=tuple(replace(foot, friction=friction) for foot in feet)))
+    never = friction == np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = robot.simulate(robot.standing(), None, 0.325, 5e-3, contacts="events" if never else "coulomb")
+    for foot in feet:
+        seen = [event.what for event in run.events if event.foot == foot.name]
+        seen = [what for what in seen if what in ("lift-off", "touchdown")]
+        assert ["lift-off"] * 2 not in [seen[k : k + 2] for k in range(len(seen))]
+    assert run.drift["energy"] < 1e-2 and robot.foot_loads(run.q, run.contact_forces).normal.min() > -1e-9
+    if never:
+        place = robot.pose(feet[0].frame, run.q)[:, :2, 3]
+        assert np.abs(place - place[0]).max() < 5e-3
+        assert any("front_left for 0.0" in note and "glided" in note for note in run.notes)
+        assert {event.what for event in run.events} == {"glide", "stick", "lift-off", "touchdown"}

@@ -458,3 +458,16 @@ def test_a_sole_tips_where_its_centre_of_pressure_leaves_it():
     forces = tall.contact_dynamics(run.q[0], np.zeros(6), [force, 0, 0, 0, force, 0], [1]).forces
     loads = tall.foot_loads(run.q[0], forces)
     assert loads.tips[0] and not loads.slips[0] and not loads.pulls[0]
+
+
+def test_limits_that_act_are_not_missed():
+    """By a leg that begins beyond its limit."""
+    leg = JointDescription("hip", "revolute", "trunk", "leg", axis=np.array([0.0, 1, 0]), lower=-0.1, upper=0.1)
+    robot = in_the_plane(
+        [Link("trunk", body(1.0, 0.1)), Link("leg", body(0.1, 0.1))], [leg], feet=(Foot("toe", "leg"),)
+    )
+    for limits in (None, linkwork.SoftLimits(10.0, 0.1)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = robot.simulate([0, -0.1, 0, 0.3], None, 2e-3, 1e-3, contacts="events", limits=limits)
+        assert any("no limits act" in note for note in run.notes) == (limits is None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ from .states import parse
 
 FORMATS = {"trajectories": (".npz", ".csv", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
 STILL = 1e-9  # rad/s and m/s: less is rounding
+MISSED = 0.01  # rad or m: less is close enough to a goal
 CONTROLLERS = {"pd": PD, "pid": PID, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
 
 
@@ -121,6 +123,9 @@ def simulate(
         began = time.perf_counter()
         trajectory = simulated(robot, q0, None if v is None else parse(model, "v", v), duration, dt, options)
         took = time.perf_counter() - began
+    if isinstance(options.reference, Quintic):
+        missed = _missed(model, trajectory, options.reference, contacts is not None)
+        trajectory.notes = (*trajectory.notes, *missed)
     if output is not None:
         trajectory.save(output)
     if plot is not None:
@@ -223,6 +228,15 @@ def _largest(values: np.ndarray | None) -> float | None:
 def _short(value: float) -> float:
     """Four digits; what is rounding alone is zero."""
     return float(f"{value:.4g}") if abs(value) > 1e-12 else 0.0
+
+
+def _missed(model: Model, trajectory: Trajectory, way: Quintic, feet: bool) -> Iterator[str]:
+    motors = model.motor_places()
+    off = np.abs(trajectory.q[-1, motors] - way.goal)
+    if off.max() > MISSED:
+        name = trajectory.entries["q"][motors[int(off.argmax())]]
+        fix = "--control pd, which does not reckon without the forces on the feet, and larger" if feet else "larger"
+        yield f"{WARNING}{name} misses its goal by {off.max():.2g}; {fix} --kp and --kd come closer"
 
 
 def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:

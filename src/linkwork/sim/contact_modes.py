@@ -11,13 +11,14 @@ With J of the feet that touch, their normal rows n and tangential rows t, and fo
 
 Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of feet that come down. Forces that the motion
 does not tell are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
-farthest outside its cone, and taking back what would sink, until nothing is left to change.
+farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no end
+there may be no such forces. Without a limit of friction, feet then glide (see ``_held``), for which there always are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -31,7 +32,8 @@ TURNS = (
 BOUNCES = 1e-4  # m/s along the normal: slower bounces, of which there are more and more in a finite time, are none
 
 Mode = dict[int, np.ndarray | None]  # feet on the ground -> the direction in which each slides, None of one that sticks
-Solve = Callable[[Mode], tuple[np.ndarray, np.ndarray]]
+Solve = Callable[..., tuple[np.ndarray, np.ndarray]]  # of a mode, and feet held along the ground alone
+Rates = Callable[[np.ndarray], np.ndarray]  # of the feet (feet, 3): what a solution does to them
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,16 @@ class Situation:
         return 0.5 * float(v @ self.M @ v)
 
     def solved(
-        self, mode: Mode, friction: np.ndarray, force: np.ndarray, loops: np.ndarray, feet: np.ndarray
+        self,
+        mode: Mode,
+        friction: np.ndarray,
+        force: np.ndarray,
+        loops: np.ndarray,
+        feet: np.ndarray,
+        along: Collection[int] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
-        """x with M x = force + those of loops and feet, J x as told; and the forces on the feet (feet, 3)."""
+        """x with M x = force + those of loops and feet, J x as told; and the forces on the feet (feet, 3). Feet in
+        ``along`` but not in the mode are held along the ground alone."""
         rows, columns, wanted, places = [*self.J_loops], [*self.J_loops], [*loops], []
         for i, d in mode.items():
             if d is None:
@@ -68,6 +77,9 @@ class Situation:
                 push = np.array([*(-friction[i] * d), 1.0])
                 rows, columns, wanted = [*rows, self.J[i, 2]], [*columns, push @ self.J[i]], [*wanted, feet[i, 2]]
                 places.append((i, push))
+        for i in (i for i in along if i not in mode):
+            rows, columns, wanted = [*rows, *self.J[i, :2]], [*columns, *self.J[i, :2]], [*wanted, *feet[i, :2]]
+            places += [(i, np.eye(3)[k]) for k in range(2)]
         forces = np.zeros((len(self.J), 3))
         if not rows:
             return np.linalg.solve(self.M, force), forces
@@ -101,9 +113,9 @@ class Ground:
     slides: bool
     glides: bool = False  # does it push alone, without friction?
 
-    def accelerations(self, here: Situation, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+    def accelerations(self, here: Situation, mode: Mode, along: Collection[int] = ()) -> tuple[np.ndarray, np.ndarray]:
         """a, and the forces on the feet."""
-        return here.solved(mode, self.friction, here.f, -here.gamma_loops, -here.gamma)  # (1) (2) (3)
+        return here.solved(mode, self.friction, here.f, -here.gamma_loops, -here.gamma, along)  # (1) (2) (3)
 
     def directions(self, here: Situation, mode: Mode) -> Mode:
         """Sliding goes on along the velocity there is."""
@@ -116,6 +128,10 @@ class Ground:
             for i, d in mode.items()
         }
 
+    def moving(self, here: Situation) -> np.ndarray:
+        """Feet that move along the ground. Where none is to slide, it is as slowly as they may rise and yet stay."""
+        return np.flatnonzero(np.hypot(*here.velocities[:, :2].T) > (SLIDES if self.slides else BOUNCES))
+
     def pace(self, here: Situation, mode: Mode, forces: np.ndarray) -> float:
         """Seconds in which friction may turn a velocity along the ground."""
         rates = [0.0]
@@ -127,13 +143,13 @@ class Ground:
 
     def settled(
         self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int], slip: Iterable[int]
-    ) -> Mode:
+    ) -> Mode | None:
         """Which of the feet that touch the ground and do not rise push on it. ``idle``: those that did not so far;
         ``left``: those that just ceased to. If one would sink then, the ground held it sideways while it no longer
         pushed: it is taken back, and glides. ``slip``: groups whose force is on the cone and about to leave it."""
         start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
-        for group in self._of(start):
-            if any(np.hypot(*here.velocities[i, :2]) > SLIDES for i in group):
+        for group in self._of(start) if self.slides else [[i] for i in start]:
+            if any(i in self.moving(here) for i in group):
                 start |= {i: _direction(here.velocities[i, :2], np.zeros(2)) for i in group}
 
         on = {i: d for i, d in start.items() if i not in {*idle, *left}}
@@ -141,10 +157,9 @@ class Ground:
             if group[0] in slip and on[group[0]] is None:
                 start |= self._released(here, group, self.accelerations(here, on)[1])
 
-        def rising(a: np.ndarray) -> np.ndarray:
-            return here.J[:, 2] @ a + here.gamma[:, 2]
-
-        return self._chosen(here, start, idle, left, partial(self.accelerations, here), rising)[0]
+        solve = partial(self.accelerations, here)
+        found = self._chosen(here, start, idle, left, solve, lambda a: here.J @ a + here.gamma)
+        return None if found is None else found[0]
 
     def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
         """Velocities after it. Bounces that would make energy, as slanting ones of feet that stop along the ground may,
@@ -156,7 +171,10 @@ class Ground:
             after = np.zeros_like(here.velocities)
             after[:, 2] = np.where(back > BOUNCES, share * back, 0.0)
             solve = partial(self._jumped, here, after=after)
-            return self._chosen(here, start, (), (), solve, lambda v: here.J[:, 2] @ v)[1]
+            given = here, start, (), (), solve, lambda v: here.J @ v
+            found = self._chosen(*given) or replace(self, slides=False)._chosen(*given)
+            assert found is not None  # without slipping there is a choice
+            return found[1]
 
         v, most, few, many = bounced(1.0), here.energy(here.v), 0.0, 1.0
         if here.energy(v) <= most * (1 + SMALL):
@@ -172,11 +190,13 @@ class Ground:
         groups = [group for group in self._of(mode) if group[0] in ends]
         slow = [i for group in groups if np.hypot(*here.velocities[group, :2].T).max() < TURNS for i in group]
         still = np.zeros_like(here.velocities)
-        return self._jumped(here, mode | dict.fromkeys(slow), still)[0]
+        return self._jumped(here, mode | dict.fromkeys(slow), after=still)[0]
 
-    def _jumped(self, here: Situation, mode: Mode, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _jumped(
+        self, here: Situation, mode: Mode, along: Collection[int] = (), *, after: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Velocities, with those of the feet (feet, 3) as told, and the impulses."""
-        return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after)
+        return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after, along)
 
     def room(self, here: Situation, mode: Mode, forces: np.ndarray) -> dict[int, float]:
         """By group, of one that sticks: how far its force is inside the cone, and its moment below what rubbing in a
@@ -221,17 +241,37 @@ class Ground:
         around = -np.sign(_cross(arms, pushes).sum())
         return {i: _direction(around * np.array([-y, x]), np.zeros(2)) for i, (x, y) in zip(group, arms, strict=True)}
 
-    def _chosen(
-        self, here: Situation, start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rising: Callable
+    def _held(
+        self, here: Situation, start: Mode, left: Iterable[int], solve: Solve, rates: Rates
     ) -> tuple[Mode, np.ndarray]:
-        """The mode in which nothing pulls, sinks or leaves its cone, and the solution there."""
+        """The same with friction without limits, where not all feet stick or leave. Of feet that are held along the
+        ground, and push or rise, there is one choice, the least of a square. Held ones that do not push are let go,
+        until all of them push; others that push glide."""
+        held = {i for i, d in start.items() if d is None}
+        held -= {i for group in self._of(start) if {*group} <= {*left} for i in group}
+        while True:
+            trial: Mode = {i: None if i in held else np.zeros(2) if d is None else d for i, d in start.items()}
+            mode, x = _pushing(trial, partial(solve, along=held), rates)
+            along = np.abs(rates(x)[:, :2]).max(axis=1)
+            still = {i for i in mode if start[i] is None and along[i] <= SMALL * _size(along)}
+            mode: Mode = {i: None if i in still else trial[i] for i in mode}
+            if held <= still or np.abs(solve(mode)[0] - x).max() <= SMALL * _size(x):
+                return mode, x
+            held &= still
+
+    def _chosen(
+        self, here: Situation, start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rates: Rates
+    ) -> tuple[Mode, np.ndarray] | None:
+        """The mode in which nothing pulls, sinks or leaves its cone, and the solution there, if there is one."""
         if self.glides:
-            return _pushing(start, solve, rising)
+            return _pushing(start, solve, rates)
+        if not self.slides:
+            return _agreed(start, idle, left, solve, rates) or self._held(here, start, left, solve, rates)
         mode = {i: d for i, d in start.items() if i not in {*idle, *left}}
         again = dict.fromkeys(start, 0)
         for _ in range(10 * len(start) + 10):
             x, forces = solve(mode)
-            least = -SMALL * max(1.0, np.abs(forces).max(initial=0.0))
+            least = -SMALL * _size(forces)
             pulling = {i: forces[i, 2] for i in mode if forces[i, 2] < least}
             if pulling:
                 del mode[min(pulling, key=pulling.__getitem__)]  # (4)
@@ -242,26 +282,50 @@ class Ground:
                 group = next(group for group in self._of(mode) if group[0] == first)
                 mode |= self._released(here, group, forces)  # (5)
                 continue
-            rate = rising(x)
-            sinking = {i: rate[i] for i in start if i not in mode and again[i] < 2}
-            sinking = {i: value for i, value in sinking.items() if value < -SMALL * max(1.0, np.abs(rate).max())}
+            rate = rates(x)[:, 2]
+            sinking = {i: rate[i] for i in start if i not in mode and rate[i] < -SMALL * _size(rate)}
             if not sinking:
                 return mode, x
             i = min(sinking, key=sinking.__getitem__)
             again[i] += 1
+            if again[i] > 2:
+                break
             mode[i] = np.zeros(2) if i in {*left} else start[i]  # (4)
-        return mode, solve(mode)[0]
+        mode, _ = _pushing(start | mode, solve, rates)
+        x, forces = solve(mode)
+        rate = rates(x)[:, 2]
+        right = min([forces[i, 2] for i in mode], default=0.0) >= -SMALL * _size(forces)
+        right &= min(rate[[*start]]) >= -SMALL * _size(rate)
+        return (mode, x) if right else None
 
 
-def _pushing(start: Mode, solve: Solve, rising: Callable) -> tuple[Mode, np.ndarray]:
+def _agreed(
+    start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rates: Rates
+) -> tuple[Mode, np.ndarray] | None:
+    """Feet as in ``start`` or left out, so that none pulls or sinks, if leaving out and taking back comes to an end."""
+    mode, seen = {i: d for i, d in start.items() if i not in {*idle, *left}}, []
+    while {*mode} not in seen:
+        x, forces = solve(mode)
+        rising, size = rates(x)[:, 2], SMALL * _size(forces)
+        wrong = {i: forces[i, 2] for i in mode if forces[i, 2] < (size if i in {*left} else -size)}
+        wrong = wrong or {i: rising[i] for i in start if i not in mode and rising[i] < -SMALL * _size(rising)}
+        if not wrong:
+            return mode, x
+        seen.append({*mode})
+        now = {*mode} ^ {min(wrong, key=wrong.__getitem__)}
+        mode = {i: d for i, d in start.items() if i in now}
+    return None
+
+
+def _pushing(start: Mode, solve: Solve, rates: Rates) -> tuple[Mode, np.ndarray]:
     """The same of feet that only push, by Lawson and Hanson's way of least squares without negative unknowns, which
     comes to an end."""
     mode: Mode = {}
     pushes = dict.fromkeys(start, 0.0)
     x = solve(mode)[0]
     for _ in range(10 * len(start) + 10):
-        rate = rising(x)
-        sinking = {i: rate[i] for i in start if i not in mode and rate[i] < -SMALL * max(1.0, np.abs(rate).max())}
+        rate = rates(x)[:, 2]
+        sinking = {i: rate[i] for i in start if i not in mode and rate[i] < -SMALL * _size(rate)}
         if not sinking:
             break
         i = min(sinking, key=sinking.__getitem__)
@@ -277,6 +341,10 @@ def _pushing(start: Mode, solve: Solve, rising: Callable) -> tuple[Mode, np.ndar
             mode = {k: d for k, d in mode.items() if k != least and pushes[k] > 0}
             pushes |= {k: 0.0 for k in pushes if k not in mode}
     return mode, x
+
+
+def _size(x: np.ndarray) -> float:
+    return max(1.0, np.abs(x).max(initial=0.0))
 
 
 def _direction(velocity: np.ndarray, otherwise: np.ndarray, above: float = SLIDES) -> np.ndarray:

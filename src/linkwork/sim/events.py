@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,7 +40,10 @@ NEAR = 1e-8  # m: what is not higher touches it
 BELOW = 1e-6  # m: feet that begin so deep are a mistake
 ROUNDING = 1e-12  # of the energy before an impact: less is not lost
 MOST = 200  # events in a step
-PATIENCE = 3  # events at one time, after which feet glide
+PART = 0.05  # of an event, is what a part of a step without one counts
+MANY = 60  # events in a step, or
+PATIENCE = 3  # at one time, after which feet do not slip until the step ends; and after as many more, glide
+LONG = 5e-3  # s: feet that glided for longer are told
 FEW = 6  # events that a note tells
 USER = 5  # whoever calls Robot.simulate, on the stack above
 
@@ -96,8 +99,13 @@ class _Run:
         feet = self.plant.model.feet
         bodies = [self.plant.model.frame(foot.frame).body for foot in feet]
         groups = [[i for i, body in enumerate(bodies) if body == one] for one in dict.fromkeys(bodies)]
-        friction = np.array([min(foot.friction, 1e12) if slides else 0.0 for foot in feet])
-        self.ground = Ground(friction, np.array([foot.restitution for foot in feet]), groups, slides)
+        friction, restitution = np.array([[min(foot.friction, 1e12), foot.restitution] for foot in feet]).T
+        never = Ground(0 * friction, restitution, groups, slides=False)
+        # the others, where feet would change for ever: there are states for which friction has no forces, or several
+        self.grounds = [never, replace(never, glides=True)]
+        if slides:
+            self.grounds.insert(0, Ground(friction, restitution, groups, slides))
+        self.ground = self.grounds[0]
         self.owners = np.repeat(range(len(model.feet)), [4 if foot.sole else 1 for foot in model.feet])  # of points
         label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
         recorded = tuple(name for name in setup.outputs if name not in own)
@@ -111,6 +119,7 @@ class _Run:
         self.held = [inputs.held[name][0].reshape(-1, *shape) for name, shape in self.plant.held.items()]
         self.constants = [inputs.constants[name][0].reshape(shape) for name, shape in self.plant.constants.items()]
         self.events: list[Event] = []
+        self.glided = np.zeros(len(feet))  # seconds
         self.step, self.last = 0, -1.0
 
     # -- the smooth motion -----------------------------------------------------------------------------------------
@@ -186,8 +195,8 @@ class _Run:
 
     def through(self, state: _State, h: float) -> _State:
         """A step, with all events in it."""
-        end, still = state.t + h, 0
-        for _ in range(MOST):
+        end, still, effort, limit, self.ground, *others = state.t + h, 0, 0.0, MANY, *self.grounds
+        while effort < MOST:
             left = end - state.t
             if left <= 1e-14 * max(1.0, end):
                 return replace(state, t=end)
@@ -200,21 +209,39 @@ class _Run:
             gone = [which for which, value in self.indicators(after, directions).items() if value < -1]
             if not np.isfinite(after.x).all():
                 raise self.diverged(state)
-            if not gone:
-                state = after
-                continue
             times = {which: self.located(state, left, which, directions) for which in gone}
-            first = min(times.values())
-            state = self.advanced(state, first) if first else state
+            first = min(times.values(), default=left)
+            now = [which for which, time in times.items() if time <= first + 1e-13]
+            self.glided[self.gliding(state)] += first
+            state = after if not gone else self.advanced(state, first) if first else state
             still = 0 if first > 1e-12 else still + 1
-            ground = self.ground if still < PATIENCE else replace(self.ground, glides=True, slides=False)
-            state = self.met(state, [which for which, time in times.items() if time <= first + 1e-13], ground)
+            effort += 1.0 if gone else PART
+            if others and (still > PATIENCE or effort > limit):
+                self.ground, still, limit = others.pop(0), 0, limit + MANY
+                state = self.met(state, now)
+            else:
+                state = self.met(state, now) if now else self.caught(state)
         raise LinkworkError(
             "there are too many events in one step",
             where=f"robot {self.model.name!r}, t = {state.t:g} s",
             got=f"{MOST}, the last: {self.events[-1]}" if self.events else f"{MOST}",
             fix="a smaller dt, weaker gains, or a schedule of contacts",
         )
+
+    def caught(self, state: _State) -> _State:
+        """With unlimited friction, a foot that glides stops as soon as the ground may stop it without pulling."""
+        if not (gliding := self.gliding(state)):
+            return state
+        here, _ = self.situation(state.x, state.t)
+        after = replace(here, v=self.ground.impact(here, self.touching(here)))
+        ends = [("stick", i) for i in gliding if i not in self.ground.moving(after)]
+        return self.met(state, ends) if ends else state
+
+    def gliding(self, state: _State) -> list[int]:
+        return [i for i, d in state.mode.items() if d is not None and not self.ground.slides]
+
+    def touching(self, here: Situation) -> list[int]:
+        return [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
 
     def located(self, state: _State, h: float, which: Indicator, directions: Mode) -> float:
         """When, within h seconds, the number becomes zero: by false positions (the Illinois way)."""
@@ -244,14 +271,16 @@ class _Run:
                 break
         return b
 
-    def met(self, state: _State, gone: Sequence[Indicator], ground: Ground) -> _State:
+    def met(self, state: _State, gone: Sequence[Indicator]) -> _State:
         """The state after an event: velocities after an impact, and the feet that stay on the ground."""
         here, _ = self.situation(state.x, state.t)
-        touching = [i for i, height in enumerate(here.p[:, 2]) if height < NEAR]
+        ground, touching = self.ground, self.touching(here)
         x, had = state.x.copy(), here.energy(here.v)
         down = [i for kind, i in gone if kind == "touchdown"]
         again = down if state.t <= self.last else ()  # it did not get off the ground
         anew = not gone or any(here.velocities[i, 2] < -BOUNCES * (i not in again) for i in touching)
+        if not ground.slides:  # what moves along the ground strikes it, too
+            anew |= any(here.velocities[i, 2] <= BOUNCES for i in ground.moving(here) if i in touching)
         ends = [first for kind, first in gone if kind == "stick"]
         if anew or ends:
             v = ground.impact(here, touching) if anew else ground.stopped(here, state.mode, ends)
@@ -263,6 +292,9 @@ class _Run:
         idle = [] if anew else [i for i in staying if i not in state.mode and i not in down]
         slip = [first for kind, first in gone if kind == "slip"]
         mode = ground.settled(here, staying, idle, leaving, slip)
+        if mode is None:  # no forces of friction are right: it stops what slides, by an impact
+            self.ground = self.grounds[1]
+            return self.met(state, gone)
         stand = state.stand.copy()
         for i, d in mode.items():
             if i not in state.mode or d is not None or state.mode[i] is not None:
@@ -276,15 +308,17 @@ class _Run:
 
     def tell(self, before: _State, after: _State, gone: Sequence[Indicator], lost: float) -> None:
         """What has happened to which foot."""
-        feet = self.plant.model.feet
-        now = {i: "touchdown" for kind, i in gone if kind == "touchdown"}
-        now |= {i: "lift-off" for i in before.mode if i not in after.mode}
-        for i in before.mode.keys() & after.mode.keys():
-            if (before.mode[i] is None) != (after.mode[i] is None):
-                now[i] = "stick" if after.mode[i] is None else "slip"
-        for i, what in sorted(now.items()):
-            self.events.append(Event(float(before.t), what, feet[i].name, lost if what == "touchdown" else 0.0))
-            lost = 0.0 if what == "touchdown" else lost
+        down = (after.mode.keys() - before.mode.keys()) | {i for kind, i in gone if kind == "touchdown"}  # or bounces
+        now = [(i, "touchdown") for i in down] + [(i, "lift-off") for i in before.mode.keys() - after.mode.keys()]
+        for i, d in after.mode.items():
+            known = i in before.mode or not self.ground.slides  # what touches down may slide
+            if known and (d is None) != (before.mode.get(i) is None):
+                now.append((i, "stick" if d is None else "slip" if self.ground.slides else "glide"))
+        takes = min((pair for pair in now if pair[1] == "touchdown"), default=None)
+        takes = takes or min((pair for pair in now if pair[1] == "stick"), default=None)
+        for i, what in sorted(now, key=lambda pair: (pair[0], pair[1] != "touchdown")):
+            name = self.plant.model.feet[i].name
+            self.events.append(Event(float(before.t), what, name, lost if (i, what) == takes else 0.0))
 
     def diverged(self, state: _State) -> DivergedError:
         q, v = self.plant.reported(state.x)
@@ -309,7 +343,10 @@ class _Run:
             raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
         down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]
         start = _State(0.0, x, {}, here.p[:, :2].copy())
-        return self.met(start, [("touchdown", i) for i in down], self.ground)
+        state = self.met(start, [("touchdown", i) for i in down])
+        coming = {self.plant.model.feet[i].name for i in down}
+        self.events = [event for event in self.events if event.foot in coming]  # the others stand
+        return state
 
     def too_fast(self, state: _State) -> float:
         """The rate of a motion that the step is too long for, with the feet that touch the ground at the start held, 0
@@ -349,14 +386,21 @@ class _Run:
         arrays = {each: np.stack([row[each] for row in rows]) for each in names}
         times = self.dt * every * np.arange(len(rows))
         notes.append(self.told())
-        left_open = () if self.ground.slides else ("slip",)  # the others happen
+        left_open = () if self.grounds[0].slides else ("slip",)  # the others happen
         seen = {"t": times, **{each: x[None] for each, x in arrays.items()}}
-        for finding in findings(self.model, seen, feet=left_open):
+        judged = replace(self.model, soft_limits=self.plant.model.soft_limits)
+        for finding in (*findings(judged, seen, feet=left_open), *self.doubts()):
             warnings.warn(finding, SimulationWarning, stacklevel=USER)
             notes.append(WARNING + finding)
         known = entries(self.model, self.plant.memory)
         about = {"robot": name, "method": method, "dt": self.dt, "notes": notes, "units": self.plant.units}
         return Trajectory({"t": times, **arrays}, known, events=self.events, **about)
+
+    def doubts(self) -> Iterator[str]:
+        if long := [i for i, seconds in enumerate(self.glided) if seconds > LONG]:
+            names = ", ".join(f"{self.plant.model.feet[i].name} for {self.glided[i]:.2g} s" for i in long)
+            fix = "" if self.grounds[0].slides else "; contacts='coulomb' lets them slip"
+            yield f"{names} glided without friction, where no forces of the ground were right{fix}"
 
     def told(self) -> str:
         if not self.events:

@@ -28,8 +28,8 @@ ENTRIES = {  # of arrays that are the same for every robot
 
 
 class Event(NamedTuple):
-    """``what``: touchdown, lift-off, slip or stick, of a foot (or ``NAME.k``, a corner of a sole). ``lost``: energy in
-    J that an impact took."""
+    """``what``: touchdown, lift-off, slip, glide (without friction) or stick, of a foot (or ``NAME.k``, a corner of a
+    sole). ``lost``: energy in J that an impact took."""
 
     t: float
     what: str
