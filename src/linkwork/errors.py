@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-LONGEST, LONGEST_PART = 2000, 400  # characters of all, and of each thing said beside the message
+LONGEST, LONGEST_PART = 2000, 440  # characters of all, and of each thing said beside the message
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 

@@ -148,7 +148,7 @@ def test_command_line(quadrotor, run_linkwork, tmp_path):
     assert "Forces of the surroundings" in out and "front_left, N" in out
     for words, told in ((("eval", "quadrotor", "inertia_matrix", "--commands", "1,1,1,1"), "does not depend on this"),
                         ((*fly, "--commands", "left=1"), "there is no command 'left'"),
-                        (("simulate", "puma560", "--commands", "1"), "wrong number of values")):  # fmt: skip
+                        (("simulate", "puma560", "--commands", "1"), "this robot takes no commands")):  # fmt: skip
         code, _, err = run_linkwork(*words)
         assert code == 1 and told in err
 

@@ -132,7 +132,7 @@ def test_pid_without_an_integral_is_pd(name):
     n = len(robot.motor_names)
     point = Point(np.linspace(0.1, 0.4, n), np.full(n, 0.2), np.zeros(n))
     law, alone = Law(PID(7, 3, 5), robot.model), Law(PD(7, 5), robot.model)(0.0, q, v, point)
-    tau, rates = law.evaluate(0.0, q, v, point)
+    tau, _, rates = law.evaluate(0.0, q, v, point)
     assert law.memory["integral"].shape == (n,) and np.array_equal(tau, alone)
     assert_close(rates["integral"], point.q - Equations(robot).motor_positions(q))
     z = np.arange(n) + 1.0

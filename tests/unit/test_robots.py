@@ -111,7 +111,7 @@ def test_loops_close_at_home_and_leave_the_freedoms(name):
 
 def test_robots_without_loops_have_no_home():
     standing = {"biped", "quadruped"}  # on bent legs
-    assert all(not linkwork.load(name).home for name in set(JOINTS) - set(FREEDOMS) - standing)
+    assert all(not linkwork.load(name).model.home for name in set(JOINTS) - set(FREEDOMS) - standing)
 
 
 def test_quadruped_is_mirror_symmetric():

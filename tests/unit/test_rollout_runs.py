@@ -496,8 +496,8 @@ def test_out_that_is_a_part_of_a_run(arm):
 
 def test_a_start_at_rest_is_looked_at_once(monkeypatch):
     """Whether the step bears the motion is asked at the start and at rest there, which may be the same."""
-    robot, looked, jacobian = linkwork.load("planar2r"), [], stability._jacobian
-    monkeypatch.setattr(stability, "_jacobian", lambda *given: looked.append(given) or jacobian(*given))
+    robot, looked, modes = linkwork.load("planar2r"), [], stability._modes
+    monkeypatch.setattr(stability, "_modes", lambda *given: looked.append(given) or modes(*given))
     for v0, dt, times in (([0, 0], 1e-3, 1), ([0, 1], 2e-3, 2), ([0, 0], 1e-3, 0)):  # the last is remembered
         looked.clear()
         robot.rollout([0.1, 0.2], v0, dt=dt, steps=1, method="rk4")

@@ -291,7 +291,7 @@ def test_references_in_time(arm):
 def test_outputs_after_each_step(name):
     robot = ROBOTS[name]
     (q, v), tau = starts(robot, 9), torques(robot, 9)
-    outputs = ("a", "center_of_mass", "momentum", "work", *["loop_residual"] * bool(robot.home))
+    outputs = ("a", "center_of_mass", "momentum", "work", *["loop_residual"] * bool(robot.model.loops))
     run = rolled(robot, q, v, tau, outputs=("q", "v", *outputs))[2]
     stepper = robot.stepper(9, DT, substeps=SUBSTEPS, q0=q, v0=v, outputs=outputs)
     assert list(stepper.outputs) == list(outputs)

@@ -88,8 +88,9 @@ def showing(robot: Robot) -> tuple[str, str]:
     if model.feet:
         return f" --contacts events --control pd --kp 1000{held}", "let it stand on its feet"
     if n := model.commands.size:
-        weight, *ones = (robot.inverse_dynamics(q, none, none, commands=u)[:6] for u in (np.zeros(n), *np.eye(n)))
-        if not np.abs(weight).max() > STILL:
+        base = [k for k in range(robot.nv) if model.coordinates.joint_of(k).kind.free]
+        weight, *ones = (robot.inverse_dynamics(q, none, none, commands=u)[base] for u in (np.zeros(n), *np.eye(n)))
+        if not np.abs(weight).max(initial=0.0) > STILL:
             return f" --commands {model.commands.names[0]}=1", "let a thruster push it"
         lifting = np.linalg.lstsq(np.stack(ones, axis=-1) - weight[:, None], -weight)[0]
         return f" --commands {','.join(f'{u:.4g}' for u in lifting)}{held}", "let it hover"

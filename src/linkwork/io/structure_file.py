@@ -167,6 +167,7 @@ class _Reader(Tables):
                 material = read_flexible(self, node)
                 own = {"mimic": Mimic(material.along)} if isinstance(material, Station) else {"role": "elastic"}
                 self.joints[name] = {"kind": Flexible.name, "flexible": material, **own}
+        self.label = ""
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"
