@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ..description import LinkInertia
-from .modes import HUGE, ElasticModes, are_ratios, matrices, modal_damping, of_rows, vectors
+from .modes import ElasticModes, are_ratios, matrices, modal_damping, of_rows, require_numbers, vectors
 
 Numbers = Any  # nested tuples or an array
 SAME = 1e-6  # of products of modes, which programs print with few digits
@@ -52,13 +52,7 @@ class Modal:
             self._fail("frequencies", "modes without stiffness", None, "frequencies: [...], or stiffness", fix)
         sizes |= {"frequencies": (n,)} if _size(self.frequencies) else {"stiffness": (n, n)}
         for name, size in sizes.items():
-            try:
-                own = np.asarray(getattr(self, name), float)
-            except (TypeError, ValueError):
-                own = np.zeros(0)
-            if own.shape != size or not (np.abs(own) < HUGE).all():
-                shown = " x ".join(map(str, size))
-                self._fail(name, "these numbers do not fit the modes", f"shape {own.shape}", f"finite, {shown}")
+            require_numbers(getattr(self, name), size, f"modal.{name}")
         if (np.asarray(self.frequencies, float) <= 0).any():
             self._fail("frequencies", "modes without stiffness", list(self.frequencies), "frequencies above zero")
         given, C, K = np.asarray(self.products, float), self._products, np.asarray(self.stiffness, float)

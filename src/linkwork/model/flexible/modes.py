@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ModelError
 from ...scalar import Scalar
 from ...spatial import Inertia, Matrix, Symmetric, Vector
 
@@ -119,6 +120,17 @@ def are_ratios(damping: Any, count: int) -> bool:
     except (TypeError, ValueError):
         return False
     return ratios.shape in ((), (count,)) and bool(((ratios >= 0) & (ratios < HUGE)).all())
+
+
+def require_numbers(given: Any, size: tuple[int, ...], where: str) -> None:
+    """Finite ones, as many as the modes have."""
+    try:
+        own = np.asarray(given, float)
+    except (TypeError, ValueError):
+        own = np.zeros(0)
+    if own.shape != size or not (np.abs(own) < HUGE).all():
+        expected = f"finite, {' x '.join(map(str, size))}"
+        raise ModelError("these numbers do not fit the modes", where=where, got=f"shape {own.shape}", expected=expected)
 
 
 def of_rows(rows: np.ndarray) -> tuple[tuple[float, ...], ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import ModelError
 from .beam import Beam
 from .modal import Modal
-from .modes import HUGE, ElasticModes, matrices, of_rows, vectors
+from .modes import ElasticModes, matrices, of_rows, require_numbers, vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +40,7 @@ class Station:
         if self.at:
             self._fail("at", "a place along modal data is told by `tip`, `shifts` and `turns`", self.at, "no `at`")
         for name, size in (("tip", (3,)), ("shifts", (n, 3)), ("turns", (n, 3))):
-            try:
-                own = np.asarray(getattr(self, name), float)
-            except (TypeError, ValueError):
-                own = np.zeros(0)
-            if own.shape != size or not (np.abs(own) < HUGE).all():
-                shown = " x ".join(map(str, size))
-                self._fail(name, "these numbers do not fit the modes", f"shape {own.shape}", f"finite, {shown}")
+            require_numbers(getattr(self, name), size, f"station.{name}")
 
     def _fail(self, name: str, message: str, got: Any, expected: str) -> None:
         raise ModelError(message, where=f"station.{name}", got=got, expected=expected)
