@@ -11,14 +11,14 @@ demo: $(VENV)/plot
 	$(RUN)/linkwork simulate panda --goal 0.8,0.4,0,-1.6,0,2,0.8 --duration 1.5 --plot demo/motion.png -o demo/motion.npz
 	$(RUN)/linkwork report panda --force -o demo/report.html
 
+quick: SOME := --quick
+quick: test
+
 # Types are looked at while the tests run: one after the other takes half a minute more.
-quick: $(VENV)/test
+test: $(VENV)/test
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
-	$(RUN)/basedpyright & types=$$!; OPENBLAS_NUM_THREADS=1 $(RUN)/python -m pytest -n auto --quick && wait $$types
-
-test: lint
-	OPENBLAS_NUM_THREADS=1 $(RUN)/python -m pytest -n auto
+	$(RUN)/basedpyright & types=$$!; OPENBLAS_NUM_THREADS=1 $(RUN)/python -m pytest -n auto $(SOME) && wait $$types
 
 lint: $(VENV)/test
 	$(RUN)/ruff check .

@@ -7,7 +7,7 @@ import pytest
 import linkwork.formulations
 import mutants
 
-EACH = 2  # mutants of a file
+EACH = 3  # mutants of a file
 
 
 @pytest.mark.parametrize("file", mutants.files())
