@@ -124,7 +124,7 @@ def simulate(
         trajectory = simulated(robot, q0, None if v is None else parse(model, "v", v), duration, dt, options)
         took = time.perf_counter() - began
     if isinstance(options.reference, Quintic):
-        missed = _missed(model, trajectory, options.reference, contacts is not None)
+        missed = _missed(model, trajectory, options.reference, contacts is not None and control == "computed-torque")
         trajectory.notes = (*trajectory.notes, *missed)
     if output is not None:
         trajectory.save(output)
@@ -230,13 +230,14 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}") if abs(value) > 1e-12 else 0.0
 
 
-def _missed(model: Model, trajectory: Trajectory, way: Quintic, feet: bool) -> Iterator[str]:
+def _missed(model: Model, trajectory: Trajectory, way: Quintic, blind: bool) -> Iterator[str]:
+    """``blind``: does the controller know nothing of the forces on feet that it would have to reckon with?"""
     motors = model.motor_places()
     off = np.abs(trajectory.q[-1, motors] - way.goal)
     if off.max() > MISSED:
         name = trajectory.entries["q"][motors[int(off.argmax())]]
-        fix = "--control pd, which does not reckon without the forces on the feet, and larger" if feet else "larger"
-        yield f"{WARNING}{name} misses its goal by {off.max():.2g}; {fix} --kp and --kd come closer"
+        fix = "computed torque knows no forces on feet, so take --control pd, with large" if blind else "take larger"
+        yield f"{WARNING}{name} misses its goal by {off.max():.2g}; {fix} --kp and --kd"
 
 
 def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:
