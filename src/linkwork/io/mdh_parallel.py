@@ -176,7 +176,7 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
     last = tables.read_joints(given, scope)
     if last == parent:
         tables.fail(given["joints"], "a leg has joints", got="none")
-    own = [*islice(reversed(tables.joints), len(tables.joints) - before)]
+    own = [*islice(reversed(tables.joints), len(tables.joints) - before)]  # not all of them again for each leg
     bends = (joint for joint in reversed(own) if isinstance(tables.joints[joint].get("flexible"), (Beam, Modal)))
     tables.independent += bends
     tables.read_links(given, scope)
