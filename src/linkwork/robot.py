@@ -25,9 +25,9 @@ from .model import (
     SoftLimits,
     build,
     chain,
+    changed,
     changed_drives,
     describe,
-    with_drives,
     with_elastic_drives,
 )
 from .model.drive import transmission_matrix
@@ -166,7 +166,7 @@ class Robot:
     def with_drives(self, values: Mapping[str, Mapping[str, Any]]) -> Robot:
         """The same robot with other drives: joint, or motor of a transmission -> values of its fields, such as
         {"elbow": {"coulomb": 0.3, "friction": (Stribeck(0.2, velocity=0.05),)}} (laws are in ``linkwork.model``)."""
-        return Robot(with_drives(self.model, values))
+        return Robot(changed(self.model, drives=values))
 
     def with_parameters(self, values: Any) -> Robot:
         """The same robot with other numbers: {link: {"mass": 2, "center": (3,), "inertia": (3, 3) or 6, about it}}, or

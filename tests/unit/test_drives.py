@@ -97,7 +97,7 @@ MISTAKES = {
         "line 5: joint 'a': 'velocity' does not suit the law.*a number above zero",
     ),
     "built in": ("drives: [{joint: a, friction: {viscous: {viscous: 1}}}]", "Fs and Fv stand beside `friction`"),
-    "negative width": ("drives: [{joint: a, width: -1}]", "the width of its friction is negative: -1"),
+    "negative width": ("drives: [{joint: a, width: -1}]", "its friction width is negative: -1"),
     "no ratios": ("transmissions: [{joints: [a], motors: [{name: m}]}]", "transmission1.*'ratios' is missing"),
     "few ratios": ("transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1]}]}]", "expected: 2 numbers"),
     "unknown joint": ("transmissions: [{joints: [d], motors: [{name: m, ratios: [1]}]}]", "there is no joint 'd'"),

@@ -15,7 +15,7 @@ from .description import LinkInertia
 from .drive_values import with_drives
 from .flexible.checks import require_beams
 from .model import Model
-from .physical import ELEMENTS, body_of, ten_of
+from .physical import ELEMENTS, body_of, negative_mass, ten_of
 
 
 def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
@@ -44,6 +44,8 @@ def changed(
             rows[names.index(name)] = _ten(name, rows[names.index(name)], given)
         result = with_drives(model.with_parameters(rows) if links else model, drives)
         for frame, body in payload.items():
+            if wrong := negative_mass(body.mass):
+                raise ModelError(wrong, where=f"payload at {frame!r}", fix="write the mass, which is positive")
             central = body.central[np.triu_indices(3)].tolist()
             result = carrying(result, frame, [body.mass, *body.center.tolist(), *central])
         description = describe(result)

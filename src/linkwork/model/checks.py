@@ -1,9 +1,9 @@
 """What is wrong or suspicious in a Description, told before anyone trusts a number.
 
-An error refuses to load: the tree is broken, a number is missing, or the numbers mean nothing (negative mass, negative
-rotor inertia, an axis of no direction). Impossible values with which dynamics can still be computed, and which real
-robots' files do contain, are warnings: indefinite inertia (romeo_laas_small, tiago), a violated triangle inequality
-(pr2, anymal, allegro), mass without inertia (icub) and inertia without mass (bolt).
+Errors stop loading: the tree is broken, a number is missing, or the numbers mean nothing (negative mass, rotor inertia,
+friction or stiffness, an axis of no direction). Impossible values with which dynamics can still be computed, and which
+real robots' files do contain, are warnings: indefinite inertia (romeo_laas_small, tiago), a violated triangle
+inequality (pr2, anymal, allegro), mass without inertia (icub) and inertia without mass (bolt).
 """
 
 from __future__ import annotations
@@ -240,6 +240,10 @@ def _joint_values(description: Description) -> Iterator[Finding]:
         if joint.lower > joint.upper:
             message = f"its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}"
             yield Finding("warning", where, message, "exchange them")
+        for limit in ("velocity_limit", "effort_limit"):
+            if (value := getattr(joint, limit)) < 0:
+                message = f"its {limit.replace('_', ' ')} is negative: {value:g}"
+                yield Finding("warning", where, message, "write a positive number; leave it out if there is no limit")
         yield from check_values(where, joint)
         yield from check_spring(where, joint, joint.motion)
         largest = max((abs(limit) for limit in (joint.lower, joint.upper) if abs(limit) < 1e4), default=0.0)

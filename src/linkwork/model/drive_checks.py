@@ -14,7 +14,14 @@ from .drive import Drive, JointValues, Offset, Sliding, Transmission
 from .joints import JointKind
 from .loop_checks import HUGE, place
 
-VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction should brake
+VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction must brake
+NOT_NEGATIVE = {  # fields of a drive: name, unit, fix
+    "rotor_inertia": ("rotor inertia", " kg m^2", "write it as it is, positive"),
+    "friction_width": ("friction width", "", "write it as it is, positive; 0: friction jumps"),
+    "coulomb": ("Coulomb friction", "; it would feed energy in", "write friction as a positive number"),
+    "viscous": ("viscous friction", "; it would feed energy in", "write friction as a positive number"),
+    "stiffness": ("stiffness", "; the spring would push away from rest", "write stiffness as a positive number"),
+}
 
 
 def _numbers(drive: Drive) -> dict[str, float]:
@@ -31,27 +38,17 @@ def check_numbers(where: str, drive: Drive) -> Iterator[Finding]:
 
 
 def check_values(where: str, drive: Drive) -> Iterator[Finding]:
-    """Of a joint or motor whose numbers are finite."""
-    if drive.rotor_inertia < 0:
-        message = f"its rotor inertia is negative: {drive.rotor_inertia:g} kg m^2"
-        yield Finding("error", where, message, "write it as it is, positive")
-    if drive.friction_width < 0:
-        message = f"the width of its friction is negative: {drive.friction_width:g}"
-        yield Finding("error", where, message, "write it as it is, positive; 0: friction jumps")
-    for name, value in (("Coulomb", drive.coulomb), ("viscous", drive.viscous)):
-        if value < 0:
-            message = f"its {name} friction is negative: {value:g}; it would feed energy in"
-            yield Finding("warning", where, message, "write friction as a positive number")
+    """Judge the values of a joint or motor: finite numbers, or arrays of them, one entry for each sample."""
+    for field, (name, unit, fix) in NOT_NEGATIVE.items():
+        if (least := np.min(getattr(drive, field, 0.0))) < 0:
+            yield Finding("error", where, f"its {name} is negative: {least:g}{unit}", fix)
     laws = [law for law in drive.laws if not isinstance(law, Offset)]
-    if drive.friction and any(sum(law.force(Sliding(v)) for law in laws) * v < 0 for v in VELOCITIES):
+    if drive.friction and any(np.any(sum(law.force(Sliding(v)) for law in laws) * v < 0) for v in VELOCITIES):
         message = f"its friction would feed energy in: {', '.join(map(repr, drive.friction))}"
-        yield Finding("warning", where, message, "write friction as positive numbers, also of backward motion")
+        yield Finding("error", where, message, "write friction as positive numbers, also of backward motion")
 
 
 def check_spring(where: str, joint: JointValues, kind: JointKind) -> Iterator[Finding]:
-    if joint.stiffness < 0:
-        message = f"its stiffness is negative: {joint.stiffness:g}; the spring would push away from rest"
-        yield Finding("warning", where, message, "write stiffness as a positive number")
     if joint.stiffness and not kind.has_spring:
         message = f"a {kind.name} joint has no spring, since there is no one way back"
         yield Finding("error", where, message, "make it of joints with fewer freedoms, or push by a force law")

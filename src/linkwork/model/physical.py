@@ -84,7 +84,7 @@ def impossible(mass: float, moments: np.ndarray, rounding: float, noise: float =
     ``rounding``, ``noise``: by which part of the largest moment, and by how much besides, they may be wrong."""
     listed, largest = told(moments), float(np.abs(moments).max())
     if mass < 0:
-        return f"its mass is negative: {mass:g} kg"
+        return negative_mass(mass)
     if mass == 0:
         return f"it has inertia but no mass: principal moments {listed}" if largest > 0 else ""
     if moments[0] < -EXACT * largest - noise:
@@ -94,6 +94,12 @@ def impossible(mass: float, moments: np.ndarray, rounding: float, noise: float =
         more = f"the largest exceeds the others' sum by {excess:.3g} kg m^2 ({100 * excess / moments[2]:.2g} % of it)"
         return f"its inertia is impossible: principal moments {listed}, {more}"
     return ""
+
+
+def negative_mass(masses: Any) -> str:
+    """What is wrong with the least of one or more masses; empty if none is negative."""
+    least = np.min(masses)
+    return f"its mass is negative: {least:g} kg" if least < 0 else ""
 
 
 def _noise(numbers: np.ndarray) -> float:

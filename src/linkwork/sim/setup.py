@@ -14,6 +14,8 @@ from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedErr
 from ..formulations import drives_of, layouts
 from ..model import Model, Offset, SoftLimits
 from ..model.coordinates import kind_of
+from ..model.drive_checks import check_values
+from ..model.physical import negative_mass
 from ..pipeline import choose
 from .inputs import Inputs, is_law, positive, torques, vector
 from .names import checked_outputs
@@ -21,7 +23,7 @@ from .now import REFERENCE
 from .options import Options
 from .plant import Plant
 from .supported import CONTACTS, off_the_ground
-from .varied import INERTIAL, LAWS, OF_JOINTS, POSITIVE, VARIED
+from .varied import INERTIAL, LAWS, OF_JOINTS, POSITIVE, VARIED, with_value
 
 REMEMBERED = 64  # of what was traced or found out for a setup
 PLAIN = {bool, int, float, str}
@@ -354,7 +356,7 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
                 raise ShapeError("a payload is carried by a moving link", where="vary", got=f"frame {frame!r}")
         where = f"vary[{name!r}]"
         inputs.add(name, value, shapes[name], where)
-        _check_drives(model, name, inputs.constants.get(name), where)
+        _check_varied(model, name, inputs.constants[name], where)
     if "mass" in vary and "parameters" not in vary:
         for body, masses in zip(model.bodies, inputs.constants["mass"].T, strict=True):
             if not body.inertia.mass and masses.any():
@@ -367,7 +369,16 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
     return frame
 
 
-def _check_drives(model: Model, name: str, values: Any, where: str) -> None:
+def _check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
+    """Refuse numbers, (samples, entries), that a robot file may not have either."""
+    masses = {"mass": values, "parameters": values[:, ::10], "payload": values[:, :1]}
+    if name in masses and (wrong := negative_mass(masses[name])):
+        raise LinkworkError(wrong, where=where, fix="give masses of zero or more")
+    if name in OF_JOINTS:
+        joints = {body.joint.name: body.joint for body in model.bodies}
+        for joint, column in zip(model.position_names, values.T, strict=True):
+            for finding in check_values(f"{where}, joint {joint!r}", with_value(joints[joint], name, column)):
+                raise LinkworkError(finding.message, where=finding.where, fix=finding.fix)
     if name in POSITIVE and not (values > 0).all():
         raise ShapeError("out of range", where=where, got=values.min(), expected="positive numbers")
     if (kind := LAWS.get(name, (Offset,))[0]) is not Offset and not any(

@@ -1,0 +1,94 @@
+"""A value that no robot has is refused at every door, with the same words."""
+
+import numpy as np
+import pytest
+
+import linkwork
+from linkwork.model import Asymmetric, Coulomb, Stribeck
+
+ARM = """
+name: arm
+joints: [{name: shoulder, link: upper}, {name: elbow, link: fore, d: 1}]
+links: [{link: upper, M: 2, central: [0.1, 0.1, 0.1]}, {link: fore, M: 1, central: [0.1, 0.1, 0.1]}]
+frames: [{name: tip, link: fore, xyz: [0.5, 0, 0]}]
+"""
+URDF = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><mass value="{mass}"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+</link>
+<joint name="elbow" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
+<dynamics friction="{coulomb}" damping="{viscous}"/><linkwork stiffness="{stiffness}"/>
+<rotor_inertia>{rotor_inertia}</rotor_inertia></joint></robot>"""
+KEYS = {"rotor_inertia": "Ia", "coulomb": "Fs", "viscous": "Fv", "stiffness": "K"}  # of YAML files
+ELEMENTS = {"rotor_inertia": "IA", "coulomb": "FS", "viscous": "FV", "stiffness": "K"}  # standard parameters
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory):
+    path = tmp_path_factory.mktemp("arm") / "arm.yaml"
+    path.write_text(ARM)
+    return linkwork.load(path)
+
+
+def refuses(message):
+    return pytest.raises(linkwork.LinkworkError, match=f"(?s){message}")
+
+
+def rollout(arm, vary):
+    return arm.rollout(np.zeros((3, 2)), np.zeros((3, 2)), dt=1e-3, steps=2, vary=vary)
+
+
+@pytest.mark.parametrize("field", KEYS)
+def test_drives(arm, tmp_path, field):
+    files = {
+        "arm.yaml": f"{ARM}drives: [{{joint: elbow, {KEYS[field]}: -1}}]",
+        "arm.urdf": URDF.format(**(dict.fromkeys(KEYS, 0) | {"mass": 1, field: -1})),
+        "values.yaml": f"joints: {{elbow: {{{KEYS[field]}: -1}}}}",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    message = f"elbow.*{field.replace('_', ' ').replace('coulomb', 'Coulomb')}.* negative: -1"
+    for door in (
+        lambda: linkwork.load(tmp_path / "arm.yaml"),
+        lambda: linkwork.load(tmp_path / "arm.urdf"),
+        lambda: arm.with_parameters(tmp_path / "values.yaml"),
+        lambda: arm.with_parameters({f"elbow.{ELEMENTS[field]}": -1}),
+        lambda: arm.with_drives({"elbow": {field: -1}}),
+        lambda: rollout(arm, {field: [[0, 0], [0, -1], [0, 0]]}),
+        lambda: arm.stepper(3, dt=1e-3, vary={field: [[0, 0], [0, -1], [0, 0]]}),
+    ):
+        with refuses(message):
+            door()
+    rollout(arm, {field: [[0, 0], [0, 1], [0, 0]]})  # the same values with the right sign
+
+
+def test_friction_that_feeds_energy_in(arm):
+    for laws in ({"coulomb": -1}, {"viscous": -1}, [Coulomb(-1)], Asymmetric(1, -1, 0, 0), Stribeck(-1, 0.1)):
+        with refuses("elbow.*feed energy in"):
+            arm.with_friction({"elbow": laws})
+    rough = arm.with_friction({"elbow": [Coulomb(1), Stribeck(0.5, 0.1)]})
+    rollout(rough, {"stribeck": [[0, -0.9]] * 3})  # less friction at rest, still some
+    with refuses("elbow.*feed energy in"):
+        rollout(rough, {"stribeck": [[0, 0], [0, -1.1], [0, 0]]})
+
+
+def test_masses(arm, tmp_path):
+    (tmp_path / "arm.urdf").write_text(URDF.format(**(dict.fromkeys(KEYS, 0) | {"mass": -1})))
+    parameters, payload = np.array([arm.parameters] * 3), np.zeros((3, 10))
+    parameters[1, 1, 0], payload[2, 0] = -1, -1
+    for door in (
+        lambda: linkwork.load(tmp_path / "arm.urdf"),
+        lambda: arm.with_parameters({"fore": {"mass": -1}}),
+        lambda: arm.with_payload("tip", -1),
+        lambda: rollout(arm, {"mass": [[1, 1], [1, -1], [1, 1]]}),
+        lambda: rollout(arm, {"parameters": parameters}),
+        lambda: rollout(arm, {"payload": {"tip": payload}}),
+    ):
+        with refuses("mass is negative: -1 kg"):
+            door()
+
+
+def test_weights_and_springs_of_drives_are_judged_as_in_files(arm):
+    with refuses("elbow.*weight is -1"):
+        arm.with_drives({"elbow": {"weight": -1}})
+    with refuses("elbow.*it is elastic, but its stiffness is 0"):
+        arm.with_drives({"elbow": {"role": "elastic"}})
