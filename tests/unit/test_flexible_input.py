@@ -124,6 +124,14 @@ def test_more_mistakes():
     assert "at home its modes are deflected by 0.2" in check(arm(rest, "home: {bend: [0.2, 0]}"))[0].message
 
 
+def test_home_of_one_number_may_be_a_list():
+    flexible = f"{BEAM}, modes: {{y: 1}}"
+    listed, plain = (build(arm(flexible, f"home: {{bend: {home}, hub: [0.5]}}")) for home in ("[0.02]", "0.02"))
+    assert listed.home == plain.home == (0.5, 0.02, 0)
+    with pytest.raises(ModelError, match=r"(?s)home.*wrong length.*got: 2 numbers.*expected: 1 numbers"):
+        arm(flexible, "home: {bend: [0.02, 0]}")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_written_and_read(seed, tmp_path):
     """YAML, URDF with its side file, a pickle, and the description of the model: the same robot."""

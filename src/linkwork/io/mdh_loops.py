@@ -157,8 +157,8 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
             for name, node in tables.mapping(top["home"]).items():
                 if name in joints and _has_position(tables.joints[joints[name]]):
                     size = kind_of(tables.joints[joints[name]]).nq
-                    several = tuple(tables.numbers(node, size)) if size > 1 else ()
-                    tables.home[joints[name]] = several or tables.number(node)
+                    listed = size > 1 or isinstance(node, yaml.SequenceNode)
+                    tables.home[joints[name]] = tuple(tables.numbers(node, size)) if listed else tables.number(node)
                 else:
                     known = [each for each in joints if _has_position(tables.joints[joints[each]])]
                     tables.note(tables.unknown(node, "key", name, known))
