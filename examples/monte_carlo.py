@@ -31,7 +31,7 @@ motions = robot.rollout(
         "mass": masses * random.uniform(0.8, 1.2, (samples, 6)),
         "viscous": friction * random.uniform(0.5, 1.5, (samples, 6)),
     },
-    gains={"kp": gains**2, "kd": 2 * gains},
+    gains={"kp": gains[:, None] ** 2, "kd": 2 * gains[:, None]},
 )  # fmt: skip
 seconds = time.perf_counter() - began
 print(f"{samples * steps / 1e6:.0f} million steps in {seconds:.1f} s, compilation included")

@@ -113,7 +113,7 @@ def test_gains_of_each_sample(slider):
     gains = {"kp": [30.0, 40.0, 50.0], "ki": [0.0, 20.0, 90.0], "kd": [5.0, 4.0, 3.0]}
     gains |= {"limit": [9.0, 20.0, 30.0], "integral_limit": [1.0, 0.01, 0.02]}
     goal, options = Point([1.0], [0.0], [0.0]), {"outputs": ("q", "v", "memory"), "method": "rk4"}
-    varied = {name: np.array(values) for name, values in gains.items()}
+    varied = {name: np.array(values)[:, None] for name, values in gains.items()}
     run = slider.rollout(
         np.zeros((3, 1)), np.zeros((3, 1)), PID(1, 1, 1), DT, 400, reference=goal, gains=varied, **options
     )

@@ -257,7 +257,7 @@ def test_controllers_follow_what_is_written(arm):
     (q, v), rng = starts(arm, 4), np.random.default_rng(3)
     goals, gains = rng.normal(size=(STEPS, 2)), {"kp": rng.uniform(1, 5, (4, 1)) * np.ones(2)}
     stepper = arm.stepper(4, DT, substeps=SUBSTEPS, q0=q, v0=v, torque=PD(3.0, 0.5), reference=Point(0, 0, 0),
-                          gains={"kp": [3.0, 3.0]}, outputs=("tau", "kinetic_energy"))  # fmt: skip
+                          gains={"kp": [[3.0, 3.0]]}, outputs=("tau", "kinetic_energy"))  # fmt: skip
     stepper.gains["kp"][:] = gains["kp"]
     for goal in goals:
         stepper.reference.q[:] = goal

@@ -60,7 +60,8 @@ class Law:
     keyword-only parameters; or one ``with_memory``; or an object with ``for_model(model)`` that returns such a
     function, as ``PD`` is. Instead of tau it may return {"tau": ..., "commands": ...}, or one of them.
 
-    ``gains``: the names of its gains; ``needed``: those without a default; ``memory``: initial values by name;
+    ``gains``: the names of its gains; ``needed``: those without a default; ``shapes``: by name, those that a gain may
+    have, which is the shape of its default, or any if there are none; ``memory``: initial values by name;
     ``commanding``: did it give commands when it was called?
     """
 
@@ -88,6 +89,8 @@ class Law:
         by_name = [p for p in parameters if p.kind == p.KEYWORD_ONLY]
         self.gains = tuple(p.name for p in by_name)
         self.needed = tuple(p.name for p in by_name if p.default is p.empty)
+        own = getattr(self._function, "gain_shapes", {})  # of laws that take more than the shape of the default
+        self.shapes = {p.name: own.get(p.name) or _shapes(None if p.default is p.empty else p.default) for p in by_name}
 
     def __call__(
         self,
@@ -271,6 +274,14 @@ def _random_state() -> tuple:
 
 def _listed(value: Any) -> Any:
     return [*map(_listed, value)] if isinstance(value, (tuple, list)) else np.array(value, dtype=object).tolist()
+
+
+def _shapes(default: Any) -> tuple[tuple[int, ...], ...]:
+    """The shape of numbers; none of what is no number."""
+    try:
+        return (np.array(default, float).shape,) if default is not None else ()
+    except (TypeError, ValueError):
+        return ()
 
 
 def _array(value: Any) -> Any:

@@ -55,6 +55,11 @@ class _Motors:
         for each in fields(law):
             self.fitting(each.name, getattr(law, each.name))
 
+    def marked(self, law: Any) -> Any:
+        """With the shapes that its gains may have, for ``Law``."""
+        law.gain_shapes = dict.fromkeys(law.__kwdefaults__, ((), (len(self.names),)))
+        return law
+
     def fitting(self, what: str, value: Any) -> Any:
         each = np.shape(value) == (len(self.names),)
         if not each and (np.shape(value) != () or what.startswith("reference")):
@@ -104,7 +109,7 @@ class PD(_Feedback):
             push = motors.fitting("kp", kp) * e + motors.fitting("kd", kd) * rate
             return motors.within(self._forces(motors.robot, q, v, wanted, push), limit)
 
-        return law
+        return motors.marked(law)
 
     def _forces(self, robot: Equations, q: Any, v: Any, wanted: Point, push: Any) -> Any:
         """Forces of the motors from what the gains make of the errors."""
@@ -181,4 +186,4 @@ class PID(_Feedback):
             tau = motors.fitting("kp", kp) * e + motors.fitting("ki", ki) * z + motors.fitting("kd", kd) * rate
             return motors.within(tau, limit), {"integral": growth}
 
-        return law
+        return motors.marked(law)

@@ -315,14 +315,9 @@ class Tape:
             kinds[""]["payload"] = {plant.payload: kinds[""]["payload"]}
         point = None
         if reference is not None and inputs.point:  # else it was a function, of which these are samples
-            point = Point(*(self._of_point(reference[..., k, :], shape) for k, shape in enumerate(inputs.point)))
+            own = (reference[..., k, :] for k in range(len(inputs.point)))
+            point = Point(*(_summed(x, axes).reshape(shape) for x, (shape, axes) in zip(own, inputs.point, strict=True)))
         return Gradient(q0, v0, torque, point, kinds["gain "], memory, kinds[""], kinds["wrench "], commands)
-
-    def _of_point(self, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Of a part of a reference that was given in this shape."""
-        if REFERENCE in self.plant.held and array.shape != shape:
-            array = array.sum(axis=-2)  # it was the same over time
-        return _summed(array, shape)
 
     def _initial(self, bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Along the tangent of q0, and by the independent velocities, which tell those of all joints; q0 tells where
@@ -350,5 +345,4 @@ class Tape:
 
 def _summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Over the axes along which one value served for many."""
-    array = array.sum(axis=tuple(range(array.ndim - len(shape))))
     return array.sum(axis=tuple(k for k, n in enumerate(shape) if n != array.shape[k]), keepdims=True)

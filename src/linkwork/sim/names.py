@@ -41,10 +41,11 @@ def checked_outputs(
     return tuple(found)
 
 
-def entries(model: Model, memory: Mapping[str, np.ndarray] | None = None) -> dict[str, tuple[str, ...]]:
-    """Names along the last axis of the arrays of a trajectory; those of a memory are the places of its numbers."""
+def entries(model: Model, memory: Mapping[str, tuple[int, ...]] | None = None) -> dict[str, tuple[str, ...]]:
+    """Names along the last axis of the arrays of a trajectory; those of a memory, given by its shapes, are the places
+    of its numbers."""
     known = layouts(model)
-    own = {name: np.ndindex(values.shape) for name, values in (memory or {}).items() if values.ndim}
+    own = {name: np.ndindex(shape) for name, shape in (memory or {}).items() if shape}
     numbered = {name: tuple(".".join(map(str, place)) for place in places) for name, places in own.items()}
     feet = known["contacts"].names
     numbered |= {"contacts": feet, "contact_forces": tuple(f"{foot}.{part}" for foot in feet for part in PARTS)}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..control import Point
-from ..control.law import TRACED, entries, unchanging
-from ..errors import ShapeError, UnsupportedError
 from ..formulations import (
     Problem,
     body_velocities,
@@ -23,7 +20,9 @@ from ..formulations import (
     whole_inverse,
     with_friction_ahead,
 )
-from ..model import Model, command_vector, commanded
+from ..model import Model, commanded
+from ..program import Program
+from ..program.replay import flattened, nested, replay
 from ..scalar import Scalar
 from ..spatial import Force
 from .varied import varied
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 REFERENCE = "reference"  # samples of the reference: a Point in rows
 MEMORY = "memory_"  # how the parts of the state begin that are the controller's own
+GAIN = "gain "  # how inputs begin that are gains of the controller
 
 
 class Now:
@@ -61,12 +61,6 @@ class Now:
         loaded = [self.model.frame(name) for name in self.plant.wrenches]
         return body_wrenches(self.commanded(self.model), *self.tree, loaded, self.rows)
 
-    @cached_property
-    def point(self) -> Point | None:
-        if REFERENCE in self.values:
-            return Point(*(np.array(row, dtype=object) for row in self.values[REFERENCE]))
-        return _over_time("reference", self.plant.reference, self.t) if self.plant.reference is not None else None
-
     @property
     def tau(self) -> list[Scalar]:
         return self._acting[0]
@@ -81,25 +75,26 @@ class Now:
 
     @cached_property
     def _acting(self) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
-        """tau, commands, and the rates of the controller's memory by name."""
-        law, own = self.plant.law, sizes(self.model)
+        """tau, commands, and the rates of the controller's memory by their names in the state."""
+        plant, own = self.plant, sizes(self.model)
         tau, commands = (self.values.get(name, [0] * own[name]) for name in ("tau", "commands"))
-        if self.plant.commands is not None:
-            row = command_vector(self.model.commands, _over_time("commands", self.plant.commands, self.t), "commands")
-            commands = [x + y for x, y in zip(entries("a command", row, "commands"), commands, strict=True)]
-        if law is None:
+        if plant.commands is not None:
+            commands = _sum(self._result(plant.commands)["commands"], commands)
+        if plant.controller is None:
             return tau, commands, {}
-        gains = {name.removeprefix("gain "): x for name, x in self.values.items() if name.startswith("gain ")}
-        memory = {name: self.values[MEMORY + name] for name in law.memory}
-        *own, rates = law.evaluate(self.t, self.q, self.v, self.point, gains, memory)
-        both = zip(own, (tau, commands), strict=True)
-        tau, commands = ([x + y for x, y in zip(*each, strict=True)] for each in both)
-        return tau, commands, rates
+        rates = self._result(plant.controller)
+        tau = _sum(rates.pop("tau"), tau)
+        return tau, _sum(rates.pop("commands"), commands) if plant.commanding else commands, rates
+
+    def _result(self, program: Program) -> dict[str, Any]:
+        """What a program of functions that act makes of this instant."""
+        numbers = replay(program, flattened({**self.values, "v": self.v}, program.inputs))
+        return nested([numbers[k] for k in program.results], program.outputs)
 
     @property
     def memory_rates(self) -> dict[str, Any]:
         """By their names in the state."""
-        return {MEMORY + name: rates for name, rates in self._acting[2].items()}
+        return self._acting[2]
 
     @property
     def memory_ahead(self) -> dict[str, Any]:
@@ -110,17 +105,8 @@ class Now:
     @cached_property
     def rows(self) -> list[Sequence[Scalar]]:
         """Wrenches, frame by frame."""
-        rows = []
-        for frame, law in self.plant.wrenches.items():
-            what = f"wrench on {frame!r}"
-            rows.append(self.values[f"wrench {frame}"] if law is None else self._wrench(what, law))
-        return rows
-
-    def _wrench(self, what: str, function: Callable[[Scalar], Any]) -> list[Scalar]:
-        row = np.array(_over_time(what, function, self.t), dtype=object)
-        if row.shape != (6,):
-            raise ShapeError("wrong shape", where=what, got=row.shape, expected="(6,)")
-        return entries("a force", row, what)
+        laws = self.plant.wrenches.items()
+        return [self.values[f"wrench {frame}"] if law is None else self._result(law)["wrench"] for frame, law in laws]
 
     @cached_property
     def accelerations(self) -> list[Scalar]:
@@ -208,8 +194,5 @@ class Now:
         return value
 
 
-def _over_time(what: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
-    try:
-        return unchanging(lambda: function(t), what)
-    except (TypeError, AttributeError) as error:
-        raise UnsupportedError("this cannot be traced over time", where=what, got=str(error), fix=TRACED) from error
+def _sum(xs: Sequence[Scalar], ys: Sequence[Scalar]) -> list[Scalar]:
+    return [x + y for x, y in zip(xs, ys, strict=True)]

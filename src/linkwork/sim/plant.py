@@ -20,7 +20,6 @@ from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..codegen.timeloop import TimeLoop
 from ..constraints import Multipliers
 from ..constraints.feet import numbers_of
-from ..control import Law, Point
 from ..derive import jvp
 from ..formulations import Method
 from ..model import Model
@@ -44,11 +43,10 @@ class Plant:
     method: Method  # of forward dynamics, or of constrained dynamics where loops are closed
     held: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     constants: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    law: Law | None = None  # gives the torque; without it tau is an input, or zero
-    reference: Callable[[Scalar], Point] | None = None  # of the law, unless it is an input
-    # frame -> wrench(t), or None: an input
-    wrenches: Mapping[str, Callable[[Scalar], Any] | None] = field(default_factory=dict)
-    commands: Callable[[Scalar], Any] | None = None  # of force laws, unless they are an input, or zero
+    # Programs of functions, see ``acting``.
+    controller: Program | None = None  # gives the torque; without it tau is an input, or zero
+    wrenches: Mapping[str, Program | None] = field(default_factory=dict)  # by frame; None: an input
+    commands: Program | None = None  # of force laws, beside those that are an input
     payload: str = ""  # the frame that carries it
     works: bool = False
 
@@ -57,7 +55,7 @@ class Plant:
     @cached_property
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
-        memory = [Port(MEMORY + name, initial.shape) for name, initial in self.memory.items()]
+        memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
         feet = [Port("stand", (sum(numbers_of(self.model)),))] * self.stands
         own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
         return [q, v, *memory, *own, *feet]
@@ -72,10 +70,16 @@ class Plant:
         """By loops, or by the ground."""
         return bool(self.model.loops) or self.stands
 
+    @cached_property
+    def memory(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the controller's own states, by name."""
+        ports = self.controller.inputs if self.controller is not None else ()
+        return {port.name.removeprefix(MEMORY): port.shape for port in ports if port.name.startswith(MEMORY)}
+
     @property
-    def memory(self) -> Mapping[str, np.ndarray]:
-        """Initial values of the controller's own states, by name."""
-        return self.law.memory if self.law is not None else {}
+    def commanding(self) -> bool:
+        """Does the controller give commands?"""
+        return self.controller is not None and any(port.name == "commands" for port in self.controller.outputs)
 
     @property
     def ports(self) -> list[Port]:

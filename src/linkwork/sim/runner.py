@@ -38,7 +38,7 @@ class Runner:
         parts = [setup.inputs.constants[name] for name in plant.constants]
         each = max((len(part) for part in parts), default=1)
         wide = [np.broadcast_to(part, (each, part.shape[1])) for part in parts]
-        self.constants = np.concatenate(wide, axis=1) if wide else np.zeros((1, 0))
+        self.constants = np.ascontiguousarray(np.concatenate(wide, axis=1)) if wide else np.zeros((1, 0))
 
     def start(self, group: slice) -> np.ndarray:
         state = np.zeros((group.stop - group.start, self.loop.state))

@@ -153,16 +153,6 @@ class OnDuals(Plant):
         wrenches = tuple(self.wrenches)
         return choose(self.model, "forward_dynamics_derivatives", wrenches=wrenches, varied=varied)
 
-    @cached_property
-    def acting(self) -> Program:
-        """tau, commands and the rates of the memory, since controllers take traced numbers alone."""
-
-        def run(*values: Any) -> Mapping[str, Any]:
-            now = Now(self, dict(zip((port.name for port in self.ports), values, strict=True)))
-            return {"tau": now.tau, "commands": now.commands, **now.memory_rates}
-
-        return trace("acting", run, self.ports)
-
     def now(self, values: Mapping[str, Any]) -> Now:
         if self.stands:
             return SupportedDuals(self, values)
@@ -171,15 +161,6 @@ class OnDuals(Plant):
 
 class Duals(Now):
     plant: OnDuals
-
-    @cached_property
-    def _acting(self) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
-        program = self.plant.acting
-        given = {port.name: flattened(self.values, [port]) for port in program.inputs}
-        results = replayed(program, given)
-        rates = nested([x for part in results.values() for x in part], program.outputs)
-        tau, commands = rates.pop("tau"), rates.pop("commands")
-        return tau, commands, {name.removeprefix(MEMORY): rate for name, rate in rates.items()}
 
 
 class ClosedDuals(Duals, ClosedNow):

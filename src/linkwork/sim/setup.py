@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,16 @@ from ..model.coordinates import kind_of
 from ..model.drive_checks import check_values
 from ..model.physical import negative_mass
 from ..pipeline import choose
-from .inputs import Inputs, is_law, positive, torques, vector
+from . import acting
+from .inputs import Inputs, Shape, by_name, is_law, positive, torques, vector
 from .names import checked_outputs
-from .now import REFERENCE
+from .now import GAIN, REFERENCE
 from .options import Options
 from .plant import Plant
 from .supported import CONTACTS, off_the_ground
 from .varied import INERTIAL, LAWS, OF_JOINTS, POSITIVE, VARIED, with_value
 
 REMEMBERED = 64  # of what was traced or found out for a setup
-PLAIN = {bool, int, float, str}
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
 
 
@@ -41,9 +41,9 @@ class Setup:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What one must know to read the numbers, once the plant is traced."""
+        """What one must know to read the numbers."""
         plant, layout = self.plant, self.plant.model.commands
-        given = "commands" in self.inputs.shapes or plant.commands or (plant.law and plant.law.commanding)
+        given = "commands" in self.inputs.shapes or plant.commands is not None or plant.commanding
         zero = [f"no commands are given, so these are zero: {', '.join(layout.names)}"]
         return (*self.said, *zero) if layout.size and not given else self.said
 
@@ -55,7 +55,7 @@ class Setup:
     def stiffness(self) -> tuple[bytes, ...]:
         """Constants of the first sample that make its motions fast or slow, for comparison."""
         own = self.inputs.constants.items()
-        return tuple(x[0].tobytes() for name, x in own if name in VARIED or name.startswith("gain "))
+        return tuple(x[0].tobytes() for name, x in own if name in VARIED or name.startswith(GAIN))
 
 
 def prepare(
@@ -79,43 +79,38 @@ def prepare(
     if stands := options.contacts is not None:
         inputs.add(CONTACTS, _contacts(model, options), (len(model.feet),), CONTACTS, over_time=True)
     outputs = checked_outputs(model, memory, outputs, stands)
-    started = {**memory, **given_memory(memory, options.memory or {}, () if batch is None else (batch,))}
-    traced = _reference(inputs, model, options.reference, law, dt)
+    shapes = {name: values.shape for name, values in memory.items()}
+    started = {**memory, **given_memory(shapes, options.memory or {}, () if batch is None else (batch,))}
+    reference = _reference(inputs, model, options.reference, law, dt)
     payload = _vary(inputs, model, vary) if vary else ""
     for name, value in gains.items():
         if law is None or name not in law.gains:
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
-        array = numbers(value, f"gains[{name!r}]")
-        if batch == len(model.mobility.motors) > 1 and array.shape == (batch,):
-            raise ShapeError(
-                "there are as many samples as motors, so this axis may mean either",
-                where=f"gains[{name!r}]",
-                got=array.shape,
-                fix=f"({batch}, {batch}): samples, motors",
-            )
-        own = array.shape if batch is None or array.shape[:1] != (batch,) else array.shape[1:]
-        inputs.add(f"gain {name}", array, own, f"gains[{name!r}]")
-    laws = {}
+        inputs.add_gain(name, value, law.shapes[name], f"gains[{name!r}]")
+    pushes: dict[str, acting.Acting | None] = {}
     for frame, value in wrenches.items():
         model.frame(frame)
-        laws[frame] = value if is_law(value) else None
-        if laws[frame] is None:
+        pushes[frame] = acting.pushed(value, frame) if is_law(value) else None
+        if pushes[frame] is None:
             inputs.add(f"wrench {frame}", value, (6,), f"wrench on {frame!r}", over_time=True)
     commands = _commands(inputs, model, options.commands)
+    control = acting.controlled(torque, law, reference, inputs.shapes) if law else None
     held = {name: inputs.shapes[name] for name in inputs.held}
     constants = {name: inputs.shapes[name] for name in inputs.constants}
     works = "work" in outputs
-    acting = torque if law else None, traced, laws, commands
-    said = _content((*acting, options.friction_width, options.limits, options.dynamics))
-    states = tuple((name, values.shape) for name, values in memory.items())  # no field of a controller, perhaps
-    key = said and (tuple(held.items()), tuple(constants.items()), payload, works, states, said)
+    functions = (control, commands, *pushes.values())
+    said = acting.content((options.friction_width, options.limits, options.dynamics))
+    keys = tuple(function and function.key for function in functions)
+    key = said and (tuple(held.items()), tuple(constants.items()), payload, works, tuple(pushes), keys, said)
     found = robot.plants.get(key)
     if found is None:
         seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
         varied = any(name in inputs.shapes for name in INERTIAL)
         quantity = "constrained_dynamics" if seen.loops or stands else "forward_dynamics"
-        method = choose(seen, quantity, options.dynamics, wrenches=tuple(laws), varied=varied)
-        found = Plant(seen, method, held, constants, law, traced, laws, commands, payload, works), tuple(notes)
+        method = choose(seen, quantity, options.dynamics, wrenches=tuple(pushes), varied=varied)
+        controller, over_time, *rows = (function and function.program for function in functions)
+        by_frame = dict(zip(pushes, rows, strict=True))
+        found = Plant(seen, method, held, constants, controller, by_frame, over_time, payload, works), tuple(notes)
         if key is not None:
             remember(robot.plants, key, found)
     plant, notes = found
@@ -139,7 +134,7 @@ def _contacts(model: Model, options: Options) -> np.ndarray:
         fix = "tell which are on, 1 or 0 for each foot, or (steps, feet); or robot.simulate(contacts='events')"
         raise UnsupportedError(what, where=CONTACTS, got=repr(value), fix=fix)
     if isinstance(value, Mapping):
-        value = layouts(model)[CONTACTS].to_array(value, CONTACTS, numbers, kind_of(CONTACTS))
+        value = by_name(layouts(model)[CONTACTS], value, CONTACTS, kind_of(CONTACTS))
     array = numbers(value, CONTACTS)
     if not np.isin(array, (0, 1)).all():
         got = array[~np.isin(array, (0, 1))][0]
@@ -159,7 +154,7 @@ def remember(known: dict[Any, Any], key: Any, value: Any) -> None:
 
 
 def given_memory(
-    memory: Mapping[str, np.ndarray], values: Mapping[str, Any], counts: Collection[int]
+    memory: Mapping[str, Shape], values: Mapping[str, Any], counts: Collection[int]
 ) -> dict[str, np.ndarray]:
     """Where states of a controller shall begin: in the shapes of its ``memory``, perhaps with an axis of samples first,
     of which there may be so many."""
@@ -167,33 +162,12 @@ def given_memory(
     for name, value in values.items():
         if name not in memory:
             raise UnknownNameError("memory", name, memory, where="memory")
-        found[name], shape = numbers(value, f"memory[{name!r}]"), memory[name].shape
+        found[name], shape = numbers(value, f"memory[{name!r}]"), memory[name]
         forms = dict.fromkeys([shape, *((count, *shape) for count in counts)])
         if found[name].shape not in forms:
             expected = " or ".join(map(str, forms))
             raise ShapeError("wrong shape", where=f"memory[{name!r}]", got=found[name].shape, expected=expected)
     return found
-
-
-def _content(value: Any) -> Any:
-    """Something hashable that is equal only for equal contents; None for what has no contents to compare, such as a
-    function, whose result may change from one run to the next."""
-    if value is None or type(value) in PLAIN:
-        return (value,)
-    match value:
-        case bool() | int() | float() | str():  # also NumPy's
-            return (value,)
-        case np.ndarray() if value.dtype != object:
-            return (value.shape, value.dtype.str, value.tobytes())
-        case Mapping():
-            parts = [_content(part) for part in value.items()]
-        case tuple() | list():
-            parts = [_content(part) for part in value]
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            parts = [(type(value),), *(_content(getattr(value, each.name)) for each in fields(value))]
-        case _:
-            return None
-    return None if any(part is None for part in parts) else tuple(parts)
 
 
 def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
@@ -289,24 +263,7 @@ def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt
     if law is None:
         raise LinkworkError("a reference is for a controller", where="reference", fix="give a controller as torque")
     if isinstance(reference, Point):
-        motors = len(model.mobility.motors)
-        lead = () if inputs.batch is None else (inputs.batch,)
-        moving = () if inputs.steps is None else (*lead, inputs.steps, motors)
-        for name, part in zip(Point._fields, reference, strict=True):
-            if np.shape(part) not in ((), (motors,), (*lead, motors), moving):
-                forms = dict.fromkeys(((motors,), (*lead, motors), moving or (motors,)))
-                expected = " or ".join(map(str, forms))
-                raise ShapeError("wrong shape", where=f"reference.{name}", got=np.shape(part), expected=expected)
-        changes = any(np.shape(part) == moving != () for part in reference)
-        parts = [numbers(part, "reference") for part in reference]
-        if changes:
-            parts = [np.broadcast_to(x if x.shape in ((), moving) else x[..., None, :], moving) for x in parts]
-        else:
-            parts = [np.broadcast_to(x, (*lead, motors)) for x in parts]
-        changes |= inputs.steps is None  # by whoever steps; else it is one for all steps
-        inputs.add(REFERENCE, np.stack(parts, axis=-2), (3, motors), "reference", over_time=changes)
-        inputs.point = tuple(np.shape(part) for part in reference)
-        return None
+        return _point(inputs, reference, len(model.mobility.motors))
     if not callable(reference):
         expected = "a Point(q, v, a) of numbers, or a function t -> Point, such as linkwork.control.Sampled(times, q)"
         raise ShapeError("this is not a reference", where="reference", got=repr(reference)[:80], expected=expected)
@@ -321,7 +278,23 @@ def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt
     return None
 
 
-def _commands(inputs: Inputs, model: Model, commands: Any) -> Any:
+def _point(inputs: Inputs, point: Point, motors: int) -> None:
+    """Numbers of a reference go to the inputs, each part in a shape of its own; one number is the same for all."""
+    parts = []
+    for name, value in zip(Point._fields, point, strict=True):
+        where = f"reference.{name}"
+        array = numbers(value, where)
+        own = (motors,) if array.ndim else ()
+        axes = inputs.axes(array.shape, own, where, over_time=True)
+        parts.append(array.reshape(*axes, *(own or (1,))))
+        inputs.point += ((array.shape, parts[-1].shape),)
+    lead = np.broadcast_shapes(*(part.shape[:2] for part in parts))
+    rows = np.stack([np.broadcast_to(part, (*lead, motors)) for part in parts], axis=-2)
+    inputs.put(REFERENCE, rows, (3, motors), over_time=True)
+    inputs.given[REFERENCE] = rows.shape
+
+
+def _commands(inputs: Inputs, model: Model, commands: Any) -> acting.Acting | None:
     """A function of time; arrays go to the inputs."""
     layout = model.commands
     if commands is None:
@@ -332,9 +305,9 @@ def _commands(inputs: Inputs, model: Model, commands: Any) -> Any:
             fix="robot.with_forces({frame: linkwork.forces.Thruster()}) has one",
         )  # fmt: skip
     if callable(commands):
-        return commands
+        return acting.commanded(commands, model)
     if isinstance(commands, Mapping):
-        commands = layout.to_array(commands, "commands", numbers, "command")
+        commands = by_name(layout, commands, "commands", "command")
     inputs.add("commands", commands, (layout.size,), "commands", over_time=True)
     return None
 

@@ -63,6 +63,7 @@ def _bound(
     records: np.ndarray,
 ) -> Callable[[], None]:
     """Tell native code where arrays are: WORDS, then HELD words for each held port."""
+    assert all(x.shape[-1] < 2 or x.strides[-1] == x.itemsize for x in (state, constants, records, *held))  # no gaps
     words = {
         "t0": t0, "dt": dt, "samples": len(state), "first": turns.first, "steps": turns.steps, "every": turns.every,
         "end": turns.end, "last_held": turns.last_held, "state": _address(state), "constants": _address(constants),
