@@ -164,6 +164,11 @@ class Now:
         """Whose rates are those of this state."""
         return self
 
+    @property
+    def arrived(self) -> Now:
+        """Under what held the robot in the step before."""
+        return self
+
     lost: Scalar = 0  # of energy, by ``finished``
     lost_ahead: Scalar = 0  # by ``stepped``
 

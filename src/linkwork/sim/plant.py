@@ -1,8 +1,9 @@
 """A robot and all that acts on it, as programs for the time loop.
 
 The state is x = (q, v) with the velocities of all joints, then the memory of the controller, the work done on the robot
-if it is asked for and, where loops are closed, how close they came to a singular position, and when. All programs take
-the rows of ``codegen.timeloop``: x, t, dt, what is held over a step, what is constant for a sample.
+if it is asked for and, where loops are closed, how close they came to a singular position, and when; on feet, the
+contacts of the step before, and where feet stand. All programs take the rows of ``codegen.timeloop``: x, t, dt, what is
+held over a step, what is constant for a sample.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from . import rosenbrock
 from .closed import ClosedNow
 from .names import entries, units
 from .now import MEMORY, Now
-from .supported import CONTACTS, SupportedNow, places_at
+from .supported import BEFORE, CONTACTS, SupportedNow, places_at
 
 CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
 
@@ -56,7 +57,7 @@ class Plant:
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
-        feet = [Port("stand", (sum(numbers_of(self.model)),))] * self.stands
+        feet = [Port(BEFORE, (len(self.model.feet),)), Port("stand", (sum(numbers_of(self.model)),))] * self.stands
         own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
         return [q, v, *memory, *own, *feet]
 
@@ -132,7 +133,7 @@ class Plant:
         """dx/dt"""
         now = now.flowing
         rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
-        rates["stand"] = [0] * sum(numbers_of(self.model))
+        rates |= {"stand": [0] * sum(numbers_of(self.model)), BEFORE: [0] * len(self.model.feet)}
         return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
     @cached_property
@@ -193,11 +194,13 @@ class Plant:
         return {port.name: work() if port.name == "work" else parts[port.name] for port in self.state}
 
     def record(self, outputs: tuple[str, ...], finish: bool = False) -> Program:
-        """What is recorded of x; ``finish``: of x on its manifold, where the loop leaves it beside."""
+        """What is recorded of x; ``finish``: of x on its manifold, where the loop leaves it beside. The manifold is that
+        of the step before, so that x does not depend on what follows."""
 
         def run(now: Now) -> Mapping[str, Any]:
             for _ in range(CORRECTIONS if finish else 0):
-                now = self.now({**now.values, **now.finished, "work": now.work + now.lost})
+                there = now.arrived
+                now = self.now({**now.values, **there.finished, "work": now.work + there.lost})
             return {name: now.output(name) for name in outputs}
 
         return self._trace("record", run)

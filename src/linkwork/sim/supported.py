@@ -2,7 +2,8 @@
 
 Which are in contact is an input. The state tells where each foot stands: those that are off are followed, and one that
 comes into contact stays where it is then. What it has of velocity is lost in that step, as the lightest change of all
-velocities has it that stops the foot: an impact without a bounce.
+velocities has it that stops the foot: an impact without a bounce. The state also has the contacts of the step that led
+to it: it is put on the manifold of these where it is recorded, since those of the next step may not be known yet.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..scalar.orthogonal import dot
 from .closed import ClosedNow
 
 CONTACTS = "contacts"
+BEFORE = "contacts_before"  # in the step that led to a state; none at first
 OFF = 1e-6  # metres: feet this far from the ground stand on something else
 
 
@@ -82,6 +84,11 @@ class SupportedNow(ClosedNow):
         lost = self.system.correction(self.equations.rates(self.rates))
         return type(self)(self.plant, {**self.values, "v": [x - y for x, y in zip(self.rates, lost, strict=True)]})
 
+    @property
+    def arrived(self) -> SupportedNow:
+        """Under the contacts of the step before."""
+        return type(self)(self.plant, {**self.values, CONTACTS: self.values[BEFORE]})
+
     @cached_property
     def stepped(self) -> dict[str, Any]:
         return self._standing(super().stepped)
@@ -91,14 +98,14 @@ class SupportedNow(ClosedNow):
         return self._standing(super().finished)
 
     def _standing(self, state: dict[str, Any]) -> dict[str, Any]:
-        """With the feet that are off where they are now."""
+        """With the feet that are off where they are now, and the contacts."""
         now, stand, at = places(self.model, self.model.expand(state["q"])), list(self.values["stand"]), 0
         for foot, c in zip(self.model.feet, self.contacts, strict=True):
             on = sign(c) * sign(c)
             for k in range(at, at + (12 if foot.sole else 3)):
                 stand[k] = now[k] + on * (stand[k] - now[k])
                 at += 1
-        return {**state, "stand": stand}
+        return {**state, "stand": stand, BEFORE: list(self.contacts)}
 
     def _closeness(self, system: Any) -> dict[str, Any]:
         """Feet come and go, so there is nothing to compare with."""
