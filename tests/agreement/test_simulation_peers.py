@@ -117,6 +117,63 @@ def test_mujoco_floating_base(cases, deviations):
     assert errors[1] / errors[2] == pytest.approx(2, abs=0.1)
 
 
+def test_mujoco_floating_base_is_the_step_in_world_axes(cases, deviations):
+    """All that differs: the same accelerations, added to the linear velocity in the axes of the world, are MuJoCo's."""
+    case = cases["anymal"]
+    q, v = case.q.copy(), case.v.copy()
+    rows = [(q, v)]
+    for k in range(STEPS):
+        a = case.robot.forward_dynamics(q, v, case.tau[:, k])
+        R = np.array([rotation_of(each) for each in q[:, 3:7]])
+        a[:, :3] += np.cross(v[:, 3:6], v[:, :3])
+        linear = np.einsum("sij,sj->si", R, v[:, :3] + DT * a[:, :3])  # in the world
+        v = v + DT * a
+        angle = DT * np.linalg.norm(v[:, 3:6], axis=1, keepdims=True)
+        turn = np.hstack([np.sin(angle / 2) / angle * DT * v[:, 3:6], np.cos(angle / 2)])
+        there = [(pin.Quaternion(x) * pin.Quaternion(y)).coeffs() for x, y in zip(q[:, 3:7], turn)]
+        q = np.hstack([q[:, :3] + DT * linear, there, q[:, 7:] + DT * v[:, 6:]])
+        R = np.array([rotation_of(each) for each in q[:, 3:7]])
+        v[:, :3] = np.einsum("sji,sj->si", R, linear)
+        rows.append((q, v))
+    found = [np.stack(each, axis=1) for each in zip(*rows)]
+    error = apart(found, by_mujoco(case, DT, case.tau))
+    deviations(f"anymal, {STEPS} steps in world axes, MuJoCo's", error)
+    assert error < 1e-12
+
+
+def test_mujoco_balls(tmp_path, deviations):
+    """Their velocities are in the axes of the body in both, so that nothing differs."""
+    text = """<mujoco><option timestep="0.001" integrator="Euler"><flag constraint="disable"/></option><worldbody>
+      <body pos="0 0 1"><joint type="ball" name="shoulder"/><inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.1 0.2 0.25"/>
+        <body pos="0.4 0 0"><joint type="hinge" axis="0 1 0" name="elbow"/>
+          <inertial pos="0.2 0 0" mass="1" diaginertia="0.01 0.03 0.03"/></body></body></worldbody></mujoco>"""
+    (tmp_path / "ball.xml").write_text(text)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    robot, v = linkwork.load(tmp_path / "ball.xml"), np.array([1.0, -2.0, 3.0, 0.5])
+    data.qvel = v
+    mine = robot.rollout([0, 0, 0, 1, 0], v, None, DT, STEPS, method="semi-implicit-euler")
+    rows = []
+    for _ in range(STEPS + 1):
+        rows.append([*data.qpos[1:4], data.qpos[0], data.qpos[4], *data.qvel])
+        mujoco.mj_step(model, data)
+    theirs = np.array(rows)
+    error = apart((mine.q, mine.v), (theirs[:, :5], theirs[:, 5:]))
+    deviations(f"ball and hinge, {STEPS} steps of MuJoCo's", error)
+    assert error < 1e-12
+
+
+@pytest.mark.parametrize("spin", [1.0, 10.0])
+def test_a_free_body_that_spins_gains_speed_by_euler(spin):
+    """By sqrt(1 + (w dt)^2) in each step, as the docs say: v' = v - dt w x v in the axes of the body."""
+    body = linkwork.model.Link("body", linkwork.model.LinkInertia(2.0, np.zeros(3), np.diag([0.1, 0.2, 0.3])))
+    robot = linkwork.load(linkwork.model.Description("body", (body,), (), floating=True), gravity=(0, 0, 0))
+    start = [0, 0, 0, 0, 0, 0, 1], [1.0, 0, 0, 0, 0, spin], None, DT, STEPS
+    speed = np.linalg.norm(robot.rollout(*start, method="semi-implicit-euler").v[:, :3], axis=1)
+    np.testing.assert_allclose(speed, (1 + (spin * DT) ** 2) ** (np.arange(STEPS + 1) / 2), rtol=1e-13)
+    np.testing.assert_allclose(np.linalg.norm(robot.rollout(*start, method="rk4").v[:, :3], axis=1), 1, rtol=1e-9)
+
+
 def by_pinocchio(case, scheme, dt, tau):
     """``scheme(robot, q, v, tau, dt)`` gives the next q, v in Pinocchio's coordinates."""
     theirs = PinocchioRobot(case.urdf, case.robot.model)
