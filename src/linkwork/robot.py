@@ -256,6 +256,7 @@ class Robot:
         contacts: Any = None,
         method: str | None = None,
         every: int = 1,
+        outputs: Sequence[str] | None = None,
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = "auto",
@@ -287,8 +288,9 @@ class Robot:
         zero. ``dynamics``: method of forward dynamics. ``checkpoint_every``: keep states for ``Trajectory.pullback``,
         as in ``rollout``; by methods with a fixed step, and of the steps as they are made.
 
-        The result has t, q, v, a, tau, kinetic_energy, potential_energy, work (done on the robot by all but weight and
-        springs), momentum, and loop_residual where loops are closed; ``drift`` sums up what should not have changed.
+        ``outputs``: names of what is recorded, those of ``rollout``. The default is all: q, v, a, tau, kinetic_energy,
+        potential_energy, work (done on the robot by all but weight and springs), momentum, loop_residual where loops
+        are closed, the memory of a controller; ``drift`` sums up what should not have changed.
         A SimulationWarning tells, and a note, when energy does not balance, joints leave limits that do not act, or
         loops come close to a singular position.
         """

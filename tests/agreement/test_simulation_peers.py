@@ -144,7 +144,8 @@ def test_mujoco_floating_base_is_the_step_in_world_axes(cases, deviations):
 def test_mujoco_balls(tmp_path, deviations):
     """Their velocities are in the axes of the body in both, so that nothing differs."""
     text = """<mujoco><option timestep="0.001" integrator="Euler"><flag constraint="disable"/></option><worldbody>
-      <body pos="0 0 1"><joint type="ball" name="shoulder"/><inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.1 0.2 0.25"/>
+      <body pos="0 0 1"><joint type="ball" name="shoulder"/>
+        <inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.1 0.2 0.25"/>
         <body pos="0.4 0 0"><joint type="hinge" axis="0 1 0" name="elbow"/>
           <inertial pos="0.2 0 0" mass="1" diaginertia="0.01 0.03 0.03"/></body></body></worldbody></mujoco>"""
     (tmp_path / "ball.xml").write_text(text)

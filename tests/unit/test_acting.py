@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from support.random_robots import Recipe, describe
 
 import linkwork
 from linkwork.control import PD, Equations, Point, Quintic, with_memory
 from linkwork.forces import Thruster
+from support.random_robots import Recipe, describe
 
 DT, STEPS = 2e-3, 5
 ARM = linkwork.load(describe(Recipe(seed=3, joints=2, kinds=("revolute",))))
@@ -143,7 +143,10 @@ CASES = {
     "for_model": ({"torque": Prepared()}, of_global),
     "a method of a PD": ({"torque": Harder(3, 1), "reference": GOAL}, of_global),
     "a memory": ({"torque": Remembering()}, of_global),
-    "a reference": ({"torque": PD(3, 1), "reference": lambda t: Point(STIFFNESS * TABLE, 0 * TABLE, 0 * TABLE)}, of_global),
+    "a reference": (
+        {"torque": PD(3, 1), "reference": lambda t: Point(STIFFNESS * TABLE, 0 * TABLE, 0 * TABLE)},
+        of_global,
+    ),
     "a wrench": ({"torque": None, "wrenches": {TIP: lambda t: [STIFFNESS, 0, t, 0, 0, 0]}}, of_global),
 }
 

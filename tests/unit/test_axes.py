@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.random_robots import Recipe, describe
 
 import linkwork
 from linkwork.control import PD, Equations, Point, with_memory
 from linkwork.errors import ShapeError
 from linkwork.forces import Thruster
 from linkwork.model import Foot
+from support.random_robots import Recipe, describe
 
 N, DT = 3, 5e-3
 RNG = np.random.default_rng(0)
@@ -45,7 +45,7 @@ def cartesian(default=None):
     return undeclared if default is None else declared
 
 
-def matrix(t, q, v, reference, *, K=np.zeros((N, N))):
+def matrix(t, q, v, reference, *, K=TABLE):
     return -K @ q - v
 
 

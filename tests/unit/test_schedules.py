@@ -41,7 +41,7 @@ def roll(schedule, method, **options):
 @pytest.mark.parametrize("method", OFFERED)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_steppers_make_the_bits_of_rollouts(schedule, method):
-    """All rows, and every third; what is recorded beside the state likewise, where the contacts are those that acted."""
+    """All rows, and every third; also what else is recorded of the state."""
     contacts = np.array(SCHEDULES[schedule], float)
     outputs = ("kinetic_energy", "work")
     runs = {every: roll(contacts, method, every=every, outputs=("q", "v", *outputs)) for every in (1, 3)}

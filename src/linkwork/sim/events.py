@@ -27,7 +27,7 @@ from .feet import on_corners
 from .findings import WARNING, findings
 from .inputs import one_of_names
 from .integrators import INTEGRATORS
-from .names import entries
+from .names import by_output, entries
 from .now import MEMORY
 from .options import Options
 from .setup import Setup, prepare
@@ -53,7 +53,7 @@ Indicator = tuple[str, int]
 def by_events(
     robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options, outputs: Sequence[str]
 ) -> Trajectory:
-    """One motion; ``outputs``: what is recorded beside contacts and their forces."""
+    """One motion; ``outputs``: what is recorded."""
     kind = one_of_names("choice of contacts", options.contacts, KINDS)
     method = one_of_names("method of simulation", options.method or "rk4", INTEGRATORS)
     scheme = INTEGRATORS[method].scheme
@@ -68,7 +68,9 @@ def by_events(
         robot.plants["corners"] = type(robot)(on_corners(robot.model))
     points = robot.plants["corners"]
     start = replace(options, contacts=np.zeros(len(points.model.feet)), method=method)  # none is held
-    setup = prepare(points, q0, v0, steps, dt, start, outputs)
+    setup = prepare(points, q0, v0, steps, dt, start, (*outputs, "work"))  # which takes part in the motion
+    own = setup.plant.memory if options.outputs is None else ()
+    setup = replace(setup, outputs=(*(x for x in setup.outputs if x != "work" or x in outputs), *own))
     if setup.batched:
         fix = "robot.rollout takes batches, and a schedule of contacts"
         raise LinkworkError("simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix=fix)
@@ -108,13 +110,13 @@ class _Run:
         self.ground = self.grounds[0]
         self.owners = np.repeat(range(len(model.feet)), [4 if foot.sole else 1 for foot in model.feet])  # of points
         label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
-        recorded = tuple(name for name in setup.outputs if name not in own)
+        self.recorded = recorded = tuple(name for name in setup.outputs if name not in own)
         known = self.plant.functions
         for key, program in ((("ground",), lambda: self.plant.ground), (recorded, lambda: self.plant.record(recorded))):
-            if (key, options.backend) not in known:
+            if key and (key, options.backend) not in known:
                 known[key, options.backend] = Function(program(), label=label, backend=options.backend)
         self.meeting = known[("ground",), options.backend]
-        self.record = known[recorded, options.backend]
+        self.record = known[recorded, options.backend] if recorded else None
         inputs = setup.inputs
         self.held = [inputs.held[name][0].reshape(-1, *shape) for name, shape in self.plant.held.items()]
         self.constants = [inputs.constants[name][0].reshape(shape) for name, shape in self.plant.constants.items()]
@@ -365,8 +367,7 @@ class _Run:
             if i in state.mode:
                 centre = here.p[self.owners == k].mean(axis=0)
                 total[k] += [*forces[i], *np.cross(here.p[i] - centre, forces[i])]
-        found = self.record(*self.given(state.x, state.t))
-        row = {name: getattr(found, name) for name in found._fields}
+        row = by_output(self.recorded, self.record(*self.given(state.x, state.t)) if self.record else ())
         independent = list(self.plant.model.mobility.independent)
         return row | {"a": a[independent], "contacts": on, "contact_forces": total.ravel()}
 

@@ -316,7 +316,9 @@ class Tape:
         point = None
         if reference is not None and inputs.point:  # else it was a function, of which these are samples
             own = (reference[..., k, :] for k in range(len(inputs.point)))
-            point = Point(*(_summed(x, axes).reshape(shape) for x, (shape, axes) in zip(own, inputs.point, strict=True)))
+            point = Point(
+                *(_summed(x, axes).reshape(shape) for x, (shape, axes) in zip(own, inputs.point, strict=True))
+            )
         return Gradient(q0, v0, torque, point, kinds["gain "], memory, kinds[""], kinds["wrench "], commands)
 
     def _initial(self, bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -92,7 +92,10 @@ class Inputs:
         """
         array, single = numbers(value, where), len(shapes) == 1
         if single or self.batch is None or not array.ndim:
-            own, fix = shapes[0] if single else array.shape, f"a default of another shape, {name}=..., in the controller"
+            own, fix = (
+                shapes[0] if single else array.shape,
+                f"a default of another shape, {name}=..., in the controller",
+            )
             return self.add(GAIN + name, array, own, where, fix=fix)
         if array.ndim == 1 or len(array) not in (1, self.batch):
             raise ShapeError(

@@ -86,7 +86,10 @@ INTEGRATORS = {
             "tried first; what Lin (1991) recommends, started by three steps of Runge and Kutta's",
         ),
         Integrator("rk4", 4, RK4, "the larger steps stay stable"),
-        Integrator("semi-implicit-euler", 1, OwnStep(), "cheap, robust, bears any friction; MuJoCo's Euler, but for free joints"),
+        Integrator(
+            "semi-implicit-euler", 1, OwnStep(),
+            "cheap, robust, bears any friction; MuJoCo's Euler, but for free joints",
+        ),
         Integrator("heun", 2, HEUN, "between `rk4` and Euler, in cost and in error"),
         Integrator("dormand-prince-5", 5, DORMAND_PRINCE_5, "most digits at a fixed step; Dormand and Prince (1980)"),
         Integrator("rosenbrock", 4, RODAS, "stiff springs, friction, gains; RODAS of Hairer and Wanner (1996)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,11 @@ def checked_outputs(
         one_of_names("output", name, [*known, *[ALL_STATES] * bool(memory), *memory], where=f"robot {model.name!r}")
         found |= dict.fromkeys(memory if name == ALL_STATES else [name])
     return tuple(found)
+
+
+def by_output(outputs: Sequence[str], result: Any) -> dict[str, Any]:
+    """What a compiled function of these outputs gave, by name: a tuple, or the value of a single one."""
+    return dict(zip(outputs, result if len(outputs) != 1 else (result,), strict=True))
 
 
 def entries(model: Model, memory: Mapping[str, tuple[int, ...]] | None = None) -> dict[str, tuple[str, ...]]:

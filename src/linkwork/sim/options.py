@@ -42,7 +42,7 @@ class Options:
     tolerance: float = 1e-9
     every: int = 1
     checkpoint_every: int | None = None
-    outputs: Sequence[str] = ("q", "v")
+    outputs: Sequence[str] | None = None  # all that simulate has; q and v of a rollout; nothing more of a stepper
     threads: int | str = 1
     to: str | Path | None = None
     out: Any = None
@@ -59,9 +59,9 @@ class Options:
             object.__setattr__(self, name, check(getattr(self, name), name))
         if self.checkpoint_every is not None:
             object.__setattr__(self, "checkpoint_every", whole(self.checkpoint_every, "checkpoint_every"))
-        outputs = self.outputs
-        several = isinstance(outputs, Sequence) and not isinstance(outputs, str)
-        object.__setattr__(self, "outputs", tuple(outputs) if several else (outputs,))
+        if (outputs := self.outputs) is not None:
+            several = isinstance(outputs, Sequence) and not isinstance(outputs, str)
+            object.__setattr__(self, "outputs", tuple(outputs) if several else (outputs,))
         for name, form in FORMS.items():
             value = getattr(self, name)
             if value is not None and not isinstance(value, Mapping):

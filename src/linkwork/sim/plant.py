@@ -194,8 +194,8 @@ class Plant:
         return {port.name: work() if port.name == "work" else parts[port.name] for port in self.state}
 
     def record(self, outputs: tuple[str, ...], finish: bool = False) -> Program:
-        """What is recorded of x; ``finish``: of x on its manifold, where the loop leaves it beside. The manifold is that
-        of the step before, so that x does not depend on what follows."""
+        """What is recorded of x; ``finish``: of x on its manifold, where the loop leaves it beside: on that of the step
+        before, so that x does not depend on what follows."""
 
         def run(now: Now) -> Mapping[str, Any]:
             for _ in range(CORRECTIONS if finish else 0):

@@ -44,7 +44,7 @@ def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Option
     """Motions from many states at once; see ``Robot.rollout``."""
     method = one_of_names("method of rollouts", options.method, schemes())
     dt, steps = positive(dt, "dt"), whole(steps, "steps")
-    setup = prepare(robot, q0, v0, steps, dt, options, options.outputs)
+    setup = prepare(robot, q0, v0, steps, dt, options, ("q", "v") if options.outputs is None else options.outputs)
     return run(setup, method, dt, steps, options)
 
 

@@ -31,7 +31,7 @@ from ..label import Label
 from ..model import Model, changed_drives, commanded
 from ..pipeline import choose
 from ..program import Port, Program, trace
-from ..program.replay import flattened, nested, replayed, split
+from ..program.replay import flattened, nested, split
 from ..scalar import Scalar
 from ..scalar.dual import change_of, dual, slope_of, value_of
 from ..scalar.orthogonal import dot

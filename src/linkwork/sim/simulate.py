@@ -11,12 +11,13 @@ import numpy as np
 
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..function import Function, Label
+from ..model import Model
 from . import stability
 from .events import by_events
 from .findings import WARNING, findings
 from .inputs import one_of_names, positive
 from .integrators import INTEGRATORS, Adaptive, schemes
-from .names import OF_FEET
+from .names import OF_FEET, by_output
 from .options import Options
 from .rollout import USER, run
 from .setup import Setup, prepare
@@ -44,16 +45,12 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
             got=f"duration {duration:g}, dt {dt:g}",
             fix=f"duration={max(steps, 1) * dt:g}, or dt={duration / max(steps, 1):g}",
         )
-    outputs = ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work")
-    outputs += ("momentum",) if any(body.inertia.mass for body in robot.model.bodies) else ()
-    outputs += ("loop_residual",) if robot.model.loops else ()
-    outputs += ("commands",) if robot.model.commands.size else ()
-    outputs += OF_FEET if options.contacts is not None else ()
-    outputs += ("loop_rates", "constraint_forces") if robot.model.n_located > robot.nv else ()
+    outputs = all_outputs(robot.model, options.contacts is not None) if options.outputs is None else options.outputs
     if isinstance(options.contacts, str):
         return by_events(robot, q0, v0, dt, steps, options, outputs)
     setup = prepare(robot, q0, v0, steps, dt, options, outputs)
-    setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
+    if options.outputs is None:
+        setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:
         raise LinkworkError(
             "simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix="robot.rollout takes batches"
@@ -69,6 +66,18 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
             )
         return _adaptive(setup, method, dt, steps, options)
     return run(setup, method, dt / parts, steps * parts, replace(options, every=options.every * parts))
+
+
+def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
+    """What is recorded unless something else is asked for, beside the memory of a controller."""
+    return (
+        "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work",
+        *["momentum"] * any(body.inertia.mass for body in model.bodies),
+        *["loop_residual"] * bool(model.loops),
+        *["commands"] * bool(model.commands.size),
+        *(OF_FEET if stands else ()),
+        *(("loop_rates", "constraint_forces") if model.n_located > model.nv else ()),
+    )  # fmt: skip
 
 
 def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[str]]:
@@ -101,7 +110,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
     plant, model = setup.plant, setup.plant.model
     label = Label(model.name, "rates", plant.method.name)
     compiled = partial(Function, label=label, backend=options.backend)
-    rates, record = compiled(plant.rates), compiled(plant.record(setup.outputs))
+    rates, record = compiled(plant.rates), compiled(plant.record(setup.outputs)) if setup.outputs else None
     finish = compiled(plant.finish) if plant.finish is not None else None
     held = [setup.inputs.held[name][0].reshape(-1, *shape) for name, shape in plant.held.items()]
     constants = [setup.inputs.constants[name][0].reshape(shape) for name, shape in plant.constants.items()]
@@ -131,7 +140,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
     stride = 1 if held else every
     for k in range(0, steps + 1, stride):
         if k % every == 0:
-            rows.append(record(*given(t, x, k)))
+            rows.append(by_output(setup.outputs, record(*given(t, x, k)) if record else ()))
         if k + stride > steps:
             break
         end = (k + stride) * dt
@@ -154,7 +163,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
                 sample=None, step=k, time=t, q=q, v=v,
             )  # fmt: skip
         t, x = end, closed(end, after, k)
-    arrays = {name: np.stack([getattr(row, name) for row in rows]) for name in setup.outputs}
+    arrays = {name: np.stack([row[name] for row in rows]) for name in setup.outputs}
     times = dt * every * np.arange(len(rows))
     notes = [*setup.notes, f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations"]
     closeness = plant.parts(x).get("closeness")

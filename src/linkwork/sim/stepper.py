@@ -58,8 +58,8 @@ class Stepper:
             options = replace(options, torque=np.zeros(layout.size))
         if options.commands is None and self._model.commands.size and not is_law(options.torque):
             options = replace(options, commands=np.zeros(self._model.commands.size))
-        together = self._model.loops or options.contacts is not None
-        recorded = ("q", "v", *options.outputs) if together else options.outputs
+        together, outputs = self._model.loops or options.contacts is not None, options.outputs or ()
+        recorded = ("q", "v", *outputs) if together else outputs
         q0 = self._rows("q0", rest(self._model) if q0 is None else vector(self._model, "q", q0, "q0"))
         v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))
         setup = prepare(robot, q0, v0, None, self.dt, options, recorded)
@@ -73,7 +73,7 @@ class Stepper:
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
         self._look = self._bound(NOW) if end else lambda: None
-        extra = checked_outputs(self._model, setup.plant.memory, options.outputs, setup.plant.stands)
+        extra = checked_outputs(self._model, setup.plant.memory, outputs, setup.plant.stands)
         self._name_parts(is_law(options.torque), extra)
         self.notes = tuple(self._doubts(setup.notes))
         self._look()
