@@ -1,9 +1,12 @@
 """A value that no robot has is refused at every door, with the same words."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 import linkwork
+from linkwork.control import PD, PID, ComputedTorque, Point
 from linkwork.model import Asymmetric, Coulomb, Stribeck
 
 ARM = """
@@ -85,6 +88,23 @@ def test_masses(arm, tmp_path):
     ):
         with refuses("mass is negative: -1 kg"):
             door()
+
+
+@pytest.mark.parametrize(
+    ("law", "name"), [(PD, "kp"), (PD, "limit"), (ComputedTorque, "kd"), (PID, "ki"), (PID, "integral_limit")]
+)
+def test_gains(arm, law, name):
+    values = dict.fromkeys([each.name for each in fields(law)], 1.0)
+    start, options = np.zeros((3, 2)), {"reference": Point(*np.zeros((3, 2))), "dt": 1e-3}
+    for door in (
+        lambda: law(**(values | {name: -1.0})),
+        lambda: arm.rollout(start, start, law(**values), steps=2, gains={name: [[1.0], [1.0], [-1.0]]}, **options),
+        lambda: arm.stepper(3, torque=law(**values), gains={name: -1.0}, **options),
+        lambda: arm.simulate(duration=0.01, torque=law(**values), gains={name: -1.0}, **options),
+    ):
+        with refuses("out of range.*got: -1"):
+            door()
+    arm.stepper(3, torque=law(**values), gains={name: 2.0}, **options)
 
 
 def test_weights_and_springs_of_drives_are_judged_as_in_files(arm):

@@ -61,8 +61,8 @@ class Law:
     function, as ``PD`` is. Instead of tau it may return {"tau": ..., "commands": ...}, or one of them.
 
     ``gains``: the names of its gains; ``needed``: those without a default; ``shapes``: by name, those that a gain may
-    have, which is the shape of its default, or any if there are none; ``memory``: initial values by name;
-    ``commanding``: did it give commands when it was called?
+    have, which is the shape of its default, or any if there are none; ``check_gain``: refuses values out of range;
+    ``memory``: initial values by name; ``commanding``: did it give commands when it was called?
     """
 
     def __init__(self, controller: Any, model: Model):
@@ -89,6 +89,7 @@ class Law:
         by_name = [p for p in parameters if p.kind == p.KEYWORD_ONLY]
         self.gains = tuple(p.name for p in by_name)
         self.needed = tuple(p.name for p in by_name if p.default is p.empty)
+        self.check_gain = getattr(self._function, "check_gain", lambda name, values, where: None)
         own = getattr(self._function, "gain_shapes", {})  # of laws that take more than the shape of the default
         self.shapes = {p.name: own.get(p.name) or _shapes(None if p.default is p.empty else p.default) for p in by_name}
 

@@ -38,9 +38,14 @@ class _Feedback:
                 raise ShapeError("not a number", where=where, got=repr(value)) from error
             if array.ndim > 1:
                 raise ShapeError("wrong shape", where=where, got=array.shape, expected="one number or one per motor")
-            if not (array >= 0).all() or (not name.endswith("limit") and np.isinf(array).any()):
-                raise LinkworkError("out of range", where=where, got=value, expected="numbers, zero or more")
+            check_gain(name, array, where)
             object.__setattr__(self, name, array)
+
+
+def check_gain(name: str, values: np.ndarray, where: str) -> None:
+    """Refuse negative gains and limits, and infinite gains, in a controller's fields and in ``gains=``."""
+    if not (values >= 0).all() or (not name.endswith("limit") and np.isinf(values).any()):
+        raise LinkworkError("out of range", where=where, got=values.min(), expected="numbers, zero or more")
 
 
 class _Motors:
@@ -56,7 +61,8 @@ class _Motors:
             self.fitting(each.name, getattr(law, each.name))
 
     def marked(self, law: Any) -> Any:
-        """With the shapes that its gains may have, for ``Law``."""
+        """With the shapes and values that its gains may have, for ``Law``."""
+        law.check_gain = check_gain
         law.gain_shapes = dict.fromkeys(law.__kwdefaults__, ((), (len(self.names),)))
         return law
 

@@ -86,6 +86,7 @@ def prepare(
     for name, value in gains.items():
         if law is None or name not in law.gains:
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
+        law.check_gain(name, numbers(value, f"gains[{name!r}]"), f"gains[{name!r}]")
         inputs.add_gain(name, value, law.shapes[name], f"gains[{name!r}]")
     pushes: dict[str, acting.Acting | None] = {}
     for frame, value in wrenches.items():
