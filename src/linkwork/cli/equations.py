@@ -13,11 +13,12 @@ from ..errors import UnknownNameError
 from ..files import write_text
 from ..formulations import QUANTITIES
 from ..symbolic import SymbolicModel, symbolic
+from ..symbolic.sympy_form import sympy_entries
 from .common import Source, among, method_option, progress, quantity_option, say, takes_robot
 
 
 def _sympy(model: SymbolicModel) -> str:
-    return "".join(f"{name} = {expression}\n" for name, expression in model.sympy().items())
+    return "".join(f"{name} = {expression}\n" for name, expression in sympy_entries(model).items())
 
 
 FORMATS: dict[str, Callable[[SymbolicModel], str]] = {

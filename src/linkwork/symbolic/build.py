@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import UnknownNameError, UnsupportedError
 from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find, layouts, methods
+from ..formulations.regressor import Columns
 from ..function import Label
 from ..model import ELEMENTS, Layout, Model, grouped
-from ..pipeline import CHOOSING, LARGE, compile
+from ..pipeline import CHOOSING, LARGE, bound, compile
 from ..program import FUNCTIONS, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
@@ -50,7 +51,8 @@ def symbolic(
     """The equations of a quantity of a Robot (or of its Model), with symbols for its constants.
 
     ``quantity``, ``method``, ``frame``, ``axes``, ``wrenches``: as of ``compile``. ``parameters``: "minimal" groups the
-    inertial parameters into the fewest that act, in equations of their own (XXR2, ...); "standard" leaves them.
+    inertial parameters into the fewest that act, in equations of their own (XXR2, ...); "standard" leaves them. A
+    regressor has the columns of either, as that of ``compile`` has.
     ``geometry`` (lengths and angles), ``inertias`` (rotors too), ``friction`` (springs too) and ``gravity``: True for
     symbols, False for numbers. Constants that are zero and angles of whole quarter turns are left out of the equations;
     ``zeros`` gives inertial parameters that are zero their symbols, too. ``written_out``: no intermediate results but
@@ -60,7 +62,10 @@ def symbolic(
         raise UnknownNameError("treatment of parameters", parameters, PARAMETERS)
     how = {"frame": frame, "axes": axes, "wrenches": wrenches, "parameters": parameters}
     label = compile(robot, quantity, method=method, backend="interpreter", **how).label  # checked, the method chosen
-    model: Model = with_plain_tips(getattr(robot, "model", robot))
+    model: Model = getattr(robot, "model", robot)
+    columns = bound(model, quantity, parameters=parameters).columns if quantity == "regressor" else None
+    if columns is None:  # base parameters are those of the compiler's frames
+        model = with_plain_tips(model)
     switches = {"geometry": geometry, "inertias": inertias, "gravity": gravity, "friction": friction, "zeros": zeros}
     names, made = [label.method], []
     if method in CHOOSING and model.nv <= LARGE:  # in symbols another method may be the shortest
@@ -73,7 +78,7 @@ def symbolic(
         with suppress(UnsupportedError) if name != names[-1] or made else nullcontext():
             for group in (False, True) if groups else (False,):
                 own = replace(label, method=name)
-                made.append(_traced(model, own, chosen, axes, switches, group, written_out))
+                made.append(_traced(model, own, chosen, axes, columns, switches, group, written_out))
     best = min(made, key=lambda each: (each.operations.mul + each.operations.add, len(each.equations)))
     return _short(best) if written_out else best
 
@@ -83,11 +88,13 @@ def _traced(
     label: Label,
     method: Method | None,
     axes: str,
+    columns: Columns | None,
     switches: Mapping[str, bool],
     group: bool,
     written_out: bool,
 ) -> SymbolicModel:
     options: dict[str, Any] = {"frame": label.frame or None, "axes": axes, "wrenches": label.wrenches}
+    options["columns"] = columns
     problem, names = Problem(model, label.quantity, method, parameters="standard", **options), Names()
     number = {foot.name: j for j, foot in enumerate(model.feet, 1)}
     number |= {body.joint.name: j for j, body in enumerate(model.bodies, 1)}
@@ -187,16 +194,9 @@ class _Tracing:
         return result
 
     def output(self, port: str, names: np.ndarray, value: Any) -> None:
-        """Take an output; an entry that is the same as its mirror image in a matrix goes by that one's name."""
-        values = _array(value, names.shape)
-        own = _array([self.names.new(name) for name in names.flat], names.shape)
-        for index in np.ndindex(*names.shape):
-            mirror = index[::-1]
-            inside = mirror < index and all(k < n for k, n in zip(mirror, names.shape, strict=True))
-            if inside and isinstance(values[index], Node) and values[index] is values[mirror]:
-                own[index] = own[mirror]
-            self.results.setdefault(str(own[index]), values[index])
-        self.outputs[port] = own
+        """Take an output: each of its entries has a name of its own."""
+        self.outputs[port] = _array([self.names.new(name) for name in names.flat], names.shape)
+        self.results |= zip(self.outputs[port].flat, _array(value, names.shape).flat, strict=True)
 
     def finish(self, label: Label, written_out: bool = False) -> SymbolicModel:
         results, values = self.results, self.symbols.values
@@ -223,7 +223,7 @@ class _Tracing:
 def _short(model: SymbolicModel) -> SymbolicModel:
     """Its outputs each by itself, in the shortest form."""
     states = [name for array in model.inputs.values() for name in array.flat]
-    outputs = list(dict.fromkeys(name for array in model.outputs.values() for name in array.flat))
+    outputs = [name for array in model.outputs.values() for name in array.flat]
     steps = shortened(model.equations, outputs, model.values, states)
     graph = Graph()
     names: dict[str, Any] = {name: graph.input(k) for k, name in enumerate([*states, *model.values])}

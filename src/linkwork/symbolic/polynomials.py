@@ -48,8 +48,8 @@ class TooLong(Exception):
 def shortened(
     equations: Sequence[Equation], outputs: Iterable[str], constants: Iterable[str], states: Sequence[str]
 ) -> tuple[Equation, ...]:
-    """The outputs each by itself and in its shortest form; before them those of the other equations that are needed
-    then, and further sines and cosines of sums.
+    """The outputs each by itself and in its shortest form, or as a copy of one before it (M21 = M12); before them those
+    of the other equations that are needed then, and further sines and cosines of sums.
 
     In a product ``constants`` stand first, then what is made of them, sines and cosines, and the ``states``.
     """
@@ -62,7 +62,10 @@ def shortened(
     rings = [_Ring({e.name: turn for e in steps if (turn := _turn(e.expression))}, order, spared) for spared in TURNS]
     made: list[Equation] = []
     used: set[str] = set()
-    for name in results:
+    for k, name in enumerate(results):
+        if given[name] in map(Symbol, results[:k]):
+            made.append(replace(whole[name], expression=given[name]))
+            continue
         traced = whole[name].expression
         forms = [traced, *(form for ring in rings if (form := ring.shortest(traced)) is not None)]
         made.append(replace(whole[name], expression=min(forms, key=length)))

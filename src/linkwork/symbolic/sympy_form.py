@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..errors import UnsupportedError
 from .equations import NAMES
 from .expressions import evaluate
@@ -14,6 +16,21 @@ EXACT = 4096  # fractions with denominators up to this are kept as such: 0.5 is 
 
 
 def sympy_form(model: SymbolicModel, numbers: bool) -> dict[str, Any]:
+    """Each output as a whole: a scalar, a Matrix (a vector is a column), an Array where it has more axes."""
+    known = sympy_entries(model, numbers)
+    import sympy
+
+    def whole(names: np.ndarray) -> Any:
+        values = [known[name] for name in names.flat]
+        if names.ndim > 2:
+            return sympy.Array(values, names.shape)
+        return sympy.Matrix(*(*names.shape, 1)[:2], values) if names.ndim else values[0]
+
+    return {name: whole(array) for name, array in model.outputs.items()}
+
+
+def sympy_entries(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]:
+    """Each entry of each output, by its own name."""
     try:
         import sympy
     except ImportError:
