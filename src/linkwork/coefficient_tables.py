@@ -26,6 +26,7 @@ from .formulations.passive import passive_forces
 from .function import Function, Label
 from .model import Model, grouped
 from .program import Op, Port, Program, optimize, trace
+from .quoting import printable
 from .robot import Robot
 from .timing import least_seconds
 
@@ -354,10 +355,11 @@ def _told(progress: Progress | None, total: int, name: str) -> Progress:
     if not sys.stderr.isatty():
         return lambda done, total: None
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress as Bar
 
     bar = Bar(console=Console(stderr=True), transient=True)
-    task = bar.add_task(f"tables of {name}, {_size(total)}", total=total)
+    task = bar.add_task(escape(printable(f"tables of {name}, {_size(total)}")), total=total)
     bar.start()
 
     def show(done: int, total: int) -> None:

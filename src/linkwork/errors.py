@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from .quoting import printable
+
 LONGEST, LONGEST_PART = 2000, 440  # characters of all, and of each thing said beside the message
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class LinkworkError(Exception):
@@ -112,6 +112,6 @@ def _restore(kind: type[LinkworkError], args: tuple[str], state: dict) -> Linkwo
 
 def short(value: object, longest: int = LONGEST_PART) -> str:
     """As text that can be printed; of what is too long the beginning and the end."""
-    text = UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], str(value))
+    text = printable(value, keep="\n\t")
     half = longest // 2 - 3
     return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"

@@ -21,6 +21,7 @@ from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
 from .model.coordinates import Layout, kind_of
 from .program import Operations, Port, Program, count
+from .quoting import printable
 
 PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
 # that this process may use; more threads gain nothing
@@ -159,7 +160,7 @@ class Function(Differentiable):
 
     def __repr__(self) -> str:
         method = f" by {self.label.method}" if self.label.method else ""
-        return f"<linkwork Function {self.__name__} of {self.label.robot}{method}: {self.signature}>"
+        return f"<linkwork Function {self.__name__} of {printable(self.label.robot)}{method}: {self.signature}>"
 
     def _repr_html_(self) -> str:
         from .notebook import function_html
@@ -402,7 +403,7 @@ class Function(Differentiable):
         from .codegen.sources.listing import title, wrapped
         from .symbolic import from_program
 
-        return f"{wrapped(iter([title(self)]), '% ')}\n{from_program(self.program, self.label).latex()}"
+        return f"{wrapped([title(self)], '% ', printable)}\n{from_program(self.program, self.label).latex()}"
 
     @staticmethod
     def load(path: str | Path) -> Function:

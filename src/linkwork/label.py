@@ -13,12 +13,12 @@ from .codegen.backend import BACKENDS
 from .model.coordinates import Layout, Segment
 from .packed import Pattern, read_patterns
 from .program.program import Port, Program, entry
+from .quoting import unprintable
 
 FORMAT = "linkwork-function-2"
 DTYPES = ("float64", "float32")
 PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
 LONGEST_NAME = 1000  # characters
-SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold halves of characters, which no file can
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,8 @@ def _layout(data: Any, what: str) -> Layout:
     for row in rows:
         name, meaning = (_name(row.get(key, ""), what) for key in ("name", "meaning"))
         parts, units = (_names(row.get(key), what) for key in ("parts", "units"))
+        if odd := [part for part in parts if part and not PORT_NAME.fullmatch(part)]:
+            raise ValueError(f"{what}: {odd[0]!r} cannot be the name of a part")
         if not parts or len(parts) != len(units):
             raise ValueError(f"{what}: parts and units of {name!r} do not fit together")
         segments.append(Segment(name, parts, units, meaning))
@@ -139,6 +141,8 @@ def _names(value: Any, what: str) -> tuple[str, ...]:
 
 
 def _name(value: Any, what: str) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_NAME or SURROGATE.search(value):
+    if not isinstance(value, str) or len(value) > LONGEST_NAME:
         raise ValueError(f"{what}: {value!r} is not a name of at most {LONGEST_NAME} characters")
+    if bad := unprintable(value):
+        raise ValueError(f"{what}: {value!r} holds the character {bad}, which cannot be printed")
     return value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from math import isfinite
 from typing import Any
 
 from .model import Joint, Model, in_words
+from .quoting import in_html
 
 MOST = 60  # joints that are listed
 
@@ -61,8 +61,8 @@ def _parent(model: Model, number: int) -> str:
 
 def _table(title: str, headers: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     def row(cells: Iterable[object], tag: str = "td") -> str:
-        made = (f'<{tag} style="text-align:left">{escape(str(cell))}</{tag}>' for cell in cells)
+        made = (f'<{tag} style="text-align:left">{in_html(str(cell))}</{tag}>' for cell in cells)
         return f"<tr>{''.join(made)}</tr>"
 
     head = row(headers, "th") if headers else ""
-    return f"<table><caption><b>{escape(title)}</b></caption>{head}{''.join(map(row, rows))}</table>"
+    return f"<table><caption><b>{in_html(title)}</b></caption>{head}{''.join(map(row, rows))}</table>"

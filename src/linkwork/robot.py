@@ -34,6 +34,7 @@ from .model.drive import transmission_matrix
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
+from .quoting import printable
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class Robot:
         return self.model.parameters()
 
     def __repr__(self) -> str:
-        return f"<linkwork Robot {self.name}: {len(self.joint_names)} joints, {self.model.base} base>"
+        return f"<linkwork Robot {printable(self.name)}: {len(self.joint_names)} joints, {self.model.base} base>"
 
     def _repr_html_(self) -> str:
         return robot_html(self.model)

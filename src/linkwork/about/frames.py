@@ -13,6 +13,7 @@ import numpy as np
 from ..io.mdh_writer import write_mdh
 from ..io.rpy import rpy_from_rotation
 from ..model import Description, Frame, Joint, Model, Placement, describe
+from ..quoting import in_latex, in_markdown
 from ..robot import Robot
 
 HEADERS = ("j", "joint", "parent", "sigma", "gamma", "b", "alpha", "d", "theta", "r")
@@ -116,7 +117,7 @@ def _placement(pose: Any) -> Placement:
 
 def _markdown(model: Model) -> str:
     def lines(headers: Sequence[str], rows: Rows) -> str:
-        whole = [list(headers), ["---"] * len(headers), *rows]
+        whole = [list(headers), ["---"] * len(headers), *(map(in_markdown, row) for row in rows)]
         return "".join("| " + " | ".join(row) + " |\n" for row in whole)
 
     return f"{lines(HEADERS, table(model))}\n{SEATED}:\n\n{lines(SEATS, seats(model))}"
@@ -125,7 +126,7 @@ def _markdown(model: Model) -> str:
 def _latex(model: Model) -> str:
     def cell(header: str, text: str) -> str:
         if header in ("link", "joint"):
-            return text.replace("_", r"\_")
+            return in_latex(text)
         symbols = re.sub("[a-z]{3,}", r"\\mathrm{\g<0>}", text).replace("pi", r"\pi")
         return f"${symbols}$" if symbols else ""
 

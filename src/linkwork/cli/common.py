@@ -20,14 +20,17 @@ from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ..formulations import METHODS, QUANTITIES
 from ..io import bundled_robots
+from ..quoting import in_json, printable
 from ..robot import Robot, load
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
 LOADING = "How the robot is loaded"
+LINES = "\n\t"  # control characters that texts of our own may hold
 
 
 def among(names: Iterable[str]) -> Callable[[str], list[str]]:
@@ -55,7 +58,7 @@ class Source:
             warnings.simplefilter("always")
             robot = load(self.name, **{**self.options, **changes})
         for warning in told:
-            print(f"warning: {warning.message}", file=sys.stderr)
+            print(f"warning: {printable(warning.message, keep=LINES)}", file=sys.stderr)
         return robot
 
 
@@ -164,6 +167,7 @@ def console(*, stderr: bool = False) -> Console:
 def say(text: str, style: str = "") -> None:
     """Paragraphs, wrapped between words to the width of the terminal."""
     screen = console()
+    text = printable(text, keep=LINES)
     lines = (fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
     screen.print("\n".join(lines), style=style or None, soft_wrap=True)
 
@@ -185,7 +189,7 @@ def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]], s
         say(title, "bold")
     filled = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]
     needed = [k for k in filled if headers[k] != spare]
-    texts = {k: [headers[k], *(_cell(row[k]) for row in rows)] for k in filled}
+    texts = {k: [printable(headers[k], keep=LINES), *(_cell(row[k]) for row in rows)] for k in filled}
     words = {k: max(map(cell_len, " ".join(texts[k]).split()), default=0) for k in filled}
     lines = {k: max(map(cell_len, "\n".join(texts[k]).split("\n"))) for k in filled}
     screen = console()
@@ -199,7 +203,7 @@ def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]], s
     grid = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for k in shown:
         numeric = any(isinstance(row[k], (int, float)) for row in rows)
-        grid.add_column(headers[k], justify="right" if numeric else "left", width=widths[k])
+        grid.add_column(texts[k][0], justify="right" if numeric else "left", width=widths[k])
     for row in zip(*(texts[k][1:] for k in shown), strict=True):
         grid.add_row(*row)
     screen.width = max(screen.width, sum(widths.values()) + gap * len(shown))
@@ -215,11 +219,11 @@ def rounded(value: float | np.floating, digits: int = 4) -> float:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value + 0.0:.6g}"
-    return "" if value is None else str(value)
+    return "" if value is None else printable(value, keep=LINES)
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False))
+    print(in_json(json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False)))
 
 
 def plain(value: Any) -> Any:
@@ -238,4 +242,9 @@ def plain(value: Any) -> Any:
 def progress(text: str) -> AbstractContextManager[object]:
     """Says what is going on while it does, on stderr and only to a terminal."""
     screen = console(stderr=True)
-    return screen.status(text) if screen.is_terminal else nullcontext()
+    return screen.status(plain_status(text)) if screen.is_terminal else nullcontext()
+
+
+def plain_status(text: str) -> Text:
+    """What a status line shows, which else takes names in brackets for colours."""
+    return Text(printable(text))

@@ -19,7 +19,7 @@ from ..identify.solve import METHODS
 from ..io.parameter_file import write_parameters
 from ..model import ELEMENTS, FrictionLaw, body_of, describe
 from ..robot import Robot
-from .common import Json, Source, among, number, print_json, progress, rounded, say, show, takes_robot
+from .common import Json, Source, among, number, plain_status, print_json, progress, rounded, say, show, takes_robot
 
 FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": (".png", ".svg", ".pdf")}
 KNOWN = ("inertias", "rotors")
@@ -270,7 +270,7 @@ def _telling(status: Any, robot: Robot) -> Callable[[int, int], None] | None:
     """Progress on a terminal."""
     if status is None:
         return None
-    return lambda done, total: status.update(f"fitting {robot.name}: {done / total:.0%} of the samples")
+    return lambda done, total: status.update(plain_status(f"fitting {robot.name}: {done / total:.0%} of the samples"))
 
 
 # -- what is told ----------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
 from ..io.mdh_drives import written_friction
 from ..model import Model
+from ..quoting import printable
 from .common import Json, Source, console, print_json, say, show, takes_robot
 
 WIDEST = 10_000  # columns
@@ -82,11 +83,11 @@ def inspect(source: Source, json: Json = False) -> None:
 
 def _tree(model: Model) -> str:
     """The bodies, each under the one that carries it, in lines as long as they are."""
-    tree = Tree(ground(model))
+    tree = Tree(printable(ground(model)))
     branches = {0: tree}
     for i, body in enumerate(model.bodies, 1):
         joint = body.joint
-        branches[i] = branches[body.parent].add(f"{body.name}  ({joint.name}: {joint.kind.name})")
+        branches[i] = branches[body.parent].add(printable(f"{body.name}  ({joint.name}: {joint.kind.name})"))
     screen = console()
     screen.width = WIDEST
     with screen.capture() as captured:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from ..errors import IdentificationWarning, UnknownNameError
 from ..files import write_text
 from ..formulations import drives_of
 from ..model import ELEMENTS, body_of
+from ..quoting import in_html
 from .linear.equations import Block, blocks, relative
 from .linear.unknowns import Unknowns, split
 from .recordings.log import Log
@@ -65,7 +65,7 @@ class Values:
     def _repr_html_(self) -> str:
         rows = zip(self.names, self.values, self.deviations, self.prior, self.told, strict=True)
         body = "".join(
-            f"<tr><th>{escape(name)}</th><td>{x:.5g}</td><td>{d:.2g}</td><td>{p:.5g}</td><td>{told}</td></tr>"
+            f"<tr><th>{in_html(name)}</th><td>{x:.5g}</td><td>{d:.2g}</td><td>{p:.5g}</td><td>{told}</td></tr>"
             for name, x, d, p, told in rows
         )
         head = "<tr><th>parameter</th><th>value (SI)</th><th>deviation</th><th>before</th><th>told</th></tr>"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
@@ -27,6 +25,7 @@ from ..model.flexible.station import Station
 from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
+from ..quoting import in_yaml
 from .mdh_drives import written_friction, written_transmissions
 from .mdh_feet import written_feet
 from .mdh_flexible import beams_on, tip_of, written_flexible
@@ -37,7 +36,6 @@ SIGMA = {"revolute": {}, "continuous": {}, "prismatic": {"sigma": "1"}, "fixed":
 ANGLES = ("gamma", "alpha", "theta")
 DIGITS = 15  # decimals of parameters
 ROUNDING = 1e-14  # of what is left of an inertia when parts of it are taken away
-_PLAIN = re.compile(r"[A-Za-z_][\w./-]*")  # texts that need no quotes
 
 
 def write_mdh(description: Description) -> str:
@@ -62,13 +60,13 @@ def write_mdh(description: Description) -> str:
     own = {name: (name, turn.inverse()) for name, turn in turned.items() if not _is_identity(turn.rotation)}
     named = {name: (link, turned[link].inverse() @ placement) for name, (link, placement) in description.frames.items()}
 
-    lines = [f"name: {_text(description.name or 'robot')}"]
+    lines = [f"name: {in_yaml(description.name or 'robot')}"]
     if description.summary:
-        lines.append(f"description: {_text(description.summary)}")
+        lines.append(f"description: {in_yaml(description.summary)}")
     lines += sources.head()
     if description.floating or root != "base" or root in inertias:
         kind = "floating" if description.floating else "fixed"
-        base = {"kind": kind, "link": _text(root), **_inertia(inertias.pop(root, None))}
+        base = {"kind": kind, "link": in_yaml(root), **_inertia(inertias.pop(root, None))}
         lines.append(f"base: {_flow(sources.added(base, 'base'))}")
     if tuple(description.gravity) != STANDARD_GRAVITY:
         lines.append(f"gravity: {_list(description.gravity)}")
@@ -76,7 +74,7 @@ def write_mdh(description: Description) -> str:
     lines += _table(
         "links",
         (
-            sources.added({"link": _text(joint.child), **_inertia(inertias[joint.child])}, f"links.{joint.child}")
+            sources.added({"link": in_yaml(joint.child), **_inertia(inertias[joint.child])}, f"links.{joint.child}")
             for joint in joints
             if joint.child in inertias
         ),
@@ -85,7 +83,7 @@ def write_mdh(description: Description) -> str:
     lines += _table(
         "frames",
         (
-            sources.added({"name": _text(name), "link": _text(link), **_pose(placement)}, f"frames.{name}")
+            sources.added({"name": in_yaml(name), "link": in_yaml(link), **_pose(placement)}, f"frames.{name}")
             for name, (link, placement) in (own | named).items()
         ),
     )
@@ -95,7 +93,7 @@ def write_mdh(description: Description) -> str:
     if home := _home(description):
         lines.append(f"home: {_flow(home)}")
     if description.independent:
-        lines.append(f"independent: [{', '.join(map(_text, description.independent))}]")
+        lines.append(f"independent: [{', '.join(map(in_yaml, description.independent))}]")
     if description.redundant:
         lines.append("actuation: redundant")
     lines += _table("forces", _forces(description, sources))
@@ -160,7 +158,7 @@ def _joint(
     joint: JointDescription, turned: Mapping[str, Placement], sources: _Sources, home: Mapping[str, Any]
 ) -> dict[str, str]:
     origin = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
-    row = {"name": _text(joint.name), "link": _text(joint.child), "parent": _text(joint.parent)}
+    row = {"name": in_yaml(joint.name), "link": in_yaml(joint.child), "parent": in_yaml(joint.parent)}
     if isinstance(joint.flexible, Station):
         del row["parent"]
         return sources.added(row | {"flexible": _value(written_flexible(joint.flexible))}, f"joints.{joint.name}")
@@ -207,7 +205,7 @@ def _inertia(inertia: LinkInertia | None) -> dict[str, str]:
 
 
 def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
-    row = {"joint": _text(joint.name)}
+    row = {"joint": in_yaml(joint.name)}
     if not joint.motion.nv or joint.motion.bends:
         return row
     if joint.role != JointDescription.role and not joint.motion.free:
@@ -221,7 +219,7 @@ def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
         row["limits"] = _list((joint.lower, joint.upper), _written(*joint.motion.position_units))
     if mimic := joint.mimic:
         numbers = {"multiplier": _number(mimic.multiplier), "offset": _number(mimic.offset)}
-        row["mimic"] = _flow({"joint": _text(mimic.joint), **numbers})
+        row["mimic"] = _flow({"joint": in_yaml(mimic.joint), **numbers})
     return sources.added(row, f"drives.{joint.name}")
 
 
@@ -233,7 +231,7 @@ def _written(unit: str):
 def _loops(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
     for loop in description.loops:
         if loop.kind in CUT_JOINTS:
-            row = {"name": _text(loop.name), "kind": loop.kind}
+            row = {"name": in_yaml(loop.name), "kind": loop.kind}
             row |= {key: _side(side, turned) for key, side in (("first", loop.first), ("second", loop.second))}
             yield sources.added(row, f"loops.{loop.name}")
 
@@ -241,7 +239,7 @@ def _loops(description: Description, turned: Mapping[str, Placement], sources: _
 def _rolling(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
     for loop in description.loops:
         if loop.kind in CONTACTS:
-            row = {"name": _text(loop.name), "kind": loop.kind, "wheel": _side(loop.second, turned)}
+            row = {"name": in_yaml(loop.name), "kind": loop.kind, "wheel": _side(loop.second, turned)}
             if (plane := _side(loop.first, turned)) != "{}":
                 row["plane"] = plane
             yield sources.added(row | _values(numbers_of(loop)), f"rolling.{loop.name}")
@@ -250,8 +248,8 @@ def _rolling(description: Description, turned: Mapping[str, Placement], sources:
 def _gears(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
     for loop in description.loops:
         if loop.ratios:
-            ratios = _flow({_text(name): _number(ratio) for name, ratio in loop.ratios.items()})
-            row = {"name": _text(loop.name), "joints": ratios} | _values(numbers_of(loop))
+            ratios = _flow({in_yaml(name): _number(ratio) for name, ratio in loop.ratios.items()})
+            row = {"name": in_yaml(loop.name), "joints": ratios} | _values(numbers_of(loop))
             yield sources.added(row, f"gears.{loop.name}")
 
 
@@ -259,7 +257,7 @@ def _side(side: tuple[str, Placement], turned: Mapping[str, Placement]) -> str:
     link, placement = side
     if not link:
         return _flow(_parameters(placement))
-    return _flow({"link": _text(link), **_parameters(turned[link].inverse() @ placement)})
+    return _flow({"link": in_yaml(link), **_parameters(turned[link].inverse() @ placement)})
 
 
 def numbers_of(loop: LoopDescription) -> dict[str, float]:
@@ -277,7 +275,7 @@ def _home(description: Description) -> dict[str, str]:
     """But for bodies that float: where they stand at home is in their rows."""
     kinds = {joint.name: joint.motion for joint in description.joints}
     return {
-        _text(name): _positions(kinds[name], position)
+        in_yaml(name): _positions(kinds[name], position)
         for name, position in description.home.items()
         if not kinds[name].free
     }
@@ -307,7 +305,7 @@ def _forces(description: Description, sources: _Sources) -> Iterator[dict[str, s
     for j, (frame, law) in enumerate(description.forces, 1):
         name_of_law = law_name(description, frame, law)
         values = {each.name: getattr(law, each.name) for each in fields(law) if getattr(law, each.name) != each.default}
-        row = {"frame": _text(frame), "law": name_of_law, **{name: _value(x) for name, x in values.items()}}
+        row = {"frame": in_yaml(frame), "law": name_of_law, **{name: _value(x) for name, x in values.items()}}
         yield sources.added(row, f"forces.{j}")
 
 
@@ -323,7 +321,7 @@ def _value(value: Any) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, bool):
         return str(value).lower()
-    return _text(value) if isinstance(value, str) else _number(value)
+    return in_yaml(value) if isinstance(value, str) else _number(value)
 
 
 class _Sources:
@@ -337,14 +335,14 @@ class _Sources:
         lines = []
         if self.references:
             lines.append("sources:")
-            lines += [f"  {_text(key)}: {_text(text)}" for key, text in self.references.items()]
+            lines += [f"  {in_yaml(key)}: {in_yaml(text)}" for key, text in self.references.items()]
         if tables := {table: key for table in TABLES if table != "base" and (key := self.key(table))}:
             lines.append(f"source: {_flow(tables)}")
         return lines
 
     def key(self, path: str) -> str:
         key = self.sources.get(path, "")
-        return _text(key) if key in self.references or key == ILLUSTRATIVE else ""
+        return in_yaml(key) if key in self.references or key == ILLUSTRATIVE else ""
 
     def added(self, row: dict[str, str], path: str) -> dict[str, str]:
         """The row with its `source`, if it has one of its own."""
@@ -374,10 +372,6 @@ def _flow(row: Mapping[str, str]) -> str:
 
 def _list(values: Iterable[float], written=None) -> str:
     return "[" + ", ".join((written or _number)(float(value)) for value in values) + "]"
-
-
-def _text(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _number(value: float) -> str:

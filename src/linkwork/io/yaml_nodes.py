@@ -178,7 +178,7 @@ class Nodes:
     def text(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
             self.fail(node, "wrong type", got=_shown(node), expected="a text")
-        return node.value.strip()
+        return node.value.strip() if node.style in ("|", ">") else node.value  # blocks end in a line break
 
     def number(self, node: yaml.Node, finite: bool = True) -> float:
         try:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ModelError
+from ..quoting import unprintable
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
 from .feet import check_feet
@@ -75,11 +76,24 @@ def _sizes(description: Description) -> Iterator[Finding]:
             yield Finding(
                 "error", where, f"it has {count:,} {what}; at most {most:,} are read", "describe a part of it"
             )
-    named = (*description.links, *description.joints, *description.loops, *description.feet)
-    for name in (description.name, *(each.name for each in named), *description.frames):
+    for element, name in _all_names(description):
         if len(name) > LONGEST_NAME:
             message = f"a name has {len(name):,} characters, more than {LONGEST_NAME}: {name[:20]}..."
             yield Finding("error", where, message, "choose a shorter one")
+        if bad := unprintable(name):
+            message = f"the name of this {element} holds the character {bad}, which cannot be printed"
+            fix = "rename it: control characters and invisible ones are refused"
+            yield Finding("error", place(description, element, name), message, fix)
+
+
+def _all_names(description: Description) -> Iterator[tuple[str, str]]:
+    """What is named, and its name."""
+    yield "robot", description.name
+    kinds = {"link": description.links, "joint": description.joints, "loop": description.loops}
+    kinds |= {"foot": description.feet, "transmission": description.transmissions}
+    kinds["motor"] = tuple(motor for each in description.transmissions for motor in each.motors)
+    yield from ((element, each.name) for element, group in kinds.items() for each in group)
+    yield from (("frame", name) for name in description.frames)
 
 
 def _names(description: Description) -> Iterator[Finding]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from importlib.resources import files
 from typing import Any
+
+from ..quoting import in_html
 
 SHORT = 20  # rows of a table that stays on one sheet of paper
 
@@ -15,7 +16,7 @@ class Safe(str):
 
 
 def html(value: Any) -> str:
-    return value if isinstance(value, Safe) else escape(str(value))
+    return value if isinstance(value, Safe) else in_html(str(value))
 
 
 def cell(value: Any) -> Safe:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +14,7 @@ from ..errors import ShapeError, UnknownNameError, UnsupportedError
 from ..formulations.regressor import Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
 from ..model.drive import JointValues
+from ..quoting import in_html
 from ..scalar import Scalar
 from ..symbols.geometry import with_named_geometry
 from ..symbols.polynomials import Expression, Symbol, Unwritten, symbol
@@ -134,14 +134,14 @@ class BaseParameters:
         """A table, for notebooks."""
         written = self.written
         rows = [
-            f"<tr><th>{escape(name)}</th><td>{value:.6g}</td><td>{escape(written[name])}</td></tr>"
+            f"<tr><th>{in_html(name)}</th><td>{value:.6g}</td><td>{in_html(written[name])}</td></tr>"
             for name, value in zip(self.names, self.values + 0.0, strict=True)
         ]
         title = f"{len(self)} base parameters of {self.model.name} ({self.kind})"
         if self.ambiguity:
             title += f". Ambiguous: {self.ambiguity}"
         head = "<tr><th>parameter</th><th>value (SI)</th><th>combination</th></tr>"
-        return f"<table><caption>{escape(title)}</caption>{head}{''.join(rows)}</table>"
+        return f"<table><caption>{in_html(title)}</caption>{head}{''.join(rows)}</table>"
 
 
 def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -> BaseParameters:

@@ -14,6 +14,7 @@ import numpy as np
 from ..drawing import name_lines, styled
 from ..errors import LinkworkError, UnknownNameError
 from ..files import write_bytes
+from ..quoting import in_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +71,7 @@ def _figure(trajectory: Trajectory, what: list[str], joints: Sequence[str] | Non
 
 
 def _title(trajectory: Trajectory, what: list[str]) -> str:
-    title = f"{trajectory.robot}, {trajectory.method}, dt {trajectory.dt:g} s"
+    title = f"{in_plot(trajectory.robot)}, {trajectory.method}, dt {trajectory.dt:g} s"
     if trajectory.n_samples == 1:
         return title
     bands = f"median and {BAND[0]} to {BAND[1]} % band" if what != ["phase"] else ""
@@ -174,7 +175,7 @@ def _draw_entries(trajectory: Trajectory, array: str, names: list[str], axes: Ax
 
 def _draw_named(trajectory: Trajectory, series: Mapping[str, Any], what: str, axes: Axes) -> None:
     for k, (label, values) in enumerate(series.items()):
-        _draw_series(axes, trajectory, values, f"C{k}", label)
+        _draw_series(axes, trajectory, values, f"C{k}", in_plot(label))
     low, high = axes.get_ylim()
     if high - low < LEAST:
         axes.set_ylim((low + high - LEAST) / 2, (low + high + LEAST) / 2)
@@ -209,7 +210,7 @@ def _draw_phase(trajectory: Trajectory, names: list[str], axes: Axes) -> None:
         q, v = (_rows(trajectory, _entry(trajectory, array, name)) for array in ("q", "v"))
         shown = np.unique(np.linspace(0, len(q) - 1, min(len(q), SAMPLES)).astype(int))
         for j, i in enumerate(shown):
-            label = _label(trajectory, "q", name) if j == 0 else None
+            label = in_plot(_label(trajectory, "q", name)) if j == 0 else None
             (line,) = axes.plot(q[i], v[i], color=f"C{k}", linewidth=_width(len(shown)), label=label)
             axes.plot(q[i, :1], v[i, :1], "o", color=line.get_color(), markersize=3)  # where it starts
     axes.set_xlabel(f"position [{_unit(trajectory, 'q', names)}], from the dot")

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import LinkworkError, UnsupportedError
 from ..files import write_bytes, write_text
+from ..quoting import unprintable
 from .arrays import MEMORY, PACKED, map_npy, open_zarr, read_zarr, read_zip, require_plain
 
 if TYPE_CHECKING:
@@ -113,6 +114,9 @@ def _check(about: Any) -> None:
     }
     if wrong := [name for name, fits in right.items() if not fits]:
         raise ValueError(f"{wrong[0]} {str(about[wrong[0]])[:80]}")
+    for name in (about["robot"], *about["arrays"], *(entry for row in about["entries"].values() for entry in row)):
+        if bad := unprintable(name):
+            raise ValueError(f"the name {name[:80]!r}, which holds the character {bad}")
 
 
 # -- folders that rollouts were streamed into ----------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..quoting import in_html
 
 if TYPE_CHECKING:
     from .trajectory import Trajectory
@@ -33,16 +34,16 @@ def to_html(trajectory: Trajectory) -> str:
     if sum(math.prod(x.shape) for x in trajectory.arrays.values()) <= SMALL:
         with np.errstate(all="ignore"):  # of motions that diverged
             rows |= {DRIFTS[name]: f"{value:.3g}" for name, value in trajectory.drift.items()}
-    cells = "".join(_row(name, escape(text)) for name, text in rows.items())
-    notes = "".join(_row("note", escape(note)) for note in trajectory.notes)
+    cells = "".join(_row(name, in_html(text)) for name, text in rows.items())
+    notes = "".join(_row("note", in_html(note)) for note in trajectory.notes)
     return (
-        f"<table><caption><b>Trajectory of {escape(trajectory.robot)}</b></caption>"
+        f"<table><caption><b>Trajectory of {in_html(trajectory.robot)}</b></caption>"
         f"<tbody>{cells}{notes}{_positions(trajectory)}</tbody></table>"
     )
 
 
 def _row(name: str, cell: str) -> str:
-    return f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{cell}</td></tr>'
+    return f'<tr><th style="text-align:left">{in_html(name)}</th><td style="text-align:left">{cell}</td></tr>'
 
 
 def _positions(trajectory: Trajectory) -> str:
@@ -71,5 +72,5 @@ def _line(values: np.ndarray, unit: str) -> str:
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
     return (
         f'<svg width="{WIDTH}" height="{HEIGHT}" style="vertical-align:middle"><polyline points="{points}" fill="none" '
-        f'stroke="#00798c" stroke-width="1.5"/></svg> {low:.3g} ... {high:.3g} {escape(unit)}'
+        f'stroke="#00798c" stroke-width="1.5"/></svg> {low:.3g} ... {high:.3g} {in_html(unit)}'
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import ShapeError, UnknownNameError, UnsupportedError
+from ..quoting import printable
 from . import plots, storage, summary
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Trajectory:
         span = f"{len(t)} times from {t[0]:g} to {t[-1]:g} s" if len(t) else "no times"
         samples = f"{' x '.join(map(str, self.batch))} samples, " if self.batch else ""
         line = f"<Trajectory of {self.robot}: {samples}{span}, {self.method}, dt {self.dt:g} s; {', '.join(self)}>"
-        return "\n".join([line, *(f"  note: {note}" for note in self.notes)])
+        return "\n".join(map(printable, [line, *(f"  note: {note}" for note in self.notes)]))
 
     def _repr_html_(self) -> str:
         return summary.to_html(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..quoting import identifier, in_python
 from .expressions import Equation, Printer, functions_of
 from .symbolic_model import SymbolicModel
 
@@ -15,7 +16,7 @@ def python(model: SymbolicModel) -> str:
 def _lines(model: SymbolicModel) -> Iterator[str]:
     constants = f", constants={CONSTANTS}" if model.values else ""
     functions = sorted({name for e in model.equations for name in functions_of(e.expression)})
-    yield f'"""{model.title}. Written by linkwork; on line: {model.operations}."""'
+    yield f'"""{in_python(model.title)}. Written by linkwork; on line: {model.operations}."""'
     if functions:
         yield ""
         yield f"from numpy import {', '.join(functions)}"
@@ -26,7 +27,7 @@ def _lines(model: SymbolicModel) -> Iterator[str]:
         yield "}"
     yield ""
     yield ""
-    yield f"def {model.label.quantity}({', '.join(model.inputs)}{constants}):"
+    yield f"def {identifier(model.label.quantity)}({', '.join(model.inputs)}{constants}):"
     results = ", ".join(model.outputs)
     yield f'    """{results} as nested lists; each entry of an input may be a number or an array over many states."""'
     for port, names in model.inputs.items():

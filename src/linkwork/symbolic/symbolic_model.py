@@ -10,6 +10,7 @@ import numpy as np
 
 from ..function import Label
 from ..program import Operations
+from ..quoting import printable
 from .expressions import Equation
 
 
@@ -43,7 +44,7 @@ class SymbolicModel:
         )
 
     def __repr__(self) -> str:
-        return f"<linkwork SymbolicModel {self.title}: {len(self.equations)} equations>"
+        return f"<linkwork SymbolicModel {printable(self.title)}: {len(self.equations)} equations>"
 
     def __str__(self) -> str:
         return self.text()
@@ -70,8 +71,11 @@ class SymbolicModel:
         return python(self)
 
     def sympy(self, *, numbers: bool = False) -> dict[str, Any]:
-        """Each output as a sympy expression in the symbols of inputs and constants, all steps put in; ``numbers`` puts
-        the values of the constants in, too. Needs the extra ``sympy``."""
+        """Return each output in the symbols of inputs and constants, all steps put in: ``{"M": Matrix([[...], ...])}``.
+
+        A vector is a Matrix of one column, a scalar an expression, what has more axes an Array. ``numbers`` puts the
+        values of the constants in, too. Needs the extra ``sympy``.
+        """
         from .sympy_form import sympy_form
 
         return sympy_form(self, numbers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..quoting import printable
 from .expressions import Equation, Printer
 from .symbolic_model import SymbolicModel
 
@@ -15,7 +16,7 @@ def text(model: SymbolicModel) -> str:
 def _lines(model: SymbolicModel) -> Iterator[str]:
     outputs = {name for array in model.outputs.values() for name in array.flat}
     off_line = [e for e in model.equations if not e.on_line and e.name not in outputs]
-    yield f"# {model.title}"
+    yield f"# {printable(model.title)}"
     yield from _section("from the constants alone", off_line)
     yield from _section("from the state", [e for e in model.equations if e.on_line or e.name in outputs])
     yield ""

@@ -14,6 +14,7 @@ from ..model import ELEMENTS, Frame, Joint, Model
 from ..model.model import FixedScrew
 from ..model.rotations import cos_sin, rotation
 from ..program.graph import Graph
+from ..quoting import identifier
 from ..scalar import Scalar, cos, sin
 from ..spatial import Inertia, Matrix, Pose, Screw, Vector
 from .names import AT_JOINT, SCREWS, Names
@@ -150,7 +151,7 @@ def with_symbols(
     if gravity:
         g = Vector(*(symbols.new(f"G{k}", x) for k, x in enumerate(g, 1)))
     transmissions = tuple(
-        replace(each, motors=tuple(symbolic_drive(motor, f"_{motor.name}") for motor in each.motors))
+        replace(each, motors=tuple(symbolic_drive(motor, f"_{identifier(motor.name)}") for motor in each.motors))
         for each in model.transmissions
     )
     kept = {each.name: getattr(model, each.name) for each in fields(Model)}

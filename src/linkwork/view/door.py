@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
-from html import escape
 from http import HTTPStatus
 from importlib import import_module
 from io import StringIO
@@ -24,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import UnsupportedError
+from ..quoting import in_html
 
 TESTED = "1.1"  # viser's private parts are used below, so other versions are refused
 WILDCARDS = ("", "0.0.0.0", "::")
@@ -117,7 +117,7 @@ class Door:
             response = answer(connection, replace(request, path="/"))
             if response is None:  # a WebSocket
                 return None
-            title = f"<title>{escape(self.title)}</title>".encode()
+            title = f"<title>{in_html(self.title)}</title>".encode()
             response.body = response.body.replace(b"<title>Viser</title>", title)
             del response.headers["Content-Length"]
             response.headers["Content-Length"] = str(len(response.body))

@@ -62,10 +62,10 @@ class Drawing:
 
     def _frames(self) -> list[Any]:
         size, handles = self.state.size, []
-        for name, frame in self.state.robot.model.frames.items():
+        for k, (name, frame) in enumerate(self.state.robot.model.frames.items()):
             at = np.array([list(row) for row in frame.pose.rotation.rows], float)
             x, y, z, w = quaternion(at)
-            node = f"/world/robot/{frame.body}/frame/{name.replace('/', '_')}"
+            node = f"/world/robot/{frame.body}/frame/{k}"
             where = {"wxyz": (w, x, y, z), "position": tuple(map(float, frame.pose.origin))}
             handles.append(self.scene.add_frame(node, axes_length=0.09 * size, axes_radius=0.004 * size, **where))
             handles.append(self.scene.add_label(f"{node}/label", name, font_screen_scale=0.7))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
+
+from ..quoting import in_html
 
 RIGHT = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
 TEXT = "font-size:12px;padding:0 12px 6px"
@@ -38,10 +39,11 @@ def bars(
         share = 50 * min(abs(shown) / scale, 1.0) if scale > 0 and math.isfinite(shown) else 0.0
         left = 50 - share if value < 0 else 50
         color = OVER if abs(value) > limit else GOOD
+        quoted = in_html(name)
         rows.append(
-            f'<div style="display:flex;align-items:center;gap:6px;height:17px" data-torque="{escape(name)}">'
-            f'<span style="width:36%;overflow:hidden;text-overflow:ellipsis;white-space:nowrap" title="{escape(name)}">'
-            f"{escape(name)}</span>"
+            f'<div style="display:flex;align-items:center;gap:6px;height:17px" data-torque="{quoted}">'
+            f'<span style="width:36%;overflow:hidden;text-overflow:ellipsis;white-space:nowrap" title="{quoted}">'
+            f"{quoted}</span>"
             '<span style="flex:1;position:relative;height:9px;background:#8884;border-radius:2px">'
             f'<span style="position:absolute;height:9px;left:{left:.2f}%;width:{share:.2f}%;background:{color}"></span>'
             '<span style="position:absolute;left:50%;width:1px;height:9px;background:#888"></span></span>'
@@ -55,8 +57,8 @@ def table(rows: Mapping[str, str]) -> str:
     """Names and values."""
     cells = "".join(
         '<div style="display:flex;justify-content:space-between;gap:8px">'
-        f'<span style="color:{INK};flex-shrink:0">{escape(name)}</span>'
-        f'<span style="text-align:right;font-variant-numeric:tabular-nums">{escape(value)}</span></div>'
+        f'<span style="color:{INK};flex-shrink:0">{in_html(name)}</span>'
+        f'<span style="text-align:right;font-variant-numeric:tabular-nums">{in_html(value)}</span></div>'
         for name, value in rows.items()
     )
     return f'<div style="{TEXT}">{cells}</div>'
@@ -66,9 +68,9 @@ def notice(text: str, details: Sequence[str] = ()) -> str:
     """A sentence for the reader; what else there is to know is folded below it."""
     if not text:
         return ""
-    line = escape(text)
+    line = in_html(text)
     if details:
-        items = "".join(f'<div style="padding:3px 0">{escape(each)}</div>' for each in details)
+        items = "".join(f'<div style="padding:3px 0">{in_html(each)}</div>' for each in details)
         line = f'<details><summary style="cursor:pointer">{line}</summary>{items}</details>'
     return f'<div role="status" style="{TEXT};{EDGE};color:{INK}">{line}</div>'
 

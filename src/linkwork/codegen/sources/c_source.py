@@ -14,8 +14,9 @@ from math import isfinite, isnan, pi
 import numpy as np
 
 from ...program import Op, Port, Program
+from ...quoting import in_c_comment
 from ..native.sincos import COSINE, SINE, SPLIT_PARTS
-from .listing import LOCAL, MADE, Exported, description, expression, in_comment, title, value_names, wrapped
+from .listing import LOCAL, MADE, Exported, description, expression, title, value_names, wrapped
 
 PART = 8000  # instructions
 REAL = {"float64": "double", "float32": "float"}
@@ -51,7 +52,7 @@ def _declaration(function: Exported, name: str) -> str:
 def _values(function: Exported, name: str) -> Iterator[str]:
     real, lines = REAL[function.dtype], []
     for link, row in function.label.nominal.items():
-        lines.append(f"    {', '.join(literal(x, real) for x in row)}, /* {in_comment(link)} */\n")
+        lines.append(f"    {', '.join(literal(x, real) for x in row)}, /* {in_c_comment(link)} */\n")
     if lines:
         yield f"{_nominal(function, name)} = {{\n{''.join(lines)}}};"
 
@@ -82,7 +83,7 @@ def _header(function: Exported, name: str, prototype: str) -> str:
 
     guard = f"{name.upper()}_H"
     return f"""/*
-{wrapped(paragraphs(), " * ")}
+{wrapped(paragraphs(), " * ", in_c_comment)}
  *
  * {MADE}.
  */

@@ -13,6 +13,7 @@ from ... import __version__
 from ...errors import LinkworkError
 from ...files import write_text
 from ...program import PARAMETER, Op, Program, count
+from ...quoting import identifier
 
 
 class Exported(Protocol):
@@ -32,6 +33,8 @@ OPERATIONS = {
     Op.MIN: "minimum({}, {})", Op.MAX: "maximum({}, {})",
 }  # fmt: skip
 WIDTH = 116
+NO_BREAK = "\xa0"  # a blank at which no line ends
+LONGEST_PART = 60  # characters of a robot's, a quantity's and a frame's name in that of a function, and of its file
 MADE = f"Made by linkwork {__version__}"
 WORDS = """
 auto bool break case catch char class const default delete do double enum explicit extern float for friend goto if
@@ -49,12 +52,6 @@ LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+)\b")  # names that value_
 # -- names -------------------------------------------------------------------------------------------------------
 
 
-def identifier(text: str) -> str:
-    """A name that C, Python and CasADi take."""
-    name = re.sub("[^0-9A-Za-z]+", "_", text).strip("_")
-    return name if name[:1].isalpha() else f"robot_{name}"
-
-
 def name_of(function: Exported, name: str | None = None) -> str:
     """The name asked for, or one made of robot, quantity and frame."""
     label = function.label
@@ -65,7 +62,8 @@ def name_of(function: Exported, name: str | None = None) -> str:
             raise LinkworkError("an input or output of this name cannot be exported", where=label.quantity, got=port)
     taken |= {*ports}
     if name is None:
-        return identifier("_".join(part for part in (label.robot, label.quantity, label.frame) if part))
+        made = identifier("_".join(part[:LONGEST_PART] for part in (label.robot, label.quantity, label.frame) if part))
+        return f"robot_{made}" if made in taken else made
     if name != identifier(name) or name in taken:
         better = f"robot_{name}" if name in taken else identifier(name)
         raise LinkworkError("this cannot be the name of a function", got=repr(name), fix=f"name={better!r}")
@@ -118,7 +116,7 @@ def description(function: Exported) -> Iterator[str]:
             yield f"  {port.name} ({shape}): {label.meanings.get(port.name, label.quantity.replace('_', ' '))}"
     yield from _packed(function)
     for names, entries in _entries(function).items():
-        yield f"Entries of {names}: " + ", ".join(f"{k}\xa0{entry}" for k, entry in enumerate(entries))
+        yield f"Entries of {names}: " + ", ".join(f"{k}{NO_BREAK}{entry}" for k, entry in enumerate(entries))
     for (joint, meaning), ports in _meanings(function).items():
         yield f"Those of {joint} in {', '.join(ports)}: {meaning}."
     if label.wrenches:
@@ -126,7 +124,7 @@ def description(function: Exported) -> Iterator[str]:
     if label.payload:
         yield f"Frame of the payload: {label.payload}"
     if label.nominal:
-        yield "Rows of parameters: " + ", ".join(f"{k}\xa0{link}" for k, link in enumerate(label.nominal))
+        yield "Rows of parameters: " + ", ".join(f"{k}{NO_BREAK}{link}" for k, link in enumerate(label.nominal))
     yield from label.assumed
     yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
     if any(port.stage == PARAMETER for port in program.inputs):
@@ -166,19 +164,13 @@ def _meanings(function: Exported) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def in_comment(text: str) -> str:
-    """Names of robots and joints come from files, and must not end a comment."""
-    return re.sub(r"\?+", "?", re.sub(r'\*/|/\*|"""|\\', "?", text))  # ?? begins a trigraph
-
-
-def wrapped(paragraphs: Iterator[str], prefix: str) -> str:
-    """Lines of a comment."""
+def wrapped(paragraphs: Iterable[str], prefix: str, quote: Callable[[str], str]) -> str:
+    """Lines of a comment, each quoted for its language: what stands at the end of a line matters there."""
     lines = []
     for paragraph in paragraphs:
         indent = " " * (len(paragraph) - len(paragraph.lstrip()) + 2)
-        text, width = in_comment(paragraph), WIDTH - len(prefix)
-        lines += wrap(text, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
-    return "\n".join(f"{prefix}{line}".rstrip().replace("\xa0", " ") for line in lines)
+        lines += wrap(paragraph, WIDTH - len(prefix), subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return "\n".join(f"{prefix}{quote(line.replace(NO_BREAK, ' '))}".rstrip() for line in lines)
 
 
 # -- to the disk -------------------------------------------------------------------------------------------------

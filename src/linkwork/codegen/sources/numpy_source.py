@@ -9,6 +9,7 @@ from textwrap import indent
 import numpy as np
 
 from ...program import Op
+from ...quoting import in_python
 from .listing import (
     MADE,
     Exported,
@@ -57,7 +58,7 @@ def numpy_source(function: Exported, name: str) -> str:
         yield from nominal_rows(function)
         yield "SI units. Arrays have any leading batch axes, (..., n), broadcast together."
 
-    return f'''"""{wrapped(iter([title(function)]), "")}
+    return f'''"""{wrapped([title(function)], "", in_python)}
 
 {MADE}; needs NumPy alone.
 """
@@ -69,9 +70,9 @@ import numpy as np
 
 
 def {name}({inputs}):
-    """{wrapped(iter([title(function)]), "")}
+    """{wrapped([title(function)], "", in_python)}
 
-{wrapped(paragraphs(), "    ")}
+{wrapped(paragraphs(), "    ", in_python)}
     """
 {indent(chr(10).join(_lines(function)), "    ")}
 '''

@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from ...control import Reference
 from ...drawing import styled
 from ...errors import LinkworkError
+from ...quoting import in_html
 from ...sim import Trajectory
 from ...sim.plots import write_figure
 from .path import Path
@@ -150,9 +150,9 @@ class Excitation:
 
     def _repr_html_(self) -> str:
         rows = [("joint", *COLUMNS), *(self.row(name) for name in self.names)]
-        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+        cells = ("".join(f"<td>{in_html(cell)}</td>" for cell in row) for row in rows)
         title = f"{repr(self)[10:-1]}; shares of limits that are used"
-        return f"<table><caption><b>{escape(title)}</b></caption>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        return f"<table><caption><b>{in_html(title)}</b></caption>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
     @property
     def names(self) -> tuple[str, ...]:

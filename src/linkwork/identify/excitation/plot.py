@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...quoting import in_plot
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -34,14 +36,14 @@ def draw(excitation: Excitation) -> Figure:
             _draw(panel, excitation, array, margin)
             if k == 0:
                 panel.set_title({"torque": "torque or force"}.get(quantity, quantity), pad=20)
-        panels[k][0].text(0, 1.04, name, transform=panels[k][0].transAxes, fontsize=9, color="C0", va="bottom")
+        panels[k][0].text(0, 1.04, in_plot(name), transform=panels[k][0].transAxes, fontsize=9, color="C0", va="bottom")
     for panel in panels[-1]:
         panel.set_xlabel("t [s]")
     figure.align_ylabels()
     figure.supxlabel("dashed: limits; grey: from rest to the series, and back", fontsize=8)
     best, median = (excitation.random["condition"][key] for key in ("best", "median"))
     compared = f"of {excitation.random['count']} random motions {best:.4g} at best, {median:.4g} the median"
-    figure.suptitle(f"{excitation.robot.name}: condition number {excitation.condition:.4g}; {compared}")
+    figure.suptitle(f"{in_plot(excitation.robot.name)}: condition number {excitation.condition:.4g}; {compared}")
     return figure
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import LinkworkError
 from ...pipeline import compile
+from ...quoting import in_html
 from ..recordings.log import Log
 from .equations import Collector, blocks, frames_of, require_enough, thinning
 from .unknowns import FRICTION, Friction, Unknowns, unknowns_of
@@ -38,7 +38,7 @@ class Gains:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{x:.5g}</td><td>{d:.2g}</td><td>{100 * e:.3g} %</td></tr>"
+            f"<tr><th>{in_html(name)}</th><td>{x:.5g}</td><td>{d:.2g}</td><td>{100 * e:.3g} %</td></tr>"
             for name, x, d, e in zip(self.forces, self.values, self.deviations, self.errors, strict=True)
         )
         head = "<tr><th>drive</th><th>gain</th><th>deviation</th><th>error</th></tr>"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from ...control import Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...quoting import in_html, unprintable
 from . import placing, reading, treatment, writing
 from .sampling import ROUNDED, require_increasing, spacing
 from .signals import blocks, settling
@@ -76,6 +76,7 @@ class Log:
             if array.shape[1] != 6:
                 expected = "(N, 6): force, moment"
                 raise ShapeError("wrong shape", where=f"wrench on {frame!r}", got=array.shape, expected=expected)
+        _require_printable(wrenches, "wrenches")
         set_(self, "wrenches", wrenches)
         if self.keep is not None:
             keep = np.asarray(self.keep)
@@ -100,6 +101,7 @@ class Log:
             width = widths.get(kind, len(names))
             if not names and kind != "joints" and len(self.joints) == width:
                 names = tuple(self.joints)
+            _require_printable(names, kind)
             if names and (len(names) != width or len({*names}) != width):
                 expected = f"{width} different names, one for each column"
                 raise ShapeError("the names do not fit", where=kind, got=", ".join(names), expected=expected)
@@ -205,7 +207,7 @@ class Log:
     def _repr_html_(self) -> str:
         rows = [*self._rows().items(), *(("note", note) for note in self.notes)]
         left = 'style="text-align:left"'
-        cells = "".join(f"<tr><th {left}>{name}</th><td {left}>{escape(text)}</td></tr>" for name, text in rows)
+        cells = "".join(f"<tr><th {left}>{name}</th><td {left}>{in_html(text)}</td></tr>" for name, text in rows)
         return f"<table><caption><b>Log</b></caption><tbody>{cells}</tbody></table>"
 
     def _rows(self) -> dict[str, str]:
@@ -305,6 +307,13 @@ class Log:
     def save(self, path: str | Path) -> None:
         """Write to ``path``, by its suffix: .csv, .npz or .parquet. ``Log.read`` gives all back."""
         writing.save(self, Path(path))
+
+
+def _require_printable(names: Iterable[str], where: str) -> None:
+    for name in names:
+        if bad := unprintable(name):
+            message, fix = f"a name holds the character {bad}, which cannot be printed", "rename the column"
+            raise LinkworkError(message, where=f"log, {where}", got=repr(name), fix=fix)
 
 
 def _numbers(value: Any, where: str, axes: int, count: int | None = None) -> np.ndarray:

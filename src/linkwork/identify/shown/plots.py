@@ -12,6 +12,7 @@ import numpy as np
 from ...drawing import styled
 from ...errors import LinkworkError, UnknownNameError
 from ...formulations import layouts
+from ...quoting import in_plot
 from ...sim.plots import write_figure
 from .curves import Curve, curves_of
 from .friction import FrictionCurve, friction_curves
@@ -46,7 +47,7 @@ def plot(fit: Fit, what: Sequence[str], path: str | Path | None) -> Figure:
         for k, (_, wide, panels) in enumerate(rows):
             for j, panel in enumerate(panels):
                 panel(figure.add_subplot(grid[k, wide * j : wide * (j + 1)]))
-        figure.suptitle(f"{fit.robot.name}, fitted by {fit.method}")
+        figure.suptitle(f"{in_plot(fit.robot.name)}, fitted by {fit.method}")
         if path is not None:
             write_figure(figure, Path(path))
     return figure
@@ -61,7 +62,7 @@ def _torques(fit: Fit) -> list[Row]:
     for number, log in enumerate(fit.logs if fit.errors else (), 1):
         found = curves_of(fit, log)
         for k, name in enumerate(fit.forces):
-            where = f"{name}, recording {number}" if len(fit.logs) > 1 else name
+            where = f"{in_plot(name)}, recording {number}" if len(fit.logs) > 1 else in_plot(name)
             label = f"{where} [{units[k]}]"
             rest = f"residual [{units[k]}]: {100 * found.errors[k]:.3g} %"
             panels = [partial(_draw_forces, found.curves[k], label), partial(_draw_residual, found.curves[k], rest)]
@@ -110,7 +111,7 @@ def _draw_values(values: Values, own: list[int], axes: Axes) -> None:
         x / scale, at, xerr=two / scale, fmt="none", ecolor="0.15", elinewidth=1, capsize=2, label="±2 deviations"
     )
     axes.plot(before / scale, at, "|", color="C1", markersize=8, markeredgewidth=2, label="before")
-    axes.set_yticks(at, [values.names[k] for k in own], fontsize=8)
+    axes.set_yticks(at, [in_plot(values.names[k]) for k in own], fontsize=8)
     axes.set_xlim(-1.05, 1.05)
     axes.set_ylim(len(own) - 0.4, -0.6)
     axes.set_xticks([0])
@@ -122,7 +123,7 @@ def _draw_friction(curve: FrictionCurve, axes: Axes) -> None:
     axes.plot(curve.v, curve.before, color="C2", linestyle=":", label="before")
     axes.plot(curve.v, curve.force, color="C1", label="found")
     axes.plot(curve.seen_v, curve.seen, "o", color="C0", markersize=3, label="data")
-    axes.set_title(curve.name)
+    axes.set_title(in_plot(curve.name))
     axes.set_xlabel("velocity; shaded: of the data")
     axes.set_ylabel("friction")
     axes.legend(loc="lower right")
