@@ -21,7 +21,7 @@ _LATEX = {character: f"\\{character}" for character in "#$%&_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "[": "{[}", "*": "{*}",
 }  # fmt: skip
-LONGEST_LABEL = 80  # characters
+LONGEST_LABEL = 60  # characters
 _PLAIN_YAML = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 _WORDS_OF_YAML = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}  # which are no texts to some readers
 
@@ -87,5 +87,5 @@ def in_html(text: object) -> str:
 def in_plot(text: str) -> str:
     """A label of matplotlib's: no mathematics between dollars, shown though it may begin with an underscore, and of a
     length that leaves room for the picture."""
-    quoted = printable(text if len(text) <= LONGEST_LABEL else f"{text[:40]} ... {text[-35:]}").replace("$", r"\$")
+    quoted = printable(text if len(text) <= LONGEST_LABEL else f"{text[:30]} ... {text[-25:]}").replace("$", r"\$")
     return f" {quoted}" if quoted.startswith("_") else quoted

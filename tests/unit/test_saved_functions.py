@@ -73,7 +73,7 @@ HOSTILE = {
     "result of a fraction": (lambda d: d["program"]["results"].__setitem__(0, 0.5), "not a whole number"),
     "constant too large": (lambda d: d["program"]["constants"].append("0x1p99999"), "not a hexadecimal number"),
     "constant that is a number": (lambda d: d["program"]["constants"].append(1.0), "not a hexadecimal number"),
-    "half a character": (lambda d: d["program"].update(name="\ud800"), "not a name"),
+    "half a character": (lambda d: d["program"].update(name="\ud800"), "holds the character U\\+D800"),
     "long robot": (lambda d: d["label"].update(robot="x" * 10**6), "not a name of at most"),
     "robot of no name": (lambda d: d["label"].update(robot=None), "'robot' is NoneType, not str"),
     "method": (lambda d: d["label"].pop("method"), "'method' is missing"),

@@ -526,15 +526,16 @@ def test_random_rotations_round_trip():
     assert_same(d, read_urdf(write_urdf(d)))
 
 
-@pytest.mark.parametrize("name", ["", "a\x01", "\0", "\ud800", "\ufffe"])
+@pytest.mark.parametrize("name", ["", "a\x01", "\0", "\ud800", "\ufffe", "a\nb", "n" * 501])
 def test_writer_refuses_names_that_xml_cannot_hold(name: str):
     links = Link("base"), Link(name, LinkInertia(1.0, np.zeros(3), np.eye(3)))
-    with pytest.raises(UnsupportedError, match="URDF cannot hold this name") as caught:
+    refusal = "an empty name|cannot be printed|501 characters, more than 500"
+    with pytest.raises((UnsupportedError, ModelError), match=refusal) as caught:
         write_urdf(Description("r", links, (JointDescription("j", "continuous", "base", name),)))
-    assert len(str(caught.value)) < 300
+    assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("name", ['"<&>"', " a\tb\nc\rd ", "é😀", "n" * 1000])
+@pytest.mark.parametrize("name", ['"<&>"', " a b ", "é😀", "n" * 500])
 def test_odd_names_round_trip(name: str):
     links = Link("base"), Link(name, LinkInertia(1.0, np.zeros(3), np.eye(3)))
     text = write_urdf(Description(name, links, (JointDescription(name, "continuous", "base", name),)))

@@ -29,6 +29,7 @@ from ..files import read_text
 from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, changed, with_drives, with_elements
 from ..model.drive import JointValues
 from ..model.physical import body_of, symmetric
+from ..quoting import in_yaml
 from .mdh_drives import NUMBERS, read_drive_values, written_friction
 from .mdh_tables import DRIVES, Row, Tables
 from .yaml_nodes import LIMITS
@@ -109,16 +110,12 @@ def write_parameters(model: Model) -> str:
     drives = {joint.name: _written(joint, SPRING if joint.kind.has_spring else ()) for joint in joints}
     drives |= {motor.name: _written(motor) for motor in motors}
     links = {name: _body(body_of(ten)) for name, ten in zip(names, model.parameters(), strict=True)}
-    return "\n".join([_line({"robot": model.name}), "links:", *_rows(links), "joints:", *_rows(drives)]) + "\n"
+    return "\n".join([f"robot: {in_yaml(model.name)}", "links:", *_rows(links), "joints:", *_rows(drives)]) + "\n"
 
 
 def _rows(values: Values) -> list[str]:
-    return [f"  {_line({name: row})}" for name, row in values.items()] or ["  {}"]
-
-
-def _line(entry: Mapping[str, Any]) -> str:
-    text = yaml.safe_dump(dict(entry), sort_keys=False, default_flow_style=True, allow_unicode=True, width=10**9)
-    return text.strip()[1:-1]  # without the braces of the mapping
+    flow: Any = {"sort_keys": False, "default_flow_style": True, "width": 10**9}
+    return [f"  {in_yaml(name)}: {yaml.safe_dump(row, **flow).strip()}" for name, row in values.items()] or ["  {}"]
 
 
 def _body(body: LinkInertia) -> dict[str, Any]:

@@ -7,7 +7,6 @@ roll, pitch and yaw, where an angle within 1e-10 of a quarter turn reads back as
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from math import isfinite
@@ -21,9 +20,6 @@ from ..model.description import STANDARD_GRAVITY, Description, JointDescription,
 from ..model.joints import FIXED, FLOATING
 from .rpy import rpy_from_rotation
 from .urdf import LIMITED, TYPES
-from .xml import LONGEST_TEXT, brief
-
-NAME = re.compile(rf"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]{{1,{LONGEST_TEXT}}}")  # what XML can hold
 
 
 def write_urdf(description: Description) -> str:
@@ -37,14 +33,9 @@ def write_urdf(description: Description) -> str:
     link_names = {link.name for link in description.links} | set(description.frames)
     joint_names = {joint.name for joint in description.joints}
     for name in (description.name, *sorted(link_names | joint_names)):
-        if not NAME.fullmatch(name):
-            raise UnsupportedError(
-                "URDF cannot hold this name",
-                where=f"robot {brief(description.name)}",
-                got=brief(name),
-                expected=f"1 to {LONGEST_TEXT} characters, no control characters",
-                fix="rename it",
-            )
+        if not name:
+            where, fix = f"robot {description.name!r}", "name all links and joints, and the robot"
+            raise UnsupportedError("URDF cannot hold an empty name", where=where, fix=fix)
 
     if description.floating:
         world = _fresh("world", link_names)

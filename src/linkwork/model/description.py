@@ -21,7 +21,7 @@ from .joints import FLOATING, JointKind, joint_kind
 ROLES = ("active", "passive", "elastic")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 MOST_LINKS = 10_000  # and joints
-LONGEST_NAME = 1000  # characters
+LONGEST_NAME = 500  # characters: quoted, it is still short enough for a key of YAML
 
 
 @dataclass(frozen=True)
