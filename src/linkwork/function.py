@@ -40,7 +40,7 @@ class Function(Differentiable):
     def __new__(cls, *_args: Any, **_named: Any) -> Function:
         """Python looks for ``__call__`` on the type alone. So every function has a type of its own, on which the direct
         call of its back end, if there is one, takes the place of the method below once it is compiled (``_build``)."""
-        own = {"__doc__": cls.__doc__, "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
+        own = {"__doc__": property(_help), "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
         return object.__new__(type(cls.__name__, (cls,), own) if cls is Function else cls)
 
     def __init__(
@@ -419,6 +419,14 @@ class Function(Differentiable):
 
     def __reduce__(self):
         return Function, (self.program, self.label, self.dtype, self.backend, None, self.tangents)
+
+
+def _help(function: Function) -> str:
+    """What ``help`` shows of one function: its quantity, inputs and outputs with their units."""
+    from .codegen.sources.listing import description, title, wrapped
+
+    paragraphs = (title(function), "", *description(function), "", "How to call it: help(linkwork.Function)")
+    return wrapped(paragraphs, "", printable)
 
 
 def _fix_of_more_than_numbers(value: Any) -> str:

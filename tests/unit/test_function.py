@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import pydoc
 from dataclasses import replace
 
 import numpy as np
@@ -460,3 +461,17 @@ def test_a_robot_with_loops_says_what_its_vectors_hold():
     legs = dict(zip(stage.position_names, stage.home[7:], strict=True))
     held = stage.gravity({"platform_joint": stage.home[:7]} | legs)
     assert isinstance(held, dict) and held.keys() == {"platform_joint"} and held["platform_joint"].shape == (6,)
+
+
+def test_help_is_about_the_quantity():
+    robot = linkwork.load("planar2r")
+    shown = pydoc.plain(pydoc.render_doc(robot.gravity))
+    for words in (
+        "Gravity of planar2r.",
+        "q (2): positions, rad",
+        "joint forces that hold the robot against gravity, N m",
+    ):
+        assert words in shown and words in robot.gravity.__doc__
+    assert "Entries of q, g: 0 shoulder, 1 elbow" in shown
+    assert robot.gravity.__doc__ != robot.bias.__doc__
+    assert "any leading batch axes" in linkwork.Function.__doc__

@@ -108,5 +108,5 @@ class Quantity:
         return self.name.replace("_", " ")
 
     def meaning(self, variable: Variable) -> str:
-        """Of an input or output, with its unit."""
-        return f"{variable.meaning or self.title}, {variable.unit_text}"
+        """What an input or output is, with its unit."""
+        return f"{variable.meaning or f'{self.title}, {self.summary}'}, {variable.unit_text}"
