@@ -242,7 +242,7 @@ def chained(count: int, *, mimic: bool = False, name: str = "l") -> Description:
 
 def test_bounds_of_a_description(monkeypatch):
     (first, _) = check(chained(1, name="a" * 10**6))
-    assert first.level == "error" and first.message.startswith("a name has 1,000,001 characters, more than 1000: aaa")
+    assert first.level == "error" and first.message.startswith("a name has 1,000,001 characters, more than 500: aaa")
     (links,) = check(chained(10_000))
     assert links.level == "error" and links.message == "it has 10,001 links; at most 10,000 are read"
     monkeypatch.setattr(checks, "MOST_LINKS", 10)
