@@ -14,7 +14,7 @@ from ..constraints import LoopEquations, determines
 from ..constraints.closing import search
 from ..constraints.equations import in_loops
 from ..constraints.legs import LegSolver
-from ..constraints.rows import closing_jacobian
+from ..constraints.rows import NOTHING, ROUNDINGS, closing_jacobian, lengths
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Coordinates, Model
@@ -27,7 +27,6 @@ OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of
 SINGULAR = 1e-5  # of the conditioning
 SLACK = 10  # times the residual that is left at home
 BITS = 8  # of rounding
-SAME = 1e-12  # of the largest entry: a Jacobian that has changed by less has not
 SHORTEST = 1e-6  # of the longest stride: shorter ones are not tried
 TURN = 0.5  # of the Jacobian, relative: from one on it may have been singular in between
 
@@ -114,9 +113,10 @@ class Assembler:
 
     @cached_property
     def tolerance(self) -> float:
-        """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too."""
-        model = self.model
-        return max(1e-12, SLACK * float(np.linalg.norm(LoopEquations.closing(model, model.home).residual)))
+        """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too. Far from the
+        origin, and of large robots, all positions are rounded."""
+        equations = LoopEquations.closing(self.model, self.model.home)
+        return max(1e-12, SLACK * float(np.linalg.norm(equations.residual)), ROUNDINGS * lengths(equations)[1])
 
     @cached_property
     def _rounding(self) -> float:
@@ -154,8 +154,7 @@ class Assembler:
         somewhere = model.moved(model.home, np.random.default_rng(0).normal(size=n).tolist())
         J = closing_jacobian(model, np.array(somewhere))
         ahead = [closing_jacobian(model, np.array(model.moved(somewhere, unit))) for unit in np.eye(n).tolist()]
-        some = SAME * np.abs(J).max(initial=0.0)
-        bends, held = {k for k, other in enumerate(ahead) if np.abs(other - J).max() > some}, np.abs(J) > some
+        bends, held = {k for k, other in enumerate(ahead) if np.abs(other - J).max() > NOTHING}, J != 0
         found = []
         for entry, k in enumerate(k for joint in self.given.joints for k in model.joint_freedoms(joint.name)):
             moved = {k}

@@ -65,13 +65,15 @@ class Way:
     model: Model
     kind: LoopKind
     q: Sequence[Scalar]
+    begin: Vector  # where ``first`` sees the body that it is on
     steps: list[Step]
     end: Pose
 
     @staticmethod
     def around(model: Model, loop: Loop, q: Sequence[Scalar]) -> Way:
         inner, outer = (_branch(model, frame.body) for frame in (loop.first, loop.second))
-        steps, at = [], loop.first.pose.inverse()
+        begin = at = loop.first.pose.inverse()
+        steps = []
         for i in inner:
             if i not in outer:
                 steps.append(Step(i, -1, at))
@@ -80,7 +82,7 @@ class Way:
             if i not in inner:
                 at = at.then(model.transform(i, q))
                 steps.append(Step(i, 1, at))
-        return Way(model, loop.kind, q, steps, at.then(loop.second.pose))
+        return Way(model, loop.kind, q, begin.origin, steps, at.then(loop.second.pose))
 
     @property
     def residual(self) -> list[Scalar]:

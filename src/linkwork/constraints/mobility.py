@@ -16,9 +16,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model import POINT, Contact, Loop, Mobility, Model
-from .closing import closer, search, shortest
+from .closing import closer, numbers, search, shortest
 from .equations import LoopEquations, Way, holding_positions, in_loops
-from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian
+from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian, velocity_units
 
 CLOSED = 1e-10  # metres and radians
 OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning
@@ -28,7 +28,7 @@ RANK = 1e-5  # of the largest singular value; at a double root, positions, and s
 ALIKE = 1e-6  # relative: columns this alike are equally good, whatever their last bits say
 SLACK = 10  # times the residual that is left at home
 FLAT = 1e-6  # radians: an axle closer to the normal of its plane
-BESIDE = 0.05, 0.006  # radians or metres: how far beside home the loops must close, at one of them
+BESIDE = 0.05, 0.006  # radians: how far beside home the loops must close, at one of them
 
 
 def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool = False) -> Model:
@@ -144,7 +144,8 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
         )
     ways = np.random.default_rng(0).normal(size=(3, model.n_leading))
     ways -= (np.linalg.pinv(held, rcond=RANK) @ (held @ ways.T)).T
-    beside = [_settled(model, np.array(model.moved(q.tolist(), (BESIDE[0] * way).tolist()))) for way in ways]
+    ways *= BESIDE[0] * velocity_units(model, q)
+    beside = [_settled(model, np.array(model.moved(q.tolist(), way.tolist()))) for way in ways]
     others = [leading_jacobian(model, at) for at in beside]
     general = max(map(_rank, others))
     if general == rank and max(_moved_by_motors(model, at) for at in others) > _moved_by_motors(model, J):
@@ -168,7 +169,8 @@ def stand_still(model: Model) -> bool:
     """Whether nothing that the loops allow at home moves a wheel along its plane."""
     wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
     points = tuple(Loop(loop.name, POINT, loop.first, loop.second) for loop in wheels)
-    J, centres = (leading_jacobian(each, np.array(model.home)) for each in (model, replace(model, loops=points)))
+    J, units = leading_jacobian(model, np.array(model.home)), velocity_units(model, np.array(model.home))
+    centres = numbers(LoopEquations.at(replace(model, loops=points), model.home).J, model.n_leading) * units
     moved = centres @ np.linalg.svd(J)[2][_rank(J) :].T
     return bool(wheels) and not np.abs(moved).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
 
@@ -208,10 +210,10 @@ def _rank(J: np.ndarray) -> int:
 
 def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> None:
     """The loops must close beside home wherever the velocities that they allow there lead."""
-    directions = np.linalg.svd(J)[2]
-    held, free = directions[:rank], directions[rank:]
+    directions, units = np.linalg.svd(J)[2], velocity_units(model, q)
+    held, free = directions[:rank] * units, directions[rank:]
     ways = np.random.default_rng(0).normal(size=(3 if len(free) else 0, len(free))) @ free
-    ways /= np.abs(ways).max(axis=-1, keepdims=True)
+    ways *= units / np.abs(ways).max(axis=-1, keepdims=True)
 
     def beside(size: float, way: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
         return _settled(model, np.array(model.moved(q.tolist(), (size * way).tolist())), along)
@@ -222,7 +224,7 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
     # nothing held, they may close at home again, or where the equations are in general position
     size = BESIDE[0]
     others = [at for at in (beside(size, way) for way in ways) if _is_closed(model, at, limit)]
-    others = [at for at in others if np.abs(at - q).max() > 0.1 * size]
+    others = [at for at in others if np.abs(model.coordinates.difference(q, at) / units).max() > 0.1 * size]
     general = max((_rank(closing_jacobian(model, at)) for at in others), default=rank)
     first = f"{len(free)} freedoms there"
     if not others:

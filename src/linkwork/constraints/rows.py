@@ -5,16 +5,19 @@ Those are taken that stay well apart over the positions the robot can reach, not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..model import Model
+from ..spatial import Vector
 from .closing import closer, numbers, shortest
-from .equations import LoopEquations, holding_positions
+from .equations import LoopEquations, Way, holding_positions
 
-HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians or metres
-NOTHING = 1e-9  # of the largest row: one that is never larger tells nothing
+HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians
+NOTHING = 1e-9  # of slopes without units: less tells nothing
+ROUNDINGS = 64 * np.finfo(float).eps  # of the largest coordinate: what differences of positions may be off by
 BETTER = 1.05  # how many times better a choice must be to be preferred to one found before
 
 
@@ -47,13 +50,14 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
     every = np.eye(model.n_leading)
     for heading in (*ways, *-ways):
         q, J = home, leading_jacobian(model, home)
+        units = velocity_units(model, home)
         for _ in range(STRIDES):
             free = np.linalg.svd(J)[2][rank:]
             if not len(free):
                 return found
             step = (heading @ free.T) @ free
             heading = step  # as straight on as the loops allow
-            q = np.array(model.moved(q.tolist(), (STRIDE * step / np.abs(step).max()).tolist()))
+            q = np.array(model.moved(q.tolist(), (STRIDE * units * step / np.abs(step).max()).tolist()))
             for _ in range(3 if all(holding_positions(model)) else 1):
                 q = np.array(closer(LoopEquations.closing(model, q.tolist()), q.tolist(), shortest(every)))
             if not np.abs(LoopEquations.closing(model, q.tolist()).residual).max(initial=0.0) < 1e-3:
@@ -81,10 +85,51 @@ def _apart(J: np.ndarray, rows: tuple[int, ...]) -> float:
 
 
 def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """Rates of the residual per velocity of each leading joint, at the user's q; of gears per largest ratio, so that a
-    fine screw counts no more than a wheel where ranks are told."""
-    sizes = [max((abs(x) for _, x in loop.kind.ratios), default=1.0) for loop in model.loops for _ in loop.kind.rows]
-    return numbers(LoopEquations.at(model, q.tolist()).J, model.n_leading) / np.array(sizes)[:, None]
+    """Rates of the residual per velocity of each leading joint, at the user's q, for ranks and choices: without units,
+    so that these are the same for a robot of any size, and without rounding, wherever it stands.
+
+    Lengths count in a unit of the robot's size, in rows and in columns. Rows of gears are divided by their largest entry: a fine screw
+    counts no more than a wheel. What is less than NOTHING, or than the rounding of the positions that arms are
+    differences of, is zero.
+    """
+    equations = LoopEquations.at(model, q.tolist())
+    unit, far = lengths(equations)
+    J = numbers(equations.J, model.n_leading) * _velocity_units(model, unit)
+    at = 0
+    for loop in model.loops:
+        rows = J[at : at + len(loop.kind.rows)]
+        at += len(rows)
+        if loop.kind.ratios:
+            rows /= np.abs(rows).max(initial=1e-300)
+            continue
+        rows /= np.where(loop.kind.turning, 1.0, unit)[:, None]
+        rows[np.abs(rows) <= max(NOTHING, ROUNDINGS * far / unit)] = 0.0
+    return J
+
+
+def lengths(equations: LoopEquations) -> tuple[float, float]:
+    """The unit in which those of a mechanism are measured: millimetre, metre, kilometre and so on, whichever is nearest
+    to the longest arm, from a joint to where its loop was cut, or the largest wheel; a metre where there is none. And
+    how far from the origin of a frame the numbers go that arms are differences of."""
+    ways = [way for way in equations.ways() if isinstance(way, Way)]
+    arms = [way.end.origin - step.at.origin for way in ways for step in way.steps]
+    places = [place for way in ways for place in (way.begin, way.end.origin, *(step.at.origin for step in way.steps))]
+    longest = max([_length(arm) for arm in arms] + [way.kind.radius for way in ways], default=0.0)
+    far = max(map(_length, places), default=0.0)
+    return (1000.0 ** round(math.log(longest, 1000)) if longest > ROUNDINGS * far else 1.0), far
+
+
+def velocity_units(model: Model, q: np.ndarray) -> np.ndarray:
+    """By how much a column of ``leading_jacobian`` moves its freedom, in radians or metres."""
+    return _velocity_units(model, lengths(LoopEquations.at(model, q.tolist()))[0])
+
+
+def _velocity_units(model: Model, unit: float) -> np.ndarray:
+    return np.array([1.0 if turns else unit for joint in model.coordinates.joints for turns in joint.kind.turning])
+
+
+def _length(x: Vector) -> float:
+    return math.hypot(*map(float, x))
 
 
 def closing_jacobian(model: Model, q: np.ndarray) -> np.ndarray:

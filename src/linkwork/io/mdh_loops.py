@@ -154,19 +154,18 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
         tables.label = f"{tables.within}home"
         with tables.going_on():
             joints = scope.of(tables.joints)
+            base = floating_joint(tables.joints, "") if tables.floating and not scope.prefix else None
             for name, node in tables.mapping(top["home"]).items():
-                if name in joints and _has_position(tables.joints[joints[name]]):
-                    size = kind_of(tables.joints[joints[name]]).nq
+                size = kind_of(tables.joints[joints[name]]).nq if name in joints else 0
+                if base and name == base.name:
+                    tables.home[name] = tuple(tables.numbers(node, base.motion.nq))
+                elif size:
                     listed = size > 1 or isinstance(node, yaml.SequenceNode)
                     tables.home[joints[name]] = tuple(tables.numbers(node, size)) if listed else tables.number(node)
                 else:
-                    known = [each for each in joints if _has_position(tables.joints[joints[each]])]
-                    tables.note(tables.unknown(node, "key", name, known))
+                    known = [each for each in joints if kind_of(tables.joints[joints[each]]).nq]
+                    tables.note(tables.unknown(node, "key", name, [*([base.name] if base else []), *known]))
         tables.label = tables.within.removesuffix(": ")
-
-
-def _has_position(joint: Mapping[str, Any]) -> bool:
-    return kind_of(joint).nq > 0
 
 
 def read_independent(tables: Tables, top: Row) -> None:

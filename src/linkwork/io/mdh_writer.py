@@ -272,12 +272,13 @@ def _values(row: Mapping[str, float]) -> dict[str, str]:
 
 
 def _home(description: Description) -> dict[str, str]:
-    """But for bodies that float: where they stand at home is in their rows."""
-    kinds = {joint.name: joint.motion for joint in description.joints}
+    """But for bodies that float on joints with rows: where they stand at home is told there."""
+    floating = {joint.name for joint in description.joints if joint.motion.free}
+    joints = description.all_joints()
     return {
-        in_yaml(name): _positions(kinds[name], position)
+        in_yaml(name): _positions(joints[name].motion, position)
         for name, position in description.home.items()
-        if not kinds[name].free
+        if name not in floating
     }
 
 

@@ -94,6 +94,10 @@ class CutJoint(LoopKind):
         return (*("xyz"[AXES.index(axis)] for axis in self.shifts), *self.turns.names)
 
     @property
+    def turning(self) -> tuple[bool, ...]:
+        return (False,) * len(self.shifts) + (True,) * len(self.turns.names)
+
+    @property
     def holds_a_point(self) -> bool:
         return self.shifts == AXES
 

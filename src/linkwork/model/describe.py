@@ -84,8 +84,7 @@ def describe(model: Model) -> Description:
 
 def _home(model: Model) -> dict[str, float | tuple[float, ...]]:
     own = model.coordinates.positions.to_dict(np.array(model.home)) if model.home else {}
-    told = {name: x for name, x in own.items() if not (model.moving_base and name == model.joint(1).name)}
-    return {name: float(x) if x.ndim == 0 else tuple(x.tolist()) for name, x in told.items()}
+    return {name: float(x) if x.ndim == 0 else tuple(x.tolist()) for name, x in own.items()}
 
 
 def _independent(model: Model) -> Iterator[str]:

@@ -216,8 +216,8 @@ class Foot:
 class Description:
     """``frames`` are extra named frames: name -> (link, placement in that link).
 
-    ``home`` gives positions of joints near which the loops close, a number or, of a joint with several, as many as it
-    has (zero where it gives none). ``independent`` names the joints whose velocities tell all others, or entries of
+    ``home`` gives positions of joints near which the loops close, a number or, of a joint with several (a floating base
+    is "base" here), as many as it has; zero where it gives none. ``independent`` names the joints whose velocities tell all others, or entries of
     them; of a floating base, which is independent as a whole unless something holds it, entries alone (base.rz).
     Without it they are chosen, active ones first. ``redundant`` allows more active joints than freedoms. ``forces`` are
     laws of interaction with the surroundings: (frame, law). ``transmissions`` are motors that move several joints
@@ -247,6 +247,12 @@ class Description:
         """The link that no joint carries; there is one if ``check`` finds no error."""
         inner = {joint.child for joint in self.joints}
         return next(link.name for link in self.links if link.name not in inner)
+
+    def all_joints(self) -> dict[str, JointDescription]:
+        """By name, with that of a floating base, which the file does not list."""
+        joints = {joint.name: joint for joint in self.joints}
+        base = floating_joint(joints, "")
+        return {base.name: base, **joints} if self.floating else joints
 
     def outgoing(self) -> dict[str, list[JointDescription]]:
         """The joints by parent link, in the file's order."""

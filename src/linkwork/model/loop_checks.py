@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import one_of, perhaps
 from .contacts import CONTACTS, ROUND
-from .description import ROLES, Description, Finding, JointDescription, LoopDescription, Placement, floating_joint
+from .description import ROLES, Description, Finding, JointDescription, LoopDescription, Placement
 from .gears import Gear
 from .joints import JointKind
 from .loop_kinds import LOOP_KINDS
@@ -188,11 +188,10 @@ def _named(
     description: Description, names: Iterable[str], table: str, parts: bool = False
 ) -> Iterator[tuple[str, JointDescription | Finding]]:
     """The joint of each name, or of one of its freedoms by its own name; or what to say if there is none."""
-    joints = {joint.name: joint for joint in description.joints}
-    freedoms = {name: joint for joint in description.joints for name in joint.freedoms} if parts else {}
-    if parts and description.floating:
-        base = floating_joint(joints, "")
-        freedoms |= dict.fromkeys(base.freedoms, base)
+    joints = description.all_joints()
+    freedoms = {name: joint for joint in joints.values() for name in joint.freedoms} if parts else {}
+    if parts:  # a moving base is independent as a whole unless something holds it
+        joints = {joint.name: joint for joint in description.joints}
     for name in names:
         message = f"`{table}` names joint {name!r}, which does not exist"
         nothing = Finding("error", place(description), message, nearest(name, joints | freedoms))

@@ -34,6 +34,11 @@ class LoopKind:
         return (True,) * len(self.rows)
 
     @property
+    def turning(self) -> tuple[bool, ...]:
+        """Which equations hold turns, in radians; the others hold shifts."""
+        return (False,) * len(self.rows)
+
+    @property
     def ratios(self) -> tuple[tuple[str, float], ...]:
         """Of joints that it ties together by numbers alone, by their entries in velocities."""
         return ()
