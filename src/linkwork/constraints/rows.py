@@ -88,9 +88,9 @@ def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     """Rates of the residual per velocity of each leading joint, at the user's q, for ranks and choices: without units,
     so that these are the same for a robot of any size, and without rounding, wherever it stands.
 
-    Lengths count in a unit of the robot's size, in rows and in columns. Rows of gears are divided by their largest entry: a fine screw
-    counts no more than a wheel. What is less than NOTHING, or than the rounding of the positions that arms are
-    differences of, is zero.
+    Lengths count in a unit of the robot's size, in rows and in columns. Rows of gears are divided by their largest
+    entry: a fine screw counts no more than a wheel. What is less than NOTHING, or than the rounding of the positions
+    that arms are differences of, is zero.
     """
     equations = LoopEquations.at(model, q.tolist())
     unit, far = lengths(equations)

@@ -26,7 +26,7 @@ from .joints import FIXED
 from .loop_checks import tells_position
 from .loop_kinds import loop_kind
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
-from .placement import joined, placement_of, screws, snapped
+from .placement import FAR, joined, placement_of, screws, snapped
 from .rotations import cos_sin
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
@@ -257,7 +257,7 @@ def _grow(description: Description, joints: Sequence[JointDescription], floating
 
 def _choose_frames(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]) -> None:
     """Use each body's freedom about its own axis, leaves first so that moved screws are seen by the next body in."""
-    descendants = [1] * len(tree)
+    descendants, near = [1] * len(tree), FAR * _reach(tree, inertias) or math.inf
     for i in reversed(range(1, len(tree))):
         descendants[tree[i].parent] += descendants[i]
     for node in reversed(tree):
@@ -266,13 +266,24 @@ def _choose_frames(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]
         if node.children:  # x along the common normal to the axis of the largest branch
             main = max(node.children, key=lambda k: (descendants[k], -k))
             _shift(tree, node, _leading(tree[main].chain))
-        else:  # nothing hangs on it: let its constant turn and shift vanish
+        else:  # nothing hangs on it: let its constant turn and shift vanish, but not where its frame would go far away
             last = _trailing(node.chain)
-            _shift(tree, node, FixedScrew("z", -last.angle, -last.length))
+            _shift(tree, node, FixedScrew("z", -last.angle, -last.length if abs(last.length) <= near else 0.0))
             tilted = any(screw.axis == "x" and cos_sin(screw.angle)[1] for screw in node.chain)
             if tilted and any(node.joint.motion.turning):  # turning x towards the centre of mass saves 9 operations
                 h = _inertia([(inertias[name], placement) for name, placement in node.links.items()]).h
                 _shift(tree, node, FixedScrew("z", snapped(math.atan2(h.y, h.x))))
+
+
+def _reach(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]) -> float:
+    """About the size of what moves, wherever it stands."""
+    sizes = [abs(screw.length) for node in tree if node.parent > 0 for screw in node.chain]
+    for node in tree[1:]:
+        for name, placement in node.links.items():
+            if (own := inertias[name]) is not None and own.mass:
+                arm = placement.rotation @ own.center + placement.translation
+                sizes.append(math.sqrt(arm @ arm + abs(np.trace(own.central)) / own.mass))
+    return sum(sizes)
 
 
 def _shift(tree: list[_Node], node: _Node, by: FixedScrew) -> None:
