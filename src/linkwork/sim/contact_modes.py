@@ -9,8 +9,9 @@ With J of the feet that touch, their normal rows n and tangential rows t, and fo
   (5)  those that stick are within the cone:   |F_t| <= mu F_n, of the sum over the feet on one body, and likewise of
        the moment about their centre of pressure
 
-Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of feet that come down. Forces that the motion
-does not tell are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
+Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of feet that come down; if not all of them
+stick, each impulse is against the slip that is left after the impact: see ``rubbing``. Forces that the motion does not
+tell are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
 farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no end
 there may be no such forces. Without a limit of friction, feet then glide (see ``_held``), for which there always are.
 """
@@ -22,6 +23,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+
+from .rubbing import rubbed
 
 DEPENDENT = 1e-10  # of the largest singular value: equations with less follow from others
 SMALL = 1e-9  # of the largest force, impulse or acceleration: less is none
@@ -95,6 +98,19 @@ class Situation:
             forces[i] += value * direction
         return free[:, 0] + free[:, 1:] @ phi, forces
 
+    def struck(self, feet: list[int], friction: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+        """Velocities after an impact of these feet, which leave the ground as fast as told (feet, 3) at least, by
+        impulses of Coulomb's law; None if no such impulses are found, as where a link has no inertia."""
+        rows, m = self.J[feet].reshape(3 * len(feet), -1), len(self.J_loops)
+        system = np.block([[self.M, self.J_loops.T], [self.J_loops, np.zeros((m, m))]])
+        try:
+            change = np.linalg.solve(system, np.vstack([rows.T, np.zeros((m, len(rows)))]))[: len(self.v)]
+        except np.linalg.LinAlgError:
+            return None
+        W = rows @ change
+        p = rubbed(self.velocities[feet] - after[feet], 0.5 * (W + W.T), friction[feet])
+        return None if p is None else self.v + change @ p.ravel()
+
     def correction(self, mode: Mode, residual: np.ndarray, off: np.ndarray) -> np.ndarray:
         """The lightest step that takes the residual of the loops, and how far feet are ``off`` (feet, 3), away."""
         held = np.zeros_like(self.f)
@@ -163,7 +179,7 @@ class Ground:
 
     def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
         """Velocities after it. Bounces that would make energy, as slanting ones of feet that stop along the ground may,
-        are smaller, so that they keep it."""
+        are smaller, so that they keep it. Where no impulses of friction are right, feet stop."""
         start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
         back = -self.restitution * here.velocities[:, 2]
 
@@ -172,7 +188,12 @@ class Ground:
             after[:, 2] = np.where(back > BOUNCES, share * back, 0.0)
             solve = partial(self._jumped, here, after=after)
             given = here, start, (), (), solve, lambda v: here.J @ v
-            found = self._chosen(*given) or replace(self, slides=False)._chosen(*given)
+            found = self._chosen(*given)
+            if self.slides and (found is None or any(d is not None for d in found[0].values())):
+                v = here.struck([*start], self.friction, after)
+                if v is not None:
+                    return v
+            found = found or replace(self, slides=False)._chosen(*given)
             assert found is not None  # without slipping there is a choice
             return found[1]
 
