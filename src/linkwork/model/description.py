@@ -219,9 +219,9 @@ class Description:
     ``home`` gives positions of joints near which the loops close, a number or, of a joint with several (a floating base
     is "base" here), as many as it has; zero where it gives none. ``independent`` names the joints whose velocities tell
     all others, or entries of them; of a floating base, which is independent as a whole unless something holds it,
-    entries alone (base.rz). Without it they are chosen, active ones first. ``redundant`` allows more active joints than freedoms. ``forces`` are
-    laws of interaction with the surroundings: (frame, law). ``transmissions`` are motors that move several joints
-    together. ``feet``: where it may stand on the ground.
+    entries alone (base.rz). Without it they are chosen, active ones first. ``redundant`` allows more active joints than
+    freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law). ``transmissions`` are motors that
+    move several joints together. ``feet``: where it may stand on the ground.
     """
 
     name: str

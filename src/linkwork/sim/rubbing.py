@@ -9,8 +9,8 @@ the normal, less what the feet bounce back with:
 
 This is Newton's law of restitution with Coulomb's law of impulses as Moreau (1988) has them, "Unilateral contact and
 dry friction in finite freedom dynamics": of all impulses in its disc each t_i takes the most from the slip after the
-impact. Without a bounce no energy is made, since p.u <= 0. As equations, with P_i the nearest point of the disc, rho > 0
-and (x)+ the larger of x and 0, (2) and (3) are
+impact. Without a bounce no energy is made, since p.u <= 0. As equations, with P_i the nearest point of the disc, rho
+positive and (x)+ the larger of x and 0, (2) and (3) are
 
   (4)  N_i = (N_i - rho w_i)+,   t_i = P_i(t_i - rho u_i)   with the radius mu_i (N_i - rho w_i)+
 
