@@ -141,7 +141,9 @@ class Robot:
         return self.model.parameters()
 
     def __repr__(self) -> str:
-        return f"<linkwork Robot {printable(self.name)}: {len(self.joint_names)} joints, {self.model.base} base>"
+        freedoms = f" with {self.nv} freedoms" if self.model.loops else ""
+        joints = f"{len(self.position_names)} joints{freedoms}"
+        return f"<linkwork Robot {printable(self.name)}: {joints}, {self.model.base} base>"
 
     def _repr_html_(self) -> str:
         return robot_html(self.model)

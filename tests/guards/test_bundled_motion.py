@@ -16,7 +16,7 @@ def test_two_seconds_by_default(name):
         motion = robot.simulate(duration=2.0)
     assert not [str(each.message) for each in caught if "balance is off" in str(each.message)]
     exchanged = max(motion.kinetic_energy.max(), np.ptp(motion.potential_energy), np.ptp(motion.work))
-    assert motion.drift["energy"] <= 0.005 * exchanged
+    assert motion.drift["energy"] <= 0.001 * exchanged
     assert np.isfinite(motion.q).all() and motion.t[-1] == pytest.approx(2.0)
     assert motion.drift.get("loop_residual", 0.0) < 1e-9
     start = motion.q[0]

@@ -41,6 +41,25 @@ def test_energy_of_batches_names_the_sample():
         pendulum().rollout(q, np.zeros((2, 1)), None, 0.1, 20, outputs=outputs)
 
 
+def test_fast_places_on_the_way():
+    """Loops that are nearly singular make joints fast, long after the start: by default, a method is taken that follows
+    them; the one that is asked for is told the step that it needs."""
+    robot = linkwork.load("3rrr")
+    motion = robot.simulate(duration=1.0)
+    exchanged = np.ptp(motion.potential_energy)
+    assert motion.method == "rk4" and motion.drift["energy"] < 1e-5 * exchanged and not said(motion)
+    assert any("adams-bashforth-4, dt = 0.001 s" in note and "taken instead: rk4" in note for note in motion.notes)
+    pattern = (
+        r"0\.26% of .* about t = 0\.25\d s \(conditioning .* 0\.003, at t = 0\.24 s\): take dt = 0\.0006 s or less"
+    )
+    with pytest.warns(SimulationWarning, match=pattern):
+        robot.simulate(duration=1.0, dt=1e-3)
+    assert not said(robot.simulate(duration=0.9, dt=6e-4, method="adams-bashforth-4"))
+    q, outputs = np.tile(robot.home, (2, 1)), ("q", "kinetic_energy", "potential_energy", "work")
+    with pytest.warns(SimulationWarning, match=r"about t = 0\.2\d+ s \(sample 0; 2 of 2 samples\)"):
+        robot.rollout(q, np.zeros((2, 3)), None, 1e-3, 500, method="adams-bashforth-4", outputs=outputs)
+
+
 @pytest.mark.filterwarnings("default:no limits act")
 def test_joints_beyond_limits_that_do_not_act():
     robot = pendulum(lower=-0.5, upper=0.5)

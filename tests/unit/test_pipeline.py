@@ -70,6 +70,8 @@ def test_robots_have_every_quantity():
 
 def test_what_a_robot_says_of_itself():
     assert repr(ARM) == "<linkwork Robot random: 3 joints, fixed base>"
+    hexapod = linkwork.load("gough-stewart")  # none of its legs' joints is independent
+    assert repr(hexapod) == "<linkwork Robot gough-stewart: 18 joints with 6 freedoms, fixed base>"
     assert ARM.frame_names[-1] == "tool" and ARM.link_names[0] == "base" and ARM.name == "random"
     assert np.shape(ARM.parameters) == (3, 10) and (ARM.nq, ARM.nv) == (3, 3)
 

@@ -1,5 +1,6 @@
 """What files say of rolling and gears: mistakes that are told, and files that are written as they were read."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -245,3 +246,13 @@ def test_grip_knows_thrusters_and_wrenches():
         lifted.grip(robot.home, v, tau)
     assert_close(pushed, alone - 4)
     assert_close(lifted.grip(robot.home, v, tau, commands=[4.0]).normal.sum(), alone - 4)
+
+
+def test_a_wheel_without_friction_slips_quietly():
+    """NumPy has nothing to say of a division by its coefficient."""
+    robot = cart(("friction: 0.8", "friction: 0"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        motion = robot.simulate(v0=[1.0, -2.0], duration=0.01)
+    assert {each.category for each in caught} == {linkwork.SimulationWarning}
+    assert any("l would slip: l needs friction" in note and "and has 0," in note for note in motion.notes)

@@ -4,19 +4,23 @@ bent beyond their model, singular positions of closed loops. Each is said in the
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..codegen.schemes import Rosenbrock
 from ..constraints import LoopEquations
 from ..constraints.equations import Way
 from ..formulations.quantities import conditioning
 from ..model import Contact, Model
 from .feet import foot_loads
 from .grip import Grip
+from .integrators import INTEGRATORS
 
-SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told
+SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told, whatever the method
+FINE = 1e-3  # the same of methods of high order: more means that the step is too long for what the motion meets
+HIGH = 4  # of orders
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 UNTOLD = 1e-2  # conditioning of the velocities of what rolls
 FLAT = 0.05  # rad between the axle of a wheel and the normal of its plane
@@ -34,10 +38,15 @@ WARNING = "warning: "  # how a note begins that casts doubt
 
 
 def findings(
-    model: Model, arrays: Mapping[str, Any], closeness: np.ndarray | None = None, feet: Sequence[str] = OF_FEET
+    model: Model,
+    arrays: Mapping[str, Any],
+    closeness: np.ndarray | None = None,
+    feet: Sequence[str] = OF_FEET,
+    method: str = "",
+    dt: float = 0.0,
 ) -> Iterator[str]:
     """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state.
-    ``feet``: what would have befallen those that were held."""
+    ``feet``: what would have befallen those that were held. ``method`` and ``dt`` where steps are all the same."""
     if not len(arrays["t"]) or len(arrays) == 1:  # stopped before the first record
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
@@ -51,7 +60,8 @@ def findings(
             flat = yield from _flat(model, t, q)
             yield from _undetermined(model, t, q)
     every = -(-times // (LOOKS if samples > 1 else MOST))
-    yield from _energy({name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()}, flat)
+    seen = {name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()}
+    yield from _energy(model, seen, flat, method, dt)
     if model.soft_limits is None and "q" in arrays:
         every = -(-times // (min(LOOKS, max(FEW, times // SPARED)) if samples > 1 else ALONE))
         yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # the last time is among them
@@ -65,23 +75,78 @@ def findings(
         yield from _feet(model, feet, np.asarray(arrays["t"][::every]), **seen)
 
 
-def _energy(arrays: Mapping[str, Any], known: np.ndarray) -> Iterator[str]:
-    """``known``: of these samples it is known why it cannot balance."""
-    if not {"kinetic_energy", "potential_energy", "work"} <= arrays.keys():
-        return
-    kinetic, potential, work = (np.asarray(arrays[name]) for name in ("kinetic_energy", "potential_energy", "work"))
-    balance = kinetic + potential - work
-    with np.errstate(invalid="ignore"):
-        off = np.abs(balance - balance[:, :1]).max(axis=1, initial=0.0)
-        exchanged = np.max([kinetic.max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)
-        noise = ROUNDING * np.max([np.abs(each).max(axis=1) for each in (kinetic, potential, work)], axis=0)
-        share = np.where(off > noise, off / np.maximum(exchanged, 1e-300), 0.0)
-    if (bad := (share > SHARE) & ~known).any():
-        k = int(np.nanargmax(np.where(bad, share, 0.0)))
-        yield (
-            f"the energy balance is off by {off[k]:.2g} J, {share[k]:.0%} of the {exchanged[k]:.2g} J exchanged"
-            f"{_of_samples(bad, k)}: the motion is not to be trusted; take a smaller dt, or another method"
+class Imbalance(NamedTuple):
+    """Of each sample: by how much the energy balance is ``off``, of how much that was ``exchanged``, as a ``share``;
+    ``row``: after which of the records it changed most."""
+
+    off: np.ndarray
+    exchanged: np.ndarray
+    share: np.ndarray
+    row: np.ndarray
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any]) -> Imbalance | None:
+        """None where energies are not recorded."""
+        if not {"kinetic_energy", "potential_energy", "work"} <= arrays.keys():
+            return None
+        kinetic, potential, work = (np.asarray(arrays[name]) for name in ("kinetic_energy", "potential_energy", "work"))
+        balance = kinetic + potential - work
+        with np.errstate(invalid="ignore"):
+            off = np.abs(balance - balance[:, :1]).max(axis=1, initial=0.0)
+            exchanged = np.max([kinetic.max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)
+            noise = ROUNDING * np.max([np.abs(each).max(axis=1) for each in (kinetic, potential, work)], axis=0)
+            share = np.where(off > noise, off / np.maximum(exchanged, 1e-300), 0.0)
+            row = np.abs(np.diff(balance, axis=1, append=balance[:, -1:])).argmax(axis=1)
+        return cls(off, exchanged, share, row)
+
+    def story(self, k: int, t: np.ndarray) -> str:
+        """Of sample k."""
+        share = self.share[k]
+        part = f"{share:.0%}" if share > 0.1 else f"{100 * share:.2g}%"
+        return (
+            f"off by {self.off[k]:.2g} J, {part} of the {self.exchanged[k]:.2g} J exchanged, most of it about"
+            f" t = {t[self.row[k]]:g} s"
         )
+
+
+def bearable(method: str) -> float:
+    """By which share of what is exchanged the energy balance of a method may be off: where it damps away what is too
+    fast for the step, work is not told to the last digit."""
+    one = INTEGRATORS.get(method)
+    return FINE if one and one.order >= HIGH and not isinstance(one.scheme, Rosenbrock) else SHARE
+
+
+def _energy(model: Model, arrays: Mapping[str, Any], known: np.ndarray, method: str, dt: float) -> Iterator[str]:
+    """``known``: of these samples it is known why it cannot balance."""
+    found, limit = Imbalance.of(arrays), bearable(method)
+    if found is None or not (bad := (found.share > limit) & ~known).any():
+        return
+    k = int(np.nanargmax(np.where(bad, found.share, 0.0)))
+    fix = "take a smaller dt, or another method"
+    if method and np.isfinite(found.share[k]):
+        shorter = dt * (0.5 * limit / found.share[k]) ** (1 / INTEGRATORS[method].order)
+        fix = f"take dt = {_rounded_down(max(shorter, 0.01 * dt)):g} s or less, or another method"
+    trust = "the motion is not to be trusted; " if found.share[k] > SHARE else ""
+    where = f"{_of_samples(bad, k)}{_place(model, arrays, k)}"
+    yield f"the energy balance is {found.story(k, arrays['t'])}{where}: {trust}{fix}"
+
+
+def _place(model: Model, arrays: Mapping[str, Any], sample: int) -> str:
+    """Where the loops of a sample are least determined by the independent joints."""
+    if not model.loops or "q" not in arrays:
+        return ""
+    every = -(-len(arrays["t"]) // ALONE)
+    q = np.asarray(arrays["q"][sample, ::every])
+    with np.errstate(all="ignore"):
+        well = np.broadcast_to(conditioning(model, list(q.T)), len(q))
+    k = int(np.nanargmin(np.where(np.isfinite(q).all(axis=1) & np.isnan(well), 0.0, well)))
+    return f" (conditioning of the loops down to {well[k]:.1g}, at t = {arrays['t'][k * every]:g} s)"
+
+
+def _rounded_down(x: float) -> float:
+    """To one digit."""
+    unit = 10.0 ** np.floor(np.log10(x))
+    return float(np.floor(x / unit) * unit)
 
 
 def _feet(
@@ -214,7 +279,8 @@ def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
     """Contacts that would not hold, with more to say of that which needs the most."""
     every = -(-len(arrays["t"]) // MOST)
     grip = Grip.of(model, arrays["constraint_forces"][:, ::every])
-    lack = np.where(grip.slips, grip.needed / grip.friction, 0.0)
+    lack = np.full(grip.normal.shape, np.inf)  # of what has no friction at all
+    np.divide(grip.needed, grip.friction, out=lack, where=grip.slips & (grip.friction > 0))
     for what, happens, size in (("lift off", grip.lifts, -grip.normal), ("slip", grip.slips, lack)):
         if not happens.any():
             continue

@@ -16,7 +16,7 @@ from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
 from ..errors import LinkworkError, SimulationWarning
 from . import reuse, stability, storage
-from .findings import WARNING, findings
+from .findings import WARNING, Imbalance, findings
 from .gradient import Tape
 from .inputs import one_of_names, positive, whole
 from .integrators import schemes
@@ -48,8 +48,11 @@ def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Option
     return run(setup, method, dt, steps, options)
 
 
-def run(setup: Setup, method: str, dt: float, steps: int, options: Options, check: bool = True) -> Trajectory:
-    """By a method with a fixed step; ``check``: whether it is short enough at the start."""
+def run(
+    setup: Setup, method: str, dt: float, steps: int, options: Options, check: bool = True, limit: float = np.inf
+) -> Trajectory:
+    """By a method with a fixed step; ``check``: whether it is short enough at the start. Nothing is told of a motion
+    whose energy balance is off by more than the ``limit`` of what is exchanged: it is not the last attempt."""
     every, to = options.every, options.to
     runner = Runner(setup, method, dt, options.backend)
     threads = runner.threads(options.threads, steps)
@@ -118,9 +121,12 @@ def run(setup: Setup, method: str, dt: float, steps: int, options: Options, chec
             notes.append(note)
     with _room(to):
         arrays = records.finish(done_samples, done_rows, dt * every)
-    for finding in findings(setup.plant.model, arrays, np.concatenate(closeness) if closeness else None):
-        warnings.warn(finding, SimulationWarning, stacklevel=USER)
-        notes.append(WARNING + finding)
+    singular = np.concatenate(closeness) if closeness else None
+    balance = Imbalance.of(arrays) if np.isfinite(limit) and done_rows == rows else None
+    if balance is None or balance.share.max() <= limit:
+        for finding in findings(setup.plant.model, arrays, singular, method=method, dt=dt):
+            warnings.warn(finding, SimulationWarning, stacklevel=USER)
+            notes.append(WARNING + finding)
     trajectory = _kept(arrays, setup, method, dt, notes, options)
     if tape is not None:
         tape.attach(trajectory, records)

@@ -14,7 +14,7 @@ from ..function import Function, Label
 from ..model import Model
 from . import stability
 from .events import by_events
-from .findings import WARNING, findings
+from .findings import FINE, WARNING, Imbalance, findings
 from .inputs import one_of_names, positive
 from .integrators import INTEGRATORS, Adaptive, schemes
 from .names import OF_FEET, by_output
@@ -25,6 +25,7 @@ from .trajectory import Trajectory
 
 PATIENCE = 100_000  # evaluations between two records, and again for each second, after which the integrator is stuck
 STEP = 1e-3  # unless another one is asked for
+SHARES = (1, 2, 5)  # of a step, tried where energy does not balance
 
 
 class _StuckError(Exception):
@@ -65,7 +66,21 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
                 fix=f"a method with a fixed step: {', '.join(schemes())}",
             )
         return _adaptive(setup, method, dt, steps, options)
-    return run(setup, method, dt / parts, steps * parts, replace(options, every=options.every * parts))
+    attempts = [(method, parts)]
+    if options.method is None and asked is None and method != stability.STIFF:
+        attempts += [(stability.ROBUST, share * parts) for share in SHARES if (method, share) != (stability.ROBUST, 1)]
+    said, why = setup.said, ""
+    for k, (method, parts) in enumerate(attempts, 1):  # a motion comes to places that its start knows nothing of
+        taken = [f"{why}; taken instead: {method}, dt = {dt / parts:g} s"] if why else []
+        setup = replace(setup, said=(*said, *taken))
+        every, limit = options.every * parts, FINE if k < len(attempts) else np.inf
+        motion = run(setup, method, dt / parts, steps * parts, replace(options, every=every), limit=limit)
+        stopped = len(motion.t) <= steps // options.every
+        balance = Imbalance.of({name: array[None] for name, array in motion.arrays.items()})
+        if stopped or balance is None or not balance.share[0] > limit:
+            break
+        why = why or f"with {method}, dt = {dt / parts:g} s, the energy balance is {balance.story(0, motion.t)}"
+    return motion
 
 
 def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
