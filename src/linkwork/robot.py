@@ -31,6 +31,7 @@ from .model import (
     with_elastic_drives,
 )
 from .model.drive import transmission_matrix
+from .model.places import check_places
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
@@ -164,6 +165,7 @@ class Robot:
         laws = tuple((self.model.frame(name), law) for name, law in forces.items())
         model = replace(self.model, forces=self.model.forces + laws)
         _ = model.commands  # or it says which two are called the same
+        check_places(model)
         return Robot(model)
 
     def with_drives(self, values: Mapping[str, Mapping[str, Any]]) -> Robot:

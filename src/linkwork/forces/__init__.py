@@ -13,10 +13,11 @@ from .added_mass import AddedMass
 from .contact import Contact
 from .drag import Drag
 from .fluid import Buoyancy, Plate
+from .spring import Spring
 from .thruster import Rotor, Thruster
 from .tyre import Tyre
 
-__all__ = ["AddedMass", "Buoyancy", "Contact", "Drag", "ForceLaw", "Plate", "Rotor", "Thruster", "Tyre"]
+__all__ = ["AddedMass", "Buoyancy", "Contact", "Drag", "ForceLaw", "Plate", "Rotor", "Spring", "Thruster", "Tyre"]
 
 
 def __dir__() -> list[str]:
@@ -31,6 +32,10 @@ class ForceLaw(Protocol):
 
     A law with an attribute ``commands``, a dict what -> unit, is called ``law(pose, velocity, commands)``, with their
     values. One with ``takes_gravity = True`` gets the acceleration of gravity in the world, ``gravity=``, too.
+
+    A law with an attribute ``to``, further places, is called ``law(poses, velocities)`` with those of its frame first,
+    and gives a force for each. One with a method ``energy(poses)`` adds to the robot's potential energy, and its
+    ``without_spring()`` is the law without the forces that come from it.
     """
 
     def __call__(self, pose: Pose, velocity: Motion, /) -> Force: ...
@@ -44,5 +49,6 @@ LAWS: dict[str, type[Any]] = {  # by their names in robot files
     "plate": Plate,
     "thruster": Thruster,
     "rotor": Rotor,
+    "spring": Spring,
     "tyre": Tyre,
 }

@@ -6,6 +6,7 @@ With T from the velocities of the joints to those of such motors:
   (2)  M_rotors = T^T Ia T         which couples the joints
   (3)  tau_rotors = T^T Ia T a
   (4)  tau_friction = T^T f(T v)
+  (5)  tau_springs = T^T K (T q - rest)
 
 A method knows the rotors of single joints alone; quantities add these. Robots without transmissions pay nothing.
 """
@@ -21,6 +22,7 @@ Shares = list[tuple[int, float]]  # tree velocity indices of a motor's joints, a
 
 
 def motors(model: Model) -> Iterator[tuple[Motor, Shares]]:
+    """Motors of transmissions, driven or passive."""
     at = {model.joint(i).name: model.freedoms(i).start for i, _ in model.outward()} if model.transmissions else {}
     for transmission in model.transmissions:
         for motor, row in zip(transmission.motors, transmission.matrix, strict=True):
@@ -52,7 +54,7 @@ def motor_rate(shares: Shares, v: Sequence[Scalar]) -> Scalar:
 def add_force(forces: list[Scalar], shares: Shares, force: Scalar) -> None:
     """What a motor takes, from the forces of its joints."""
     for k, ratio in shares:
-        forces[k] = forces[k] + ratio * force                                         # (3) (4)
+        forces[k] = forces[k] + ratio * force                                         # (3) (4) (5)
 
 
 def with_rotors(model: Model, M: list[list[Scalar]]) -> list[list[Scalar]]:
@@ -76,3 +78,9 @@ def stretches(model: Model, i: int, q: Sequence[Scalar]) -> list[Scalar]:
     """By how much the spring of joint ``i`` is stretched, along each of its freedoms."""
     joint = model.joint(i)
     return joint.kind.stretch([q[k] for k in model.positions(i)], joint.rest)
+
+
+def motor_stretch(model: Model, motor: Motor, shares: Shares, q: Sequence[Scalar]) -> Scalar:
+    """By how much the spring of a motor is stretched at tree positions ``q``."""
+    at = {model.freedoms(i).start: model.positions(i).start for i, _ in model.outward()}
+    return motor.stretch(sum((ratio * q[at[k]] for k, ratio in shares), start=0))

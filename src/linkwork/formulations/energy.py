@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Model
-from ..scalar import Scalar
+from ..model.places import places_of
+from ..scalar import Scalar, is_zero
 from ..spatial import Force, Vector
-from .drives import motor_rate, motors, stretches
+from .drives import motor_rate, motor_stretch, motors, stretches
 from .flexible import Bending, bending_joints, bent, gathered
 from .kinematics import body_poses, body_velocities
 from .whole import added_masses
@@ -37,7 +38,8 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sc
 
 
 def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """V = -g . (sum of m p) over the moving bodies, bent as they are + 1/2 K (q - rest)^2 of springs, and of modes."""
+    """V = -g . (sum of m p) over the moving bodies, bent as they are + 1/2 K (q - rest)^2 of springs, and of modes
+    + that of force laws which have one."""
     poses, total = body_poses(model, q), 0
     for i, p in bending_joints(model):
         if p == 0:  # a beam on the ground: what its bending lifts
@@ -50,6 +52,14 @@ def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
         for stretch in stretches(model, i, q):
             total = total + 0.5 * model.joint(i).stiffness * (stretch * stretch)
         total = total + model.joint(i).kind.own_energy([q[k] for k in model.positions(i)])
+    for motor, shares in motors(model):
+        if not is_zero(motor.stiffness):
+            stretch = motor_stretch(model, motor, shares, q)
+            total = total + 0.5 * motor.stiffness * (stretch * stretch)
+    for frame, law in model.forces:
+        if hasattr(law, "energy"):
+            at = [poses[place.body].then(place.pose) for place in places_of(model, frame, law)]
+            total = total + law.energy(at)
     return total
 
 

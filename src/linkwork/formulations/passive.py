@@ -9,9 +9,10 @@ from typing import Any
 
 from ..errors import ModelError
 from ..model import Frame, Model, changed_drives
-from ..scalar import Scalar, positive_part
+from ..model.places import places_of
+from ..scalar import Scalar, is_zero, positive_part
 from ..spatial import Force, Vector
-from .drives import add_force, motor_rate, motors, stretches
+from .drives import add_force, motor_rate, motor_stretch, motors, stretches
 from .kinematics import body_poses, body_velocities
 
 WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
@@ -35,6 +36,8 @@ def passive_forces(
             forces[k] = forces[k] + model.soft_limits.force(joint.lower, joint.upper, q[at], v[k])
     for motor, shares in motors(model):
         add_force(forces, shares, motor.friction_force(motor_rate(shares, v), width))
+        if springs and not is_zero(motor.stiffness):
+            add_force(forces, shares, motor.stiffness * motor_stretch(model, motor, shares, q))
     return forces
 
 
@@ -60,7 +63,12 @@ def _larger(x: Scalar, y: Scalar) -> Scalar:
 
 
 def body_wrenches(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], loaded: Sequence[Frame], rows: WrenchRows
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    loaded: Sequence[Frame],
+    rows: WrenchRows,
+    springs: bool = True,
 ) -> dict[int, Force]:
     """Forces on bodies: of the model's force laws, and of wrenches given at frames (force, then moment about the
     frame's origin, in its axes)."""
@@ -74,11 +82,18 @@ def body_wrenches(
     if model.forces:
         poses, velocities = body_poses(model, q), body_velocities(model, q, v)
         for frame, law in model.forces:
-            pose, velocity = poses[frame.body].then(frame.pose), frame.pose.motion_inward(velocities[frame.body])
+            if not springs and hasattr(law, "energy"):
+                law = law.without_spring()
+            places = list(places_of(model, frame, law))
+            at = [poses[place.body].then(place.pose) for place in places]
+            moving = [place.pose.motion_inward(velocities[place.body]) for place in places]
             surroundings = {"gravity": model.gravity} if getattr(law, "takes_gravity", False) else {}
-            force = law(pose, velocity, **surroundings)
-            if not isinstance(force, Force):
-                where, got = f"force law at {frame.name!r}", type(force).__name__
-                raise ModelError("this is not a force", where=where, got=got, expected="linkwork.spatial.Force(...)")
-            add(frame, force)
+            several = hasattr(law, "to")
+            found = law(at, moving, **surroundings) if several else [law(at[0], moving[0], **surroundings)]
+            for place, force in zip(places, found, strict=True):
+                if not isinstance(force, Force):
+                    where, got = f"force law at {frame.name!r}", type(force).__name__
+                    expected = "linkwork.spatial.Force(...)"
+                    raise ModelError("this is not a force", where=where, got=got, expected=expected)
+                add(place, force)
     return total

@@ -172,7 +172,7 @@ def _rotors(model: Model) -> str:
 
 def _springs(model: Model) -> str:
     bending = ", ".join(body.joint.name for body in model.bodies if body.joint.kind.bends)
-    springs = "Springs at joints: included." if any(body.joint.stiffness for body in model.bodies) else ""
+    springs = "Springs at joints: included." if any(drive.stiffness for drive in drives_of(model)) else ""
     return f"{springs} Links that bend, with stiffness and damping: {bending}.".strip() if bending else springs
 
 

@@ -11,7 +11,7 @@ from ..errors import UnknownNameError
 from ..model import ELEMENTS, Joint, Model, Motor
 from ..scalar import Scalar, is_zero
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
-from .drives import add_force, drives_of, motor_rate, motors, stretches
+from .drives import add_force, drives_of, motor_rate, motor_stretch, motors, stretches
 from .rnea import acceleration_matrix, rate_of_spin
 
 UNITS = tuple(Symmetric(*(int(k == j) for j in range(6))) for k in range(6))
@@ -65,7 +65,7 @@ def standard_parameters(model: Model, drives: Drives = None) -> tuple[Parameter,
         for element in named:
             if element != "K":
                 drive.column(element, 0.0, 0.0)  # there is such a parameter
-        springs = isinstance(drive, Joint) and drive.kind.has_spring
+        springs = drive.kind.has_spring if isinstance(drive, Joint) else "K" in own
         return [element for element in named if element != "K" or springs]
 
     joints = [(i, model.joint(i)) for i, _ in model.outward()]
@@ -157,7 +157,11 @@ def tree_regressor(
         if parameter.motor:
             motor, shares = coupled[parameter.motor]
             rate, more = motor_rate(shares, v), motor_rate(shares, a)
-            add_force(column, shares, motor.column(element, rate, more, model.friction_width))         # (6)
+            if element == "K":
+                own = motor_stretch(model, motor, shares, q)
+            else:
+                own = motor.column(element, rate, more, model.friction_width)
+            add_force(column, shares, own)                                                             # (6)
         elif not parameter.of_body:
             for k, stretch in zip(model.freedoms(i), stretches(model, i, q), strict=True):
                 own = stretch if element == "K" else model.joint(i).column(element, v[k], a[k], model.friction_width)

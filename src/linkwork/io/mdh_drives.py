@@ -8,9 +8,12 @@
         motors:                                  # ratios: velocity of the motor per velocity of each joint
           - {name: motor5, ratios: [72, 0], Ia: 2e-5, Fv: 1e-4}
           - {name: motor6, ratios: [13.5, 76.7], Ia: 2e-5, Fs: 0.01}
+      - {joints: [hip, knee], motors: [{name: tendon, ratios: [0.03, -0.02], K: 4e3, rest: 0.01, role: passive}]}
 
-`width` makes friction that jumps at rest smooth within this velocity. Ia, Fs, Fv, `friction` and `width` of a motor are
-its own, before the gears; the joints feel T^T Ia T and T^T f(T v), where T has the ratios of a motor in each row.
+`width` makes friction that jumps at rest smooth within this velocity. Ia, Fs, Fv, `friction`, `width` and the spring K,
+`rest`, `slack` of a motor are its own, before the gears; the joints feel T^T Ia T, T^T f(T v) and T^T K (T q - rest),
+where T has the ratios of a motor in each row. Within `slack` above `rest` the spring has no force. What is passive
+couples the joints but is not driven: a tendon, an anti-roll bar.
 """
 
 from __future__ import annotations
@@ -23,10 +26,13 @@ import yaml
 
 from ..errors import ModelError
 from ..model.drive import Drive, FrictionLaw, Motor, Transmission
+from ..model.drive_checks import MOTOR_ROLES
 
 if TYPE_CHECKING:
     from .mdh_tables import Row, Tables
 
+SPRING = {"K": "stiffness", "rest": "rest"}
+OF_MOTORS = SPRING | {"slack": "slack"}  # beside NUMBERS
 NUMBERS = {"Ia": "rotor_inertia", "Fs": "coulomb", "Fv": "viscous", "width": "friction_width"}  # of any drive
 
 
@@ -61,10 +67,14 @@ def read_transmissions(tables: Tables, top: Row) -> list[Transmission]:
             joints = tuple(tables.name(each, "joint", tables.joints) for each in tables.sequence(row["joints"]))
             motors, matrix = [], []
             for each in tables.sequence(row["motors"]):
-                motor = tables.mapping(each, ("name", "ratios", *NUMBERS, "friction"))
+                motor = tables.mapping(each, ("name", "ratios", *NUMBERS, *OF_MOTORS, "friction", "role"))
                 tables.need(each, motor, "name", "its name")
                 tables.need(each, motor, "ratios", f"{len(joints)} numbers")
-                motors.append(Motor(tables.text(motor["name"]), **read_drive_values(tables, motor)))
+                own = read_drive_values(tables, motor)
+                own |= {field: tables.number(motor[key]) for key, field in OF_MOTORS.items() if key in motor}
+                if "role" in motor:
+                    own["role"] = tables.name(motor["role"], "role", MOTOR_ROLES)
+                motors.append(Motor(tables.text(motor["name"]), **own))
                 matrix.append(tuple(tables.numbers(motor["ratios"], len(joints))))
             found.append(Transmission(name, joints, tuple(motors), tuple(matrix)))
     return found
@@ -87,6 +97,8 @@ def written_transmissions(transmissions: tuple[Transmission, ...]) -> list[dict[
 
 
 def _motor(motor: Motor, row: tuple[float, ...]) -> Mapping[str, Any]:
-    own = {key: getattr(motor, field) for key, field in NUMBERS.items() if getattr(motor, field)}
+    numbers = (NUMBERS | OF_MOTORS).items()
+    own = {key: getattr(motor, field) for key, field in numbers if getattr(motor, field)}
     laws = {"friction": written_friction(motor)} if motor.friction else {}
-    return {"name": motor.name, "ratios": list(row), **own, **laws}
+    role = {"role": motor.role} if motor.role != Motor.role else {}
+    return {"name": motor.name, "ratios": list(row), **own, **laws, **role}

@@ -14,6 +14,7 @@
     actuation: redundant                         # more active joints than freedoms are meant
     forces:                                      # laws of the surroundings, each acting at a link or frame
       - {frame: tail, law: drag, length: 0.2, k_normal: 40, current: [0.1, 0, 0]}
+      - {frame: hand, law: spring, to: [elbow, [0, 0, 1]], stiffness: 200, rest: 0.4}
 
 Loops. A mechanism with loops is a tree whose loops are cut, each at one joint. The frame of the cut joint is Khalil's
 frame k on one side and frame k + B on the other (B: the number of loops): `first` and `second`. Each is placed in its
@@ -198,5 +199,8 @@ def read_forces(tables: Tables, top: Row, frames: Mapping[str, Side]) -> list[tu
             for key in row:
                 if key not in own:
                     tables.note(tables.unknown(row[key], "key", key, own))
-            forces.append((frame, tables.law(node, row, law)))
+            made = tables.law(node, row, law)
+            for place in (place for place in getattr(made, "to", ()) if place not in places and isinstance(place, str)):
+                tables.note(tables.unknown(row["to"], "link or frame", place, places))
+            forces.append((frame, made))
     return forces

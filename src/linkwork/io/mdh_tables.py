@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..model.joints import JOINT_KINDS, Flexible, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
 from .dh import from_standard_dh
-from .mdh_drives import NUMBERS, read_drive_values
+from .mdh_drives import NUMBERS, SPRING, read_drive_values
 from .mdh_flexible import follow, kind_of, read_flexible, tip_of
 from .yaml_nodes import Nodes
 
@@ -45,9 +45,7 @@ OWN = {"helical": {"pitch": "metres per radian"}}  # keys that a kind has for it
 MODIFIED = ModifiedParameters._fields
 PLACED = (*MODIFIED, "xyz", "rpy")
 STANDARD = ("theta", "d", "a", "alpha")
-DRIVES = NUMBERS | {
-    "K": "stiffness", "rest": "rest", "velocity": "velocity_limit", "effort": "effort_limit", "weight": "weight",
-}  # fmt: skip
+DRIVES = NUMBERS | SPRING | {"velocity": "velocity_limit", "effort": "effort_limit", "weight": "weight"}
 
 Row = dict[str, yaml.Node]
 Side = tuple[str, Placement]  # a link, and a frame in its joint's frame
@@ -388,15 +386,26 @@ class Tables(Nodes):
         given: dict[str, Any] = {}
         for each in fields(law):
             if each.name in row:
-                vector = isinstance(each.default, tuple)
-                given[each.name] = tuple(self.numbers(row[each.name], 3)) if vector else self.number(row[each.name])
+                given[each.name] = self.law_field(row[each.name], each)
             elif each.default is MISSING:
-                self.need(node, row, each.name, "a number")
+                self.need(node, row, each.name, each.metadata.get("reads", "a number"))
         try:
             return law(**given)
         except ModelError as error:  # it names the class and the field
             name = error.where.partition(".")[2]
             self.fail(row.get(name, node), f"{name!r} does not suit the law", error.got, error.expected, error.fix)
+
+    def place(self, node: yaml.Node) -> str | tuple[float, ...]:
+        return tuple(self.numbers(node, 3)) if isinstance(node, yaml.SequenceNode) else self.text(node)
+
+    def law_field(self, node: yaml.Node, field: Field[Any]) -> Any:
+        """A number, a vector, a list of numbers, or places: names, and points of the world."""
+        match field.metadata.get("reads"):
+            case "numbers":
+                return tuple(map(self.number, self.sequence(node)))
+            case "places":
+                return tuple(map(self.place, self.sequence(node)))
+        return tuple(self.numbers(node, 3)) if isinstance(field.default, tuple) else self.number(node)
 
 
 def _matrix(elements: list[float]) -> np.ndarray:

@@ -8,7 +8,7 @@ then the orientation of body 2 in body 1. Between sites, the sites themselves ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.description import LoopDescription, Placement
 from .mjcf_values import fresh, placement_of
@@ -18,12 +18,25 @@ if TYPE_CHECKING:
 
 
 Sum = dict[int, float]  # of joint positions, each times a coefficient
+PASSES = 100  # over equalities that others may yet reduce; a robot has at most so many loops
+SOFT = "this loop is rigid here: how softly MuJoCo closes it (solref, solimp) is not taken over"
+
+
+class Coupling(NamedTuple):
+    """``total`` is ``wanted``; ``first``: the joint that follows if two are coupled."""
+
+    number: int
+    name: str
+    total: Sum
+    wanted: float
+    first: int | None
 
 
 @dataclass
 class Equalities:
     followers: dict[int, tuple[int, float, float]] = field(default_factory=dict)  # joint -> leader, multiplier, offset
     held: dict[int, float] = field(default_factory=dict)  # position by joint
+    sums: list[Coupling] = field(default_factory=list)  # of three joints or more
     loops: list[LoopDescription] = field(default_factory=list)
     grounded: bool = False  # whether a loop ends at something that stands still
 
@@ -60,11 +73,17 @@ def read_equalities(reader: TreeReader) -> Equalities:
         else:
             fix = "remove it, or couple joints instead"
             reader.tell("error", "equality", name, "only joints, fixed tendons, `connect` and `weld` are read", fix)
+    for _ in range(PASSES):
+        left = [each for each in found.sums if not _settled(reader, each, found)]
+        if len(left) == len(found.sums):
+            break
+        found.sums = left
     for joint in list(found.followers):
         own, constant = found.reduced({joint: 1.0})
         if not own:  # what it follows was held later
             found.held[joint] = constant
             del found.followers[joint]
+    found.loops += [_tied(reader, each, found, names) for each in found.sums]
     return found
 
 
@@ -91,24 +110,42 @@ def _couple(reader: TreeReader, e: int, name: str, found: Equalities, lengths: l
     for length, factor in zip(lengths, (1.0, -c1), strict=False):
         for joint, coefficient in (length or {}).items():
             total[joint] = total.get(joint, 0.0) + factor * coefficient
-    own, constant = found.reduced(total)
     wanted = sum(factor * float(model.qpos0[model.jnt_qposadr[joint]]) for joint, factor in total.items()) + c0
+    first = next(iter(total)) if len(lengths[0] or ()) == 1 else None
+    each = Coupling(e, name, total, wanted, first)
+    if not _settled(reader, each, found):
+        found.sums.append(each)
+
+
+def _settled(reader: TreeReader, each: Coupling, found: Equalities) -> bool:
+    """Whether it leaves at most one joint a choice; the others are held, or follow that one."""
+    own, constant = found.reduced(each.total)
     joints = sorted(own, key=lambda joint: (joint in reader.actuators.forces, -joint))  # those with actuators lead
-    if len(lengths[0] or ()) == 1 and (first := next(iter(total))) in own:
-        joints.sort(key=lambda joint: joint != first)  # but the first of two joints follows
-    names = [reader.names[joint] for joint in joints]
+    if each.first in own:
+        joints.sort(key=lambda joint: joint != each.first)  # but the first of two joints follows
+    if len(joints) > 2:
+        return False
     if len(joints) == 1:
-        found.held[joints[0]] = (wanted - constant) / own[joints[0]]
-        reader.tell("warning", "joint", names[0], "an equality holds it in place: taken as fixed")
-    elif len(joints) == 2:
+        found.held[joints[0]] = (each.wanted - constant) / own[joints[0]]
+        name = reader.names[joints[0]]
+        reader.tell("warning", "joint", name, "an equality holds it in place: taken as fixed")
+    elif joints:
         follower, leader = joints
         share = -own[leader] / own[follower]
-        found.followers[follower] = leader, share, (wanted - constant) / own[follower]
-    elif joints:
-        message = f"it couples {len(joints)} joints that move on their own: {', '.join(names[:5])}"
-        reader.tell("error", "equality", name, message, "couple joints in pairs")
-    elif abs(wanted - constant) > 1e-9 * max(1.0, abs(constant)):
-        reader.tell("error", "equality", name, "other equalities contradict it", "remove it")
+        found.followers[follower] = leader, share, (each.wanted - constant) / own[follower]
+    elif abs(each.wanted - constant) > 1e-9 * max(1.0, abs(constant)):
+        reader.tell("error", "equality", each.name, "other equalities contradict it", "remove it")
+    return True
+
+
+def _tied(reader: TreeReader, each: Coupling, found: Equalities, taken: set[str]) -> LoopDescription:
+    """The gear of three joints or more that keep a sum."""
+    own, constant = found.reduced(each.total)
+    reader.tell("warning", "equality", each.name, SOFT)
+    first, *_, last = ((reader.bodies[reader.model.jnt_bodyid[joint]], Placement()) for joint in own)
+    ratios = {reader.names[joint]: factor for joint, factor in own.items()}
+    name = each.name or fresh(f"gear{each.number + 1}", taken)
+    return LoopDescription(name, "gear", first, last, ratios=ratios, offset=each.wanted - constant)
 
 
 def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
@@ -131,8 +168,7 @@ def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
     if carriers[0] == carriers[1]:
         reader.tell("warning", "equality", name, "it joins what does not move against each other: left out")
         return
-    message = "this loop is rigid here: how softly MuJoCo closes it (solref, solimp) is not taken over"
-    reader.tell("warning", "equality", name, message)
+    reader.tell("warning", "equality", name, SOFT)
     first, second = ((reader.bodies[b], side) for b, side in zip(bodies, sides, strict=True))
     found.loops.append(LoopDescription(name, kind, first, second))
     found.grounded |= 0 in carriers

@@ -14,9 +14,9 @@ import numpy as np
 from ..model.description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
 from ..model.drive import Transmission
 from ..model.rotations import quaternion_from_rotation
-from .mjcf_actuators import UNLIMITED, read_actuators
+from .mjcf_actuators import UNLIMITED, read_actuators, read_pulling
 from .mjcf_equalities import read_equalities
-from .mjcf_tendons import read_tendons
+from .mjcf_tendons import Line, read_tendons
 from .mjcf_values import fresh, placement_of, rotation_of
 
 LINEAR = "give one coefficient"
@@ -38,6 +38,7 @@ class TreeReader:
         owners = [self.bodies[body] for body in model.jnt_bodyid]
         self.tendons: dict[int, np.ndarray] = {}  # what they add to a joint: K, K rest, Fv, Fs, Ia
         self.transmissions: list[Transmission] = []
+        self.lines: list[Line] = []
         self.names = [name or fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
         self.poses: dict[str, tuple[float, ...]] = {}  # of free bodies at home
         self.carriers: list[int] = []  # by body: itself or the nearest before it that has joints; 0: it stands still
@@ -50,6 +51,7 @@ class TreeReader:
         self.actuators = read_actuators(self)
         found = read_equalities(self)
         read_tendons(self, found)
+        read_pulling(self, found)
         self.followers, self.held, self.loops = found.followers, found.held, found.loops
         free = [j for j in range(model.njnt) if self.is_free(j)]
         self.floating = len(free) == len(trees) == 1 and not found.grounded
@@ -59,6 +61,7 @@ class TreeReader:
             elif b:
                 self.tell("warning", "body", self.bodies[b], "it stands still beside a floating base: left out")
         self.read_the_rest()
+        sites = self.site_names()
         gravity = np.zeros(3) if self.disabled("GRAVITY") else model.opt.gravity
         return Description(
             name=name,
@@ -66,9 +69,10 @@ class TreeReader:
             joints=tuple(self.joints),
             gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
             floating=self.floating,
-            frames=self.frames(),
+            frames={name: self.site(s) for s, name in sites.items()},
             loops=tuple(self.loops),
             home=self.home(),
+            forces=tuple(line.spring(sites) for line in self.lines),
             transmissions=tuple(self.transmissions),
             findings=self.findings(),
             source=self.source,
@@ -234,15 +238,21 @@ class TreeReader:
         if model.npair:
             self.tell("warning", "<contact>", "", "contacts are left out")
 
-    def frames(self) -> dict[str, tuple[str, Placement]]:
-        """Named sites."""
-        model, frames = self.model, {}
+    def site_names(self) -> dict[int, str]:
+        """Frames of the sites that have a name, or a spring."""
+        model, names = self.model, {}
+        taken = {model.site(s).name for s in range(model.nsite)} | self.link_names
+        used = {site for line in self.lines for site in line.sites}
         for s in range(model.nsite):
-            name, b = model.site(s).name, model.site_bodyid[s]
-            if name and (self.carriers[b] or not self.floating):
-                name = fresh(f"{name}_site", self.link_names) if name in self.link_names else name
-                frames[name] = self.bodies[b], placement_of(model.site_pos[s], model.site_quat[s])
-        return frames
+            name = model.site(s).name
+            if (name or s in used) and (self.carriers[model.site_bodyid[s]] or not self.floating):
+                name = name or fresh(f"site{s + 1}", taken)
+                names[s] = fresh(f"{name}_site", self.link_names) if name in self.link_names else name
+        return names
+
+    def site(self, s: int) -> tuple[str, Placement]:
+        model = self.model
+        return self.bodies[model.site_bodyid[s]], placement_of(model.site_pos[s], model.site_quat[s])
 
     def disabled(self, *names: str) -> bool:
         """Whether the file switches off one of these parts of the dynamics; versions of MuJoCo differ in the names."""

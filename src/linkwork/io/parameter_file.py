@@ -30,13 +30,13 @@ from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, changed, w
 from ..model.drive import JointValues
 from ..model.physical import body_of, symmetric
 from ..quoting import in_yaml
-from .mdh_drives import NUMBERS, read_drive_values, written_friction
-from .mdh_tables import DRIVES, Row, Tables
+from .mdh_drives import NUMBERS, OF_MOTORS, SPRING, read_drive_values, written_friction
+from .mdh_tables import Row, Tables
 from .yaml_nodes import LIMITS
 
 SECTIONS = ("robot", "links", "joints", "payload")
 BODY = ("mass", "center", "inertia")
-SPRING = ("K", "rest")
+FIELDS = NUMBERS | OF_MOTORS
 FRICTION = ("coulomb", "viscous", "friction", "friction_width")  # fields of a Drive
 NONE: dict[str, Any] = {"coulomb": 0.0, "viscous": 0.0, "friction": ()}
 ASYMMETRY = 1e-9  # of a matrix, relative
@@ -108,7 +108,7 @@ def write_parameters(model: Model) -> str:
     joints = [joint for joint in joints if not joint.kind.free or any(joint.parameters.values())]
     motors = [motor for each in model.transmissions for motor in each.motors]
     drives = {joint.name: _written(joint, SPRING if joint.kind.has_spring else ()) for joint in joints}
-    drives |= {motor.name: _written(motor) for motor in motors}
+    drives |= {motor.name: _written(motor, OF_MOTORS) for motor in motors}
     links = {name: _body(body_of(ten)) for name, ten in zip(names, model.parameters(), strict=True)}
     return "\n".join([f"robot: {in_yaml(model.name)}", "links:", *_rows(links), "joints:", *_rows(drives)]) + "\n"
 
@@ -125,7 +125,7 @@ def _body(body: LinkInertia) -> dict[str, Any]:
 
 def _written(drive: Drive, more: Iterable[str] = ()) -> dict[str, Any]:
     """Zeros too: the robot that gets them may have others."""
-    own = {key: float(getattr(drive, DRIVES[key])) for key in (*NUMBERS, *more)}
+    own = {key: float(getattr(drive, FIELDS[key])) for key in (*NUMBERS, *more)}
     return own | {"friction": written_friction(drive)}
 
 
@@ -263,10 +263,10 @@ class _Reader(Tables):
             self.label = f"joint {name!r}"
             with self.going_on():
                 drive = self.drive(node, name)
-                spring = SPRING if isinstance(drive, JointValues) else ()
+                spring = SPRING if isinstance(drive, JointValues) else OF_MOTORS
                 row = self.mapping(node, (*NUMBERS, *spring, "friction"))
                 own = read_drive_values(self, row)
-                self.values[name] = own | {DRIVES[key]: self.number(row[key]) for key in spring if key in row}
+                self.values[name] = own | {FIELDS[key]: self.number(row[key]) for key in spring if key in row}
 
     def drive(self, node: yaml.Node, name: str) -> Drive:
         if name not in self.drives:

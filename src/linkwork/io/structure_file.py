@@ -249,5 +249,10 @@ def _side(link: str, placement: Placement) -> dict[str, Any]:
 def _force(description: Description, frame: str, law: Any) -> dict[str, Any]:
     name_of_law = law_name(description, frame, law)
     values = {each.name: getattr(law, each.name) for each in fields(law)}
-    plain = {name: list(x) if isinstance(x, tuple) else float(x) for name, x in values.items()}
-    return {"frame": frame, "law": name_of_law, **plain}
+    return {"frame": frame, "law": name_of_law, **{name: _plain(x) for name, x in values.items()}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(x) for x in value]
+    return value if isinstance(value, str) else float(value)

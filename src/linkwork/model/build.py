@@ -27,6 +27,7 @@ from .loop_checks import tells_position
 from .loop_kinds import loop_kind
 from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import FAR, joined, placement_of, screws, snapped
+from .places import check_places
 from .rotations import cos_sin
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
@@ -69,7 +70,8 @@ def build(
     inertias = _held_bent(description, lock or {})
     _choose_frames(tree, inertias)
     model = _finish(description, tree, Vector(*direction), inertias)
-    return replace(model, transmissions=_transmissions(description, joints, friction, rotors))
+    check_places(model)
+    return replace(model, transmissions=_transmissions(description, joints, friction, rotors, lock or {}))
 
 
 def _with_options(
@@ -133,15 +135,23 @@ def _stands(entry: str, joints: Mapping[str, JointDescription], lock: Mapping[st
 
 
 def _transmissions(
-    description: Description, joints: Sequence[JointDescription], friction: bool, rotors: bool
+    description: Description,
+    joints: Sequence[JointDescription],
+    friction: bool,
+    rotors: bool,
+    lock: Mapping[str, Any],
 ) -> tuple[Transmission, ...]:
     """Those that still move, of the joints that do."""
-    moving = {joint.name for joint in joints if joint.motion.nv}
+    given, moving = (
+        {joint.name: joint for joint in description.joints},
+        {joint.name for joint in joints if joint.motion.nv},
+    )
     result = []
     for each in description.transmissions:
         motors = [motor if friction else motor.without_friction() for motor in each.motors]
         motors = [motor if rotors else motor.without_rotor() for motor in motors]
-        result.append(replace(each.among(moving), motors=tuple(motors)))
+        each = replace(each, motors=tuple(motors))
+        result.append(each.among(moving, lambda name: _stands(name, given, lock)))
     return tuple(each for each in result if each.joints)
 
 

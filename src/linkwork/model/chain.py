@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
+from typing import Any
 
 from ..errors import ModelError
+from .drive import Transmission
 from .flexible.station import Station
-from .model import Model
+from .model import Frame, Model
+from .places import places_of
 
 
 def chain(model: Model, tip: str) -> Model:
@@ -30,7 +34,10 @@ def chain(model: Model, tip: str) -> Model:
     frames = {
         name: replace(frame, body=number[frame.body]) for name, frame in model.frames.items() if frame.body in number
     }
-    transmissions = [each.among(names) for each in model.transmissions]
+    for each in model.transmissions:
+        _require_whole(model, tip, each, names)
+    forces = [(at, law) for at, law in model.forces if _on_the_way(model, tip, at, law, number)]
+    transmissions = [each.among(names, lambda _: 0.0) for each in model.transmissions]
     places = model.coordinates.positions.places
     home = [x for joint, at in places.items() if joint in names for x in model.home[at]]
     return replace(
@@ -40,7 +47,33 @@ def chain(model: Model, tip: str) -> Model:
         frames=frames,
         link_names=tuple(name for name in model.link_names if name in frames),
         home=tuple(home),
-        forces=tuple((replace(at, body=number[at.body]), law) for at, law in model.forces if at.body in number),
+        forces=tuple((replace(at, body=number[at.body]), law) for at, law in forces),
         transmissions=tuple(each for each in transmissions if each.joints),
         feet=tuple(foot for foot in model.feet if foot.frame in frames),
     )
+
+
+def _require_whole(model: Model, tip: str, transmission: Transmission, names: Container[str]) -> None:
+    """Refuse springs over joints on the way and others: how far they are stretched would not be known."""
+    for motor, row in zip(transmission.motors, transmission.matrix, strict=True):
+        over = [name for name, ratio in zip(transmission.joints, row, strict=True) if ratio]
+        left = [name for name in over if name not in names]
+        if motor.stiffness and left and len(left) < len(over):
+            raise ModelError(
+                f"the spring of {motor.name!r} is stretched by joint {left[0]!r}, which is not on the way to {tip!r}",
+                where=f"robot {model.name!r}",
+                fix=f"lock {left[0]!r}",
+            )
+
+
+def _on_the_way(model: Model, tip: str, frame: Frame, law: Any, number: Container[int]) -> bool:
+    """Whether a law acts on the way to the tip alone; refuse one that acts there and on what is left out."""
+    places = list(places_of(model, frame, law))
+    left = [place.name for place in places if place.body not in number]
+    if left and any(place.body in number and place.body for place in places):
+        raise ModelError(
+            f"a force law at {frame.name!r} reaches {left[0]!r}, which is not carried on the way to {tip!r}",
+            where=f"robot {model.name!r}",
+            fix="take the chain of a robot without this law",
+        )
+    return not left

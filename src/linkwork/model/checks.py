@@ -210,7 +210,6 @@ def _finite(description: Description) -> Iterator[Finding]:
         where = place(description, "joint", joint.name)
         yield from check_numbers(where, joint)
         values = {
-            "rest": joint.rest,
             "axis": joint.axis,
             "second axis": joint.second_axis,
             "pitch": joint.pitch,

@@ -10,10 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from .description import Description, Finding, JointDescription
-from .drive import Drive, JointValues, Offset, Sliding, Transmission
+from .drive import Drive, JointValues, Motor, Offset, Sliding, Transmission
 from .joints import JointKind
 from .loop_checks import HUGE, place
 
+MOTOR_ROLES = ("active", "passive")
 VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction must brake
 NOT_NEGATIVE = {  # fields of a drive: name, unit, fix
     "rotor_inertia": ("rotor inertia", " kg m^2", "write it as it is, positive"),
@@ -21,12 +22,15 @@ NOT_NEGATIVE = {  # fields of a drive: name, unit, fix
     "coulomb": ("Coulomb friction", "; it would feed energy in", "write friction as a positive number"),
     "viscous": ("viscous friction", "; it would feed energy in", "write friction as a positive number"),
     "stiffness": ("stiffness", "; the spring would push away from rest", "write stiffness as a positive number"),
+    "slack": ("slack", "", "write it as it is, positive; 0: the spring has none"),  # of motors alone
 }
 
 
 def _numbers(drive: Drive) -> dict[str, float]:
     """All that must be finite, by name."""
-    own = {name: getattr(drive, name) for name in (*drive.fields.values(), "friction_width")}
+    own = {name: getattr(drive, name) for name in (*drive.fields.values(), "rest", "friction_width")}
+    if isinstance(drive, Motor):
+        own["slack"] = drive.slack
     laws = {f"{law.name} {each.name}": getattr(law, each.name) for law in drive.friction for each in fields(law)}  # type: ignore[arg-type]
     return own | laws
 
@@ -46,6 +50,9 @@ def check_values(where: str, drive: Drive) -> Iterator[Finding]:
     if drive.friction and any(np.any(sum(law.force(Sliding(v)) for law in laws) * v < 0) for v in VELOCITIES):
         message = f"its friction would feed energy in: {', '.join(map(repr, drive.friction))}"
         yield Finding("error", where, message, "write friction as positive numbers, also of backward motion")
+    if isinstance(drive, Motor) and drive.role not in MOTOR_ROLES:
+        message = f"there is no role {drive.role!r} of a motor"
+        yield Finding("error", where, message, f"write {' or '.join(MOTOR_ROLES)}")
 
 
 def check_spring(where: str, joint: JointValues, kind: JointKind) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ModelError, UnknownNameError
 from .checks import raise_errors
-from .drive import Drive, JointValues, law_with
+from .drive import Drive, JointValues, Motor, law_with
 from .drive_checks import check_numbers, check_spring, check_values
 from .model import Joint, Model
 
@@ -32,7 +32,8 @@ def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
     def change(drive: Any) -> Any:
         name: str = drive.name
         own = values.get(name, {})
-        allowed = [each.name for each in fields(JointValues if isinstance(drive, JointValues) else Drive)]
+        allowed = [each.name for each in fields(JointValues if isinstance(drive, JointValues) else Motor)]
+        allowed = [field for field in allowed if field != "name"]
         for field in own:
             if field not in allowed:
                 raise UnknownNameError(f"value of drive {name!r}", field, allowed, where=where)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError, UnknownNameError
 from .description import Description, JointDescription, Link, LinkInertia, Placement
+from .drive import Transmission
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,7 @@ def with_elastic_drives(description: Description, drives: Mapping[str, ElasticDr
         joints=tuple(joints),
         home={_names(name, drives)[0]: position for name, position in description.home.items()},
         independent=tuple(independent),
-        transmissions=tuple(
-            replace(each, joints=tuple(_names(name, drives)[0] for name in each.joints))
-            for each in description.transmissions
-        ),
+        transmissions=tuple(_coupled(each, drives) for each in description.transmissions),
     )
 
 
@@ -114,6 +112,18 @@ def _in_series(joint: JointDescription, drive: ElasticDrive) -> list[JointDescri
 def _names(joint: str, drives: Mapping[str, ElasticDrive]) -> tuple[str, ...]:
     """The joints in the place of ``joint``."""
     return (f"{joint}_motor", joint) if joint in drives else (joint,)
+
+
+def _coupled(transmission: Transmission, drives: Mapping[str, ElasticDrive]) -> Transmission:
+    """Its motors turn the motors of elastic joints; what is passive sees the link, which is at the sum of both."""
+    places = [_names(name, drives) for name in transmission.joints]
+    if all(motor.driven for motor in transmission.motors):
+        return replace(transmission, joints=tuple(names[0] for names in places))
+    matrix = []
+    for motor, row in zip(transmission.motors, transmission.matrix, strict=True):
+        shares = ((ratio, 0.0 if motor.driven else ratio)[: len(each)] for ratio, each in zip(row, places, strict=True))
+        matrix.append(tuple(x for share in shares for x in share))
+    return replace(transmission, joints=tuple(name for names in places for name in names), matrix=tuple(matrix))
 
 
 def _rotor(joint: JointDescription) -> str:

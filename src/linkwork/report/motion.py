@@ -9,6 +9,7 @@ import numpy as np
 
 from ..control import Quintic
 from ..errors import LinkworkError
+from ..formulations.drives import motors
 from ..robot import Robot
 
 DURATION = 2.0  # seconds
@@ -104,14 +105,19 @@ def _way(robot: Robot, start: np.ndarray) -> np.ndarray:
 def _fastest(robot: Robot, q: np.ndarray) -> float:
     """Angular frequency of the fastest spring."""
     model = robot.model
-    springs = [k for joint in robot.coordinates.joints if joint.elastic for k in model.joint_freedoms(joint.name)]
+    whole = np.zeros((model.n_leading,) * 2)
+    for joint, own in zip(robot.coordinates.joints, robot.coordinates.velocity_ranges, strict=True):
+        whole[np.ix_(own, own)] = joint.stiffness * np.eye(len(own)) + joint.kind.own_stiffness()
+    for motor, shares in motors(model):
+        tree = np.zeros(model.n_tree)
+        tree[[k for k, _ in shares]] = [ratio for _, ratio in shares]
+        row = model.collect(tree.tolist())
+        whole += motor.stiffness * np.outer(row, row)
+    springs = np.flatnonzero(whole.any(axis=0))
     at = [k for k, each in enumerate(model.mobility.independent) if each in springs]
     if not at:
         return 0.0
     M = robot.inertia_matrix(q)[np.ix_(at, at)]
-    whole = np.zeros((model.n_leading,) * 2)
-    for joint, own in zip(robot.coordinates.joints, robot.coordinates.velocity_ranges, strict=True):
-        whole[np.ix_(own, own)] = joint.stiffness * np.eye(len(own)) + joint.kind.own_stiffness()
     own = [model.mobility.independent[k] for k in at]
     K = whole[np.ix_(own, own)]
     return float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()))

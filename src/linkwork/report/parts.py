@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..formulations import drives_of
-from ..model import Joint, Model, changed_drives
+from ..model import Model, changed_drives
 from ..robot import Robot
 from .motion import Motion
 
@@ -26,7 +26,7 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     bending = any(joint.kind.bends for joint in model.coordinates.joints)
     if bending or any(drive.acting for drive in drives_of(model)):
         parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
-    if any(joint.elastic for joint in model.coordinates.joints):
+    if bending or any(drive.stiffness for drive in drives_of(model)):
         parts["springs"] = _without(model, friction=False, forces=()).inverse_dynamics(q, none, none) - still
     if model.forces:
         parts["surroundings"] = _without(model, friction=False, springs=False).inverse_dynamics(q, v, none) - moving
@@ -47,6 +47,6 @@ def _forced(model: Model) -> Model:
 def _without(model: Model, friction: bool = True, springs: bool = True, **others: tuple) -> Robot:
     def changed(drive: Any) -> Any:
         drive = drive if friction else drive.without_friction()
-        return drive.without_spring() if isinstance(drive, Joint) and not springs else drive
+        return drive if springs else drive.without_spring()
 
     return Robot(replace(changed_drives(model, changed), **others))  # type: ignore[arg-type]

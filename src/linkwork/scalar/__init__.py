@@ -141,6 +141,13 @@ def positive_part(x: Scalar) -> Scalar:
     return 0.5 * (x + x * sign(x))
 
 
+def beyond(x: Scalar, low: Scalar, width: Scalar) -> Scalar:
+    """By how much x is above the interval from ``low`` to ``low + width`` (positive), or below it (negative)."""
+    if is_zero(width):
+        return x - low
+    return positive_part(x - (low + width)) - positive_part(low - x)
+
+
 def slope_of_root(root: Scalar) -> Scalar:
     """Of sqrt(x), from its value: 0 at 0, where there is none: so that of v |v|, which has one, is right at rest."""
     there = sign(root)

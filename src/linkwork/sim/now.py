@@ -58,8 +58,11 @@ class Now:
     @cached_property
     def applied(self) -> dict[int, Force]:
         """Forces on bodies."""
+        return self._wrenches()
+
+    def _wrenches(self, springs: bool = True) -> dict[int, Force]:
         loaded = [self.model.frame(name) for name in self.plant.wrenches]
-        return body_wrenches(self.commanded(self.model), *self.tree, loaded, self.rows)
+        return body_wrenches(self.commanded(self.model), *self.tree, loaded, self.rows, springs)
 
     @property
     def tau(self) -> list[Scalar]:
@@ -176,13 +179,16 @@ class Now:
         """Of all forces but weight and springs, which have their potential energy."""
         model, (q, v) = self.model, self.tree
         lost = passive_forces(model, q, v, springs=False)
-        velocities = body_velocities(model, q, v) if self.applied else {}
+        applied = self.applied
+        if any(hasattr(law, "energy") for _, law in model.forces):
+            applied = self._wrenches(springs=False)
+        velocities = body_velocities(model, q, v) if applied else {}
         total: Scalar = 0
         for x, k in zip(tau, model.mobility.forced, strict=True):
             total = total + x * self.rates[k]
         for x, y in zip(lost, v, strict=True):
             total = total - x * y
-        for body, force in self.applied.items():
+        for body, force in applied.items():
             total = total + velocities[body].dot(force)
         return total
 

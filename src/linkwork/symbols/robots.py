@@ -134,7 +134,10 @@ def with_symbols(
 
     def symbolic_drive(drive: Any, behind: object) -> Any:
         own = {name: x for name, x in drive.parameters.items() if (inertias if name == "IA" else friction)}
-        return drive.with_parameters({name: symbols.new(f"{name}{behind}", x) for name, x in own.items()})
+        changed = drive.with_parameters({name: symbols.new(f"{name}{behind}", x) for name, x in own.items()})
+        if changed.stiffness is drive.stiffness:
+            return changed
+        return replace(changed, rest=symbols.new(f"rest{behind}", drive.rest))
 
     bodies = []
     for j, body in enumerate(model.bodies, 1):
@@ -144,8 +147,6 @@ def with_symbols(
         if inertias:
             inertia = Inertia.of(symbols.new(f"{n}{j}", x, zeros) for n, x in zip(ELEMENTS, inertia, strict=True))
         joint = symbolic_drive(joint, j)
-        if friction and joint.stiffness is not body.joint.stiffness:
-            joint = replace(joint, rest=symbols.new(f"rest{j}", joint.rest))
         bodies.append(replace(body, joint=joint, inertia=inertia))
     g = model.gravity
     if gravity:

@@ -167,13 +167,17 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
     """Of each joint and motor by name: laws whose parameters are unknown. Friction of a joint that a motor turns alone
     cannot be told from that of the motor, which has it unless asked otherwise."""
     drives = {drive.name: drive for drive in drives_of(model)}
-    alone = {model.coordinates.joint_of(shares[0][0]).name for _, shares in motors(model) if len(shares) == 1}
+    alone = {
+        model.coordinates.joint_of(shares[0][0]).name
+        for motor, shares in motors(model)
+        if motor.driven and len(shares) == 1
+    }
     if friction is None or friction in ((), []):
         return {}
     if not isinstance(friction, (str, Mapping, Sequence)):
         expected = "names of laws, laws, or a dict of them by joint"
         raise LinkworkError("these are not laws of friction", where="friction", got=repr(friction), expected=expected)
-    driven = [name for name, drive in drives.items() if getattr(drive, "driven", True) and name not in alone]
+    driven = [name for name, drive in drives.items() if drive.driven and name not in alone]
     if not isinstance(friction, Mapping):
         friction = dict.fromkeys(driven, friction)
     for name in friction:
@@ -203,8 +207,8 @@ def _with_laws(
     ratios = {motor.name: max(abs(ratio) for _, ratio in shares) for motor, shares in motors(model)}
 
     def change(drive: Any) -> Any:
-        elements = ["IA"] * (rotors and getattr(drive, "driven", True))
-        elements += ["K"] * (springs and bool(getattr(drive, "stiffness", 0.0)))
+        elements = ["IA"] * (rotors and drive.driven)
+        elements += ["K"] * (springs and bool(drive.stiffness))
         if drive.name in laws:
             own = laws[drive.name]
             elements += [element for law in own for element in law.elements]
@@ -270,5 +274,5 @@ def _known(model: Model, unknown: Sequence[str], frames: Sequence[str]) -> Calla
     rest = with_standard(model, dict.fromkeys(unknown, 0.0))
     acting = any(any(body.inertia) for body in rest.bodies) or rest.forces or frames
     acting = acting or any(body.joint.kind.bends for body in rest.bodies)
-    acting = acting or any(d.rotor_inertia or d.acting or getattr(d, "stiffness", 0.0) for d in drives_of(rest))
+    acting = acting or any(d.rotor_inertia or d.acting or d.stiffness for d in drives_of(rest))
     return compile(rest, "inverse_dynamics", parameters="standard", wrenches=tuple(frames)) if acting else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from ...errors import ModelError
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, beyond, is_zero
 from .coulomb import Coulomb
 from .law import FrictionLaw, Sliding, law_with
 from .viscous import Viscous
@@ -18,15 +18,18 @@ BUILT_IN = (Viscous.name, Coulomb.name)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Drive:
-    """A rotor and friction, at the velocity v of what it turns: Ia a + Fs sign(v) + Fv v + further laws."""
+    """A rotor, friction and a spring, at the position q of what it turns: Ia a + Fs sign(v) + Fv v + further laws
+    + K (q - rest)."""
 
-    fields: ClassVar[Mapping[str, str]] = {"IA": "rotor_inertia", "FS": "coulomb", "FV": "viscous"}
+    fields: ClassVar[Mapping[str, str]] = {"IA": "rotor_inertia", "FS": "coulomb", "FV": "viscous", "K": "stiffness"}
 
     rotor_inertia: Any = 0.0  # of a joint: that of the rotor times gear ratio squared
     coulomb: Any = 0.0
     viscous: Any = 0.0
     friction: tuple[FrictionLaw, ...] = ()  # beside the two, each law once
     friction_width: Any = 0.0  # velocities within which friction is smooth; 0: as the robot says
+    stiffness: Any = 0.0
+    rest: Any = 0.0
 
     def __post_init__(self):
         names = [getattr(law, "name", None) for law in self.friction]
@@ -93,9 +96,27 @@ class Drive:
     def without_rotor(self: Own) -> Own:
         return replace(self, rotor_inertia=0.0)
 
+    def without_spring(self: Own) -> Own:
+        return replace(self, stiffness=0.0)
+
 
 @dataclass(frozen=True, eq=False)
 class Motor(Drive):
-    """Of a transmission; its rotor inertia and its friction are those of the motor itself, before the gears."""
+    """Of a transmission; rotor inertia, friction and spring are those of the motor itself, before the gears. It stands
+    at the sum of ratio times position over its joints.
+
+    ``slack``: the spring has no force at positions from ``rest`` to ``rest + slack``. ``role``: "active", or "passive"
+    for what couples joints and is not driven: a tendon, a belt, an anti-roll bar.
+    """
 
     name: str
+    slack: Any = 0.0
+    role: str = "active"
+
+    @property
+    def driven(self) -> bool:
+        return self.role == "active"
+
+    def stretch(self, position: Scalar) -> Scalar:
+        """By how much its spring is stretched."""
+        return beyond(position, self.rest, self.slack)
