@@ -9,8 +9,8 @@ import linkwork
 from linkwork.formulations import methods
 from linkwork.model import FrictionLaw, Offset, Sliding
 from linkwork.spatial.quaternions import turn_between, turn_of
-from support.driven_robots import LAWS, coupled, rubbing
-from support.evaluate import assert_close, derivative, evaluate, is_refused
+from support.driven_robots import LAWS, coupled, rubbing, with_tendons
+from support.evaluate import assert_close, derivative, evaluate, is_refused, rates
 from support.mixed_trees import KINDS, MixedRecipe, Places, joint_order, mixed
 from support.random_loops import LoopRecipe, mechanism
 from support.random_robots import Recipe, random_state
@@ -23,8 +23,12 @@ DESCRIPTIONS["coupled"] = coupled(rubbing(TREE, LAWS["all"]))
 DESCRIPTIONS["coupled, floating"] = coupled(rubbing(Recipe(seed=4, joints=5, floating=True), LAWS["stribeck"]))
 DESCRIPTIONS["coupled, mimic"] = coupled(rubbing(replace(TREE, seed=4, mimic=True, joints=8), LAWS["offset"]))
 DESCRIPTIONS["coupled, loops"] = coupled(mechanism(LoopRecipe(seed=1, closures=("revolute",), freedoms=2)))
+DESCRIPTIONS |= {
+    f"{name}, tendons": with_tendons(DESCRIPTIONS[name]) for name in ("coupled", "coupled, floating", "coupled, loops")
+}
 ROBOTS = {name: linkwork.load(description) for name, description in DESCRIPTIONS.items()}
-OPEN = [name for name in ROBOTS if name != "coupled, loops"]
+OPEN = [name for name in ROBOTS if "loops" not in name]
+TENDONS = [name for name in ROBOTS if name.endswith("tendons")]
 
 
 def state_of(robot, seed=1):
@@ -110,8 +114,9 @@ def test_motors_do_the_work_of_the_joints():
     assert_close(np.linalg.solve(T.T, tau) @ (T @ v), tau @ v)
 
 
-def test_a_locked_joint_leaves_its_motors_to_the_others():
-    description = DESCRIPTIONS["coupled"]
+@pytest.mark.parametrize("name", ["coupled", "coupled, tendons"])
+def test_a_locked_joint_leaves_its_motors_to_the_others(name):
+    description = DESCRIPTIONS[name]
     name = description.transmissions[0].joints[1]
     free, locked = linkwork.load(description), linkwork.load(description, lock={name: 0.3})
     k = free.joint_names.index(name)
@@ -166,7 +171,9 @@ def test_the_static_part_of_stribeck_is_identifiable_at_a_known_velocity():
     assert_close(Y @ rubs.parameter_values(drives=True), rubs.inverse_dynamics(*state))
 
 
-@pytest.mark.parametrize("name", ["offset", "asymmetric", "stribeck", "all", "smooth", "coupled", "coupled, floating"])
+@pytest.mark.parametrize(
+    "name", ["offset", "asymmetric", "stribeck", "all", "smooth", "coupled", "coupled, floating", *TENDONS[:2]]
+)
 def test_energy_changes_by_the_work_of_friction(name):
     """Asymmetric friction has a kink where a velocity changes sign, which costs the integrator some digits."""
     robot = ROBOTS[name]
@@ -211,6 +218,31 @@ def test_stiff_friction_of_motors_is_borne():
     assert np.abs(v[at]).min() > 0.1 and np.abs(motion.v[1:, at]).max() < 0.05
     with pytest.raises(linkwork.DivergedError), pytest.warns(linkwork.SimulationWarning, match="too long for rk4"):
         robot.rollout(q, v, None, 1e-2, 50, method="rk4")
+
+
+@pytest.mark.parametrize("name", TENDONS)
+def test_springs_of_motors_are_the_gradient_of_their_energy(name):
+    """1/2 K (T q - rest)^2, written out; none of it within the slack."""
+    description = DESCRIPTIONS[name]
+    limp = (replace(each, motors=tuple(m.without_spring() for m in each.motors)) for each in description.transmissions)
+    bare = linkwork.load(replace(description, transmissions=tuple(limp))).model
+    model, (q, v, a) = ROBOTS[name].model, state_of(ROBOTS[name])
+    at = model.coordinates.positions.names.index
+
+    def energy(q):
+        total = 0
+        for each in description.transmissions:
+            for motor, row in zip(each.motors, each.matrix):
+                x = sum(ratio * q[..., at(joint)] for joint, ratio in zip(each.joints, row)) - motor.rest
+                x = np.where(x.real > motor.slack, x - motor.slack, np.where(x.real < 0, x, 0))
+                total = total + motor.stiffness * x * x / 2
+        return total
+
+    potential = evaluate(model, "potential_energy", q) - evaluate(bare, "potential_energy", q)
+    assert_close(potential, energy(q), scale=abs(evaluate(model, "potential_energy", q)))
+    if not model.loops:
+        found = evaluate(model, "inverse_dynamics", q, v, a) - evaluate(bare, "inverse_dynamics", q, v, a)
+        assert_close(found, derivative(energy, q, rates(model, q).T), scale=100.0)
 
 
 def test_an_offset_alone_pushes():

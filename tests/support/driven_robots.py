@@ -45,3 +45,18 @@ def coupled(description: Description, seed: int = 0) -> Description:
             Transmission("differential", tuple(names[-5:-3]), (motors[3],), ((1.5, -0.5),)),
         ),
     )
+
+
+def with_tendons(description: Description, seed: int = 0) -> Description:
+    """The same robot: the motors of its transmissions have springs, some with slack, and some of them nobody drives."""
+    rng = np.random.default_rng(seed)
+
+    def sprung(motor: Motor, k: int) -> Motor:
+        slack, role = (rng.uniform(0.1, 0.5), "passive") if k % 2 else (0.0, "active")
+        return replace(motor, stiffness=rng.uniform(5, 20), rest=rng.uniform(-0.5, 0.5), slack=slack, role=role)
+
+    transmissions = (
+        replace(each, motors=tuple(sprung(motor, k) for k, motor in enumerate(each.motors)))
+        for each in description.transmissions
+    )
+    return replace(description, transmissions=tuple(transmissions))

@@ -19,7 +19,7 @@ def unit(quaternion: np.ndarray) -> np.ndarray:
 
 
 class MujocoFile:
-    def __init__(self, text: str, robot):
+    def __init__(self, text: str):
         self.model = mujoco.MjModel.from_xml_string(text)
         flags = mujoco.mjtDisableBit
         self.model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_ACTUATION
@@ -32,12 +32,6 @@ class MujocoFile:
         self.balls = self.model.jnt_qposadr[self.model.jnt_type == BALL]
         if 'frictionloss="disable"' in text:
             self.friction *= 0
-        # Unnamed joints have names in our model only, as the joint of a floating base has; the order is the same.
-        names = [self.model.joint(j).name for j in range(self.model.njnt)]
-        ours = [joint.name for joint in robot.model.coordinates.joints]
-        first = int(robot.model.moving_base)
-        assert len(ours) == len(names)
-        assert all(own == name for own, name in list(zip(ours, names))[first:] if name)
 
     def state(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Set it; return T, and T^T Tdot v."""
@@ -52,12 +46,22 @@ class MujocoFile:
         return T, drift
 
 
+def assert_same_joints(robot, theirs: mujoco.MjModel) -> None:
+    """Unnamed joints have names in our model only, as the joint of a floating base has; the order is the same."""
+    names = [theirs.joint(j).name for j in range(theirs.njnt)]
+    ours = [joint.name for joint in robot.model.coordinates.joints]
+    first = int(robot.model.moving_base)
+    assert len(ours) == len(names)
+    assert all(own == name for own, name in list(zip(ours, names))[first:] if name)
+
+
 def assert_same_dynamics(
     robot, text: str, q: np.ndarray, v: np.ndarray, a: np.ndarray, tolerance: float = 1e-12
 ) -> None:
     """Forces, inertia matrix, accelerations and poses. Accelerations may lose digits by the condition of the inertia
     matrix, but not the forces that they need."""
-    model, theirs = robot.model, MujocoFile(text, robot)
+    model, theirs = robot.model, MujocoFile(text)
+    assert_same_joints(robot, theirs.model)
     friction = theirs.friction * np.sign(v)
     mass = np.zeros((model.nv, model.nv))
     for quantity, inputs in (("inverse_dynamics", (q, v, a)), ("bias", (q, v))):

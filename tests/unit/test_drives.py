@@ -29,7 +29,7 @@ from linkwork.model import (
     check,
 )
 from linkwork.model.drive import JointValues
-from support.driven_robots import LAWS, coupled, rubbing
+from support.driven_robots import LAWS, coupled, rubbing, with_tendons
 from support.evaluate import assert_close
 from support.random_robots import Recipe, random_state
 
@@ -70,13 +70,21 @@ def described(description):
     """What drives are made of, to compare."""
     joints = {j.name: JointValues.values(j) for j in description.joints if j.kind != "fixed"}
     motors = [
-        (t.name, t.joints, t.matrix, [(m.name, m.parameters, m.friction_width) for m in t.motors])
+        (
+            t.name,
+            t.joints,
+            t.matrix,
+            [(m.name, m.parameters, m.friction_width, m.rest, m.slack, m.role) for m in t.motors],
+        )
         for t in description.transmissions
     ]
     return joints, motors
 
 
-@pytest.mark.parametrize("text", [ARM + DRIVEN, write_mdh(coupled(rubbing(Recipe(seed=2, joints=6), LAWS["all"])))])
+COUPLED = coupled(rubbing(Recipe(seed=2, joints=6), LAWS["all"]))
+
+
+@pytest.mark.parametrize("text", [ARM + DRIVEN, write_mdh(COUPLED), write_mdh(with_tendons(COUPLED))])
 def test_writers_keep_it(text, tmp_path):
     description = read_mdh(text)
     assert described(read_mdh(write_mdh(description))) == described(description)
@@ -119,6 +127,18 @@ MISTAKES = {
     "a follower": (
         "drives: [{joint: b, mimic: {joint: a}}]\ntransmissions: [{joints: [b], motors: [{name: m, ratios: [1]}]}]",
         "its joint 'b' follows another one",
+    ),
+    "negative slack": (
+        "transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1, 2], K: 3, slack: -1}]}]",
+        "motor 'm': the slack of its spring is negative: -1",
+    ),
+    "no such role": (
+        "transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1, 2], role: elastic}]}]",
+        "there is no role 'elastic'.*active or passive|active, passive",
+    ),
+    "infinite stiffness": (
+        "transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1, 2], K: 1e200}]}]",
+        "motor 'm': its stiffness is not finite",
     ),
     "negative rotor": (
         "transmissions: [{joints: [a], motors: [{name: m, ratios: [1], Ia: -1}]}]",
@@ -237,7 +257,11 @@ def test_drives_can_be_changed():
     for values, message in (
         ({"d": {}}, "no joint or motor 'd'"),
         ({"a": {"coulom": 1}}, "did you mean 'coulomb'"),
-        ({"m1": {"stiffness": 1}}, "no value of drive 'm1' 'stiffness'"),
+        ({"m1": {"weight": 1}}, "no value of drive 'm1' 'weight'"),
+        ({"m1": {"name": "m3"}}, "no value of drive 'm1' 'name'"),
+        ({"m1": {"slack": -1.0}}, "motor 'm1'|the slack of its spring is negative: -1"),
+        ({"m1": {"role": "elastic"}}, "there is no role 'elastic' of a motor"),
+        ({"m1": {"rest": np.nan}}, "its rest is not finite"),
         ({"a": {"rotor_inertia": -1.0}}, "its rotor inertia is negative"),
         ({"a": {"viscous": np.inf}}, "its viscous is not finite"),
         ({"a": {"friction": Offset(1)}}, "friction is a list of laws|these are not values"),

@@ -211,7 +211,8 @@ BALL, FREE = '<joint name="j" type="ball"/>', '<freejoint name="j"/>'
         (arm(more='<option density="1.2"/>'), "<option>: forces of the surrounding fluid"),
         (arm(body=f'{GEOM}</body><body name="m" mocap="true">'), "body 'm': a mocap body is taken as fixed"),
         (arm().replace('name="a"', 'name="a" gravcomp="1"'), "body 'a': gravity compensation is not read"),
-        (arm(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'), "of tendons are not read"),
+        (arm(more='<tendon><fixed name="t" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>'),
+         "tendon 't': its range is left out"),
         (arm(more='<actuator><adhesion name="m" body="a" ctrlrange="0 1"/></actuator>'),
          "actuator 'm': it drives no single joint"),
         (arm(more='<actuator><general joint="j" dyntype="filter"/></actuator>'), "unnamed actuator: its own dynamics"),
@@ -268,6 +269,11 @@ def test_infinite_numbers_are_told_of(text, words):
 # What is refused, as findings
 
 
+SPACE = arm(
+    world='<site name="s"/><geom name="bone" size=".05" pos="0 0 2"/>',
+    body=GEOM + '<site name="r"/>',
+    more='<tendon><spatial %s><site site="s"/>%s<site site="r"/></spatial></tendon>',
+)
 TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s")
 
 
@@ -276,12 +282,10 @@ TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s"
     [
         (TWO % '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', "by a straight line"),
         (TWO % '<equality><joint joint1="j"/><joint joint1="j" polycoef="1 0 0 0 0"/></equality>', "contradict"),
-        (TWO % '<tendon><fixed stiffness="1"><joint joint="j" coef="1"/><joint joint="k" coef="2"/></fixed></tendon>',
-         "unnamed tendon: its spring, damping, friction or armature acts across 2 joints, not on one joint"),
-        (TWO % '<tendon><fixed stiffness="1" springlength="0 1"><joint joint="j" coef="1"/></fixed></tendon>',
-         "unnamed tendon: its spring or damping is not linear"),
-        (arm(world='<site name="s"/>', body=GEOM + '<site name="r"/>',
-             more='<tendon><spatial damping="1"><site site="s"/><site site="r"/></spatial></tendon>'), "acts in space"),
+        (SPACE % ('stiffness="1"', '<geom geom="bone" sidesite="r"/>'),
+         "unnamed tendon: it is wrapped around geom 'bone', and only straight lines are read"),
+        (SPACE % ('frictionloss="1"', ""), "unnamed tendon: friction and armature of a tendon through space are not"),
+        (SPACE % ('damping="1" armature="1"', ""), "friction and armature of a tendon through space are not read"),
     ],
 )  # fmt: skip
 def test_errors(text, words):
@@ -301,6 +305,8 @@ def test_errors(text, words):
 )
 def test_terms_that_are_not_linear(term, words):
     assert words in findings(arm(joint=f'<joint name="j" {term}/>'), "error")[0]
+    tendon = f'<tendon><fixed {term}><joint joint="j" coef="1"/><joint joint="k" coef="2"/></fixed></tendon>'
+    assert "its spring or damping is not linear" in findings(TWO % tendon, "error")[0]
 
 
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="newer versions of MuJoCo")
@@ -312,8 +318,8 @@ def test_armature_of_an_actuator_of_one_freedom_among_several(joint, words):
 
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="newer versions of MuJoCo")
 def test_armature_of_an_actuator_that_drives_no_single_joint():
-    tendon = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
-    text = arm(more=tendon + '<actuator><motor name="m" tendon="t" armature="1"/></actuator>')
+    text = SPACE.replace("</tendon>", '</tendon><actuator><motor name="m" tendon="t" armature="1"/></actuator>')
+    text %= ('name="t"', "")
     assert "actuator 'm': its armature and damping do not act on one joint" in findings(text, "error")[0]
 
 

@@ -145,7 +145,7 @@ THIRD = f'<body name="c"><joint name="l"/>{GEOM}</body>'
 @pytest.mark.parametrize(
     ("equality", "words"),
     [
-        ('<tendon name="e" tendon1="three"/>', "equality 'e': it couples 3 joints that move on their own: l, k, j\n"),
+        ('<tendon name="e" tendon1="three" tendon2="k" polycoef="0 1 1 0 0"/>', "equality 'e': only joints and fixed"),
         ('<tendon name="e" tendon1="space"/>', "equality 'e': only joints and fixed tendons can be coupled"),
         ('<tendon name="e" tendon1="j" tendon2="k" polycoef="0 1 1 0 0"/>', "equality 'e': only joints and fixed tend"),
     ],
@@ -171,6 +171,27 @@ def test_couplings_by_tendons():
     motor = '<actuator><motor joint="k"/></actuator>'
     assert followers('<tendon tendon1="both" polycoef=".5 0 0 0 0"/>', motor) == {"j": ("k", 0.5, AT + 0.25)}
     assert followers('<tendon tendon1="j" tendon2="k" polycoef="1 3 0 0 0"/>') == {"j": ("k", 6, AT + 0.5)}
+
+
+def test_couplings_of_three_joints_are_gears():
+    """Unless other equalities, also later ones, leave fewer of them a choice."""
+
+    def gears(equality):
+        text = pair(equality, more=TENDONS).replace("</worldbody>", THIRD + "</worldbody>")
+        description = read_mjcf(text)
+        linkwork.load(description)
+        return [(loop.name, loop.kind, dict(loop.ratios), loop.offset) for loop in description.loops]
+
+    three = '<tendon tendon1="three" polycoef=".3 0 0 0 0"/>'
+    whole = {"j": 1, "k": 1, "l": 1}
+    assert gears(three) == [("gear1", "gear", whole, pytest.approx(AT + 0.3))]
+    assert gears('<tendon name="e" tendon1="three"/>') == [("e", "gear", whole, pytest.approx(AT))]
+    assert gears('<tendon tendon1="three" tendon2="k" polycoef="0 .5 0 0 0"/>') == [
+        ("gear1", "gear", {"j": 1, "k": -1, "l": 1}, pytest.approx(AT))
+    ]
+    follows, held = '<joint joint1="j" joint2="k" polycoef="0 2 0 0 0"/>', '<joint joint1="l"/>'
+    assert gears(three + follows) == gears(follows + three) == gears(three + held) == []
+    assert followers(three + follows) == {"j": ("k", 2, AT), "l": ("k", -3, pytest.approx(0.3))}
 
 
 def test_couplings_that_share_joints():
