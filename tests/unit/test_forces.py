@@ -7,8 +7,16 @@ from dataclasses import FrozenInstanceError, fields, replace
 import numpy as np
 import pytest
 
-from linkwork.errors import ModelError
-from linkwork.forces import LAWS, Contact, Drag, Plate, Tyre
+import linkwork
+from linkwork.errors import ModelError, UnknownNameError
+from linkwork.forces import LAWS, Contact, Drag, Plate, Spring, Tyre
+from linkwork.io.mdh import read_mdh
+from linkwork.io.mdh_writer import write_mdh
+from linkwork.io.structure_file import apply as structured
+from linkwork.io.structure_file import read_structure, write_structure
+from linkwork.io.urdf import read_urdf
+from linkwork.io.urdf_writer import write_urdf
+from linkwork.model import describe
 from linkwork.program import Port, interpret, trace
 from linkwork.scalar import Tally
 from linkwork.spatial import Force, Matrix, Motion, Pose, Vector
@@ -269,6 +277,23 @@ def test_fields_may_be_given_as_a_file_gives_them():
         (lambda: Contact(1, height=math.inf), "Contact.height", "a finite number"),
         (lambda: Contact(1, normal=(0, 0, 0)), "Contact.normal", "a direction, such as (0, 0, 1)"),
         (lambda: Contact(1, normal=(0, math.inf, 0)), "Contact.normal", "three finite numbers (x, y, z)"),
+        (lambda: Spring("hand"), "Spring.to", "a tuple of places"),  # pyright: ignore
+        (lambda: Spring(()), "Spring.to", "a tuple of places"),
+        (lambda: Spring(3), "Spring.to", "a tuple of places"),  # pyright: ignore
+        (lambda: Spring(((0, 1),)), "Spring.to", "names of frames, and points (x, y, z) of the world"),  # pyright: ignore
+        (lambda: Spring(((0, 1, math.nan),)), "Spring.to", "names of frames, and points (x, y, z) of the world"),
+        (lambda: Spring(("hand", "")), "Spring.to", "names of frames, and points (x, y, z) of the world"),
+        (lambda: Spring(("hand",), stiffness=-1), "Spring.stiffness", "a finite number, zero or more"),
+        (lambda: Spring(("hand",), rest=-0.1), "Spring.rest", "a finite number, zero or more"),
+        (lambda: Spring(("hand",), slack=-0.1), "Spring.slack", "a finite number, zero or more"),
+        (lambda: Spring(("hand",), shares=(1, 2)), "Spring.shares", "1 numbers, one for each place of `to`"),
+        (
+            lambda: Spring(("hand", "foot"), shares=(1, -2)),
+            "Spring.shares",
+            "finite numbers, zero or more, not all zero",
+        ),
+        (lambda: Spring(("hand",), shares=(0,)), "Spring.shares", "finite numbers, zero or more, not all zero"),
+        (lambda: Spring(("hand",), shares=0.5), "Spring.shares", "finite numbers, zero or more, not all zero"),  # pyright: ignore
     ],
 )
 def test_bad_fields(make, where, expected):
@@ -281,3 +306,75 @@ def test_bad_fields(make, where, expected):
 
 def test_ground_may_lie_below_the_origin():
     assert Contact(1, height=-2).height == -2
+
+
+# -- springs in files ------------------------------------------------------------------------------------------------
+
+SPRING = Spring(("link1", (0, 0.5, -1)), stiffness=200, damping=3, rest=0.2, slack=0.1, shares=(1, 0.5))
+ARM = """
+name: arm
+joints: [{name: a}, {name: b, alpha: pi/2, d: 0.3}]
+links: [{link: link1, M: 1, ZZ: 1}, {link: link2, M: 1, ZZ: 1, XX: 1}]
+frames: [{name: tip, link: link2, d: 0.2}]
+"""
+
+
+def test_springs_are_read_and_written():
+    text = """forces:
+  - {frame: tip, law: spring, to: [link1, [0, 1/2, -1]], stiffness: 200, damping: 3, rest: 0.2, slack: 0.1,
+     shares: [1, .5]}
+"""
+    description = read_mdh(ARM + text)
+    assert description.forces == (("tip", SPRING),)
+    assert read_mdh(write_mdh(description)).forces == description.forces
+    again = structured(read_urdf(write_urdf(description)), read_structure(write_structure(description)))
+    assert again.forces == description.forces
+    model = linkwork.load(description).model
+    assert describe(model).forces == description.forces
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{frame: tip, law: spring, stiffness: 2}", "'to' is missing"),
+        ("{frame: tip, law: spring, to: link1}", "expected: a list"),
+        ("{frame: tip, law: spring, to: [lnk1]}", "there is no link or frame 'lnk1'.*link1"),
+        ("{frame: tip, law: spring, to: [[0, 1]]}", "expected: 3 numbers"),
+        ("{frame: tip, law: spring, to: []}", "'to' does not suit the law"),
+        ("{frame: tip, law: spring, to: [link1], shares: [1, 2]}", "'shares' does not suit the law.*1 numbers"),
+        ("{frame: tip, law: spring, to: [link1], rest: -1}", "'rest' does not suit the law"),
+        ("{frame: tip, law: drag, to: [link1], length: 1}", "there is no key 'to'"),
+    ],
+)
+def test_mistakes_about_springs(row, message):
+    with pytest.raises(ModelError, match=f"(?s)line 6.*{message}"):
+        read_mdh(f"{ARM}forces: [{row}]\n")
+
+
+def test_a_spring_to_nowhere():
+    robot = linkwork.load(read_mdh(ARM))
+    with pytest.raises(UnknownNameError, match="no frame 'hand'"):
+        robot.with_forces({"tip": Spring(("hand",))})
+    with pytest.raises(UnknownNameError, match="no frame 'hand'"):
+        linkwork.load(replace(read_mdh(ARM), forces=(("tip", Spring(("hand",))),)))
+
+
+def test_a_spring_pulls_both_ends_alike():
+    """Along their line, by hand; and what is left out of the length does not pull."""
+    law = Spring(("b", "c"), stiffness=100, damping=7, rest=0.5, shares=(1, 0))
+    rng = np.random.default_rng(3)
+    poses, velocities = [], []
+    for _ in range(3):
+        poses.append(pose_of(random_rotation(rng), rng.normal(size=3)))
+        velocities.append(Motion(Vector(*rng.normal(size=3)), Vector(*rng.normal(size=3))))
+    forces = law(poses, velocities)
+    way = np.array([*poses[1].origin]) - np.array([*poses[0].origin])
+    L = np.linalg.norm(way)
+    rates = [np.array([*pose.outward(velocity.linear)]) for pose, velocity in zip(poses, velocities)]
+    tension = 100 * (L - 0.5) + 7 * way @ (rates[1] - rates[0]) / L
+    pulls = [np.array([*pose.outward(force.linear)]) for pose, force in zip(poses, forces)]
+    assert_close(np.array(pulls), np.array([tension * way / L, -tension * way / L, 0 * way]))
+    assert_close(law.energy(poses), 50 * (L - 0.5) ** 2)
+    for field in fields(law):
+        assert f"\n    {field.name} " in type(law).__doc__
+    assert replace(law) == law and hash(replace(law)) == hash(law)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..errors import ModelError
 from ..scalar import Scalar, beyond, sqrt
@@ -42,13 +43,13 @@ class Spring:
 
     def __post_init__(self):
         tidy(self)
-        if isinstance(self.to, str) or not isinstance(self.to, Sequence) or not self.to:
+        places = [place if isinstance(place, str) else floats(place) for place in _listed(self.to)]
+        if not places:
             self._refuse("to", "a tuple of places", "write to=('elbow',), or several: ('elbow', (0, 0, 1))")
-        places = [place if isinstance(place, str) else floats(place) for place in self.to]
         if not all(place if isinstance(place, str) else len(place) == 3 for place in places):
             self._refuse("to", "names of frames, and points (x, y, z) of the world")
-        shares = floats(self.shares) if isinstance(self.shares, Sequence) else ()
-        if len(shares) != len(self.shares) or min(shares, default=1.0) < 0 or (shares and not any(shares)):
+        shares = floats(self.shares)
+        if (not shares and self.shares != ()) or min(shares, default=1.0) < 0 or (shares and not any(shares)):
             self._refuse("shares", "finite numbers, zero or more, not all zero")
         if len(shares) not in (0, len(places)):
             self._refuse("shares", f"{len(places)} numbers, one for each place of `to`")
@@ -92,3 +93,8 @@ class Spring:
 
 def _norm(way: Vector) -> Scalar:
     return sqrt(way.dot(way) + TINY)
+
+
+def _listed(places: Any) -> list[Any]:
+    """None of what is no list; a text is a name, not a list of letters."""
+    return list(places) if isinstance(places, Iterable) and not isinstance(places, str) else []
