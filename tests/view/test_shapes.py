@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork.forces import Spring
 from linkwork.io import bundled_robots
 from linkwork.io.rpy import rotation_from_quaternion
 from linkwork.model import Modal
@@ -166,6 +167,17 @@ def test_joints_of_every_kind_are_drawn_along_their_axes():
     for link, sides in (("load", (0.3, 0.2, 0.15)), ("crate", (0.25, 0.25, 0.25))):
         own = (drawn(link)[0] - pose[link][:3, 3]) @ pose[link][:3, :3]
         np.testing.assert_allclose(np.ptp(own, axis=0), sides, rtol=1e-9)
+
+
+def test_springs_are_marked_at_their_places():
+    robot = linkwork.load("ur5e").with_forces({"tool0": Spring(("forearm_link", (0.1, 0.2, 0.9)), 10.0)})
+    model = robot.model
+    shapes = {shape.name: shape for shape in primitives(model, model.coordinates.neutral())}
+    for name, frame in (("spring1_1", model.frame("tool0")), ("spring1_2", model.frame("forearm_link"))):
+        assert shapes[name].body == frame.body
+        assert np.abs(shapes[name].mesh.vertices.mean(axis=0) - [*frame.pose.origin]).max() < 1e-3
+    assert shapes["spring1_3"].body == 0
+    assert np.abs(shapes["spring1_3"].mesh.vertices.mean(axis=0) - [0.1, 0.2, 0.9]).max() < 1e-3
 
 
 def test_rotors_and_thrusters_are_drawn_where_they_push():

@@ -142,9 +142,11 @@ def _show_further_friction(model: Model) -> None:
 def _show_transmissions(model: Model) -> None:
     """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
     for each in model.transmissions:
-        own = ["rotor inertia\nkg m^2", "Coulomb\nN m", "viscous\nN m s"]
+        own = {"rotor inertia\nkg m^2": "rotor_inertia", "Coulomb\nN m": "coulomb", "viscous\nN m s": "viscous"}
+        if any(motor.stiffness or not motor.driven for motor in each.motors):
+            own |= {"stiffness\nN m": "stiffness", "rest\nrad": "rest", "slack\nrad": "slack", "role": "role"}
         rows = [
-            [motor.name, *map(float, row), *(x or None for x in (motor.rotor_inertia, motor.coulomb, motor.viscous))]
+            [motor.name, *map(float, row), *(getattr(motor, field) or None for field in own.values())]
             for motor, row in zip(each.motors, each.matrix, strict=True)
         ]
         show(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)

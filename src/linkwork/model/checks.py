@@ -347,7 +347,7 @@ def _singular(description: Description) -> Iterator[Finding]:
         message = "the robot floats but has no mass, so its motion under forces is undefined"
         yield Finding("warning", place(description), message, "give its links mass and inertia")
     shared = {joint.mimic.joint for joint in description.joints if joint.mimic}
-    shared |= {name for each in description.transmissions for name in each.joints}
+    shared |= {name for each in description.transmissions if each.has_rotors for name in each.joints}
     for joint in description.joints:
         if not joint.motion.nv or joint.mimic or joint.name in shared:  # coupled joints share their inertia
             continue

@@ -45,7 +45,7 @@ def check_drives(description: Description) -> Iterator[Finding]:
     """Elastic drives without a motor's inertia. Needs a sound tree."""
     inner = {joint.child: joint for joint in description.joints}
     inertia = {link.name: link.inertia for link in description.links}
-    shared = {name for each in description.transmissions for name in each.joints}
+    shared = {name for each in description.transmissions if each.has_rotors for name in each.joints}
     held = Counter(joint.parent for joint in description.joints)
     held.update(link for loop in description.loops for link, _ in (loop.first, loop.second))
     for spring in description.joints:

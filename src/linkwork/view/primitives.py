@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..forces import Rotor, Thruster, Tyre
+from ..forces import Rotor, Spring, Thruster, Tyre
 from ..model import Frame, Joint, Model
+from ..model.places import places_of
 from ..spatial import Pose
 from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, turned, z_toward
 from .shapes import Shape, beams, freedoms, matrix, poses, principal_axes
@@ -36,8 +37,8 @@ def primitives(model: Model, q: Any) -> list[Shape]:
     """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
     their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
     freedoms, wheels as they are, blades as pairs of small ones, soles as they are, cut joints of loops, point feet and
-    other contacts as spheres, rotors as discs on arms, thrusters as nozzles. At ``q`` joints that slide are about
-    half-way out."""
+    other contacts as spheres, rotors as discs on arms, thrusters as nozzles, the places of springs as small spheres. At
+    ``q`` joints that slide are about half-way out."""
     size = reach(model, q)
     points, radii = _attachments(model, q), _radii(model, size)
     shapes = []
@@ -61,6 +62,11 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         if isinstance(law, Thruster):
             solid = _nozzle(np.array(law.axis), radii[frame.body])
         shapes.append(Shape(frame.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["active"]))
+    springs = [list(places_of(model, frame, law)) for frame, law in model.forces if isinstance(law, Spring)]
+    for n, places in enumerate(springs, 1):
+        for k, place in enumerate(places, 1):
+            solid = sphere(0.8 * radii[place.body]).moved(STILL, np.array([*place.pose.origin], float))
+            shapes.append(Shape(f"spring{n}_{k}", place.body, solid, JOINTS["elastic"]))
     for foot in model.feet:
         frame = model.frame(foot.frame)
         placed, r = matrix(frame.pose), radii[frame.body]

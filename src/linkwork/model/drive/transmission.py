@@ -21,6 +21,10 @@ class Transmission:
     motors: tuple[Motor, ...]
     matrix: tuple[tuple[float, ...], ...]
 
+    @property
+    def has_rotors(self) -> bool:
+        return any(motor.rotor_inertia for motor in self.motors)
+
     def among(self, joints: Container[str], stands: Callable[[str], float]) -> Transmission:
         """With those of its joints that are among these; the others are held where each ``stands``."""
         kept = [k for k, name in enumerate(self.joints) if name in joints]
