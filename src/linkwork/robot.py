@@ -110,7 +110,7 @@ class Robot:
 
     @property
     def drive_names(self) -> tuple[str, ...]:
-        """Motors of transmissions, and each joint that is in none, as its own."""
+        """Driven motors of transmissions, and each joint that none of them drives, as its own."""
         return transmission_matrix(self.model.coordinates.velocity_names, self.model.transmissions)[0]
 
     @property

@@ -92,6 +92,26 @@ MJCF_OBJECTS = b"""<mujoco><compiler angle="radian"/><worldbody>
 <body name="plate" pos="1 0 1"><joint name="plate" type="free" damping=".2"/><geom size=".2"/></body>
 </worldbody><equality><connect body1="fore" body2="plate" anchor="0 0 .1"/></equality>
 <actuator><motor joint="shoulder" gear="0 1 0"/><motor joint="elbow"/></actuator></mujoco>"""
+MJCF_TENDONS = b"""<mujoco><compiler angle="radian"/><worldbody><site name="wall" pos="0 1 0"/>
+<body name="palm" pos="0 0 1"><joint name="a" axis="0 1 0"/><geom size=".1"/><site name="p" pos=".1 0 0"/>
+<body name="one" pos="0 0 .2"><joint name="b" axis="0 1 0"/><geom size=".1"/><site pos="0 .1 0"/></body>
+<body name="two" pos="0 .2 .2"><joint name="c" axis="1 1 0"/><geom name="bone" size=".1"/><site name="t"/></body></body>
+</worldbody><tendon><fixed name="f" stiffness="3" springlength="-.1 .2" armature=".1" range="0 1" limited="true">
+<joint joint="a" coef="2"/><joint joint="b" coef="1"/></fixed><fixed name="g"><joint joint="a" coef="1"/>
+<joint joint="b" coef="1"/><joint joint="c" coef="-2"/></fixed><spatial name="s" stiffness="5" damping="1">
+<site site="wall"/><site site="p"/><pulley divisor="2"/><site site="p"/><site site="t"/></spatial></tendon>
+<equality><tendon tendon1="g" polycoef=".1 0 0 0 0"/></equality>
+<actuator><motor tendon="f" gear="2" forcerange="-1 1"/></actuator></mujoco>"""
+TENDONS = b"""
+name: tendons
+base: floating
+joints: [{name: a, link: one, d: 0.1}, {name: b, link: two, alpha: pi/2, d: 0.3}]
+links: [{link: one, M: 1, ZZ: 0.1, XX: 0.1, YY: 0.1}, {link: two, M: 1, ZZ: 0.1, XX: 0.1, YY: 0.1}]
+forces:
+  - {frame: two, law: spring, to: [base, [0, 0, 1]], stiffness: 20, damping: 1, rest: 0.2, slack: 0.1, shares: [1, 2]}
+transmissions:
+  - {joints: [a, b], motors: [{name: t, ratios: [1, -2], K: 3, rest: 0.1, slack: 0.2, Fv: 1, role: passive}]}
+"""
 STUDY = b"""
 seed: 7
 samples: 5
@@ -269,11 +289,12 @@ KINDS = {
         with_structure, lambda folder: linkwork.load(folder / "robot.urdf", structure=folder / "robot.loops.yaml")
     ),
     "mjcf": Kind(
-        lambda _: [{"robot.xml": text} for text in (MJCF, MJCF_OBJECTS)],
+        lambda _: [{"robot.xml": text} for text in (MJCF, MJCF_OBJECTS, MJCF_TENDONS)],
         lambda folder: linkwork.load(folder / "robot.xml"),
     ),
     "tree": Kind(bundled("planar2r", "puma560", "flexible-arm", "eel"), yaml_robot),
     "kinds of joints": Kind(lambda _: [{"robot.yaml": KINDS_OF_JOINTS}], yaml_robot),
+    "tendons": Kind(lambda _: [{"robot.yaml": TENDONS}], yaml_robot),
     "links that bend": Kind(lambda _: [{"robot.yaml": BENDING}], yaml_robot),
     "standard": Kind(lambda _: [{"robot.yaml": STANDARD}], yaml_robot),
     "loops": Kind(bundled("four-bar", "slider-crank", "parallelogram", "spatial-7r"), yaml_robot),

@@ -284,6 +284,7 @@ TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s"
         (TWO % '<equality><joint joint1="j"/><joint joint1="j" polycoef="1 0 0 0 0"/></equality>', "contradict"),
         (SPACE % ('stiffness="1"', '<geom geom="bone" sidesite="r"/>'),
          "unnamed tendon: it is wrapped around geom 'bone', and only straight lines are read"),
+        (SPACE % ('stiffness="-2"', ""), "unnamed tendon: its stiffness is -2"),
         (SPACE % ('frictionloss="1"', ""), "unnamed tendon: friction and armature of a tendon through space are not"),
         (SPACE % ('damping="1" armature="1"', ""), "friction and armature of a tendon through space are not read"),
     ],

@@ -8,6 +8,7 @@ surroundings, whose segments behind a pulley count by its divisor.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -105,9 +106,16 @@ def _read_line(reader: TreeReader, t: int, found: Equalities) -> None:
             fix = "lead it through sites instead, or remove its stiffness and damping"
             reader.tell("error", "tendon", model.tendon(t).name, message, fix)
             return
+    low, high = map(float, model.tendon_lengthspring[t])
+    given = {"stiffness": float(model.tendon_stiffness[t]), "damping": float(model.tendon_damping[t])}
+    for what, value in (given | {"springlength": low, "upper springlength": high}).items():
+        if not 0 <= value < math.inf:
+            message = f"its {what} is {value:g}"
+            reader.tell("error", "tendon", model.tendon(t).name, message, "write a finite number, zero or more")
+            return
     carriers = {reader.carriers[model.site_bodyid[site]] for site in sites}
     if len(carriers) > 1:
-        stiffness = 0.0 if reader.disabled("SPRING", "PASSIVE") else float(model.tendon_stiffness[t])
-        damping = 0.0 if reader.disabled("DAMPER", "PASSIVE") else float(model.tendon_damping[t])
-        reader.lines.append(Line(sites, tuple(shares), stiffness, damping, *map(float, model.tendon_lengthspring[t])))
+        stiffness = 0.0 if reader.disabled("SPRING", "PASSIVE") else given["stiffness"]
+        damping = 0.0 if reader.disabled("DAMPER", "PASSIVE") else given["damping"]
+        reader.lines.append(Line(sites, tuple(shares), stiffness, damping, low, high))
         found.grounded |= 0 in carriers
