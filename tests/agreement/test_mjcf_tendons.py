@@ -199,6 +199,8 @@ def test_an_actuator_of_a_tendon_over_several_joints_is_a_motor():
     text = hand(SHOULDER, finger, motor)
     robot = linkwork.load(read_mjcf(text))
     assert_same_dynamics(robot, text, *random_state(robot.model, 3))
+    still = text.replace("<option", '<option><flag damper="disable"/></option><option')
+    assert_same_dynamics(linkwork.load(read_mjcf(still)), still, *random_state(robot.model, 3))
     assert robot.drive_names == ("shoulder", "m", "a2", "b1", "b2")
     theirs = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(theirs)

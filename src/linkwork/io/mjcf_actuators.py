@@ -88,7 +88,8 @@ def read_pulling(reader: TreeReader, coupled: Equalities) -> None:
                 message = f"joint {shared[0]!r} has an actuator of its own, too, so `transmission` does not show it"
                 reader.tell("warning", "actuator", actuator.name, message)
             name = fresh(actuator.name or f"actuator{i + 1}", reader.joint_names)
-            motor = replace(motor, name=name, role="passive" if shared else "active")
+            viscous = 0.0 if reader.disabled("DAMPER", "PASSIVE") else motor.viscous
+            motor = replace(motor, name=name, viscous=viscous, role="passive" if shared else "active")
             joints = tuple(reader.names[joint] for joint in ratios)
             reader.transmissions.append(Transmission(name, joints, (motor,), (tuple(ratios.values()),)))
 
