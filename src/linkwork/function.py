@@ -178,8 +178,8 @@ class Function(Differentiable):
         processors; ``"auto"`` is all of these. The bits stay the same. ``wrenches`` is a dict frame -> (..., 6) of
         applied force and moment at the frame's origin, in its axes.
 
-        From the second call on, one state in plain arrays goes past this method and past NumPy, where ``calls`` says
-        so: the same bits sooner, but no floating point warnings.
+        From the second call on, one state in plain arrays (``out`` too) goes past this method and past NumPy, where
+        ``calls`` says so: the same bits sooner, but no floating point warnings.
         """
         if self._suits_ufunc(args, options):
             try:
@@ -453,4 +453,6 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
 
 
 def _named_call(direct: Callable[..., Any], result: type, /, *args: Any, **options: Any) -> Any:
-    return result(*direct(*args, **options))
+    if options and type(options.get("out")) is result:  # an earlier answer
+        options["out"] = tuple(options["out"])
+    return tuple.__new__(result, direct(*args, **options))  # sooner than by the type's own __new__

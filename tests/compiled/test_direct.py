@@ -72,6 +72,23 @@ def test_bits_of_the_ufunc(inputs, outputs, dtype):
         assert alike(call(*given), ufunc(*given))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("inputs, outputs", PORTS, ids=str)
+def test_out_takes_the_bits(inputs, outputs, dtype):
+    """The arrays of ``out`` themselves come back, also those without axes; ``threads="auto"`` is still nothing."""
+    program = random_program(len(inputs), 80, inputs, outputs)
+    call, ufunc, given = build_direct(program, dtype, never), build(program, dtype), states(program, dtype)
+    outs = tuple(np.full(shape, 7.0, dtype) for shape in outputs)
+    out = outs if len(outs) > 1 else outs[0]
+    for options in ({"out": out}, {"out": out, "threads": "auto"}, {"threads": "auto", "out": out}):
+        for array in outs:
+            array[...] = 7.0
+        assert call(*given, **options) is out
+        expected = ufunc(*given)
+        expected = expected if isinstance(expected, tuple) else (expected,)
+        assert all(map(same_bits, outs, expected))
+
+
 def test_no_outputs():
     program = Program("nothing", (Port("q", (2,)),), (), (), (), ())
     assert build_direct(program, "float64", never)(np.zeros(2)) == build(program)(np.zeros(2)) == ()
@@ -179,6 +196,81 @@ def test_one_state_needs_no_threads(three):
     assert call(q, v, q[:3], threads="auto")[0] == "fallback"
 
 
+def unfit_outs():
+    """What cannot take seven numbers without a look: as inputs that are not plain, and what may not be written to."""
+    yield from others()
+    fixed = np.zeros(7)
+    fixed.flags.writeable = False
+    yield "read-only", fixed
+    warned = np.broadcast_arrays(np.zeros(7), np.zeros((1, 1)))[0]  # NumPy warns of writing to it
+    yield "a warning", warned.reshape(7)
+    yield "a tuple", (np.zeros(7),)
+    yield "an empty tuple", ()
+
+
+@pytest.mark.parametrize("out", [pytest.param(value, id=name) for name, value in unfit_outs()])
+def test_fallback_for_an_out_that_does_not_fit(three, out):
+    (q, v, a), _, call = three
+    before = np.array(out, copy=True, dtype=object) if isinstance(out, np.ndarray) else None
+    name, args, options = call(q, v, a, out=out)
+    assert name == "fallback" and args[2] is a and options["out"] is out
+    assert before is None or np.array_equal(np.array(out, dtype=object), before)
+
+
+def test_fallback_for_tuples_that_do_not_fit():
+    program = random_program(42, 60, ((4,),), ((3,), (2, 2), ()))
+    call, (x,) = build_direct(program, "float64", lambda *args, **options: "fallback"), states(program)
+    y, z, w = np.zeros(3), np.zeros((2, 2)), np.zeros(())
+    assert isinstance(call(x, out=(y, z, w)), tuple)
+    shared = np.zeros(7)
+    for outs in (
+        (y, z), (y, z, w, w), [y, z, w], (z, y, w), (y, z, None), (y, z, 0.0), (y, z, np.float64()), y, None,
+        (y, z.T, w[None]), (y, np.zeros((2, 2), "f4"), w),
+        (shared[:3], shared[2:6].reshape(2, 2), w), (shared[3:6], shared[:4].reshape(2, 2), w),
+        (y, z, y[1:2].reshape(())),
+    ):  # fmt: skip
+        assert isinstance(call(x, out=outs), str)
+    parts = shared[:3], shared[3:].reshape(2, 2), w  # neighbours
+    assert call(x, out=parts) is parts
+
+
+def test_out_may_be_an_input(three):
+    """Or overlap one: inputs are read before anything is written."""
+    (q, v, a), ufunc, call = three
+    expected = ufunc(q, v, a)
+    for k in range(3):
+        given = [q.copy(), v.copy(), a.copy()]
+        assert call(*given, out=given[k]) is given[k] and same_bits(given[k], expected)
+        memory = np.zeros(9)
+        given = [q, v, a]
+        given[k] = memory[:7]
+        memory[:7] = (q, v, a)[k]
+        assert same_bits(call(*given, out=memory[2:]), expected)
+
+
+def test_references_of_out(three):
+    (q, v, a), _, call = three
+    several = random_program(43, 20, ((7,),), ((7,), ()))
+    both, pair = build_direct(several, "float64", never), (np.zeros(7), np.zeros(()))
+    out, fixed = np.zeros(7), np.zeros(7)
+    fixed.flags.writeable = False
+
+    def counts():
+        return [sys.getrefcount(x) for x in (q, v, a, out, fixed, pair, *pair, call, call.__self__, np.ndarray)]
+
+    before = counts()
+    kept = [(call(q, v, a, out=out), both(q, out=pair)) for _ in range(100)]
+    assert all(x is out and y is pair for x, y in kept)
+    assert [now - then for now, then in zip(counts(), before)] == [0, 0, 0, 100, 0, 100, 0, 0, 0, 0, 0]
+    del kept
+    for _ in range(1_000_000):
+        call(q, v, a, out=out)
+    for _ in range(1000):
+        both(q, out=pair)
+        call(q, v, a, out=fixed)
+    assert counts() == before
+
+
 def test_fallback_for_matrices_in_other_orders():
     program = random_program(32, 50, ((3, 4),), ((3, 4),))
     call, x = build_direct(program, "float64", lambda *args: "fallback"), np.arange(12.0).reshape(3, 4)
@@ -256,11 +348,13 @@ def test_reference_counts(three):
 def test_nothing_leaks():
     program = random_program(35, 50, ((7,), (7,)), ((7,), (40, 40), ()))
     call, given = build_direct(program, "float64", lambda *args, **options: None), states(program)
+    outs = tuple(np.zeros(port.shape) for port in program.outputs)
 
     def work(times):
         for _ in range(times):
             call(*given)
             call(*given, out=1)
+            call(*given, out=outs)
             call(1)
 
     work(100)
@@ -302,8 +396,9 @@ def test_threads(three):
 
     def work(seed):
         given = [x + seed for x in (q, v, a)]
-        expected = ufunc(*given)
+        expected, out = ufunc(*given), np.zeros(7)
         failures.extend(seed for _ in range(5000) if not np.array_equal(call(*given), expected))
+        failures.extend(seed for _ in range(5000) if not np.array_equal(call(*given, out=out), expected))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
     for thread in threads:

@@ -38,6 +38,62 @@ def test_same_answers_past_the_first_call(inverse):
         function(q, v, a[:6])
 
 
+class Sub(np.ndarray):
+    pass
+
+
+def outs(tmp_path):
+    """Whatever a user may give to take seven numbers, each made anew."""
+    fixed = np.zeros(7)
+    fixed.flags.writeable = False
+    one = np.zeros(7)
+    yield from (None, np.zeros(7), np.zeros(8), np.zeros((1, 7)), np.zeros((3, 7)), np.zeros((7, 1)), np.zeros(()))
+    yield from (np.zeros(7, "float32"), np.zeros(7, ">f8"), np.zeros(7, int), np.zeros(7, object), np.zeros(14)[::2])
+    yield from (fixed, np.zeros(7)[::-1], one.view(Sub), np.ma.zeros(7), np.zeros(57, "u1")[1:].view(float), [0.0] * 7)
+    yield from ((one,), (one, one), (), 3.0, "seven", np.memmap(tmp_path / "out", float, "w+", shape=(7,)), fixed.data)
+
+
+def outcome(call, out):
+    """What a call leaves: its answer, whether that is ``out``, and what is in there; or its words."""
+    try:
+        answer = call(out)
+    except Exception as error:
+        return type(error), str(error)
+    return type(answer), answer.tolist(), answer is out, None if out is None else np.array(out).tolist()
+
+
+def test_out_means_what_it_means_the_other_way(inverse, tmp_path):
+    """Past the first call as through the method of every function: answers, words, overlap."""
+    function, state = inverse
+    function(*state)
+    portable = linkwork.Function.__call__
+    for one, other in zip(outs(tmp_path), outs(tmp_path)):
+        found = outcome(lambda out: function(*state, out=out), one)
+        assert repr(found) == repr(outcome(lambda out: portable(function, *state, out=out), other))
+    q, v, a = (x.copy() for x in state)
+    assert np.array_equal(function(q, v, a, out=v), portable(function, *state)) and not np.array_equal(v, state[1])
+    batch = [np.stack([x] * 3) for x in state]
+    out = np.zeros((3, 7))
+    assert function(*batch, out=out) is out and np.array_equal(out[2], portable(function, *state))
+
+
+def test_out_of_several_results():
+    function = linkwork.load("planar2r").compile("inverse_dynamics_derivatives")
+    state = [np.random.default_rng(k).normal(size=2) for k in range(3)]
+    expected = function(*state)
+    earlier = function(*(2 * x for x in state))
+    for out in (tuple(map(np.zeros_like, expected)), earlier):
+        again = function(*state, out=out)
+        assert type(again) is type(expected) and again._fields == expected._fields
+        assert all(x is y and np.array_equal(x, z) for x, y, z in zip(again, out, expected))
+    same = np.zeros((2, 2))
+    by_numpy = linkwork.Function.__call__(function, *state, out=(np.zeros(2), same, same, same))
+    assert np.array_equal(by_numpy[1], expected[3])
+    assert np.array_equal(function(*state, out=(np.zeros(2), same, same, same))[1], expected[3])
+    with pytest.raises(ShapeError, match="4 arrays: tau"):
+        function(*state, out=earlier[:3])
+
+
 def test_is_still_a_function(inverse):
     function, state = inverse
     before = repr(function), inspect.signature(function)

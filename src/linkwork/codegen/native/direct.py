@@ -1,8 +1,9 @@
 """One state per call without NumPy's ufunc machinery, which costs several times what a robot's equations do.
 
 ``@direct`` is the C function of a CPython builtin. Plain arrays of one state go straight through the kernel, all lanes
-of the block holding that state, so the bits are the ufunc's; every other call (batches, lists, keywords but for
-``threads="auto"``, which one state never needs, mistakes) goes to a Python callable, the builtin's ``__self__``.
+of the block holding that state, so the bits are the ufunc's; the results are new arrays or those of ``out``. Every
+other call (batches, lists, keywords but for ``out`` and ``threads="auto"``, which one state never needs, mistakes) goes
+to a Python callable, the builtin's ``__self__``.
 
 Unlike a ufunc it leaves the processor's floating point flags alone, so nothing is said about a division by zero. It
 holds the interpreter lock, as NumPy does for less than 500 states.
@@ -20,8 +21,7 @@ import platform
 import sys
 import sysconfig
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -46,13 +46,17 @@ DATA, RANK, SHAPE, STRIDES, DTYPE, FLAGS = (HEADER + offset for offset in (0, 8,
 BYTE_ORDER, NUMBER = HEADER + 10, HEADER + 12  # dtype
 LENGTH, ITEMS = HEADER, tuple.__basicsize__  # tuple
 
-PLAIN = 0x101  # flags: C-contiguous and aligned
+READABLE, WRITABLE = 0x101, 0x501  # flags: C-contiguous and aligned; and writable
+WARNING = -(2**31)  # flag: NumPy warns of writing to it
 FASTCALL_WITH_KEYWORDS = 0x82  # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of @context. Addresses differ from process to process, so they are no part of the code, which is cached.
-ENTRIES = ("ndarray", "dtype", "threads", "auto", "new_array", "new_scalar", "new_tuple", "set_item", "release", "call")
-PYTHON_FUNCTIONS = ("PyTuple_New", "PyTuple_SetItem", "Py_DecRef", "PyObject_Vectorcall")  # the last four
-WORDS = tuple(map(sys.intern, ("threads", "auto")))  # the strings that programs have; equal ones go the other way
+ENTRIES = (
+    "ndarray", "tuple", "dtype", "threads", "auto", "out", "new_array", "new_scalar",
+    "new_tuple", "set_item", "retain", "release", "call",
+)  # fmt: skip
+PYTHON_FUNCTIONS = ("PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall")  # the last five
+WORDS = tuple(map(sys.intern, ("threads", "auto", "out")))  # as programs have them; equal strings go the other way
 NDARRAY, NEW_SCALAR, NEW_ARRAY = 2, 60, 93  # slots of PyArray_Type, PyArray_Scalar and PyArray_New in _ARRAY_API
 
 
@@ -66,37 +70,73 @@ def suits(program: Program, kernel: Kernel) -> bool:
 
 def emit_direct(module: Module, program: Program, kernel: Kernel):
     """Add ``@direct(self, arguments, how many, names of keywords)`` and its ``@context`` to a module with a loop."""
-    m = module
+    m, ports = module, program.outputs
     m.functions.append(f"@context = dso_local global [{len(ENTRIES)} x ptr] zeroinitializer")
     _emit_fits(m)
     with Function(m, "define dso_local ptr @direct(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind") as f:
         emit_own_blocks(f, kernel.blocks, "direct")  # the interpreter lock keeps others out
+        f.do("%given = alloca ptr")  # the argument ``out``
+        f.do("%answer = alloca ptr")  # what is returned
+        f.do(f"%places = alloca [{len(ports)} x ptr]")  # where the results of each port are to go
+        f.do(f"%scalars = alloca [{len(ports)} x {m.real}]")
+        f.do("store ptr null, ptr %given")
         _require(f, f"icmp eq i64 %count, {len(program.inputs)}", "other")
         f.do(f"br i1 {f.let('icmp eq ptr %names, null')}, label %plain, label %named")
         f.label("named")
-        _require(f, f"icmp eq i64 {_load(f, 'i64', '%names', LENGTH)}, 1", "other")
-        name, value = _load(f, "ptr", "%names", ITEMS), _load(f, "ptr", "%arguments", 8 * len(program.inputs))
-        for found, word in ((name, "threads"), (value, "auto")):
-            _require(f, f"icmp eq ptr {found}, {_entry(f, word)}", "other")
+        _read_keywords(f, len(program.inputs))
         f.do("br label %plain")
         f.label("plain")
         arrays = [_load(f, "ptr", "%arguments", 8 * k) for k in range(len(program.inputs))]
         for k, (array, port) in enumerate(zip(arrays, program.inputs, strict=True)):
-            shape = _shape(f, f"in{k}", port)
-            _require(f, f"call i1 @fits(ptr {array}, i32 {len(port.shape)}, ptr {shape})", "other")
+            _require(f, _fits(array, port, _shape(f, f"in{k}", port), READABLE), "other")
+        shapes = [_shape(f, f"out{k}", port) for k, port in enumerate(ports)]
+        given = f.let("load ptr, ptr %given")
+        fresh = f.let(f"icmp eq ptr {given}, null")
+        f.do(f"br i1 {fresh}, label %fresh, label %reused")
+        f.label("reused")
+        _take_arrays(f, ports, shapes, given)
+        f.do("br label %compute")
+        f.label("fresh")
         # Making the answer may collect garbage, and so call this function again: no block is in use before.
-        with _answer(f, program.outputs) as data:
-            row = 0
-            for array, port in zip(arrays, program.inputs, strict=True):
-                _spread(f, array, port, row)
-                row += port.size
-            for name, finished in zip(kernel.functions, kernel.finished, strict=True):
-                f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
-                for k, tiles in finished.items():
-                    _collect(f, data[k], program.outputs[k], tiles)
+        _make_arrays(f, ports, shapes)
+        f.do("br label %compute")
+        f.label("compute")  # all inputs are read before anything is written, so ``out`` may overlap them
+        row = 0
+        for array, port in zip(arrays, program.inputs, strict=True):
+            _spread(f, array, port, row)
+            row += port.size
+        for name, finished in zip(kernel.functions, kernel.finished, strict=True):
+            f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
+            for k, tiles in finished.items():
+                _collect(f, _load(f, "ptr", "%places", 8 * k), ports[k], tiles)
+        f.do(f"br i1 {fresh}, label %finish, label %retain")
+        f.label("retain")
+        f.do(f"call void {_entry(f, 'retain')}(ptr {given})")
+        f.do("br label %return")
+        f.label("finish")
+        _make_scalars(f, ports)
+        f.do("br label %return")
+        f.label("return")
+        f.do(f"ret ptr {f.let('load ptr, ptr %answer')}")
+        _give_up(f, ports)
         f.label("other")
         call = _entry(f, "call")
         f.do(f"ret ptr {f.let(f'call ptr {call}(ptr %self, ptr %arguments, i64 %count, ptr %names)')}")
+
+
+def _read_keywords(f: Function, positional: int):
+    """Keep ``out``; ``threads="auto"`` changes nothing for one state. All other keywords are for the fallback."""
+    values = f.at("%arguments", 8 * positional)
+    with f.counted("keyword", _load(f, "i64", "%names", LENGTH)) as k:
+        offset = f.let(f"mul i64 {k}, 8")
+        name, value = (f.let(f"load ptr, ptr {f.at(start, offset)}") for start in (f.at("%names", ITEMS), values))
+        is_out, is_threads, is_auto = (
+            f.let(f"icmp eq ptr {word}, {_entry(f, wanted)}")
+            for word, wanted in ((name, "out"), (name, "threads"), (value, "auto"))
+        )
+        _require(f, f"or i1 {is_out}, {f.let(f'and i1 {is_threads}, {is_auto}')}", "other")
+        given = f.let(f"select i1 {is_out}, ptr {value}, ptr {f.let('load ptr, ptr %given')}")
+        f.do(f"store ptr {given}, ptr %given")
 
 
 def _shape(f: Function, name: str, port: Port) -> str:
@@ -136,16 +176,20 @@ def _collect(f: Function, data: str, port: Port, tiles: Sequence[Tile]):
         move(f.let(f"mul i64 {column}, {m.item}"), f.let(f"mul i64 {row}, {m.row}"))
 
 
+def _fits(array: str, port: Port, shape: str, flags: int) -> str:
+    return f"call i1 @fits(ptr {array}, i32 {len(port.shape)}, ptr {shape}, i32 {flags})"
+
+
 def _emit_fits(m: Module):
-    """Add ``@fits``: whether an object is an array (of no subclass) of this shape and the dtype, in plain memory."""
-    with Function(m, "define internal i1 @fits(ptr %array, i32 %rank, ptr %shape) noinline nounwind") as f:
+    """Add ``@fits``: whether an object is an array (of no subclass) of this shape and the dtype, with these flags."""
+    with Function(m, "define internal i1 @fits(ptr %array, i32 %rank, ptr %shape, i32 %flags) noinline nounwind") as f:
         _require(f, f"icmp eq ptr {_load(f, 'ptr', '%array', TYPE)}, {_entry(f, 'ndarray')}", "no")
-        plain = f.let(f"and i32 {_load(f, 'i32', '%array', FLAGS)}, {PLAIN}")
+        plain = f.let(f"and i32 {_load(f, 'i32', '%array', FLAGS)}, {f.let(f'or i32 %flags, {WARNING}')}")
         dtype = _load(f, "ptr", "%array", DTYPE)
         order = f.let(f"zext i8 {_load(f, 'i8', dtype, BYTE_ORDER)} to i32")
         is_and_should_be = (
             (_load(f, "i32", "%array", RANK), "%rank"),
-            (plain, PLAIN),
+            (plain, "%flags"),
             (_load(f, "i32", dtype, NUMBER), np.dtype(m.dtype).num),
             (order, ord("=")),
         )
@@ -173,45 +217,67 @@ def _emit_fits(m: Module):
         f.do("ret i1 false")
 
 
-@contextmanager
-def _answer(f: Function, ports: Sequence[Port]) -> Iterator[list[str]]:
-    """Make the array or the tuple of them that is returned afterwards: where the results of each port are to go.
-    Scalars, which are NumPy's as a ufunc's are, are made in the end."""
-    scalars = f.let(f"alloca [{len(ports)} x {f.module.real}]")
-    ndarray, dtype, new_scalar, release = (_entry(f, name) for name in ("ndarray", "dtype", "new_scalar", "release"))
-    answer, otherwise, data = "", "failed", []
+def _take_arrays(f: Function, ports: Sequence[Port], shapes: Sequence[str], given: str):
+    """The results go into ``given``, an array or a tuple of them, if these fit and lie apart from each other."""
+    arrays = [given]
+    if len(ports) != 1:
+        _require(f, f"icmp eq ptr {_load(f, 'ptr', given, TYPE)}, {_entry(f, 'tuple')}", "other")
+        _require(f, f"icmp eq i64 {_load(f, 'i64', given, LENGTH)}, {len(ports)}", "other")
+        arrays = [_load(f, "ptr", given, ITEMS + 8 * k) for k in range(len(ports))]
+    ranges: list[tuple[str, str]] = []
+    for k, (array, port, shape) in enumerate(zip(arrays, ports, shapes, strict=True)):
+        _require(f, _fits(array, port, shape, WRITABLE), "other")
+        start = _load(f, "ptr", array, DATA)
+        end = f.at(start, port.size * f.module.item)
+        for other_start, other_end in ranges:
+            before, after = f.let(f"icmp ule ptr {end}, {other_start}"), f.let(f"icmp ule ptr {other_end}, {start}")
+            _require(f, f"or i1 {before}, {after}", "other")
+        ranges.append((start, end))
+        f.do(f"store ptr {start}, ptr {f.at('%places', 8 * k)}")
+    f.do(f"store ptr {given}, ptr %answer")
+
+
+def _make_arrays(f: Function, ports: Sequence[Port], shapes: Sequence[str]):
+    """The results go into new arrays, several of them in a tuple."""
     if len(ports) != 1:
         answer = f.let(f"call ptr {_entry(f, 'new_tuple')}(i64 {len(ports)})")
         _require(f, f"icmp ne ptr {answer}, null", "failed")
-        otherwise = "undo"
-
-    def give(k: int, value: str) -> str:
-        """As part of the tuple, which takes over the reference, or alone."""
-        _require(f, f"icmp ne ptr {value}, null", otherwise)
-        if answer:
-            f.do(f"call i32 {_entry(f, 'set_item')}(ptr {answer}, i64 {k}, ptr {value})")
-        return answer or value
-
-    result = answer
-    for k, port in enumerate(ports):
+        f.do(f"store ptr {answer}, ptr %answer")
+    for k, (port, shape) in enumerate(zip(ports, shapes, strict=True)):
+        place = f.at("%scalars", k * f.module.item)
         if port.shape:
-            kind = f"ptr {ndarray}, i32 {len(port.shape)}, ptr {_shape(f, f'out{k}', port)}"
+            kind = f"ptr {_entry(f, 'ndarray')}, i32 {len(port.shape)}, ptr {shape}"
             rest = f"i32 {np.dtype(f.module.dtype).num}, ptr null, ptr null, i32 0, i32 0, ptr null"
             array = f.let(f"call ptr {_entry(f, 'new_array')}({kind}, {rest})")
-            result = give(k, array)
-            data.append(_load(f, "ptr", array, DATA))
-        else:
-            data.append(f.at(scalars, k * f.module.item))
-    yield data
+            _put(f, ports, k, array)
+            place = _load(f, "ptr", array, DATA)
+        f.do(f"store ptr {place}, ptr {f.at('%places', 8 * k)}")
+
+
+def _make_scalars(f: Function, ports: Sequence[Port]):
+    """Results without axes are made in the end: they are NumPy's scalars, as a ufunc's are."""
     for k, port in enumerate(ports):
         if not port.shape:
-            result = give(k, f.let(f"call ptr {new_scalar}(ptr {data[k]}, ptr {dtype}, ptr null)"))
-    f.do(f"ret ptr {result}")
-    if answer:
+            place, dtype = f.at("%scalars", k * f.module.item), _entry(f, "dtype")
+            _put(f, ports, k, f.let(f"call ptr {_entry(f, 'new_scalar')}(ptr {place}, ptr {dtype}, ptr null)"))
+
+
+def _put(f: Function, ports: Sequence[Port], k: int, value: str):
+    """Make a new object part ``k`` of the answer, which takes over the reference, or the whole answer."""
+    _require(f, f"icmp ne ptr {value}, null", "failed" if len(ports) == 1 else "undo")
+    if len(ports) == 1:
+        f.do(f"store ptr {value}, ptr %answer")
+    else:
+        f.do(f"call i32 {_entry(f, 'set_item')}(ptr {f.let('load ptr, ptr %answer')}, i64 {k}, ptr {value})")
+
+
+def _give_up(f: Function, ports: Sequence[Port]):
+    """Memory is short, and the exception is set."""
+    if len(ports) != 1:
         f.label("undo")
-        f.do(f"call void {release}(ptr {answer})")
+        f.do(f"call void {_entry(f, 'release')}(ptr {f.let('load ptr, ptr %answer')})")
         f.do("br label %failed")
-    f.label("failed")  # the exception is set
+    f.label("failed")
     f.do("ret ptr null")
 
 
@@ -282,7 +348,7 @@ def _addresses(dtype: str) -> tuple[int, ...]:
     """What ``@context`` holds."""
     functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in PYTHON_FUNCTIONS)
     array_type, *creators = _numpy_entries(NDARRAY, NEW_ARRAY, NEW_SCALAR)
-    return (array_type, id(np.dtype(dtype)), *map(id, WORDS), *creators, *functions)
+    return (array_type, id(tuple), id(np.dtype(dtype)), *map(id, WORDS), *creators, *functions)
 
 
 def _numpy_entries(*slots: int) -> list[int]:
@@ -296,9 +362,10 @@ def _layout_is_known() -> bool:
     """Whether the offsets above give what Python says, for arrays of several kinds."""
     base = np.zeros((3, 4, 5))
     samples = (base, base[::-1, ::2, 1], base[0, 0, 0, ...], base.astype("f4").T, base.astype(">f8"), np.zeros((0, 2)))
-    pointers = (ctypes.c_size_t * 2).from_address(id(WORDS) + ITEMS)
+    pointers = (ctypes.c_size_t * len(WORDS)).from_address(id(WORDS) + ITEMS)
     length = ctypes.c_ssize_t.from_address(id(WORDS) + LENGTH).value
-    return length == 2 and tuple(pointers) == (*map(id, WORDS),) and all(_reads_right(sample) for sample in samples)
+    words = length == len(WORDS) and tuple(pointers) == (*map(id, WORDS),)
+    return words and all(_reads_right(sample) for sample in samples)
 
 
 def _reads_right(array: np.ndarray) -> bool:
@@ -320,6 +387,7 @@ def _reads_right(array: np.ndarray) -> bool:
         and read(integer, here + FLAGS) == array.flags.num
         and array.flags.c_contiguous == bool(array.flags.num & 1)
         and array.flags.aligned == bool(array.flags.num & 0x100)
+        and array.flags.writeable == bool(array.flags.num & 0x400)
         and read(integer, id(dtype) + NUMBER) == dtype.num
         and read(ctypes.c_char, id(dtype) + BYTE_ORDER) == dtype.byteorder.encode()
         and (array.ndim == 0 or strides == shape + 8 * array.ndim)
