@@ -60,7 +60,7 @@ class Function(Differentiable):
         self._ufunc: Callable[..., Any] | None = None
         self._obstacle = ""
         self._several: Callable[[int], Callable[..., Any]] | None = None  # ufuncs that share a batch
-        self._address = 0
+        self._address: Callable[[], int] | None = None
         self._dtype = np.dtype(dtype)
 
     # -- what it is ----------------------------------------------------------------------------------------------
@@ -102,12 +102,12 @@ class Function(Differentiable):
         run in any number of threads. It stays where it is until the process ends.
         """
         _ = self.ufunc
-        if not self._address:
+        if self._address is None:
             raise UnsupportedError(
                 "there is no machine code to point to", where=self.__name__, got=f"backend {self.backend!r}",
                 fix='compile it with backend="native"',
             )  # fmt: skip
-        return self._address
+        return self._address()
 
     @property
     def ports(self) -> tuple[Port, ...]:

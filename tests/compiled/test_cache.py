@@ -16,6 +16,7 @@ from straightline import random_program
 
 from linkwork.codegen import cache, native
 from linkwork.codegen.native import machine_code
+from linkwork.codegen.native.lifetime import Recent
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="owners, permissions and links of POSIX")
 
@@ -24,7 +25,7 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="owners, permissions and l
 def directory(monkeypatch, tmp_path):
     place = tmp_path / "elsewhere" / "cache"
     monkeypatch.setenv("LINKWORK_CACHE", str(place))
-    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setattr(native, "_loaded", Recent())
     return place
 
 
@@ -36,12 +37,8 @@ def compilations(monkeypatch):
     return calls
 
 
-KEEP = []  # what was loaded stays loaded, as in the package
-
-
 def fresh_build(program):
-    KEEP.append(dict(native._loaded))
-    native._loaded.clear()
+    native._loaded = Recent()
     return native.build(program)
 
 

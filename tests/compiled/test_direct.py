@@ -15,6 +15,7 @@ from straightline import random_program, same_bits
 
 from linkwork.codegen import native
 from linkwork.codegen.native import build, direct
+from linkwork.codegen.native.lifetime import Recent
 from linkwork.codegen.native.target import host
 from linkwork.function import Function
 from linkwork.label import Label
@@ -377,17 +378,13 @@ def test_short_of_memory(monkeypatch):
     )
     assert changed != text
     monkeypatch.setattr(native, "ir_text", lambda *args: changed)
-    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setattr(native, "_loaded", Recent())
     call, x = build_direct(program, "float64", never), np.ones(1)
     before = sys.getrefcount(x)
     for _ in range(10):
         with pytest.raises(MemoryError):
             call(x)
     assert sys.getrefcount(x) == before
-    KEEP.append(native._loaded)
-
-
-KEEP = []  # code that was loaded stays loaded, as in the package
 
 
 def test_threads(three):
@@ -480,11 +477,9 @@ def test_comes_out_of_the_cache(monkeypatch):
     program = random_program(37, 50)
     given = states(program)
     expected = build_direct(program, "float64", never)(*given)
-    KEEP.append(native._loaded)
-    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setattr(native, "_loaded", Recent())
     monkeypatch.setattr(native, "object_code", never)
     assert alike(build_direct(program, "float64", never)(*given), expected)
-    KEEP.append(native._loaded)
 
 
 FIELDS = ["TYPE", "DATA", "RANK", "SHAPE", "STRIDES", "DTYPE", "FLAGS", "BYTE_ORDER", "NUMBER", "LENGTH", "ITEMS"]
@@ -517,22 +512,10 @@ def test_the_portable_way_where_something_is_missing(monkeypatch, place, name, v
         patch.setattr(place, name, value)
         with aloud:
             assert told in direct.obstacle()
-        patch.setattr(native, "_loaded", {})
+        patch.setattr(native, "_loaded", Recent())
         compiled = native.compile(program, "float64")
         assert compiled.direct is None and compiled.obstacle == direct.obstacle()
         assert compiled.call(*states(program))[0].shape == (7,)
         assert Function(program, Label("r", "random", "")).calls == f"through NumPy: {compiled.obstacle}"
-        KEEP.append(native._loaded)
     direct.obstacle.cache_clear()
     assert build_direct(program, "float64", never)
-
-
-def test_definitions_are_never_freed():
-    """Python clears modules as it ends, and frees builtins that objects still hold after that."""
-    program = random_program(5, 40, ((3,), (3,)), ((3,),))
-    key = (program.digest, "float64", host(), 0)
-    builtin = build_direct(program, "float64", np.add)
-    definition = weakref.ref(native._loaded[key].direct)
-    del native._loaded[key]
-    gc.collect()
-    assert definition() is not None and builtin.__name__ == program.name

@@ -14,6 +14,7 @@ from straightline import random_program
 import linkwork
 from linkwork.codegen import native
 from linkwork.codegen.native import blocks, build, ir_text, object_code, time_loop
+from linkwork.codegen.native.lifetime import Recent
 from linkwork.codegen.native.machine_code import load
 from linkwork.codegen.native.target import host
 from linkwork.codegen.native.ufunc import make_ufunc
@@ -98,7 +99,7 @@ def test_heap_gives_the_bits_of_the_stack(monkeypatch):
     states = [np.random.default_rng(k).normal(size=(13, *p.shape)) for k, p in enumerate(program.inputs)]
     expected = build(program, segment=100)(*states)
     monkeypatch.setattr(blocks, "STACK", 0)
-    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setattr(native, "_loaded", Recent())
     monkeypatch.setenv("LINKWORK_CACHE", "off")
     for made, wanted in zip(build(program, segment=100)(*states), expected, strict=True):
         assert made.tobytes() == wanted.tobytes()
@@ -143,7 +144,7 @@ def test_time_loops_on_the_heap(method, monkeypatch):
     states = np.random.default_rng(0).normal(size=(2, 11, arm.nv))
     expected = arm.rollout(*states, **run)
     monkeypatch.setattr(blocks, "STACK", 1024)
-    monkeypatch.setattr(time_loop, "_loaded", {})
+    monkeypatch.setattr(time_loop, "_loaded", Recent())
     monkeypatch.setenv("LINKWORK_CACHE", "off")
     text, texts = time_loop.ir_text, []
     monkeypatch.setattr(time_loop, "ir_text", lambda *args: texts.append(text(*args)) or texts[-1])

@@ -13,6 +13,7 @@ import pytest
 import linkwork
 from linkwork.codegen import native
 from linkwork.codegen.native import blocks, sharing, threads
+from linkwork.codegen.native.lifetime import Recent
 from linkwork.codegen.native.machine_code import assemble
 from linkwork.codegen.native.target import Target
 from linkwork.program import Port, trace
@@ -277,11 +278,11 @@ def test_large_programs_have_memory_of_their_own_in_each_thread():
 
 def test_memory_that_is_short_in_a_worker(monkeypatch):
     """The caller does its part; where it has none either, that is its error."""
-    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setattr(native, "_loaded", Recent())
     compiled = native.compile(wide(), "float64")
     assert compiled.shared is not None
     shared, x = compiled.shared(2), np.arange(1000.0)[:, None]
-    ((engine, *_),) = (loaded.keep for loaded in native._loaded.values())
+    engine = native._ready(wide(), "float64").keep[0]
     address = engine.get_global_value_address("memory")
     entries = (ctypes.c_void_p * len(blocks.PYTHON_FUNCTIONS)).from_address(address)
     whole = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)

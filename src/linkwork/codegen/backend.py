@@ -26,14 +26,14 @@ class Compiled:
     ``call(*arrays, out=(arrays))`` takes batches, broadcast together; it may be a NumPy generalised ufunc.
     ``direct(otherwise)``: a callable with less overhead for one state in plain arrays, which leaves all other calls to
     ``otherwise``. Where there is none, ``obstacle`` tells why. ``shared(threads)``: as ``call``, by several threads.
-    ``address``: of the NumPy inner loop, if there is one.
+    ``address()``: of the NumPy inner loop, if there is one; from then on it stays there until the process ends.
     """
 
     call: Callable[..., Any]
     direct: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     obstacle: str = ""
     shared: Callable[[int], Callable[..., Any]] | None = None
-    address: int = 0
+    address: Callable[[], int] | None = None
 
 
 class Backend(Protocol):

@@ -18,10 +18,11 @@ from . import threads as workers
 from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits
 from .emit import Module
 from .kernel import emit_kernel
+from .lifetime import Recent, for_good, own
 from .loop import emit_loop
 from .machine_code import assemble, loaded
 from .target import ITEM_SIZE, LOCK, Target, host
-from .ufunc import make_ufunc
+from .ufunc import make_ufunc, retain
 
 
 @dataclass(frozen=True)
@@ -31,21 +32,28 @@ class Loaded:
     ufunc: Any
     direct: Definition | None
     address: int  # of the loop
-    keep: list[Any]  # must live as long
+    keep: list[Any]  # what must live as long: the engine, buffers
+    owner: Any  # of these
     shared: dict[int, Any] = field(default_factory=dict)  # ufuncs of several threads
 
 
-_loaded: dict[tuple[str, str, Target, int], Loaded] = {}  # never freed, it may be running
+_loaded: Recent[Loaded] = Recent()
 
 
 def compile(program: Program, dtype: str) -> Compiled:
     """The ufunc of :func:`build` and, where possible, the builtin of :mod:`.direct`."""
     ready = _ready(program, dtype)
-    shared = partial(_shared, program, dtype, ready)
+    shared, address = partial(_shared, program, dtype, ready), partial(_lasting_address, ready)
     if ready.direct is None:
         told = obstacle() or "the program is so large that they would gain nothing"
-        return Compiled(ready.ufunc, obstacle=told, shared=shared, address=ready.address)
-    return Compiled(ready.ufunc, partial(make_builtin, ready.direct), shared=shared, address=ready.address)
+        return Compiled(ready.ufunc, obstacle=told, shared=shared, address=address)
+    return Compiled(ready.ufunc, partial(make_builtin, ready.direct, ready.owner), shared=shared, address=address)
+
+
+def _lasting_address(ready: Loaded) -> int:
+    """The address of the loop, which from now on stays where it is."""
+    for_good(ready.owner)
+    return ready.address
 
 
 def _shared(program: Program, dtype: str, ready: Loaded, threads: int) -> Any:
@@ -57,6 +65,7 @@ def _shared(program: Program, dtype: str, ready: Loaded, threads: int) -> Any:
             loop, data = workers.share(program, host().lanes(dtype), ready.address, threads)
             ufunc, buffers = make_ufunc(program, dtype, loop, ctypes.addressof(data))
             ready.keep.append((data, buffers))
+            retain(ufunc, ready.owner)
             ready.shared[threads] = ufunc
     return ready.shared[threads]
 
@@ -83,15 +92,18 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
     if dtype not in ITEM_SIZE:
         raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
     target = target or host()
-    key = program.digest, dtype, target, segment
-    with LOCK:
-        if key not in _loaded:
-            parts = (program.digest, dtype, str(segment), f"{HEADER}, {ITEMS}")
-            engine = loaded(parts, lambda: object_code(program, dtype, target, segment), target)
-            loop = engine.get_function_address("loop")
-            ufunc, buffers = make_ufunc(program, dtype, loop)
-            _loaded[key] = Loaded(ufunc, define(engine, program, dtype), loop, [engine, buffers])
-        return _loaded[key]
+
+    def load() -> Loaded:
+        parts = (program.digest, dtype, str(segment), f"{HEADER}, {ITEMS}")
+        engine = loaded(parts, lambda: object_code(program, dtype, target, segment), target)
+        loop, direct = engine.get_function_address("loop"), define(engine, program, dtype)
+        ufunc, buffers = make_ufunc(program, dtype, loop)
+        keep = [engine, buffers, direct]
+        owner = own(keep)
+        retain(ufunc, owner)
+        return Loaded(ufunc, direct, loop, keep, owner)
+
+    return _loaded.get((program.digest, dtype, target, segment), load)
 
 
 @collector_at_rest()

@@ -300,7 +300,7 @@ def _entry(f: Function, name: str) -> str:
 
 
 class Definition(ctypes.Structure):
-    """CPython's PyMethodDef: it must live as long as the builtins made from it."""
+    """CPython's PyMethodDef: it must live as long as the builtins made from it, which read it as they are freed."""
 
     _fields_ = (("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
                 ("document", ctypes.c_char_p))  # fmt: skip
@@ -315,16 +315,15 @@ def define(engine: Any, program: Program, dtype: str) -> Definition | None:
     context[:] = _addresses(dtype)
     kind = f"{signature(program.inputs, program.outputs)}, compiled by linkwork for {dtype}."
     document = f"{program.name}(*arguments, **options)\n--\n\n{kind}"  # Python takes the signature from the first line
-    definition = Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))  # for good: as Python ends, builtins may go after all else
-    return definition
+    return Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
 
 
-def make_builtin(definition: Definition, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """The builtin that leaves every call but those of one state in plain arrays to ``otherwise``."""
+def make_builtin(definition: Definition, owner: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """The builtin that leaves every call but those of one state in plain arrays to ``otherwise``. In place of its
+    module, which Python lets go of last, it keeps the ``owner`` of code and definition."""
     make = ctypes.pythonapi["PyCFunction_NewEx"]  # by index: a prototype of its own
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(definition), otherwise, None)
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    return make(ctypes.addressof(definition), otherwise, owner)
 
 
 @cache

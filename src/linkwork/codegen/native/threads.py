@@ -13,6 +13,7 @@ from typing import Any
 
 from ...program.program import Program
 from . import sharing
+from .lifetime import for_good
 from .machine_code import assemble, loaded
 from .numpy_api import table
 from .target import LOCK, host
@@ -75,7 +76,7 @@ def _engine() -> Any:
     locks = [address(ctypes.pythonapi[f"PyThread_{name}_lock"]) for name in ("acquire", "release")]
     context = (ctypes.c_void_p * sharing.CONTEXT).from_address(engine.get_global_value_address("context"))
     context[:] = [*locks, table("_UFUNC_API")[GET_FLAGS]]
-    ctypes.pythonapi["Py_IncRef"](ctypes.py_object(engine))  # workers are in this code until the process ends
+    for_good(engine)  # workers are in this code until the process ends
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forget)  # threads stay behind in the parent
     return engine

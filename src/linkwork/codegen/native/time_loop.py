@@ -21,8 +21,9 @@ from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel, emit_kernel
 from .layout import ELEMENTS, TILES, Tile, call_mover, columns, flat_offsets, store_tile, tile_table, tile_width
+from .lifetime import Recent, own
 from .machine_code import assemble, loaded
-from .target import LOCK, Target, host
+from .target import Target, host
 
 WORDS = ("t0", "dt", "samples", "first", "steps", "every", "end", "last_held", "state", "constants", "constants_step",
          "records", "records_step", "record_step")  # fmt: skip
@@ -36,16 +37,17 @@ def build_loop(loop: TimeLoop, samples: int) -> Run:
     target = host()
     if samples <= target.half.lanes("float64"):
         target = target.half
-    key = loop.digest, target
-    with LOCK:
-        if key not in _loaded:
-            engine = loaded((loop.digest,), lambda: assemble(ir_text(loop, target), target), target)
-            native = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(engine.get_function_address("run"))
-            _loaded[key] = (partial(_bound, native), engine)
-        return _loaded[key][0]
+
+    def load() -> Run:
+        engine = loaded((loop.digest,), lambda: assemble(ir_text(loop, target), target), target)
+        native = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(engine.get_function_address("run"))
+        native.owner = own([engine])  # type: ignore
+        return partial(_bound, native)
+
+    return _loaded.get((loop.digest, target), load)
 
 
-_loaded: dict[tuple[str, Target], tuple[Run, Any]] = {}  # never freed, it may be running
+_loaded: Recent[Run] = Recent()
 
 
 def ir_text(loop: TimeLoop, target: Target) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...errors import LinkworkError, ShapeError, UnsupportedError
 from ...program.program import Port, Program
+from .lifetime import for_good
 from .numpy_api import table
 
 SLOT = 31  # of PyUFunc_FromFuncAndDataAndSignature in _UFUNC_API, the same in every NumPy since 1.3
+OBJECT = object.__basicsize__ + 72  # byte offset of a ufunc's field for an object that is to live as long
 
 
 def make_ufunc(program: Program, dtype: str, loop: int, data: int | None = None) -> tuple[Any, list]:
@@ -27,6 +30,25 @@ def make_ufunc(program: Program, dtype: str, loop: int, data: int | None = None)
     # The loop has no arguments for empty ports.
     ufunc, buffers = _register(replace(program, inputs=inputs, outputs=outputs), dtype, loop, data)
     return PartlyEmpty(program, dtype, ufunc), buffers
+
+
+def retain(ufunc: np.ufunc | PartlyEmpty | None, owner: Any):
+    """Keep ``owner`` for as long as the ufunc lives; for good where NumPy has no place for it that is known here."""
+    if isinstance(ufunc, PartlyEmpty):
+        ufunc = ufunc.ufunc
+    if ufunc is not None:
+        for_good(owner)  # a reference, which the ufunc takes over
+        if _place_is_known():
+            ctypes.c_void_p.from_address(id(ufunc) + OBJECT).value = id(owner)
+
+
+@cache
+def _place_is_known() -> bool:
+    """Whether ufuncs of Python functions have these where expected, and others nothing."""
+    if np.ufunc.__basicsize__ < OBJECT + 8:
+        return False
+    held = [ctypes.c_void_p.from_address(id(ufunc) + OBJECT).value for ufunc in (np.frompyfunc(len, 1, 1), np.add)]
+    return held == [id(len), None]
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
