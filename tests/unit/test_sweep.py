@@ -1,6 +1,7 @@
 """Studies: their files, their random numbers, their rows, wherever and in whatever order they are computed."""
 
 import dataclasses
+import hashlib
 import itertools
 import json
 import os
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing import spawn
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,7 @@ from linkwork.cli.sweep import sweep
 from linkwork.control import PID, Quintic
 from linkwork.errors import LinkworkError, ShapeError, UnsupportedError
 from linkwork.sweep import Summary, compute, read_study, run
+from linkwork.sweep.folder import Folder, to_parquet
 from linkwork.sweep.sampling import Change, Plan, Variable, Vector
 from support.evaluate import assert_close
 
@@ -533,6 +536,49 @@ def test_damaged_chunks_are_computed_anew(study, tmp_path, cluster, harm):
     assert (summary.found, summary.done) == (26, 4)
     assert any("rows 4 to 7" in note and "damaged" in note for note in summary.notes)
     assert_rows(table(folder), study)
+
+
+def test_any_flipped_bit_is_noticed(study, tmp_path):
+    """Readers of Parquet stumble over some, and do not see others."""
+    chunk, folder = (0, 4), Folder(study, tmp_path / "results", resume=False)
+    folder.make()
+    folder.write(chunk, to_parquet(study, compute(study, *chunk)))
+    (file,) = (tmp_path / "results" / "rows").iterdir()
+
+    def look():
+        return Folder(study, tmp_path / "results", resume=True)
+
+    whole, checksums = file.read_bytes(), tmp_path / "results" / "rows.sha256"
+    assert look().damaged == [] and chunk not in look().left
+    for bit in range(7, 8 * len(whole), 997):
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(data)
+        assert look().damaged == [chunk] and chunk in look().left
+    file.write_bytes(whole)
+    line = checksums.read_bytes()
+    for spoilt in (b"", b"\xff" + line[1:], line[:40], line.replace(b"rows", b"cows"), b"\n\x00\n"):
+        checksums.write_bytes(spoilt)
+        assert look().damaged == [chunk]
+    checksums.write_bytes(line[:30] + b"\n" + line)  # of a chunk that was being written as the power went
+    assert look().damaged == []
+
+
+def test_checksums_are_those_of_sha256sum(study, tmp_path, cluster):
+    folder = tmp_path / "results"
+    run(study, folder, scheduler=cluster.scheduler_address)
+    lines = dict(line.split("  ")[::-1] for line in (folder / "rows.sha256").read_text().splitlines())
+    assert lines == {f"rows/{p.name}": hashlib.sha256(p.read_bytes()).hexdigest() for p in (folder / "rows").iterdir()}
+
+
+def test_workers_that_die_at_their_start(study, tmp_path, monkeypatch):
+    dying = tmp_path / "python"
+    dying.write_text("#!/bin/sh\nkill -9 $$\n")
+    dying.chmod(0o755)
+    monkeypatch.setattr(spawn, "_python_exe", str(dying))
+    with pytest.raises(LinkworkError, match=r"the workers did not start(.|\n)*fix"):
+        run(study, tmp_path / "results", workers=1)
+    assert not (tmp_path / "results").exists()
 
 
 def test_files_of_others_among_the_rows(study, tmp_path, cluster):

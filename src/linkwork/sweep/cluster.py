@@ -148,9 +148,9 @@ def _client(workers: int | None, scheduler: str | None, chunks: int) -> Iterator
         return
     if workers is not None and workers < 1:
         raise LinkworkError("out of range", where="workers", got=workers, expected="1 or more")
-    count = workers or min(os.cpu_count() or 1, chunks)
-    with (
-        LocalCluster(
+    count = min(workers or os.cpu_count() or 1, chunks)
+    try:
+        cluster = LocalCluster(
             n_workers=count,
             threads_per_worker=1,
             processes=True,
@@ -159,9 +159,11 @@ def _client(workers: int | None, scheduler: str | None, chunks: int) -> Iterator
             scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
             preload=[__name__],
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+        )
+    except (RuntimeError, OSError, asyncio.TimeoutError) as error:
+        fix = "ask for fewer, or see what ends new processes here: memory, limits, a script without __main__"
+        raise LinkworkError("the workers did not start", where="this machine", got=error, fix=fix) from error
+    with cluster, Client(cluster) as client:
         yield client
 
 
