@@ -90,8 +90,8 @@ def packed(program: Program) -> tuple[Program, dict[str, Pattern]]:
 def read_patterns(data: Any, ports: Sequence[Port]) -> dict[str, Pattern]:
     """From a file that may hold anything; ``ports``: the outputs."""
     sizes = {port.name: port.shape for port in ports}
-    if not isinstance(data, dict) or not data.keys() <= sizes.keys():
-        raise ValueError("the patterns of its label are not those of its outputs")
+    if not isinstance(data, dict) or (data and data.keys() != sizes.keys()):
+        raise ValueError("the patterns of its label are not those of its outputs, one of each or none")
     found = {}
     for name, row in data.items():
         match row:

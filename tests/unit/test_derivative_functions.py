@@ -171,6 +171,18 @@ def test_spoilt_files(what: str, tmp_path):
         Function.load(path)
 
 
+def test_patterns_of_some_outputs(tmp_path):
+    """Results are packed, or they are not."""
+    path = tmp_path / "function.json"
+    linkwork.compile(BALL, "bias", backend="interpreter").derivative(["q", "v"]).packed().save(path)
+    document = json.loads(path.read_text())
+    assert len(document["label"]["patterns"]) == 2
+    del document["label"]["patterns"]["db_dq"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(LinkworkError, match="patterns of its label are not those of its outputs"):
+        Function.load(path)
+
+
 # -- exported ----------------------------------------------------------------------------------------------------------
 
 
