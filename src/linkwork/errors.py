@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -79,6 +82,22 @@ class UnknownNameError(LinkworkError, KeyError):
         )
 
     __str__ = Exception.__str__  # KeyError would print the repr of its message
+
+
+def require_memory(numbers: int) -> None:
+    """Raise MemoryError if so many numbers of 8 bytes are more than the machine holds, before any is allocated."""
+    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else sys.maxsize
+    if 8 * numbers > installed:
+        raise MemoryError(f"{8e-9 * numbers:,.3g} GB at least, on a machine with {1e-9 * installed:,.3g} GB")
+
+
+@contextmanager
+def memory_reported(what: str, *, where: str = "", fix: str = "") -> Iterator[None]:
+    """Turn a MemoryError into one that says what was too large."""
+    try:
+        yield
+    except MemoryError as error:
+        raise LinkworkError(f"{what} do not fit into memory", where=where, got=error, fix=fix) from error
 
 
 def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:

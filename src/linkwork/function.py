@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, cached_property, partial
 from inspect import signature
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,14 @@ import numpy as np
 
 from .codegen.backend import backend
 from .differentiable import Differentiable
-from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from .errors import (
+    LinkworkError,
+    ShapeError,
+    UnknownNameError,
+    UnsupportedError,
+    memory_reported,
+    require_memory,
+)
 from .files import parse_json, read_text, write_text
 from .label import FORMAT, Label, read_document
 from .model.coordinates import Layout, kind_of
@@ -185,9 +193,10 @@ class Function(Differentiable):
             try:
                 result = self._shared(threads)(*args, **options)
                 return self._result(*result) if len(self.program.outputs) > 1 else result
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, MemoryError):
                 pass  # the careful way takes dicts, and finds the words for what is wrong
-        return self._call(args, threads=threads, **options)
+        with memory_reported("these states", where=self.__name__, fix="call it with fewer at a time"):
+            return self._call(args, threads=threads, **options)
 
     def _suits_ufunc(self, args: Sequence[Any], options: Mapping[str, Any]) -> bool:
         """Whether the ufunc would do with these what the careful way does: plain arrays, and ``out`` just as large as
@@ -343,6 +352,8 @@ class Function(Differentiable):
     def _outputs(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         ports = self.program.outputs
         if out is None:
+            numbers = prod(batch) * sum(port.size for port in ports) * self._dtype.itemsize // 8
+            require_memory(numbers)
             return [np.empty(batch + port.shape, self.dtype) for port in ports]
         outs = list(out) if isinstance(out, tuple) else [out]
         if len(outs) != len(ports):

@@ -14,6 +14,7 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .constraints import closed
+from .errors import memory_reported
 from .function import Function
 from .io import parameter_file
 from .model import (
@@ -216,7 +217,8 @@ class Robot:
         assembler = self._assemblers.get(key)
         if assembler is None:
             assembler = self._assemblers[key] = Assembler(self.model, key)
-        return assembler(positions, guess, tolerance, iterations)
+        with memory_reported("these positions", where="assemble", fix="assemble fewer at a time"):
+            return assembler(positions, guess, tolerance, iterations)
 
     def grip(
         self, q: Any, v: Any, tau: Any, *, commands: Any = None, wrenches: Mapping[str, Any] | None = None
@@ -418,7 +420,9 @@ class Robot:
         """
         from .sim import Options, Stepper
 
-        return Stepper(self, samples, dt, substeps, q0, v0, Options.among(locals()))
+        options = Options.among(locals())
+        with memory_reported("these samples", where="stepper", fix="step fewer samples at a time"):
+            return Stepper(self, samples, dt, substeps, q0, v0, options)
 
     # -- functions of the joints -----------------------------------------------------------------------------------
 

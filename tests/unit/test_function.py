@@ -475,3 +475,22 @@ def test_help_is_about_the_quantity():
     assert "Entries of q, g: 0 shoulder, 1 elbow" in shown
     assert robot.gravity.__doc__ != robot.bias.__doc__
     assert "any leading batch axes" in linkwork.Function.__doc__
+
+
+def test_more_states_than_any_memory(inverse):
+    """How much the results would take is said before any of it is taken, whichever way the call goes."""
+    many, one = np.broadcast_to(np.zeros(3), (10**12, 3)), np.zeros(3)
+    for call in (
+        lambda: inverse(many, one, one),
+        lambda: inverse(many, one, one, threads=2),
+        lambda: inverse(q=many, v=one, a=one),
+    ):
+        with pytest.raises(LinkworkError, match=r"these states do not fit into memory\n  got: 2.4e\+04 GB at least"):
+            call()
+    with pytest.raises(LinkworkError, match="these states do not fit into memory"):
+        inverse(np.broadcast_to(np.zeros(3, int), (10**12, 3)), one, one)
+    arm, loop = linkwork.load("planar2r"), linkwork.load("four-bar")
+    with pytest.raises(LinkworkError, match="these samples do not fit into memory"):
+        arm.rollout(np.broadcast_to(np.zeros(2), (10**13, 2)), np.zeros(2), steps=1)
+    with pytest.raises(LinkworkError, match="these positions do not fit into memory"):
+        loop.assemble(np.broadcast_to(np.zeros(1), (10**13, 1)))

@@ -233,6 +233,40 @@ def test_save_and_restore():
     assert np.array_equal(stepped(stepper, tau)[0][mask], first[mask]) and not stepper.diverged.any()
 
 
+def test_restore_takes_what_save_gave():
+    """Samples that diverged are not finite and say when; whatever else is not finite, or counts wrongly, is refused."""
+    arm = linkwork.load("planar2r")
+    stepper = arm.stepper(3, DT)
+    stepper.step()
+    stepper.tau[1] = np.nan
+    stepper.step()
+    saved, mask = stepper.save(), np.array([True, False, True])
+    assert stepper.diverged.tolist() == [False, True, False]
+    stepper.reset()
+    stepper.restore(saved)
+    assert stepper.diverged.tolist() == [False, True, False] and stepper.steps.tolist() == [2, 2, 2]
+    before = stepper.save()
+    nan, inf = np.nan, np.inf
+    for column, value in ((0, nan), (3, inf), (-2, nan), (-1, nan), (-1, inf), (-1, 1.5), (-1, 1), (-2, -1)):
+        spoilt = saved.copy()
+        spoilt[2, column] = value
+        with pytest.raises(ShapeError, match=r"not what save\(\) gave\n  got: sample 2"):
+            stepper.restore(spoilt)
+        assert np.array_equal(stepper.save(), before, equal_nan=True)
+        stepper.restore(spoilt, np.array([True, True, False]))
+    with pytest.raises(ShapeError, match=r"not what save\(\) gave"):
+        stepper.restore(np.full_like(saved, np.nan))
+    stepper.restore(np.where(mask[:, None], saved, np.nan), mask)
+
+
+def test_more_samples_than_any_memory():
+    """How much they would take is said before any is taken."""
+    for name in ("planar2r", "four-bar"):
+        for samples in (10**11, 10**12, 10**15):
+            with pytest.raises(LinkworkError, match=r"these samples do not fit into memory\n  got: \S+ GB at least"):
+                linkwork.load(name).stepper(samples)
+
+
 # -- what acts -----------------------------------------------------------------------------------------------------
 
 

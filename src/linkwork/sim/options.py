@@ -62,10 +62,8 @@ class Options:
         if (outputs := self.outputs) is not None:
             several = isinstance(outputs, Sequence) and not isinstance(outputs, str)
             object.__setattr__(self, "outputs", tuple(outputs) if several else (outputs,))
-        for name, form in FORMS.items():
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, Mapping):
-                raise ShapeError("this is not a dict by name", where=name, got=repr(value)[:80], expected=form)
+        for name in FORMS:
+            require_dict(name, getattr(self, name))
 
     @classmethod
     def among(cls, given: Mapping[str, Any]) -> Options:
@@ -75,3 +73,9 @@ class Options:
 
 def _threads(value: Any, where: str) -> int | str:
     return value if value == "auto" else whole(value, where)
+
+
+def require_dict(name: str, value: Any) -> None:
+    """A dict, or None, for one of the options that go by name."""
+    if value is not None and not isinstance(value, Mapping):
+        raise ShapeError("this is not a dict by name", where=name, got=repr(value)[:80], expected=FORMS[name])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError, UnsupportedError, memory_reported, require_memory
 from .arrays import Shape, map_npy
 
 PIECE = 2**18  # numbers that go through memory at a time
@@ -24,14 +24,14 @@ class Memory:
     def __init__(self, samples: int, rows: int, shapes: Mapping[str, Shape], lent: np.ndarray | None = None):
         self.shapes = shapes
         size = sum(math.prod(shape) for shape in shapes.values())
-        try:
-            self.array = np.empty((samples, rows, size)) if lent is None else lent
-        except (MemoryError, ValueError) as error:  # NumPy tells arrays beyond all addresses by the latter
-            raise LinkworkError(
-                "the records do not fit into memory",
-                got=f"{samples} samples, {rows} times, {size} numbers each: {8e-9 * samples * rows * size:.3g} GB",
-                fix="record fewer steps by every=..., or let rollout stream into files by to='folder'",
-            ) from error
+        if lent is None:
+            where = f"{samples} samples, {rows} times, {size} numbers each"
+            fix = "record fewer steps by every=..., or let rollout stream into files by to='folder'"
+            with memory_reported("the records", where=where, fix=fix):
+                require_memory(samples * rows * size)
+                self.array = np.empty((samples, rows, size))
+        else:
+            self.array = lent
 
     def target(self, sample: int, samples: int, row: int, rows: int) -> np.ndarray:
         """Where these records go."""

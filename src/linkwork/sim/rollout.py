@@ -14,7 +14,7 @@ import numpy as np
 
 from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
-from ..errors import LinkworkError, SimulationWarning
+from ..errors import LinkworkError, SimulationWarning, memory_reported
 from . import reuse, stability, storage
 from .findings import WARNING, Imbalance, findings
 from .gradient import Tape
@@ -44,8 +44,10 @@ def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Option
     """Motions from many states at once; see ``Robot.rollout``."""
     method = one_of_names("method of rollouts", options.method, schemes())
     dt, steps = positive(dt, "dt"), whole(steps, "steps")
-    setup = prepare(robot, q0, v0, steps, dt, options, ("q", "v") if options.outputs is None else options.outputs)
-    return run(setup, method, dt, steps, options)
+    outputs = ("q", "v") if options.outputs is None else options.outputs
+    with memory_reported("these samples", where="rollout", fix="roll out fewer samples at a time"):
+        setup = prepare(robot, q0, v0, steps, dt, options, outputs)
+        return run(setup, method, dt, steps, options)
 
 
 def run(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..codegen.timeloop import Turns
 from ..control import Point
-from ..errors import ShapeError, SimulationWarning, UnknownNameError, UnsupportedError
+from ..errors import ShapeError, SimulationWarning, UnknownNameError, UnsupportedError, require_memory
 from ..formulations import layouts
 from ..model.coordinates import real_numbers
 from . import stability
@@ -23,7 +23,7 @@ from .inputs import is_law, one_of_names, positive, vector, whole
 from .integrators import schemes
 from .names import checked_outputs
 from .now import MEMORY, REFERENCE
-from .options import Options
+from .options import Options, require_dict
 from .rollout import jumps
 from .runner import Runner, shares
 from .setup import given_memory, initial, prepare, rest, velocities
@@ -53,6 +53,7 @@ class Stepper:
         self.dt = positive(dt, "dt")
         self.method = one_of_names("method of steppers", options.method, schemes())
         self.robot, self._model = robot, robot.model
+        require_memory(2 * self.samples * (self._model.nq + self._model.nv))  # where they start, and where they are
         layout = layouts(self._model)["tau"]
         if options.torque is None and layout.size:
             options = replace(options, torque=np.zeros(layout.size))
@@ -205,6 +206,7 @@ class Stepper:
         ``q``, ``v``: where, (n,), or (samples, n) of which the rows of the mask are taken, or only these; q0 and v0 of
         the stepper if not said. They are checked as those of ``rollout`` are. ``memory``: likewise, by name.
         """
+        require_dict("memory", memory)
         chosen = self._chosen(mask)
         if not chosen.any():
             return
@@ -233,9 +235,23 @@ class Stepper:
         if saved.shape != expected:
             raise ShapeError("this is not what save() gave", where="restore", got=saved.shape, expected=str(expected))
         chosen = self._chosen(mask)
+        self._require_saved(saved, chosen)
         self._state[chosen] = saved[chosen, :-1]
         self._since[chosen] = self._calls - saved[chosen, -1].astype(int) // self.substeps
         self._look()
+
+    def _require_saved(self, saved: np.ndarray, chosen: np.ndarray) -> None:
+        """Every row ends with the steps for which it stayed finite and all its steps; it is finite if these agree."""
+        finite, steps = saved[:, -2], saved[:, -1]
+        with np.errstate(invalid="ignore"):
+            counted = (finite >= 0) & (finite <= steps) & (steps < 2**53) & (finite % 1 == 0) & (steps % 1 == 0)
+            fits = counted & (np.isfinite(saved[:, :-2]).all(axis=1) | (finite < steps))
+        if not fits[chosen].all():
+            sample = np.flatnonzero(chosen & ~fits)[0]
+            got = f"sample {sample}: numbers that are not finite, without a step at which it diverged"
+            if not counted[sample]:
+                got = f"sample {sample}: {finite[sample]:g} finite steps of {steps[sample]:g}"
+            raise ShapeError("this is not what save() gave", where="restore", got=got, fix="restore(stepper.save())")
 
     def __reduce__(self):
         """A copy would work on the memory of this one, and in another process there is none."""
