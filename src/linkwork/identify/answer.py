@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..model.flexible.checks import LESS, less_than_beams
 from .fit import Fit, Values
 from .linear.equations import HELD, Information, relative
 from .linear.least_squares import Solution
+from .linear.noise_floor import noise_triangles, unexcited
 from .linear.unknowns import Unknowns
 from .pseudo_inertia import TEN
 from .recordings.log import Log
@@ -28,6 +30,19 @@ class Data:
     logs: list[Log]  # in the robot's order
     information: Information
     held: Information | None
+
+    @cached_property
+    def noise(self) -> np.ndarray | None:
+        """What noise of the recordings makes of the regressor."""
+        return noise_triangles(self.unknowns, self.logs)
+
+    @cached_property
+    def excited(self) -> Information:
+        """The equations without what they show no more of than their noise would."""
+        return self.without_noise(self.unknowns.base_prior)
+
+    def without_noise(self, prior: np.ndarray) -> Information:
+        return unexcited(self.information, self.noise).cleaned(self.information, prior)
 
 
 @dataclass(frozen=True, eq=False)

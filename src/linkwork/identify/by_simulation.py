@@ -79,7 +79,8 @@ def by_simulation(
     held = collect(unknowns, [log.for_robot(found.robot) for log in held_out]) if held_out else None
     theta, spread = _values(unknowns, found)
     x = unknowns.matrix @ theta
-    linear = wls(information, x)
+    data = Data(unknowns, logs, placed, information, held)
+    linear = wls(data.without_noise(x), x)
     unseen = linear.unseen if placed else np.zeros((len(x), 0))
     covariance = unknowns.matrix @ spread @ unknowns.matrix.T
     solution = Solution(x, covariance, deviations_of(information, x), unseen, linear.condition, None)
@@ -89,7 +90,7 @@ def by_simulation(
     if unknowns.prior.any():  # of a load, nothing is thought before
         pull = divergences(Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0)), theta)
     answer = Found(solution, theta, spread, gamma or 1.0, pull, tuple(notes), found)
-    return Data(unknowns, logs, placed, information, held), answer
+    return data, answer
 
 
 def _with_rates(log: Log) -> Log:

@@ -22,7 +22,7 @@ BARRIER = 1e-2  # weight of the entropic term where nothing is thought before: i
 def consistent_fit(data: Data, first: Solution, prior: Prior, gamma: float | None) -> Found:
     """Forces in deviations of plain least squares; the pull is the strongest one that predicts held-out data as well as
     the best does, within the spread of the folds."""
-    unknowns, information = data.unknowns, data.information
+    unknowns, information = data.unknowns, data.excited
     size = np.sqrt(information.power.sum(axis=0) / np.maximum(information.count.sum(axis=0), 1))
     weights = np.sqrt(information.thin) / np.maximum(first.sigma, EXACT * size)
     K = unknowns.matrix
@@ -50,7 +50,7 @@ def consistent_fit(data: Data, first: Solution, prior: Prior, gamma: float | Non
 
 def _chosen(data: Data, prior: Prior, weights: np.ndarray) -> tuple[float, str]:
     """Goes from strong pull to weak until the error of held-out data has grown twice."""
-    information, K = data.information, data.unknowns.matrix
+    information, K = data.excited, data.unknowns.matrix
     if data.held is not None:
         pairs, what = [(information, data.held)], "recordings held out"
     else:

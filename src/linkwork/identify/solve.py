@@ -19,6 +19,7 @@ from .linear.excited import unseen_in_words
 from .linear.instruments import instruments_of
 from .linear.least_squares import irls, iv, ols, wls
 from .linear.nearest import nearest
+from .linear.noise_floor import noise_doubts
 from .linear.suspicions import suspicions
 from .linear.unknowns import Friction, payload_of, unknowns_of
 from .linear.width import width_of
@@ -90,7 +91,8 @@ def identify(
 
 def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     """With what is to be said."""
-    doubts = [*suspicions(data.unknowns, data.logs), *found.doubts]
+    noisy = noise_doubts(data.unknowns, data.logs, data.noise, found.solution.x)
+    doubts = [*suspicions(data.unknowns, data.logs), *noisy, *found.doubts]
     unseen, never = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:
         doubts.append(f"the data do not tell all parameters; these stay as they were before: {'; '.join(unseen)}")
@@ -103,7 +105,7 @@ def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
 def _found(
     data: Data, method: str, gamma: float | None, controller: Any, gains: Mapping[str, Any] | None, progress: Progress
 ) -> Found:
-    unknowns, information = data.unknowns, data.information
+    unknowns, information = data.unknowns, data.excited
     before = unknowns.base_prior
     first = wls(information, before)
     own = unknowns.prior.any()  # of a load, nothing is thought before
@@ -114,14 +116,14 @@ def _found(
     if method == "ols":
         found = ols(information, before)
     elif method == "irls":
-        found = irls(unknowns, data.logs, information, progress)
+        found = irls(unknowns, data.logs, information, data.noise, progress)
     elif method == "iv":
 
         def changed(x: np.ndarray) -> Robot:
             return unknowns.changed(dict(zip(unknowns.standard, nearest(unknowns, prior, x)[0], strict=True)))
 
         motions = instruments_of(unknowns, data.given, changed, controller, gains)
-        found = iv(unknowns, data.logs, information, motions, progress)
+        found = iv(unknowns, data.logs, information, motions, data.noise, progress)
     else:
         found = first
     theta, slope = nearest(unknowns, prior, found.x)

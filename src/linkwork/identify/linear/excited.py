@@ -53,7 +53,7 @@ def _movers(unknowns: Unknowns, logs: Sequence[Log], direction: np.ndarray) -> l
     at = [(log, k) for log in logs for k in rng.integers(0, len(log), TRIED // len(logs) + 1)]
     q, v, a = (np.array([getattr(log, name)[k] for log, k in at]) for name in ("q", "v", "a"))
     names = model.coordinates.of_freedoms(model.mobility.independent).names
-    found, size = np.zeros(len(names)), 0.0
+    found, size, before = np.zeros(len(names)), 0.0, unknowns.regressor(q, v, a) @ direction  # before: noise
     for k in range(len(names)):
         moved, speed, change = q.copy(), v.copy(), a.copy()
         place = model.coordinates.position_of(model.mobility.independent[k])
@@ -61,7 +61,7 @@ def _movers(unknowns: Unknowns, logs: Sequence[Log], direction: np.ndarray) -> l
             moved[:, place] += rng.uniform(-1, 1, len(q))
         speed[:, k], change[:, k] = rng.uniform(-2, 2, (2, len(q)))
         Y = unknowns.regressor(moved, speed, change)
-        found[k], size = np.sqrt(np.mean((Y @ direction) ** 2)), max(size, float(np.abs(Y).max(initial=0.0)))
+        found[k], size = np.sqrt(np.mean((Y @ direction - before) ** 2)), max(size, float(np.abs(Y).max(initial=0.0)))
     largest = found.max(initial=0.0)
     if largest <= ROUNDED * size * np.abs(direction).max():
         return []

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..recordings.log import Log
 from .equations import Collector, Information, Progress, blocks
+from .noise_floor import Unexcited, unexcited, unexcited_columns
 from .unknowns import Unknowns
 
 RANK = 1e-11  # of the largest singular value, columns of length one: below it nothing is told
@@ -91,7 +92,13 @@ def wls(information: Information, prior: np.ndarray) -> Solution:
     return found
 
 
-def irls(unknowns: Unknowns, logs: Sequence[Log], information: Information, progress: Progress = None) -> Solution:
+def irls(
+    unknowns: Unknowns,
+    logs: Sequence[Log],
+    information: Information,
+    noise: np.ndarray | None = None,
+    progress: Progress = None,
+) -> Solution:
     """Robust: an equation whose residual is beyond 1.345 deviations of its force counts as much less as it is beyond
     (Huber 1964), where the deviation is that of the median."""
     prior = unknowns.base_prior
@@ -103,7 +110,9 @@ def irls(unknowns: Unknowns, logs: Sequence[Log], information: Information, prog
             off = np.abs(block.z - block.Y @ found.x) / (HUBER * scale)
             weights = 1 / np.sqrt(np.maximum(off, 1.0))
             collector.add(block.equations, block, weights)
-        last, found = found, ols(collector.information(information.thin), prior, 1 / scale)
+        counted = collector.information(information.thin)
+        counted = unexcited(counted, noise).cleaned(counted, prior)
+        last, found = found, ols(counted, prior, 1 / scale)
         found = replace(found, iterations=iteration, sigma=scale)
         if _settled(last, found):
             break
@@ -123,12 +132,13 @@ def iv(
     logs: Sequence[Log],
     information: Information,
     instruments: Callable[[np.ndarray], Sequence[Log]],
+    noise: np.ndarray | None = None,
     progress: Progress = None,
 ) -> Solution:
     """Instrumental variables (Janot, Vandanjon and Gautier 2014): Z^T (Y x - z) = 0, with Z the regressor of a motion
     that has none of the measurement's noise. ``instruments``: unknowns -> recordings of that motion, at the same times;
-    simulated with the unknowns found so far, until these are steady."""
-    found, p = wls(information, unknowns.base_prior), len(unknowns)
+    simulated with the unknowns found so far, until these are steady. Of the noise of Y little is left in Z^T Y."""
+    found, p, hidden = wls(information, unknowns.base_prior), len(unknowns), None
     motions, own = logs, information
     for iteration in range(1, MOST):
         collector = Collector(information.R.shape[1], 2 * p + 1)
@@ -136,10 +146,22 @@ def iv(
         for block, clean in zip(blocks(unknowns, logs, progress), blocks(unknowns, motions), strict=True):
             collector.add(np.concatenate([clean.Y, block.Y, block.z[..., None]], axis=-1), block)
         own = collector.information(information.thin)
+        hidden = _unexcited_by(own, noise, found.sigma) if hidden is None else hidden
+        own = hidden.cleaned(own, unknowns.base_prior, copies=2)
         last, found = found, replace(_instrumental(own, unknowns.base_prior, found.sigma), iterations=iteration)
         if _settled(last, found):
             break
     return replace(found, covariance=_scattered(unknowns, logs, motions, own, found))
+
+
+def _unexcited_by(own: Information, noise: np.ndarray | None, sigma: np.ndarray) -> Unexcited:
+    """From triangles of [Z Y z], with the share of the noise of Y that falls into the space of Z."""
+    p, count = own.R.shape[-1] // 2, own.count.sum(axis=0)
+    if noise is None:
+        return Unexcited(np.zeros((p, 0)), [])
+    share = np.sqrt(p / max(own.thin * count.sum(), p))
+    weights = share * np.sqrt(count) / sigma
+    return unexcited_columns(own.triangle(1 / sigma)[:p, p:-1], (weights[:, None, None] * noise).reshape(-1, p))
 
 
 def _instrumental(own: Information, prior: np.ndarray, sigma: np.ndarray) -> Solution:

@@ -13,6 +13,7 @@ from ...model import Joint, Motor
 from ..recordings.log import Log
 from .equations import HELD, Block, Collector, Information, blocks
 from .least_squares import ols, wls
+from .noise_floor import noise_triangles, unexcited
 from .unknowns import Unknowns
 
 SPAN, SAMPLES = 20_000, 4_000  # of a recording: how much of it is looked at, and how many of these
@@ -35,13 +36,16 @@ def width_of(unknowns: Unknowns, logs: Sequence[Log]) -> float:
     spans = [_middle(log, max(FEWEST, min(SAMPLES, NUMBERS // numbers))) for log in logs]
     found = list(blocks(unknowns, spans))
     information = _collected(found)
+    hidden = unexcited(information, noise_triangles(unknowns, spans)).alone
+    information = hidden.cleaned(information, unknowns.base_prior)
     weights = 1 / wls(information, unknowns.base_prior).sigma
 
     def error(width: float) -> float:
         """Logarithm of the error of spans held out, averaged over the forces."""
         for block, smooth in zip(found, blocks(_smooth(unknowns, columns, width), spans), strict=True):
             block.Y[..., [k for k, *_ in columns]] = smooth.Y
-        information, prior = _collected(found), unknowns.base_prior
+        prior = unknowns.base_prior
+        information = hidden.cleaned(_collected(found), prior)
         left = sum(information.only(folds).squares(ols(information.without(folds), prior, weights).x) for folds in HELD)
         return 0.5 * float(np.mean(np.log(np.maximum(left, np.finfo(float).tiny))))
 

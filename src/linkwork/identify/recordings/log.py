@@ -37,7 +37,9 @@ class Log:
     Without names the columns are in the robot's order. ``reference``: what was commanded, a Point of arrays (N, n).
     ``wrenches``: frame -> (N, 6), force and moment that act on it, in its axes. ``keep``: which samples count, all if
     not said; the others are there for the filters. ``band``: see ``banded``. ``passed``: the cutoff in Hz of the low
-    pass that ``smoothed`` has put q through. ``notes``: what was done.
+    pass that ``smoothed`` has put q through. ``noise``: kind -> standard deviation of the white noise of q, v or a as it
+    was recorded, a number or one for each column; estimated from q and v by default. ``differentiated``: which of v and
+    a were not measured, but made of q or v. ``notes``: what was done.
     """
 
     t: Any
@@ -53,6 +55,8 @@ class Log:
     keep: Any = field(default=None, kw_only=True)
     band: Band | None = field(default=None, kw_only=True)
     passed: float | None = field(default=None, kw_only=True)
+    noise: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    differentiated: Sequence[str] = field(default=(), kw_only=True)
     notes: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self):
@@ -86,7 +90,24 @@ class Log:
             set_(self, "keep", keep)
         if self.band is not None:
             settling(self.rate, self.band.cutoff, self.band.order)  # says what cannot be
+        set_(self, "noise", {kind: self._deviations(kind, size) for kind, size in self.noise.items()})
+        if wrong := {*self.differentiated} - {"v", "a"}:
+            raise UnknownNameError("kind of column", str(min(wrong)), ("v", "a"), where="differentiated")
         set_(self, "notes", tuple(map(str, self.notes)))
+
+    def _deviations(self, kind: str, size: Any) -> np.ndarray:
+        """One for each column."""
+        if kind not in ("q", "v", "a"):
+            raise UnknownNameError("kind of column", str(kind), ("q", "v", "a"), where="noise")
+        columns = (0 if (x := getattr(self, kind)) is None else x.shape[1],)
+        try:
+            sizes = np.broadcast_to(np.asarray(size, float), columns)
+        except (TypeError, ValueError):
+            sizes = None
+        if sizes is None or not ((sizes >= 0) & (sizes < HUGE)).all():
+            expected = f"a standard deviation, or {columns[0]} of them, none below zero"
+            raise ShapeError("no standard deviation", where=f"noise, {kind}", got=repr(size)[:80], expected=expected)
+        return sizes
 
     def _set_names(self) -> None:
         widths = {"joints": self.q.shape[1], "forces": self.tau.shape[1]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from ...control import Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...formulations import layouts
 from ...model.coordinates import Coordinates
+from .noise import noise_of
 from .signals import blocks, derivative
 from .treatment import changed, continuous, even
 
@@ -44,6 +45,7 @@ def for_robot(log: Log, robot: Robot) -> Log:
         reference = Point(followed, *_rates(robot, followed, told.v, told.a, own_rates))
     notes = [f"columns are those of {robot.name}"] if any(names[k] != getattr(log, k) for k in names) else []
     arrays: dict[str, Any] = {"q": q, "v": v, "a": a, "tau": tau, "reference": reference}
+    arrays["noise"] = _noise(robot, q, log.noise, {"q": positions, "v": rates, "a": rates})
     return _differentiated(changed(log, *notes, *how, *unforced, **arrays, **names), robot)
 
 
@@ -210,6 +212,25 @@ def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) ->
     return found_v, found_a
 
 
+def _noise(
+    robot: Robot, q: np.ndarray, noise: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]]
+) -> dict[str, np.ndarray]:
+    """Deviations in the robot's order. Where loops are closed, those of joints that were not measured are what the
+    others' make of them halfway through the recording."""
+    own, known = layouts(robot.model), robot.coordinates.velocity_names
+    found = {}
+    for kind, sizes in noise.items():
+        wanted, held = own[kind if kind == "q" else "v"].names, [name for name in names[kind] if name]
+        if {*wanted} <= {*held}:
+            found[kind] = sizes[[names[kind].index(name) for name in wanted]]
+        elif {*held} <= {*known} and (kind != "q" or wanted == known):
+            V = robot.velocity_map(q[len(q) // 2])
+            back = np.linalg.pinv(V[[known.index(name) for name in held]])
+            measured = sizes[[names[kind].index(name) for name in held]]
+            found[kind] = np.sqrt((V @ back if kind == "q" else back) ** 2 @ measured**2)
+    return found
+
+
 def _forces(log: Log, robot: Robot) -> tuple[np.ndarray, list[str]]:
     own, known = layouts(robot.model), robot.coordinates.velocity_names
     wanted = own["tau"].names
@@ -242,6 +263,8 @@ def _differentiated(log: Log, robot: Robot) -> Log:
     if log.v is not None and log.a is not None:
         return log
     log = continuous(even(log))
+    made = tuple(kind for kind in "va" if getattr(log, kind) is None or kind in log.differentiated)
+    log = changed(log, noise=noise_of(log), differentiated=made)
     coordinates, independent = robot.coordinates, list(robot.model.mobility.independent)
     v, a, rate = log.v, log.a, log.rate
     straight = all(joint.kind.straight for joint in coordinates.joints)
@@ -318,5 +341,6 @@ def from_drives(log: Log, robot: Robot) -> Log:
         f"motors to joints by the transmissions of {robot.name}",
         q=turned(log.q), v=turned(log.v), a=turned(log.a), tau=log.tau @ T[pushed][:, felt],
         reference=None if log.reference is None else Point(*map(turned, log.reference)),
+        noise={kind: np.sqrt(sizes**2 @ back**2) for kind, sizes in log.noise.items()},
         joints=names, rates=names, forces=tuple(joints[k] for k in felt),
     )  # fmt: skip

@@ -101,8 +101,17 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         "keep": None if keep is None else main.take([keep])[:, 0] != 0,
         "band": _band(about.get("band"), main.where),
         "passed": passed if _is_frequency(passed := about.get("passed")) else None,
+        **_noise(about, values, options["units"]),
         "notes": (*notes, *note),
     }
+
+
+def _noise(about: Mapping[str, Any], values: Mapping[str, np.ndarray], units: Any) -> dict[str, Any]:
+    """Noise of the columns that a log was saved with, and which of them were differentiated."""
+    noise, made = about.get("noise"), about.get("differentiated")
+    noise = {} if units or not isinstance(noise, Mapping) else noise
+    fits = {kind: x for kind, x in noise.items() if kind in values and np.shape(x) == values[kind].shape[1:]}
+    return {"noise": fits, "differentiated": [k for k in "va" if k in values and isinstance(made, list) and k in made]}
 
 
 def _require_one_motion(table: Table) -> None:

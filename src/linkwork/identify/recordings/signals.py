@@ -99,7 +99,8 @@ def derivative(x: np.ndarray, rate: float, number: int = 1, cutoff: float | None
 
     Central differences over five points, whose error is of fourth order; at the ends those of the first and last five.
     With a ``cutoff``: of the cubic that fits best around each sample, by least squares over a window that passes
-    frequencies below the cutoff (Savitzky and Golay); at the ends the cubics of the first and last window.
+    frequencies below the cutoff (Savitzky and Golay); at the ends the cubics of the first and last window. Where x does
+    not change at all, its derivative is zero, without what rounding would leave.
     """
     half, degree = CENTRAL if cutoff is None else (_half_width(rate, cutoff), 3)
     width = min(2 * half + 1, len(x))
@@ -112,14 +113,20 @@ def derivative(x: np.ndarray, rate: float, number: int = 1, cutoff: float | None
     before = (width - 1) // 2
     after = width - 1 - before
     result = np.empty(np.shape(x))
-    result[:before] = np.tensordot(fits[:before], x[:width], 1)
-    result[len(x) - after :] = np.tensordot(fits[before + 1 :], x[len(x) - width :], 1)
+    for rows, weights, window in (
+        (slice(0, before), fits[:before], x[:width]),
+        (slice(len(x) - after, None), fits[before + 1 :], x[len(x) - width :]),
+    ):
+        result[rows] = np.where((window == window[0]).all(axis=0), 0.0, np.tensordot(weights, window, 1))
     middle = result[before : len(x) - after]
     for begin, end in blocks(len(middle), max(int(np.prod(np.shape(x)[1:])), 1) * 4):
         total = middle[begin:end]
         total[:] = 0
+        constant = np.ones(total.shape, bool)
         for k, weight in enumerate(fits[before]):
             total += weight * x[begin + k : end + k]
+            constant &= x[begin + k : end + k] == x[begin:end]
+        total[constant] = 0
     return result
 
 

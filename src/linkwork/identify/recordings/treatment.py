@@ -10,6 +10,7 @@ import numpy as np
 
 from ...control import Point
 from ...errors import LinkworkError, ShapeError
+from .noise import noise_of
 from .sampling import ROUNDED, even_grid, in_gaps, interpolated, settled, spacing
 from .signals import derivative, motion_cutoff, settling, zero_phase
 
@@ -83,12 +84,13 @@ def resampled(log: Log, rate: float | None) -> Log:
     note += f"; {dropped} samples left out, that follow others at once" if dropped else ""
     note += f"; {int(gaps.sum())} samples in gaps do not count" if gaps.any() else ""
     whole = continuous(log)
-    band = _thinned(log.band, new / step)
+    band, noise = _thinned(log.band, new / step), _quieter(log, new / step)
     return unit(
         mapped(
-            whole, lambda x: interpolated(t, x if not dropped else x[nodes], grid), note, t=grid, keep=keep, band=band
+            whole, lambda x: interpolated(t, x if not dropped else x[nodes], grid), note,
+            t=grid, keep=keep, band=band, noise=noise,
         )
-    )
+    )  # fmt: skip
 
 
 def decimated(log: Log, count: int) -> Log:
@@ -104,11 +106,11 @@ def decimated(log: Log, count: int) -> Log:
         raise LinkworkError("the band does not fit the new rate", where="decimated", got=got, fix=fix)
     note = f"every {count}-th sample taken, after a low pass at {cutoff:.4g} Hz"
     keep = None if log.keep is None else log.keep[::count]
-    band = _thinned(log.band, count)
+    band, noise = _thinned(log.band, count), _quieter(log, count)
     return unit(
         mapped(
             log, lambda x: zero_phase(x, log.rate, cutoff, SHARP)[::count], note,
-            t=log.t[::count], keep=keep, band=band,
+            t=log.t[::count], keep=keep, band=band, noise=noise,
         )
     )  # fmt: skip
 
@@ -116,6 +118,11 @@ def decimated(log: Log, count: int) -> Log:
 def _thinned(band: Band | None, count: float) -> Band | None:
     """Of a log with so many times fewer samples."""
     return band and replace(band, decimate=max(1, int(band.decimate / count)))
+
+
+def _quieter(log: Log, count: float) -> dict[str, np.ndarray]:
+    """White noise of a log with so many times fewer samples: its density stays."""
+    return {kind: sigma / max(count, 1.0) ** 0.5 for kind, sigma in log.noise.items()}
 
 
 # -- filters -------------------------------------------------------------------------------------------------------
@@ -130,7 +137,7 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     raw: dict[str, Any] = {kind: getattr(log, kind) for kind in ("q", "v", "a")}
     found: dict[str, Any] = {kind: None if x is None else zero_phase(x, rate, cutoff, order) for kind, x in raw.items()}
     there = ", ".join(kind for kind, x in raw.items() if x is not None)
-    notes = [_filtered_note(there, cutoff, order) + chosen]
+    notes, noise = [_filtered_note(there, cutoff, order) + chosen], noise_of(log)
     if found["a"] is None and (found["v"] is not None or not quaternions(log.joints)):
         first, number = ("q", 2) if found["v"] is None else ("v", 1)
         source = raw if window else found
@@ -142,7 +149,9 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     elif found["v"] is None and not quaternions(log.joints):
         found["v"] = derivative((raw if window else found)["q"], rate, 1, window)
         notes.append("v is differentiated from q")
-    return unit(changed(log, *notes, **found, passed=min(cutoff, log.passed or cutoff)))
+    made = tuple(kind for kind in "va" if found[kind] is not None and (raw[kind] is None or kind in log.differentiated))
+    passed = min(cutoff, log.passed or cutoff)
+    return unit(changed(log, *notes, **found, passed=passed, noise=noise, differentiated=made))
 
 
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
@@ -243,6 +252,8 @@ def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> 
             expected = f"a number, or {values.shape[1]}, none below zero"
             raise ShapeError("no standard deviation", where=f"noisy, {kind}", got=deviation, expected=expected)
         changes[kind] = values + size * rng.standard_normal(values.shape)
+        if kind in log.noise:
+            changes["noise"] = changes.get("noise", log.noise) | {kind: np.hypot(log.noise[kind], size)}
         told = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
         notes.append(f"normal noise added to {kind}, standard deviation {told}")
     return unit(changed(log, *notes, **changes))

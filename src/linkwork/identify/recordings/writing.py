@@ -45,7 +45,9 @@ def _arrays(log: Log) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
 def _about(log: Log) -> str:
     entries = {name: own for name, (own, _) in _arrays(log).items()}
     band = None if log.band is None else astuple(log.band)
-    return json.dumps({"format": FORMAT, "entries": entries, "band": band, "passed": log.passed, "notes": log.notes})
+    about = {"format": FORMAT, "entries": entries, "band": band, "passed": log.passed, "notes": log.notes}
+    noise = {kind: sizes.tolist() for kind, sizes in log.noise.items()}
+    return json.dumps({**about, "noise": noise, "differentiated": [*log.differentiated]})
 
 
 def _columns(log: Log) -> dict[str, np.ndarray]:
