@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from .. import io
@@ -15,6 +16,7 @@ from ..drawing import styled
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..files import write_text
 from ..identify import Fit, Log
+from ..identify.at_rest import PARTS
 from ..identify.solve import METHODS
 from ..io.parameter_file import write_parameters
 from ..model import ELEMENTS, FrictionLaw, body_of, describe
@@ -304,11 +306,14 @@ def summary(fit: Fit) -> dict[str, Any]:
 
 def show_fit(fit: Fit) -> None:
     title = f"{fit.robot.name}: {len(fit.base)} base parameters by {fit.method}, condition number {fit.condition:.3g}"
+    whole = {kind: errors for kind, errors in fit.errors.items() if kind not in PARTS}
     errors = [
-        [name, rounded(fit.sigma[k], 3), *(rounded(100 * each[k], 3) for each in fit.errors.values())]
+        [name, rounded(fit.sigma[k], 3), *(rounded(100 * each[k], 3) for each in whole.values())]
         for k, name in enumerate(fit.forces)
     ]
-    show(title, ["force", "deviation\nN m or N", *(f"error, %\n{kind}" for kind in fit.errors)], errors)
+    show(title, ["force", "deviation\nN m or N", *(f"error, %\n{kind}" for kind in whole)], errors)
+    if PARTS[0] in fit.errors:
+        show_at_rest(fit)
     values = dict(zip(fit.standard.names, range(len(fit.standard)), strict=True))
     bodies = []
     for name, at in fit.unknowns.bodies:
@@ -334,6 +339,16 @@ def show_fit(fit: Fit) -> None:
             say(f"Warning: {name} cannot be a body: {wrong}.", "yellow")
     for doubt in fit.doubts:
         say(f"Warning: {doubt}{'' if doubt.endswith('?') else '.'}", "yellow")
+
+
+def show_at_rest(fit: Fit) -> None:
+    """Errors of moving and of standing samples."""
+    rows = [
+        [name, *(None if np.isnan(x := fit.errors[part][k]) else rounded(100 * x, 3) for part in PARTS)]
+        for k, name in enumerate(fit.forces)
+    ]
+    show("", ["force", *(f"error, %\n{part}" for part in PARTS)], rows)
+    say("Standing still, a joint holds any force within ± Coulomb friction (FS): only what is beyond is model error.")
 
 
 def _found(fit: Fit, place: int | None) -> tuple[float | None, float | None]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..model import Model, describe, unphysical
 from ..model.flexible.checks import LESS, less_than_beams
+from .at_rest import Squares
 from .fit import Fit, Values
 from .linear.equations import HELD, Information, relative
 from .linear.least_squares import Solution
@@ -19,6 +21,9 @@ from .pseudo_inertia import TEN
 from .recordings.log import Log
 from .recordings.signals import fastest_of
 from .simulation.fit import SimulationFit
+
+if TYPE_CHECKING:
+    from ..robot import Robot
 
 ROUNDED = 1e-9  # of the largest entry of a direction that data do not tell: less is rounding
 
@@ -41,6 +46,12 @@ class Data:
         """The equations without what they show no more of than their noise would."""
         return self.without_noise(self.unknowns.base_prior)
 
+    @cached_property
+    def fastest(self) -> np.ndarray:
+        """The largest measured velocities."""
+        rates = [fastest_of(log.v) for log in self.logs]
+        return np.max(rates or [np.full(self.unknowns.robot.nv, np.inf)], axis=0)
+
     def without_noise(self, prior: np.ndarray) -> Information:
         return unexcited(self.information, self.noise).cleaned(self.information, prior)
 
@@ -58,10 +69,21 @@ class Found:
     simulation: SimulationFit | None = None
     doubts: tuple[str, ...] = ()
 
+    def robot(self, unknowns: Unknowns) -> Robot:
+        return unknowns.changed(dict(zip(unknowns.standard, self.theta.tolist(), strict=True)))
+
 
 def fit_of(
-    data: Data, found: Found, method: str, unseen: Sequence[str], notes: Sequence[str], doubts: Sequence[str]
+    data: Data,
+    found: Found,
+    robot: Robot,
+    method: str,
+    squares: Squares | None,
+    unseen: Sequence[str],
+    notes: Sequence[str],
+    doubts: Sequence[str],
 ) -> Fit:
+    """``squares``: of moving and standing samples."""
     unknowns, information, solution = data.unknowns, data.information, found.solution
     errors = {"fitted": information.error(solution.x)} if information.count.any() else {}
     if data.held is not None:
@@ -69,6 +91,7 @@ def fit_of(
     elif solution.refit is not None:
         left = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
         errors["held out"] = relative(np.asarray(left), information.power.sum(axis=0))
+    errors |= squares.errors() if squares else {}
     sizes = np.abs(solution.unseen)
     hidden = np.any(sizes > ROUNDED * sizes.max(axis=0, initial=0.0), axis=1)
     base = Values(
@@ -81,7 +104,6 @@ def fit_of(
         row = int(np.flatnonzero(unknowns.matrix[:, k])[0])
         deviations[k] = solution.deviations[row] / abs(unknowns.matrix[row, k])
     standard = Values(unknowns.standard, found.theta, deviations, unknowns.prior, tuple(told))
-    robot = unknowns.changed(dict(zip(unknowns.standard, found.theta.tolist(), strict=True)))
     return Fit(
         robot=robot,
         method=method,
@@ -94,7 +116,7 @@ def fit_of(
         condition=solution.condition,
         unseen=tuple(unseen),
         physical=_physical(unknowns, found.theta, robot.model),
-        fastest=np.max([fastest_of(log.v) for log in data.logs] or [np.full(data.unknowns.robot.nv, np.inf)], axis=0),
+        fastest=data.fastest,
         unknowns=unknowns,
         logs=tuple(data.given),
         gamma=found.gamma,

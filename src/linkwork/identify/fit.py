@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import IdentificationWarning, UnknownNameError
+from ..errors import IdentificationWarning, ShapeError, UnknownNameError
 from ..files import write_text
 from ..formulations import drives_of
 from ..model import ELEMENTS, body_of
 from ..quoting import in_html
+from .at_rest import (
+    friction_at_rest,
+    in_band,
+    last_direction,
+    limits_of,
+    require_known,
+    squares_of,
+    standing,
+)
 from .linear.equations import Block, blocks, relative
 from .linear.unknowns import Unknowns, split
 from .recordings.log import Log
@@ -76,7 +85,8 @@ class Values:
 class Fit:
     """``robot`` has the new values. ``base``: the parameters that act each by itself; ``standard``: those of links,
     joints and motors. ``errors``: of the forces, |measured - predicted| / |measured|, by joint, on the data that were
-    fitted and on data held out (each fifth of a recording predicted from the others, or recordings given for it);
+    fitted and on data held out (each fifth of a recording predicted from the others, or recordings given for it); where
+    joints with Coulomb friction stand still, also of moving and standing samples of the fitted data (``error_parts``);
     ``sigma``: deviations of the residuals, N m or N. ``condition``: of the weighted equations with columns of length
     one. ``unseen``: what the data do not tell, in words. ``physical``: body -> what is wrong with it, empty if nothing.
     ``gamma``: weight of the prior, and ``pull``: body -> how far the data have moved it from the prior (a divergence,
@@ -135,29 +145,89 @@ class Fit:
     def is_physical(self) -> bool:
         return not any(self.physical.values())
 
-    def torque(self, q: Any, v: Any, a: Any) -> np.ndarray:
-        """Predicted joint forces, friction and offsets included."""
+    def torque(self, q: Any, v: Any, a: Any, direction: Any = None) -> np.ndarray:
+        """Predicted joint forces, friction and offsets included.
+
+        At rest the smooth friction vanishes, while a joint holds any force within its Coulomb friction.
+
+        Args:
+            q: positions, (..., nq).
+            v: velocities, (..., nv).
+            a: accelerations, (..., nv).
+            direction: signs (..., nv) of the last motion of joints that stand still, whose friction is then all of
+                their Coulomb friction in this direction; zero where they move or nothing is known. ``last_direction``
+                finds them in a recording. Default: none.
+        """
         found = self.robot.inverse_dynamics(q, v, a)
         self._flag(np.asarray(v, float))
-        return found
+        if direction is None:
+            return found
+        signs = np.asarray(direction, float)
+        if signs.shape[-1:] != (self.robot.nv,) or not np.isin(signs, (-1, 0, 1)).all():
+            expected = f"-1, 0 or 1, (..., {self.robot.nv})"
+            raise ShapeError("these are no directions", where="direction", got=repr(direction)[:80], expected=expected)
+        return found + friction_at_rest(self.robot.model, np.asarray(v, float), signs)
 
-    def error(self, log: Log) -> np.ndarray:
-        """|measured - predicted| / |measured| of each force of another recording, in its band."""
+    def last_direction(self, log: Log) -> np.ndarray:
+        """Signs (N, nv) of the last motion of joints that stand still in a recording; zero where they move, and before
+        their first motion."""
+        log = log.for_robot(self.robot)
+        return last_direction(log, standing(log, self.fastest))
+
+    def error(self, log: Log, at_rest: str = "smooth") -> np.ndarray:
+        """|measured - predicted| / |measured| of each force of another recording, in its band.
+
+        Friction at rest counts as error, with a warning where it is much of it: ``error_parts`` keeps it apart.
+
+        Args:
+            log: a recording.
+            at_rest: prediction of friction while a joint stands still, "smooth" (default): as fitted, which is none at
+                zero velocity, or "last motion": all of its Coulomb friction in the direction of its last motion.
+        """
         left, power = np.zeros(len(self.forces)), np.zeros(len(self.forces))
-        for block in self._blocks(log):
-            left += ((block.z - block.Y @ self.base.values) ** 2).sum(axis=0)
+        log = self._placed(log, at_rest)
+        for block, held in self._blocks(log, at_rest):
+            left += ((block.z - block.Y @ self.base.values - held) ** 2).sum(axis=0)
             power += block.power()
+        squares = squares_of(self.unknowns, self.robot.model, self.base.values, [log], self.fastest)
+        if at_rest == "smooth" and squares and (doubt := squares.doubt(self.forces, limits_of(self.robot.model))):
+            fix = 'fit.error_parts(log) keeps it apart; at_rest="last motion" predicts it'
+            warnings.warn(f"{doubt}; {fix}", IdentificationWarning, stacklevel=2)
         return relative(left, power)
 
-    def predictions(self, log: Log) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Times, measured and predicted forces of a recording, in its band, block by block."""
-        for block in self._blocks(log):
-            yield block.t, block.tau, block.tau - block.z + block.Y @ self.base.values
+    def error_parts(self, log: Log) -> dict[str, np.ndarray]:
+        """Errors of another recording as of ``error``, by parts of its samples.
 
-    def _blocks(self, log: Log) -> Iterator[Block]:
+        Returns:
+            "moving" and "standing": samples in which the joint of the force moves or stands still; "standing, beyond
+            Coulomb": what is left at rest beyond any force that Coulomb friction can hold; "standing, last motion":
+            with Coulomb friction in the direction of the last motion. NaN where a joint has no such samples; empty
+            where no joint with Coulomb friction stands still.
+        """
+        log = self._placed(log, "smooth")
+        squares = squares_of(self.unknowns, self.robot.model, self.base.values, [log], self.fastest)
+        return squares.errors() if squares else {}
+
+    def predictions(self, log: Log, at_rest: str = "smooth") -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Times, measured and predicted forces of a recording, in its band, block by block; ``at_rest``: as in
+        ``error``."""
+        for block, held in self._blocks(self._placed(log, at_rest), at_rest):
+            yield block.t, block.tau, block.tau - block.z + block.Y @ self.base.values + held
+
+    def _placed(self, log: Log, at_rest: str) -> Log:
+        require_known(at_rest)
         log = log.for_robot(self.robot)
-        self._flag(np.asarray(log.v))
-        return blocks(self.unknowns, [log])
+        self._flag(np.asarray(log.v), 4)
+        return log
+
+    def _blocks(self, log: Log, at_rest: str) -> Iterator[tuple[Block, Any]]:
+        """Equations, and what friction at rest adds to the forces."""
+        held = None
+        if at_rest == "last motion":
+            ways = last_direction(log, standing(log, self.fastest))
+            held = in_band(log, friction_at_rest(self.robot.model, np.asarray(log.v), ways))
+        for block in blocks(self.unknowns, [log]):
+            yield block, 0.0 if held is None else held[np.searchsorted(log.t, block.t)]
 
     def report(self, path: str | Path | None = None) -> str:
         """All of it as one page of HTML, without script and network; ``path``: also write it there."""
@@ -176,7 +246,7 @@ class Fit:
     def _repr_html_(self) -> str:
         return page.short(self)
 
-    def _flag(self, v: np.ndarray) -> None:
+    def _flag(self, v: np.ndarray, stacklevel: int = 3) -> None:
         fastest = fastest_of(v)
         beyond = fastest > BEYOND * self.fastest
         if beyond.any():
@@ -185,11 +255,13 @@ class Fit:
             message = (
                 f"these velocities are outside the range of the data, where friction may differ: {'; '.join(told)}"
             )
-            warnings.warn(message, IdentificationWarning, stacklevel=3)
+            warnings.warn(message, IdentificationWarning, stacklevel=stacklevel)
 
     def __repr__(self) -> str:
-        errors = self.errors.get("fitted")
-        told = "" if errors is None else f"largest relative error {errors.max():.3g} ({self.forces[errors.argmax()]}), "
+        shown = {kind: self.errors[kind] for kind in ("fitted", "moving", "standing") if kind in self.errors}
+        largest = [f"{errors[k]:.3g} {kind} ({self.forces[k]})" for kind, errors in shown.items()
+                   for k in [int(np.nanargmax(errors))]]  # fmt: skip
+        told = f"largest relative error {', '.join(largest)}, " if largest else ""
         return (
             f"<linkwork Fit of {self.robot.name} by {self.method}: {len(self.base)} base parameters, {told}"
             f"{'physical' if self.is_physical else 'not physical'}>"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from .answer import Data, Found, fit_of
+from .at_rest import limits_of, squares_of
 from .by_simulation import by_simulation, searched_names
 from .consistent_fit import consistent_fit, typical
 from .fit import Fit
@@ -91,15 +92,21 @@ def identify(
 
 def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     """With what is to be said."""
-    noisy = noise_doubts(data.unknowns, data.logs, data.noise, found.solution.x)
+    noise = None if method in ("iv", "simulation") else data.noise  # these bear noise of accelerations
+    noisy = noise_doubts(data.unknowns, data.logs, noise, found.solution.x)
     doubts = [*suspicions(data.unknowns, data.logs), *noisy, *found.doubts]
     unseen, never = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:
         doubts.append(f"the data do not tell all parameters; these stay as they were before: {'; '.join(unseen)}")
+    robot = found.robot(data.unknowns)
+    squares = squares_of(data.unknowns, robot.model, found.solution.x, data.logs, data.fastest)
+    if squares and (doubt := squares.doubt(data.unknowns.forces, limits_of(robot.model))):
+        doubts.append(f"{doubt}; log.without_standstill(), on the command line the default, leaves it out of the fit")
     for text in doubts:
         warnings.warn(text, IdentificationWarning, stacklevel=4)
     told = [f"recording {k}: {note}" for k, log in enumerate(data.logs, 1) for note in log.notes]
-    return fit_of(data, found, method, [*unseen, *never], (*told, *notes, *found.notes, *doubts), doubts)
+    said = [*unseen, *never], (*told, *notes, *found.notes, *doubts), doubts
+    return fit_of(data, found, robot, method, squares, *said)
 
 
 def _found(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
 import numpy as np
 
 from ..recordings.log import Log
@@ -140,7 +141,7 @@ def _sparse(A: np.ndarray, N: np.ndarray, place: int, taken: Sequence[int], roun
 
 
 def noise_doubts(unknowns: Unknowns, logs: Sequence[Log], noise: np.ndarray | None, x: np.ndarray) -> Iterator[str]:
-    """A warning of forces whose prediction is mostly noise, and the low pass that removes it. ``x``: the unknowns."""
+    """A warning of forces whose prediction is mostly noise, with a low pass that removes it. ``x``: the unknowns."""
     if noise is None:
         return
     power, count = (np.sum([each(log) for log in logs], axis=0) for each in (_power, len))
@@ -150,8 +151,7 @@ def noise_doubts(unknowns: Unknowns, logs: Sequence[Log], noise: np.ndarray | No
     if not (shares > NOISY).any():
         return
     listed = ", ".join(f"{unknowns.forces[k]} {shares[k]:.2g}" for k in np.flatnonzero(shares > NOISY))
-    cutoffs = [motion_cutoff(np.asarray(log.q), log.rate) if log.passed is None else log.passed / 2 for log in logs]
-    cutoff = f"{min(cutoffs):.3g}"
+    cutoff = f"{min(motion_cutoff(np.asarray(log.q), log.rate, lowest=True) for log in logs):.3g}"
     yield (
         "noise of the recording, made larger by differentiation, is a large part of the forces that it predicts (of the"
         f" size of those measured: {listed}): use a low pass, log.smoothed({cutoff}), on the command line --cutoff"

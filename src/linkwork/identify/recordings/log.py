@@ -37,9 +37,9 @@ class Log:
     Without names the columns are in the robot's order. ``reference``: what was commanded, a Point of arrays (N, n).
     ``wrenches``: frame -> (N, 6), force and moment that act on it, in its axes. ``keep``: which samples count, all if
     not said; the others are there for the filters. ``band``: see ``banded``. ``passed``: the cutoff in Hz of the low
-    pass that ``smoothed`` has put q through. ``noise``: kind -> standard deviation of the white noise of q, v or a as it
-    was recorded, a number or one for each column; estimated from q and v by default. ``differentiated``: which of v and
-    a were not measured, but made of q or v. ``notes``: what was done.
+    pass that ``smoothed`` has put q through. ``noise``: {"q": , "v": , "a": }, standard deviations of the white noise
+    of what was recorded, a number or one for each column; by default estimated from q and v. ``differentiated``: which
+    of v and a were not measured, but made of q or v. ``notes``: what was done.
     """
 
     t: Any
@@ -298,7 +298,7 @@ class Log:
         """Every ``count``-th sample, after a low pass without delay at 0.8 of what the new rate can hold."""
         return treatment.decimated(self, count)
 
-    def without_standstill(self, share: float = 0.01, duration: float = 0.1) -> Log:
+    def without_standstill(self, share: float = treatment.SHARE_AT_REST, duration: float = treatment.DURATION) -> Log:
         """Samples do not count while all joints are slower than a ``share`` of their own highest velocity, for at least
         a ``duration`` in seconds."""
         return treatment.without_standstill(self, share, duration)

@@ -148,12 +148,13 @@ def _half_width(rate: float, cutoff: float) -> int:
 # -- what is motion, and what is noise -----------------------------------------------------------------------------
 
 
-def motion_cutoff(q: np.ndarray, rate: float) -> float:
+def motion_cutoff(q: np.ndarray, rate: float, lowest: bool = False) -> float:
     """A cutoff in Hz that keeps the motion and little of the noise, from the spectra of the positions (N, n).
 
     The noise of a joint is the level of the upper half of the frequencies; its motion ends where its power first sinks
     below ten times that. The cutoff is where half of the joints that move end, but not below four times the frequency
-    that holds all but a thousandth of any joint's kinetic energy, and not above 0.4 of the rate.
+    that holds all but a thousandth of any joint's kinetic energy, and not above 0.4 of the rate. ``lowest``: that
+    lower bound itself, for motions whose derivatives are drowned by noise.
     """
     power, frequencies = _spectrum(q, rate)
     noise = np.median(power[len(power) // 2 :], axis=0)
@@ -166,7 +167,8 @@ def motion_cutoff(q: np.ndarray, rate: float) -> float:
     energy = np.cumsum(np.maximum(power - ABOVE * noise, 0) * frequencies[:, None] ** 2, axis=0)
     holding = frequencies[np.argmax(energy >= ENOUGH * energy[-1], axis=0)]
     least = WIDER * float(holding[moving].max())
-    return float(np.clip(np.median(ends[moving]), max(least, frequencies[1]), HIGHEST * rate))
+    least = max(least, float(frequencies[1]))
+    return float(np.clip(least if lowest else np.median(ends[moving]), least, HIGHEST * rate))
 
 
 def _spectrum(x: np.ndarray, rate: float) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.8  # of half the new rate: where the low pass before a decimation is
 SHARP = 8  # its order
+SHARE_AT_REST, DURATION = 0.01, 0.1  # of the highest velocity, and seconds: a joint that stands still
 QUATERNION = ("qx", "qy", "qz", "qw")
 
 
@@ -226,18 +227,23 @@ def without_standstill(log: Log, share: float, duration: float) -> Log:
         raise ShapeError("this tells no standstill", where="without_standstill", got=got, expected=expected)
     speed = np.abs(np.gradient(log.q, log.t, axis=0) if log.v is None else log.v)
     still = (speed <= share * speed.max(axis=0)).all(axis=1)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(np.int8), [0]])))
-    keep = np.ones(len(log), bool) if log.keep is None else np.array(log.keep)
-    cut = 0
-    for begin, end in edges.reshape(-1, 2):
-        if log.t[end - 1] - log.t[begin] >= duration:
-            keep[begin:end] = False
-            cut += end - begin
+    rest = lasting(still, log.t, duration)
+    keep = ~rest if log.keep is None else log.keep & ~rest
+    cut = int(rest.sum())
     if keep.sum() < 2:
         raise LinkworkError("the robot stands still all the time", where="log", got=f"{len(log)} samples")
     if not cut:
         return changed(log, "no samples at standstill")
     return changed(log, f"{cut} samples at standstill ({cut / log.rate:.3g} s) do not count", keep=keep)
+
+
+def lasting(still: np.ndarray, t: np.ndarray, duration: float) -> np.ndarray:
+    """Which of the samples that are ``still`` (N,) are so for a duration at least."""
+    found = np.zeros(len(still), bool)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(np.int8), [0]])))
+    for begin, end in edges.reshape(-1, 2):
+        found[begin:end] = t[end - 1] - t[begin] >= duration
+    return found
 
 
 def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> Log:

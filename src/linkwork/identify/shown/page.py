@@ -11,6 +11,7 @@ import numpy as np
 from ... import __version__
 from ...formulations import layouts
 from ...page import Safe, Series, chart, heading, html, legend, page, paragraph, share_bar, table, triangle_map
+from ..at_rest import PARTS, limits_of
 from .curves import BINS, FAR, Curves, curves_of
 from .page_values import base, bodies, drives, listed, rounded, unseen
 
@@ -82,7 +83,7 @@ def _facts(fit: Fit, data: Sequence[Curves]) -> dict[str, Any]:
         wrong = sum(map(bool, fit.physical.values()))
         kind, verdict = ("bad", f"{wrong} of {len(fit.physical)} impossible") if wrong else ("good", "all are physical")
         facts["bodies"] = Safe(f'<span class="{kind}">{verdict}</span>')
-    for kind, errors in fit.errors.items():
+    for kind, errors in _whole(fit).items():
         worst = int(np.argmax(errors))
         facts[f"largest error, {kind}"] = f"{_percent(errors[worst])} ({fit.forces[worst]})"
     if fit.gamma is not None:
@@ -111,8 +112,8 @@ def _simulation(fit: Fit) -> Safe:
 def _errors(fit: Fit, data: Sequence[Curves]) -> Safe:
     if not fit.errors:
         return Safe("")
-    units, kinds = _units(fit), list(fit.errors)
-    largest = max(*(float(errors.max()) for errors in fit.errors.values()), np.finfo(float).tiny)
+    units, kinds = _units(fit), list(_whole(fit))
+    largest = max(*(float(fit.errors[kind].max()) for kind in kinds), np.finfo(float).tiny)
     recordings = data if len(data) > 1 else []
     rows = []
     for k, name in enumerate(fit.forces):
@@ -128,7 +129,34 @@ def _errors(fit: Fit, data: Sequence[Curves]) -> Safe:
             " much larger than on fitted data, the fit has learnt noise."
         )
         + table(headers, rows, kind="numbers")
+        + _at_rest(fit, units)
     )
+
+
+def _at_rest(fit: Fit, units: Sequence[str]) -> Safe:
+    """Errors of moving and of standing samples, if joints with Coulomb friction stand still."""
+    if PARTS[0] not in fit.errors:
+        return Safe("")
+    limits = limits_of(fit.robot.model)
+    rows = [
+        [name, *(_percent(fit.errors[part][k]) for part in PARTS), f"±{limits[k]:.3g} {units[k]}"]
+        for k, name in enumerate(fit.forces)
+    ]
+    return Safe(
+        heading("Moving and standing still")
+        + paragraph(
+            "Errors on the fitted data, of samples in which the joint moves and in which it stands still. At rest a"
+            " joint holds any force within ± Coulomb friction, and the motion does not determine which: only what is"
+            " left beyond it is an error of the model. Last motion: predicted with Coulomb friction in the direction in"
+            " which the joint moved last."
+        )
+        + table(["force", *PARTS, "Coulomb"], rows, kind="numbers")
+    )
+
+
+def _whole(fit: Fit) -> dict[str, np.ndarray]:
+    """Errors over all samples."""
+    return {kind: errors for kind, errors in fit.errors.items() if kind not in PARTS}
 
 
 def _forces(fit: Fit, data: Sequence[Curves]) -> Safe:
@@ -192,6 +220,8 @@ def _units(fit: Fit) -> Sequence[str]:
 
 
 def _percent(share: float) -> str:
+    if np.isnan(share):
+        return "–"
     percent = 100 * float(share)
     digits = 2 if 0.1 <= percent < 10 else 1
     return f"{percent:.{digits}f} %" if percent >= 0.1 else f"{percent:.2g} %"
