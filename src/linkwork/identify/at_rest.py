@@ -19,7 +19,7 @@ from .recordings.treatment import DURATION, SHARE_AT_REST, lasting
 
 AT_REST = ("smooth", "last motion")
 PARTS = ("moving", "standing", "standing, beyond Coulomb", "standing, last motion")
-LARGE = 0.5  # of the squares of an error: friction at rest that is worth a warning
+LARGE, SMALL = 0.5, 0.01  # friction at rest that is worth a warning: of the squares of an error, and of the force
 TINY = 1e-300  # a velocity on either side of rest
 
 
@@ -102,12 +102,14 @@ class Squares:
     def doubt(self, names: Sequence[str], limits: np.ndarray) -> str:
         """What is to be said of the error of all samples, if friction at rest is a large part of it."""
         total = np.maximum(self.left["moving"] + self.left["standing"], np.finfo(float).tiny)
-        inside = (self.left["standing"] - self.left["standing, beyond Coulomb"]) / total
+        inside = self.left["standing"] - self.left["standing, beyond Coulomb"]
+        counts = relative(inside, self.power["moving"] + self.power["standing"]) > SMALL
+        inside = inside / total
         samples = self.count["standing"] / np.maximum(self.count["moving"] + self.count["standing"], 1)
         told = [
             f"{names[k]} ({inside[k]:.0%} of the squared error, in {samples[k]:.0%} of the samples, within"
             f" ±{limits[k]:.3g})"
-            for k in np.flatnonzero(inside > LARGE)
+            for k in np.flatnonzero(counts & (inside > LARGE)).tolist()
         ]
         if not told:
             return ""

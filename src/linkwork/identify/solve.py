@@ -93,7 +93,7 @@ def identify(
 def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     """With what is to be said."""
     noise = None if method in ("iv", "simulation") else data.noise  # these bear noise of accelerations
-    noisy = noise_doubts(data.unknowns, data.logs, noise, found.solution.x)
+    noisy = noise_doubts(data.unknowns, data.logs, data.information, noise, found.solution.x)
     doubts = [*suspicions(data.unknowns, data.logs), *noisy, *found.doubts]
     unseen, never = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:

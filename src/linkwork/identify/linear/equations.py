@@ -113,12 +113,14 @@ def applied(frames: Sequence[str], log: Log, rows: slice) -> list[np.ndarray]:
 class Information:
     """``R`` (folds, forces, k, k): triangles with R^T R = [Y z]^T [Y z]; ``count`` (folds, forces) of equations,
     ``power`` (folds, forces): sum of squares of the measured forces. ``thin``: the share of the equations that tell
-    something new, where a filter has left less than the samples could hold."""
+    something new, where a filter has left less than the samples could hold. ``keeps`` (unknowns, unknowns): takes from
+    a change of the unknowns what is not excited; None where everything is."""
 
     R: np.ndarray
     count: np.ndarray
     power: np.ndarray
     thin: float = 1.0
+    keeps: np.ndarray | None = None
 
     def without(self, folds: Sequence[int]) -> Information:
         return self.only(tuple(k for k in range(len(self.R)) if k not in folds))
@@ -127,7 +129,7 @@ class Information:
         chosen = tuple(folds)
         if chosen not in self._parts:
             own = list(chosen)
-            self._parts[chosen] = Information(self.R[own], self.count[own], self.power[own], self.thin)
+            self._parts[chosen] = Information(self.R[own], self.count[own], self.power[own], self.thin, self.keeps)
         return self._parts[chosen]
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..recordings.log import Log
 from .equations import Collector, Information, Progress, blocks
-from .noise_floor import Unexcited, unexcited, unexcited_columns
+from .noise_floor import Unexcited, independent, unexcited, unexcited_columns
 from .unknowns import Unknowns
 
 RANK = 1e-11  # of the largest singular value, columns of length one: below it nothing is told
@@ -50,10 +50,10 @@ def ols(information: Information, prior: np.ndarray, weights: np.ndarray | None 
 
     def refit(folds: Sequence[int]) -> np.ndarray:
         T = information.without(folds).triangle(weights)
-        return _solved(T[:, :-1], T[:, -1], prior)[0]
+        return _solved(T[:, :-1], T[:, -1], prior, information.keeps)[0]
 
     T = information.triangle(weights)
-    x, inverse, unseen, condition = _solved(T[:, :-1], T[:, -1], prior)
+    x, inverse, unseen, condition = _solved(T[:, :-1], T[:, -1], prior, information.keeps)
     sigma = deviations_of(information, x)
     w = np.ones_like(sigma) if weights is None else weights
     normal = inverse @ inverse.T
@@ -146,7 +146,7 @@ def iv(
         for block, clean in zip(blocks(unknowns, logs, progress), blocks(unknowns, motions), strict=True):
             collector.add(np.concatenate([clean.Y, block.Y, block.z[..., None]], axis=-1), block)
         own = collector.information(information.thin)
-        hidden = _unexcited_by(own, noise, found.sigma) if hidden is None else hidden
+        hidden = _unexcited_by(own, noise, found.sigma, independent(logs)) if hidden is None else hidden
         own = hidden.cleaned(own, unknowns.base_prior, copies=2)
         last, found = found, replace(_instrumental(own, unknowns.base_prior, found.sigma), iterations=iteration)
         if _settled(last, found):
@@ -154,13 +154,13 @@ def iv(
     return replace(found, covariance=_scattered(unknowns, logs, motions, own, found))
 
 
-def _unexcited_by(own: Information, noise: np.ndarray | None, sigma: np.ndarray) -> Unexcited:
-    """From triangles of [Z Y z], with the share of the noise of Y that falls into the space of Z."""
+def _unexcited_by(own: Information, noise: np.ndarray | None, sigma: np.ndarray, share: float) -> Unexcited:
+    """From triangles of [Z Y z], with what of the noise of Y falls into the space of Z; ``share`` of the samples of the
+    noise that are independent."""
     p, count = own.R.shape[-1] // 2, own.count.sum(axis=0)
     if noise is None:
         return Unexcited(np.zeros((p, 0)), [])
-    share = np.sqrt(p / max(own.thin * count.sum(), p))
-    weights = share * np.sqrt(count) / sigma
+    weights = np.sqrt(count * p / max(share * count.sum(), p)) / sigma
     return unexcited_columns(own.triangle(1 / sigma)[:p, p:-1], (weights[:, None, None] * noise).reshape(-1, p))
 
 
@@ -170,7 +170,7 @@ def _instrumental(own: Information, prior: np.ndarray, sigma: np.ndarray) -> Sol
 
     def solved(own: Information, sigma: np.ndarray) -> Any:
         T = own.triangle(1 / sigma)[:p, p:]
-        return _solved(T[:, :-1], T[:, -1], prior)
+        return _solved(T[:, :-1], T[:, -1], prior, own.keeps)
 
     plain = Information(own.R[..., p:], own.count, own.power, own.thin)
     sigma = deviations_of(plain, solved(own, sigma)[0])
@@ -190,7 +190,7 @@ def _scattered(
     p, weights = len(found.x), 1 / found.sigma
     T = own.triangle(weights)[:p]
     lengths = np.maximum(np.linalg.norm(T[:, :p], axis=0), np.finfo(float).tiny)
-    inverse = _solved(T[:, p : 2 * p], T[:, 2 * p], found.x)[1]
+    inverse = _solved(T[:, p : 2 * p], T[:, 2 * p], found.x, own.keeps)[1]
     normal = inverse @ np.linalg.pinv((T[:, :p] / lengths).T) / lengths  # (Z^T W Y)^-1
     scores = np.zeros((len(logs), SPANS, p))
     for block, clean in zip(blocks(unknowns, logs), blocks(unknowns, motions), strict=True):
@@ -224,14 +224,17 @@ def _floor(size: np.ndarray) -> np.ndarray:
     return LEAST * np.where(size > 0, size, least if np.isfinite(least) else 1.0)
 
 
-def _solved(A: np.ndarray, b: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+def _solved(
+    A: np.ndarray, b: np.ndarray, prior: np.ndarray, keeps: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """x with A x = b nearest to the prior where A does not tell, A's pseudo-inverse, the directions it does not tell,
-    and its condition number."""
+    and its condition number. ``keeps``: of ``Information``."""
     lengths = np.linalg.norm(A, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)
     U, s, Vt = np.linalg.svd(A / scale, full_matrices=False)
     told = s > RANK * s.max(initial=0.0)
     inverse = (Vt[told].T / s[told] @ U[:, told].T) / scale[:, None]
+    inverse = inverse if keeps is None else keeps @ inverse
     x = prior + inverse @ (b - A @ prior)
     x = x + inverse @ (b - A @ x)
     condition = float(s.max() / s.min()) if told.all() and len(s) else float("inf")

@@ -15,10 +15,11 @@ import numpy as np
 from ..recordings.log import Log
 from ..recordings.noise import moved, noise_of, shaken
 from ..recordings.signals import motion_cutoff
-from .equations import STILL, Collector, Information, blocks
+from .equations import STILL, Collector, Information, blocks, thinning
 from .unknowns import Unknowns
 
 CLEARLY = 2.0  # times what noise makes of it: a direction that is excited
+NEARLY = 2 * CLEARLY  # the same of a single unknown that the others leave no more of than noise
 RANK = 1e-11  # of a column's length: what others leave of it is rounding
 NUMBERS, FEWEST, MOST = 4_000_000, 2_000, 20_000  # numbers of dY; samples, in
 PIECES = 8  # spans of long recordings
@@ -44,14 +45,13 @@ class Unexcited:
         those of the other unknowns tell of it. ``copies`` of the unknowns' columns may stand beside each other."""
         if not self.places:
             return information
-        p, columns = len(prior), information.R.shape[-1]
-        change = np.eye(columns)
-        for first in range(0, copies * p, p):
-            own = slice(first, first + p)
-            change[own, [first + k for k in self.places]] -= self.directions
-        last = slice((copies - 1) * p, copies * p)
-        change[last, -1] -= self.directions @ prior[self.places]
-        return replace(information, R=information.R @ change)
+        p = len(prior)
+        keeps = np.eye(p)
+        keeps[:, self.places] -= self.directions
+        change = np.eye(information.R.shape[-1])
+        change[:-1, :-1] = np.kron(np.eye(copies), keeps)
+        change[-1 - p : -1, -1] = -self.directions @ prior[self.places]
+        return replace(information, R=information.R @ change, keeps=keeps)
 
 
 def noise_triangles(unknowns: Unknowns, logs: Sequence[Log]) -> np.ndarray | None:
@@ -92,9 +92,7 @@ def unexcited(information: Information, noise: np.ndarray | None) -> Unexcited:
     p = information.R.shape[-1] - 1
     if noise is None:
         return Unexcited(np.zeros((p, 0)), [])
-    count, power = information.count.sum(axis=0), information.power.sum(axis=0)
-    power = np.where(power > STILL * power.max(initial=0.0), power, max(power.max(initial=0.0), 1.0))
-    weights = np.sqrt(np.maximum(count, 1.0) / power)
+    weights, count = 1 / _sizes(information), information.count.sum(axis=0)
     A = information.triangle(weights)[:, :-1]
     return unexcited_columns(A, ((weights * np.sqrt(count))[:, None, None] * noise).reshape(-1, p))
 
@@ -130,7 +128,8 @@ def _sparse(A: np.ndarray, N: np.ndarray, place: int, taken: Sequence[int], roun
     direction[place] = 1.0
     for _ in taken:
         rest = A @ direction
-        if np.linalg.norm(rest) <= np.hypot(CLEARLY * np.linalg.norm(N @ direction), rounding):
+        enough = CLEARLY if used else NEARLY
+        if np.linalg.norm(rest) <= np.hypot(enough * np.linalg.norm(N @ direction), rounding):
             break
         others = [k for k in taken if k not in used]
         lengths = np.linalg.norm(A[:, others], axis=0)
@@ -140,24 +139,38 @@ def _sparse(A: np.ndarray, N: np.ndarray, place: int, taken: Sequence[int], roun
     return direction
 
 
-def noise_doubts(unknowns: Unknowns, logs: Sequence[Log], noise: np.ndarray | None, x: np.ndarray) -> Iterator[str]:
+def noise_doubts(
+    unknowns: Unknowns, logs: Sequence[Log], information: Information, noise: np.ndarray | None, x: np.ndarray
+) -> Iterator[str]:
     """A warning of forces whose prediction is mostly noise, with a low pass that removes it. ``x``: the unknowns."""
     if noise is None:
         return
-    power, count = (np.sum([each(log) for log in logs], axis=0) for each in (_power, len))
-    rms = np.sqrt(power / count)
-    rms = np.where(rms > np.sqrt(STILL) * rms.max(initial=0.0), rms, rms.max(initial=0.0))
-    shares = np.linalg.norm(noise @ x, axis=-1) / np.where(rms > 0, rms, np.inf)
-    if not (shares > NOISY).any():
+    shares = np.linalg.norm(noise @ x, axis=-1) / _sizes(information)
+    if (shares <= NOISY).all():
         return
     listed = ", ".join(f"{unknowns.forces[k]} {shares[k]:.2g}" for k in np.flatnonzero(shares > NOISY))
-    cutoff = f"{min(motion_cutoff(np.asarray(log.q), log.rate, lowest=True) for log in logs):.3g}"
+    cutoff = f"{min(_cutoff(log) for log in logs):.3g}"
     yield (
         "noise of the recording, made larger by differentiation, is a large part of the forces that it predicts (of the"
         f" size of those measured: {listed}): use a low pass, log.smoothed({cutoff}), on the command line --cutoff"
-        f" {cutoff}; log.banded({cutoff}), --band {cutoff}, where v and a were measured"
+        f" {cutoff}"
     )
 
 
-def _power(log: Log) -> np.ndarray:
-    return np.einsum("ij,ij->j", log.tau, log.tau)
+def independent(logs: Sequence[Log]) -> float:
+    """Share of the samples of the noise that are independent, after the filters."""
+    passed = [min(1.0, 2 * log.passed / log.rate) if log.passed else 1.0 for log in logs]
+    return min(thinning(logs), *passed)
+
+
+def _cutoff(log: Log) -> float:
+    """Of a low pass that leaves the motion, and is narrower than one that there was."""
+    cutoff = motion_cutoff(log.q, log.rate, lowest=True)
+    return cutoff if log.passed is None or cutoff < log.passed else log.passed / 2
+
+
+def _sizes(information: Information) -> np.ndarray:
+    """Root mean squares of the forces; of one that is always zero, that of the largest."""
+    power, count = information.power.sum(axis=0), information.count.sum(axis=0)
+    largest = power.max(initial=0.0)
+    return np.sqrt(np.where(power > STILL * largest, power, largest or 1.0) / np.maximum(count, 1.0))

@@ -90,16 +90,19 @@ class Log:
             set_(self, "keep", keep)
         if self.band is not None:
             settling(self.rate, self.band.cutoff, self.band.order)  # says what cannot be
-        set_(self, "noise", {kind: self._deviations(kind, size) for kind, size in self.noise.items()})
+        set_(self, "noise", {kind: self._deviations(kind, x) for kind, x in self.noise.items() if self._has(kind)})
         if wrong := {*self.differentiated} - {"v", "a"}:
             raise UnknownNameError("kind of column", str(min(wrong)), ("v", "a"), where="differentiated")
         set_(self, "notes", tuple(map(str, self.notes)))
 
-    def _deviations(self, kind: str, size: Any) -> np.ndarray:
-        """One for each column."""
+    def _has(self, kind: str) -> bool:
         if kind not in ("q", "v", "a"):
             raise UnknownNameError("kind of column", str(kind), ("q", "v", "a"), where="noise")
-        columns = (0 if (x := getattr(self, kind)) is None else x.shape[1],)
+        return getattr(self, kind) is not None
+
+    def _deviations(self, kind: str, size: Any) -> np.ndarray:
+        """One for each column."""
+        columns = getattr(self, kind).shape[1:]
         try:
             sizes = np.broadcast_to(np.asarray(size, float), columns)
         except (TypeError, ValueError):
