@@ -88,7 +88,7 @@ def test_direction_of_the_last_motion(robot, fit):
     assert fit.error(log, at_rest="last motion").max() < 0.1 * smooth.min()  # but for a sample where each motion begins
     way = fit.last_direction(log)
     assert way.shape == log.v.shape and set(np.unique(way)) == {-1.0, 0.0, 1.0}
-    rest = np.flatnonzero((way != 0).all(axis=1))
+    rest = np.flatnonzero(((way != 0) & (log.v == 0)).all(axis=1))
     moved = np.flatnonzero(np.abs(log.v[: rest[0]]).min(axis=1) > 0.1)[-1]
     assert way[rest[0]].tolist() == np.sign(log.v[moved]).tolist()
     assert not way[:90].any()  # nothing has moved yet
@@ -126,6 +126,17 @@ def test_nothing_to_say(robot, fit):
     v, a = np.stack([np.cos(t), -1.3 * np.sin(1.3 * t)], axis=1), -q * [1, 1.69]
     swing = Log(t, q, robot.inverse_dynamics(q, v, a), v, a)
     assert fit.error_parts(swing) == {} and not fit.last_direction(swing).any()
+    crank, angle = linkwork.load("four-bar"), 3 * np.sin(np.minimum(t, 1.5 * np.pi / 2))[:, None]
+    closed = Log(t, angle, 0 * angle + 1, joints=["crank"]).for_robot(crank)
+    closed = replace(closed, tau=crank.inverse_dynamics(closed.q, closed.v, closed.a))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)
+        found = crank.identify(closed, "wls", width=0.05)
+    assert found.error_parts(closed) == {}
+    with pytest.raises(LinkworkError, match="loops"):
+        found.error(closed, at_rest="last motion")
+    with pytest.raises(LinkworkError, match="loops"):
+        found.torque(closed.q, closed.v, closed.a, direction=0 * closed.v)
     free = linkwork.load("planar2r")
     assert free.identify(steps(0.0, free), "wls", friction=("viscous",)).errors.keys() == {"fitted", "held out"}
     one = replace(steps(0.7, robot), q=steps(0.7, robot).q)

@@ -1,6 +1,7 @@
 """Excitation is decided against the noise of the recording: joints that stand still, with rounding, noise, steps of an
 encoder and filters, excite nothing, whatever differentiation makes of them."""
 
+import json
 from dataclasses import replace
 from functools import cache
 
@@ -205,6 +206,32 @@ def test_noise_goes_with_the_recording(tmp_path):
         .tolist()
         == [2.0] * 4
     )
+
+
+def test_noise_in_files_of_strangers(tmp_path):
+    """What does not fit the columns is left out; what cannot be is refused, with the file."""
+    t, q, *_, tau = motion(True)
+    log, path = Log(t[:20], q[:20], tau[:20]).smoothed(50), tmp_path / "log.csv"
+    log.save(path)
+    text, noise = path.read_text(), json.dumps({"q": log.noise["q"].tolist()})
+    escaped = noise if noise in text else noise.replace('"', '""')
+    assert escaped in text
+    for odd in (
+        {"q": [[1], [2, 3]]},
+        {"q": [1, 2, 3]},
+        {"q": None},
+        7,
+        {"q": [-1, 0]},
+        {"q": [10**400, 0]},
+        {"z": [1, 2]},
+    ):
+        given = json.dumps(odd) if noise in text else json.dumps(odd).replace('"', '""')
+        path.write_text(text.replace(escaped, given))
+        if odd == {"z": [1, 2]} or odd == 7 or len(odd["q"] or ()) != 2:
+            assert Log.read(path).noise == {}
+        else:
+            with pytest.raises(LinkworkError, match=r"log\.csv: noise, q: no standard deviation"):
+                Log.read(path)
 
 
 def test_noise_that_is_given():

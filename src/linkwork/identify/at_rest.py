@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import UnknownNameError
+from ..errors import UnknownNameError, UnsupportedError
 from ..formulations.drives import motors
 from ..model import Joint, Model, Motor
 from .linear.equations import blocks, relative
@@ -40,6 +40,12 @@ def last_direction(log: Log, resting: np.ndarray) -> np.ndarray:
 def friction_at_rest(model: Model, v: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """What Coulomb friction in these directions (..., n) adds to joint forces in place of the smooth one at v; nothing
     where a direction is zero."""
+    if model.loops or model.has_mimic:
+        raise UnsupportedError(
+            "friction at rest is not predicted for robots with loops or joints that follow others",
+            where=f"robot {model.name!r}",
+            fix='leave direction= out, or take at_rest="smooth"',
+        )
     added = np.zeros(np.broadcast_shapes(v.shape, direction.shape))
     for drive, shares in _rubbing(model):
         way = np.sign(sum(ratio * direction[..., k] for k, ratio in shares))

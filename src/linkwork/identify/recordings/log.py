@@ -105,7 +105,7 @@ class Log:
         columns = getattr(self, kind).shape[1:]
         try:
             sizes = np.broadcast_to(np.asarray(size, float), columns)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             sizes = None
         if sizes is None or not ((sizes >= 0) & (sizes < HUGE)).all():
             expected = f"a standard deviation, or {columns[0]} of them, none below zero"

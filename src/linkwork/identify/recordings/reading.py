@@ -110,7 +110,8 @@ def _noise(about: Mapping[str, Any], values: Mapping[str, np.ndarray], units: An
     """Noise of the columns that a log was saved with, and which of them were differentiated."""
     noise, made = about.get("noise"), about.get("differentiated")
     noise = {} if units or not isinstance(noise, Mapping) else noise
-    fits = {kind: x for kind, x in noise.items() if kind in values and np.shape(x) == values[kind].shape[1:]}
+    columns = {kind: x.shape[1] for kind, x in values.items() if kind != "tau"}
+    fits = {kind: x for kind, x in noise.items() if isinstance(x, list) and len(x) == columns.get(kind)}
     return {"noise": fits, "differentiated": [k for k in "va" if k in values and isinstance(made, list) and k in made]}
 
 
