@@ -18,7 +18,7 @@ from ..recordings.signals import motion_cutoff
 from .equations import STILL, Collector, Information, blocks, thinning
 from .unknowns import Unknowns
 
-CLEARLY = 2.0  # times what noise makes of it: a direction that is excited
+CLEARLY = 3.0  # times what noise makes of it: a direction that is excited
 NEARLY = 2 * CLEARLY  # the same of a single unknown that the others leave no more of than noise
 RANK = 1e-11  # of a column's length: what others leave of it is rounding
 NUMBERS, FEWEST, MOST = 4_000_000, 2_000, 20_000  # numbers of dY; samples, in
