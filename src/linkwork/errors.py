@@ -61,6 +61,11 @@ class LettersWarning(UserWarning):
     """Printed equations lack the letters of their intermediate results."""
 
 
+class ModelWarning(UserWarning):
+    """A robot file that is not taken as it stands: the dynamics differs from what it says, or its XML had mistakes.
+    ``linkwork check`` says the same."""
+
+
 class SimulationWarning(UserWarning):
     """A motion that is not to be trusted as it is; its trajectory's notes say the same."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .constraints import closed
-from .errors import memory_reported
+from .errors import ModelWarning, memory_reported
 from .function import Function
 from .io import parameter_file
 from .model import (
@@ -727,5 +727,5 @@ def load(
         model = model if friction else changed_drives(model, Drive.without_friction)
         model = model if rotors else changed_drives(model, Drive.without_rotor)
     for finding in model.findings:
-        warnings.warn(str(finding).removeprefix("warning: "), stacklevel=2)
+        warnings.warn(str(finding).removeprefix("warning: "), ModelWarning, stacklevel=2)
     return Robot(model)

@@ -207,7 +207,7 @@ BALL, FREE = '<joint name="j" type="ball"/>', '<freejoint name="j"/>'
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("\n<?xml version='1.0'?>" + arm(), "<mujoco>: white space stands before <?xml ...?>"),
+        ("\n<?xml version='1.0'?>" + arm(), "line 1: white space stands before <?xml ...?>"),
         (arm(more='<option density="1.2"/>'), "<option>: forces of the surrounding fluid"),
         (arm(body=f'{GEOM}</body><body name="m" mocap="true">'), "body 'm': a mocap body is taken as fixed"),
         (arm().replace('name="a"', 'name="a" gravcomp="1"'), "body 'a': gravity compensation is not read"),

@@ -37,7 +37,7 @@ def check(
             model = closed(build(description), description)
             if parameters is not None:
                 findings = (*description.findings, *find(describe(with_parameters(model, parameters))))
-            findings += model.findings  # whether loops close is a matter of numbers
+            findings += tuple(each for each in model.findings if each not in findings)  # whether loops close
     except ModelError as error:
         findings = error.findings or (Finding.of(error),)
     errors = sum(finding.level == "error" for finding in findings)

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Annotated, Any
 
@@ -52,13 +52,17 @@ class Source:
 
     name: str
     options: Mapping[str, Any]
+    warned: set[str] = field(default_factory=set)  # what was printed
 
     def load(self, **changes: Any) -> Robot:
-        with warnings.catch_warnings(record=True) as told:
+        """The robot; what is to be said of its file is printed once."""
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             robot = load(self.name, **{**self.options, **changes})
-        for warning in told:
-            print(f"warning: {printable(warning.message, keep=LINES)}", file=sys.stderr)
+        for message in (printable(warning.message, keep=LINES) for warning in caught):
+            if message not in self.warned:
+                print(f"warning: {message}", file=sys.stderr)
+            self.warned.add(message)
         return robot
 
 

@@ -25,7 +25,7 @@ def closed(model: Model, description: Description) -> Model:
     if not model.loops:
         return model
     found = with_mobility(model, description.independent, description.redundant)
-    return replace(found, findings=tuple(check_home(description, model, found)))
+    return replace(found, findings=(*model.findings, *check_home(description, model, found)))
 
 
 def check_home(description: Description, given: Model, closed: Model) -> Iterator[Finding]:
@@ -33,10 +33,14 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
     gap = max((abs(float(r)) for r in LoopEquations.closing(closed, closed.home).residual), default=0.0)
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are taken as closed"
-        yield Finding("warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708")
+        yield Finding(
+            "warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708", True
+        )
     if stand_still(closed):
         message = "no wheel can move along its plane: they hold each other fast, or are locked"
-        yield Finding("warning", place(description), message, "if no brakes are meant, check axles, joints and gears")
+        yield Finding(
+            "warning", place(description), message, "if no brakes are meant, check axles, joints and gears", True
+        )
     turned = "not where the file puts it: there the loops do not close"
     step = closed.coordinates.difference(np.array(given.home), np.array(closed.home))
     for joint, v, at in zip(
@@ -51,7 +55,7 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
             instead = f"moved by {shift:.3g} m, turned by {math.degrees(turn):.3g} degrees"
             if joint.kind.nq == 1:
                 instead = f"{after:.6g} instead of {before:.6g}"
-            yield Finding("warning", where, f"at home it is {turned}; {instead}", CORRECT)
+            yield Finding("warning", where, f"at home it is {turned}; {instead}", CORRECT, True)
         if not joint.kind.bounded:
             continue
         told = joint.name in description.home and not joint.lower <= before <= joint.upper  # already
@@ -59,4 +63,4 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
             message = (
                 f"with the loops closed it is at {after:.6g}, outside its limits {joint.lower:g} and {joint.upper:g}"
             )
-            yield Finding("warning", where, message, CORRECT)
+            yield Finding("warning", where, message, CORRECT, True)

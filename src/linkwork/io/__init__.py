@@ -58,7 +58,7 @@ def read(robot: str | Path, structure: str | Path | None = None, *, outside: boo
         return apply(description, structure_of(structure))
     if path.suffix.lower() == ".urdf" and os.path.isfile(side := side_file(path)):
         message = f"{side.name} is beside it, but was not read"
-        unread = Finding("warning", str(path), message, f'to have its loops, load with structure="{side}"')
+        unread = Finding("warning", str(path), message, f'to have its loops, load with structure="{side}"', True)
         return replace(description, findings=(*description.findings, unread))
     return description
 

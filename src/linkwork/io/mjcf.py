@@ -7,6 +7,7 @@ a mesh is opened only where an inertia comes from it.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from ..errors import LinkworkError, ModelError
 from ..model.description import Description
 from .mjcf_files import Files, mesh_name
 from .mjcf_tree import TreeReader
-from .xml import BLANK, Element, before_declaration, parse_xml
+from .xml import Element, mended, parse_xml
 
 WRITE_OUT = "write it out: mujoco.MjSpec.from_file(FILE), then compile(), then to_xml()"
 DEFORMABLE = "deformable bodies are no tree of rigid ones: leave them out"
@@ -39,16 +40,16 @@ def read_mjcf(
     root = parse_xml(text, source)
     if root.tag != "mujoco":
         raise ModelError("this is not an MJCF file", where=root.where, got=f"<{root.tag}>", expected="<mujoco>")
-    done = _compile(Files(root, folder, outside=outside))
+    files = Files(root, folder, outside=outside)
+    done = _compile(files)
     name = root.attributes.get("model") or (Path(source).stem if source else "robot")
     reader = TreeReader(done.mujoco, done.model, source)
     for words in done.heard:
         reader.tell("warning", "<mujoco>", "", f"MuJoCo says: {words[:500]}")
-    if before_declaration(text):
-        reader.tell("warning", "<mujoco>", "", BLANK)
     for body in done.lacking:
         reader.tell("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
-    return reader.description(name)
+    description = reader.description(name)
+    return replace(description, findings=(*description.findings, *mended(files.mistakes)))
 
 
 def compile_to_draw(path: Path) -> tuple[Any, Any]:

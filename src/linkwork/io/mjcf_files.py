@@ -33,6 +33,7 @@ class Files:
         self.unused, self.unused_attributes = UNUSED - colours, UNUSED_ATTRIBUTES - colours
         self.folder = None if folder is None else Path(os.path.realpath(folder))
         self.included: set[Path] = set()
+        self.mistakes = list(root.mistakes)  # in the XML of all files
         self.beside: dict[str, Path] = {}  # mesh -> folder of the included file in which it stands
 
     # -- includes ------------------------------------------------------------------------------------------------
@@ -79,6 +80,7 @@ class Files:
         except OSError as error:
             raise ModelError(f"the file cannot be read: {error.strerror}", where=element.where, got=name) from None
         root = parse_xml(text, str(Path(element.source).parent / name))
+        self.mistakes += root.mistakes
         self._include(root, path.parent, depth)
         return root.children
 

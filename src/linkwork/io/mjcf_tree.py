@@ -27,7 +27,7 @@ class TreeReader:
 
     def __init__(self, mujoco: Any, model: Any, source: str):
         self.mujoco, self.model, self.source = mujoco, model, source
-        self.told: dict[tuple[str, str, str], list[str]] = {}
+        self.told: dict[tuple[str, str, str, bool], list[str]] = {}
         self.links: list[Link] = []
         self.joints: list[JointDescription] = []
         given = [model.body(b).name for b in range(model.nbody)]
@@ -146,7 +146,7 @@ class TreeReader:
             self.joints.append(JointDescription(name, "floating", parent, child, viscous=viscous, role="passive"))
         for term in (term for term, value in terms.items() if value):
             message = f"{term} of a free joint is left out"
-            self.tell("warning", "joint", name, message, "use <freejoint/>, which takes no defaults")
+            self.tell("warning", "joint", name, message, "use <freejoint/>, which takes no defaults", at_load=True)
 
     def joint(self, j: int, parent: str, child: str, origin: Placement) -> JointDescription:
         model, name, dof = self.model, self.names[j], self.model.jnt_dofadr[j]
@@ -229,12 +229,14 @@ class TreeReader:
         for b, name in enumerate(self.bodies):
             if model.body_plugin[b] >= 0:
                 self.tell("error", "body", name, "forces of plugins are not read", "remove the plugin")
-            if model.body_gravcomp[b]:
-                self.tell("warning", "body", name, "gravity compensation is not read: gravity acts in full")
+            if model.body_gravcomp[b] and self.carriers[b] and not self.disabled("GRAVITY", "PASSIVE"):
+                message = "gravity compensation is not read: gravity acts in full"
+                self.tell("warning", "body", name, message, "remove gravcomp, or load without gravity", at_load=True)
             if model.body_mocapid[b] >= 0:
                 self.tell("warning", "body", name, "a mocap body is taken as fixed")
-        if model.opt.density or model.opt.viscosity:
-            self.tell("warning", "<option>", "", "forces of the surrounding fluid are left out")
+        if (model.opt.density or model.opt.viscosity) and not self.disabled("PASSIVE"):
+            message, fix = "forces of the surrounding fluid are left out", "remove density and viscosity"
+            self.tell("warning", "<option>", "", message, fix, at_load=True)
         if model.npair:
             self.tell("warning", "<contact>", "", "contacts are left out")
 
@@ -259,19 +261,19 @@ class TreeReader:
         bits = (getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{name}", 0) for name in names)
         return any(int(self.model.opt.disableflags) & int(bit) for bit in bits)
 
-    def tell(self, level: str, element: str, name: str, message: str, fix: str = "") -> None:
+    def tell(self, level: str, element: str, name: str, message: str, fix: str = "", *, at_load: bool = False) -> None:
         place = f"{element} {name!r}" if name else f"unnamed {element}" if element.isalpha() else element
         where = f"{self.source}: {place}" if self.source else place
-        self.told.setdefault((level, message, fix), []).append(where)
+        self.told.setdefault((level, message, fix, at_load), []).append(where)
 
     def findings(self) -> tuple[Finding, ...]:
         findings = []
-        for (level, message, fix), places in self.told.items():
+        for (level, message, fix, at_load), places in self.told.items():
             if level == "error":
                 findings += [Finding(level, where, message, fix) for where in places]
             else:
                 more = f" (the first of {len(places)} places)" if len(places) > 1 else ""
-                findings.append(Finding(level, places[0], message + more, fix))
+                findings.append(Finding(level, places[0], message + more, fix, at_load))
         return tuple(findings)
 
 

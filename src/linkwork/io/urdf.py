@@ -28,7 +28,7 @@ from ..model.description import (
 from ..model.joints import FIXED, joint_kind
 from ..model.rotations import rotation_from_rpy
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
-from .xml import BLANK, Element, before_declaration, parse_xml
+from .xml import Element, mended, parse_xml
 
 TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")  # of joints, all called as their kinds
 LIMITED = ("revolute", "prismatic")  # types that must have a <limit>
@@ -87,8 +87,6 @@ def read_urdf(text: str | bytes, source: str = "") -> Description:
                 fix="expand it first: xacro FILE > OUT.urdf",
             )
     reader = _Reader(robot)
-    if before_declaration(text):
-        reader.warn(robot, BLANK, "remove it")
     return reader.description()
 
 
@@ -99,7 +97,7 @@ class _Reader:
         self.robot = robot
         self.joint_names = {element.attributes.get("name") for element in robot.all("joint")}
         self.errors: list[Finding] = []
-        self.warnings: dict[tuple[str, str], list[str]] = {}
+        self.warnings: dict[tuple[str, str, bool], list[str]] = {}
 
     def description(self) -> Description:
         robot = self.robot
@@ -121,7 +119,7 @@ class _Reader:
             joints=tuple(joints),
             gravity=(gravity[0], gravity[1], gravity[2]),
             floating=base is not None,
-            findings=(*self.errors, *self.told()),
+            findings=(*self.errors, *self.told(), *mended(robot.mistakes)),
             source=robot.source,
         )
 
@@ -132,7 +130,8 @@ class _Reader:
             return Link(name)
         weight = inertial.child("mass")
         if weight is None:  # as Pinocchio reads it
-            self.warn(inertial, "without <mass>, all of its <inertial> is ignored", 'add <mass value="..."/>')
+            message = "without <mass>, all of its <inertial> is ignored"
+            self.warn(inertial, message, 'add <mass value="..."/>', at_load=True)
             return Link(name)
         mass = weight.number("value")
         inertia = inertial.required("inertia", '<inertia ixx="..." iyy="..." izz="..." ixy="..." ixz="..." iyz="..."/>')
@@ -153,7 +152,8 @@ class _Reader:
             kind = FIXED.name
         motion = joint_kind(kind)
         if motion.nv != 1 and element.child("mimic"):
-            self.warn(element, f"a {kind} joint cannot follow another; its <mimic> is ignored", "remove the <mimic>")
+            message = f"a {kind} joint cannot follow another; its <mimic> is ignored"
+            self.warn(element, message, "remove the <mimic>", at_load=bool(motion.nv))
         if not motion.nv:  # all else in such a joint says nothing
             return JointDescription(name, kind, parent, child, origin)
         dynamics, extension = element.child("dynamics"), element.child("linkwork")
@@ -214,7 +214,8 @@ class _Reader:
         leader = mimic.attribute("joint")
         if leader not in self.joint_names:
             # Vendors' hands have such leftovers, and other readers load them.
-            self.warn(mimic, f"there is no joint {leader!r}, so nothing is followed", "correct or remove the <mimic>")
+            message = f"there is no joint {leader!r}, so nothing is followed"
+            self.warn(mimic, message, "correct or remove the <mimic>", at_load=True)
             return None
         return Mimic(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
 
@@ -228,7 +229,8 @@ class _Reader:
             name = driven[0].attribute("name") if len(driven) == 1 else None
             if name not in self.joint_names or name is None:
                 reason = f"it drives {len(driven)} joints" if name is None else f"there is no joint {name!r}"
-                self.warn(transmission, f"its rotor inertia is ignored: {reason}", "give each joint a <transmission>")
+                message = f"its rotor inertia is ignored: {reason}"
+                self.warn(transmission, message, "give each joint a <transmission>", at_load=True)
                 continue
             for motor in transmission.all("actuator") or [driven[0]]:
                 holders = dict.fromkeys((motor, driven[0], transmission))  # one element may be two of them
@@ -252,9 +254,11 @@ class _Reader:
         for element, joint in zip(self.robot.all("joint"), joints, strict=True):
             if joint.motion.free and touching[joint.parent] == 1:
                 if joint.origin.translation.any() or (joint.origin.rotation != np.eye(3)).any():
-                    self.warn(element, "the origin of a floating joint is ignored: the pose of the base is free", "")
+                    turned = bool((joint.origin.rotation != np.eye(3)).any())  # and gravity against the base with it
+                    message = "the origin of a floating joint is ignored: the pose of the base is free"
+                    self.warn(element, message, "", at_load=turned)
                 if joint.viscous or joint.coulomb or joint.rotor_inertia or joint.stiffness:
-                    self.warn(element, "friction, rotor and spring of a floating base are ignored", "")
+                    self.warn(element, "friction, rotor and spring of a floating base are ignored", "", at_load=True)
                 return joint
         return None
 
@@ -295,7 +299,8 @@ class _Reader:
             if child.tag not in children:
                 self.warn(child, f"<{child.tag}> in <{element.tag}> is unknown and ignored", "")
             elif child.tag in seen and element is not self.robot and child.tag not in OPAQUE:
-                self.warn(child, f"a second <{child.tag}> in one <{element.tag}> is ignored", "keep one of them")
+                message = f"a second <{child.tag}> in one <{element.tag}> is ignored"
+                self.warn(child, message, "keep one of them", at_load=child.tag != "limit")
             elif child.tag not in OPAQUE:
                 self.sweep(child)
             seen.add(child.tag)
@@ -303,12 +308,12 @@ class _Reader:
     def error(self, element: Element, message: str, fix: str) -> None:
         self.errors.append(Finding("error", element.where, message, fix))
 
-    def warn(self, element: Element, message: str, fix: str) -> None:
-        self.warnings.setdefault((message, fix), []).append(element.where)
+    def warn(self, element: Element, message: str, fix: str, *, at_load: bool = False) -> None:
+        self.warnings.setdefault((message, fix, at_load), []).append(element.where)
 
     def told(self) -> list[Finding]:
         findings = []
-        for (message, fix), places in self.warnings.items():
+        for (message, fix, at_load), places in self.warnings.items():
             more = f" (the first of {len(places)} places)" if len(places) > 1 else ""
-            findings.append(Finding("warning", places[0], message + more, fix))
+            findings.append(Finding("warning", places[0], message + more, fix, at_load))
         return findings

@@ -1,27 +1,27 @@
 """XML read with distrust: no document types, no entities, bounds to all sizes, and every complaint says where.
 
 Prefixes are stripped from tags and need not be declared, since robot files often use ``drake:`` or ``xacro:`` without
-doing so.
+doing so. What other readers of robot files overlook is mended (see ``xml_repair``), and the root keeps a list of it.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from ..errors import ModelError
+from ..model.description import Finding
+from .xml_repair import AFTER, BEFORE_DECLARATION, BLANK, repaired
 
 MAXIMUM_DEPTH = 100
 MAXIMUM_PARTS = 100_000  # elements and attributes: half a second of reading; large robots have some thousands
 LONGEST_NAME = 100  # of a tag or an attribute
 LONGEST_TEXT = 1000  # of an attribute that is read: a name, or a few numbers
-BEFORE_DECLARATION = re.compile("\ufeff?[ \t\r\n]+\ufeff?(?=<[?]xml)")
 # float() would also take "nan", "1_000" and digits of other alphabets.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-BLANK = "white space stands before <?xml ...?>, where XML allows none"
 INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -37,6 +37,7 @@ class Element:
     parent: Element | None
     texts: list[str] = field(default_factory=list)
     children: list[Element] = field(default_factory=list)
+    mistakes: list[tuple[str, str]] = field(default_factory=list)  # in the XML of a root that were mended: where, what
 
     @property
     def where(self) -> str:
@@ -135,30 +136,80 @@ def brief(text: str) -> str:
     return repr(text) if len(text) <= 80 else f"{text[:60]!r}... ({len(text)} characters)"
 
 
-def before_declaration(text: str | bytes) -> str:
-    """White space before <?xml ...?>, which XML forbids and readers of robots overlook; empty where all is well."""
-    head = text[:LONGEST_TEXT] if isinstance(text, str) else text[:LONGEST_TEXT].decode("utf-8", "replace")
-    found = BEFORE_DECLARATION.match(head)
-    return found.group() if found else ""
-
-
 def parse_xml(text: str | bytes, source: str = "") -> Element:
     """The root element of a document. Refuses document types and entities before they can expand."""
-    parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
-    parser.buffer_text = True
-    top = Element("", "", {}, 0, source, None)
-    stack = [top]
-    parts, blank = 0, before_declaration(text)
-    before = blank.count("\n")  # lines that the parser does not see
+    try:
+        data = text.encode("utf-8") if isinstance(text, str) else text
+        encoding = "utf-8" if isinstance(text, str) else None
+        blank = BEFORE_DECLARATION.match(data[:LONGEST_TEXT].decode("utf-8", "replace"))
+        before = blank.group() if blank else ""
+        data, mistakes = data[len(before.encode()) :], [(1, BLANK)] if before else []
+        parsing = _Parsing(source, before.count("\n"))
+        try:
+            parsing.run(data, encoding)
+        except expat.ExpatError as error:
+            if parsing.ended:
+                mistakes.append((error.lineno + parsing.before, AFTER))
+            else:
+                parsing, found = _mended(data, error, parsing)
+                mistakes += found
+    except (LookupError, ValueError) as error:  # an encoding Python does not know, or lone surrogates
+        raise ModelError(
+            f"the text cannot be decoded: {error}", where=source, expected="UTF-8", fix="save the file as UTF-8"
+        ) from None
+    root = parsing.top.children[0]
+    root.mistakes = [(place(source, line), mistake) for line, mistake in mistakes]
+    return root
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal parts
-        parts += 1 + len(attributes)
+
+def _mended(data: bytes, error: expat.ExpatError, first: _Parsing) -> tuple[_Parsing, list[tuple[int, str]]]:
+    """What the text says without its mistakes, and their lines; or the error of the first try, if it has others."""
+    try:
+        text, mistakes = repaired(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise _syntax_error(error, data, first, ", and save it as UTF-8") from None
+    again = _Parsing(first.source, first.before)
+    try:
+        again.run(text.encode(), "utf-8")
+    except expat.ExpatError as other:
+        if not again.ended:
+            raise _syntax_error(other, data, first) from None
+        mistakes.append((other.lineno, AFTER))
+    return again, [(line + first.before, mistake) for line, mistake in mistakes]
+
+
+class _Parsing:
+    """One pass over a document; ``before``: lines that the parser does not see."""
+
+    def __init__(self, source: str, before: int):
+        self.source, self.before, self.parts = source, before, 0
+        self.top = Element("", "", {}, 0, source, None)
+        self.stack = [self.top]
+
+    @property
+    def ended(self) -> bool:
+        """Whether the root element is closed."""
+        return bool(self.top.children) and len(self.stack) == 1
+
+    def run(self, data: bytes, encoding: str | None) -> None:
+        self.parser = parser = expat.ParserCreate(encoding)
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self.start, lambda name: self.stack.pop()
+        parser.CharacterDataHandler = lambda data: self.stack[-1].texts.append(data)
+        parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = self.refuse
+        parser.Parse(data, True)
+
+    @property
+    def line(self) -> int:
+        return self.parser.CurrentLineNumber + self.before
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.parts += 1 + len(attributes)
         too_much = (
             f"elements nest deeper than {MAXIMUM_DEPTH} levels"
-            if len(stack) > MAXIMUM_DEPTH
+            if len(self.stack) > MAXIMUM_DEPTH
             else f"there are more than {MAXIMUM_PARTS} elements and attributes"
-            if parts > MAXIMUM_PARTS
+            if self.parts > MAXIMUM_PARTS
             else f"a name is longer than {LONGEST_NAME} characters"
             if any(len(each) > LONGEST_NAME for each in (name, *attributes))
             else ""
@@ -166,52 +217,39 @@ def parse_xml(text: str | bytes, source: str = "") -> Element:
         if too_much:
             raise ModelError(
                 too_much,
-                where=place(source, parser.CurrentLineNumber + before),
+                where=place(self.source, self.line),
                 got=f"<{name[:LONGEST_NAME]}>",
                 expected="a robot description, which needs far less",
                 fix="check how the file was made",
             )
         prefix, _, tag = name.rpartition(":")
-        parent = stack[-1] if len(stack) > 1 else None
-        element = Element(tag, prefix, attributes, parser.CurrentLineNumber + before, source, parent)
-        stack[-1].children.append(element)
-        stack.append(element)
+        parent = self.stack[-1] if len(self.stack) > 1 else None
+        element = Element(tag, prefix, attributes, self.line, self.source, parent)
+        self.stack[-1].children.append(element)
+        self.stack.append(element)
 
-    def end(name: str) -> None:
-        stack.pop()
-
-    def characters(data: str) -> None:
-        stack[-1].texts.append(data)
-
-    def refuse(name: str, *_: object) -> None:
+    def refuse(self, name: str, *_: object) -> None:
         raise ModelError(
             "document types and entities are refused: they can expand without bound or read other files",
-            where=place(source, parser.CurrentLineNumber + before),
+            where=place(self.source, self.line),
             got=f"<!DOCTYPE> or <!ENTITY> {brief(name)}",
             expected="plain XML elements",
             fix="remove the <!DOCTYPE ...> block and write its entities out",
         )
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    try:
-        data = text.encode("utf-8") if isinstance(text, str) else text
-        parser.Parse(data[len(blank.encode()) :], True)
-    except expat.ExpatError as error:
-        raise _syntax_error(error, text, source, before) from None
-    except (LookupError, ValueError) as error:  # an encoding Python does not know, or lone surrogates
-        raise ModelError(
-            f"the text cannot be decoded: {error}", where=source, expected="UTF-8", fix="save the file as UTF-8"
-        ) from None
-    return top.children[0]
+
+def mended(mistakes: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    """A warning for each mistake in the XML of a file."""
+    fix = "correct the file: other programs refuse it"
+    return (Finding("warning", where, mistake, fix, at_load=True) for where, mistake in mistakes)
 
 
 def place(source: str, line: int) -> str:
     return f"{source}: line {line}" if source else f"line {line}"
 
 
-def _syntax_error(error: expat.ExpatError, text: str | bytes, source: str, before: int) -> ModelError:
-    head = text[:80] if isinstance(text, str) else text[:80].decode("utf-8", "replace")
+def _syntax_error(error: expat.ExpatError, data: bytes, parsing: _Parsing, also: str = "") -> ModelError:
+    head = data[:80].decode("utf-8", "replace")
     names = expat.errors
     if not head.strip():
         fix = "the file is empty: check that it was written or downloaded completely"
@@ -224,10 +262,10 @@ def _syntax_error(error: expat.ExpatError, text: str | bytes, source: str, befor
             names.XML_ERROR_MISPLACED_XML_PI: "remove everything before <?xml ...?>",
             names.XML_ERROR_TAG_MISMATCH: "close every element with its own name",
             names.XML_ERROR_UNDEFINED_ENTITY: "write the character itself, or &amp; for a lone &",
-        }.get(expat.ErrorString(error.code), "correct the file at this place, and save it as UTF-8")
+        }.get(expat.ErrorString(error.code), f"correct the file at this place{also}")
     return ModelError(
         f"this is not well-formed XML: {expat.ErrorString(error.code)} in column {error.offset + 1}",
-        where=place(source, error.lineno + before),
+        where=place(parsing.source, error.lineno + parsing.before),
         got=f"a text that begins with {head[:40]!r}",
         expected='XML such as <robot name="arm"> ... </robot>',
         fix=fix,

@@ -51,7 +51,8 @@ def build(
 ) -> Model:
     """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says). Loops stay
     cut: ``linkwork.constraints.closed`` closes them."""
-    raise_errors(check(description))
+    findings = check(description)
+    raise_errors(findings)
     for name, value in (("friction", friction), ("rotors", rotors), ("mimic", mimic)):
         if not isinstance(value, (bool, np.bool_)):
             message, expected = f"{name} is kept or left out", "True (as the file has it) or False"
@@ -71,7 +72,9 @@ def build(
     _choose_frames(tree, inertias)
     model = _finish(description, tree, Vector(*direction), inertias)
     check_places(model)
-    return replace(model, transmissions=_transmissions(description, joints, friction, rotors, lock or {}))
+    transmissions = _transmissions(description, joints, friction, rotors, lock or {})
+    warned = tuple(finding for finding in findings if finding.at_load)
+    return replace(model, transmissions=transmissions, findings=warned)
 
 
 def _with_options(

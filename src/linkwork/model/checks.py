@@ -246,7 +246,7 @@ def _joint_values(description: Description) -> Iterator[Finding]:
         yield from _axes(where, joint)
         if joint.pitch and not joint.motion.pitched:
             message = f"its pitch {joint.pitch:g} says nothing of a {joint.kind} joint, and is left out"
-            yield Finding("warning", where, message, "make it helical, or remove the pitch")
+            yield Finding("warning", where, message, "make it helical, or remove the pitch", True)
         if not joint.motion.bounded and (joint.lower > -math.inf or joint.upper < math.inf):
             message = f"limits say nothing of a {joint.kind} joint, and are left out"
             yield Finding("warning", where, message, "make it of joints with one freedom, which have limits")

@@ -26,12 +26,13 @@ LONGEST_NAME = 500  # characters: quoted, it is still short enough for a key of 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something ``check`` has to say. An error refuses to load, a warning tells."""
+    """Something ``check`` reports. An error keeps the robot from loading, a warning does not."""
 
     level: str  # "error" or "warning"
     where: str  # e.g. "panda.urdf: link 'hand'"
     message: str
     fix: str = ""
+    at_load: bool = False  # whether ``load`` warns of it: the dynamics differs from what the file says
 
     def __post_init__(self):
         for name in ("where", "message", "fix"):  # what comes from files may be of any length

@@ -149,7 +149,7 @@ class Model:
     soft_limits: SoftLimits | None = None
     transmissions: tuple[Transmission, ...] = ()  # motors that move several joints together
     feet: tuple[Foot, ...] = ()  # where it may stand on the ground
-    findings: tuple[Finding, ...] = ()  # what is to be said of home, where closing the loops has led
+    findings: tuple[Finding, ...] = ()  # what ``load`` warns of
 
     # -- structure ---------------------------------------------------------------------------------------------
 
