@@ -1,4 +1,4 @@
-"""What ``load`` warns of: the dynamics differs from what the file says. ``check`` says the same, and more."""
+"""What ``load`` warns of and ``check`` says too: dynamics other than the file's, mistakes of XML; and other formats."""
 
 from __future__ import annotations
 
@@ -162,3 +162,35 @@ def test_repairs_of_hostile_texts_take_no_time(part):
     with pytest.raises(linkwork.ModelError):
         parse_xml('<robot name="r"x="y">' + part * (1_000_000 // len(part)))
     assert time.process_time() - started < 3
+
+
+# Other formats
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("r.xacro", r"a xacro file, a template that makes URDF[^$]*fix: expand it first: xacro FILE > OUT\.urdf"),
+        ("r.SDF", "SDF, Gazebo's format[^$]*fix: give the URDF it was made from"),
+        ("r.usda", "USD, a format of scenes[^$]*fix: .*USD to URDF exporter"),
+        ("r.mjb", "a model compiled by MuJoCo[^$]*fix: give the XML"),
+    ],
+)
+def test_formats_that_are_not_read(name, words, tmp_path):
+    (tmp_path / name).write_text("")
+    with pytest.raises(linkwork.ModelError, match=words):
+        linkwork.load(tmp_path / name)
+
+
+def test_an_sdf_by_another_name(tmp_path):
+    with pytest.raises(linkwork.ModelError, match="this is SDF: give the URDF it was made from"):
+        linkwork.load(write("<sdf version='1.6'/>", tmp_path))
+
+
+def test_mjcf_by_its_own_suffix(tmp_path):
+    path = tmp_path / "r.mjcf"
+    path.write_text(mjcf())
+    assert linkwork.load(path).joint_names == ("j",)
+    path.write_text(urdf())
+    with pytest.raises(linkwork.ModelError, match="this is not an MJCF file"):
+        linkwork.load(path)

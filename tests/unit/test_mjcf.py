@@ -359,3 +359,30 @@ def test_without_mujoco(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(LinkworkError, match=r"not installed\n  fix: pip install 'mujoco>=3.2'"):
         read_mjcf(arm())
+
+
+# Plugins
+
+INSTANCE = '<plugin plugin="{}"><instance name="p"><config key="kp" value="2"/></instance></plugin>'
+
+
+@pytest.mark.parametrize("plugin", ["mujoco.pid", "of.somebody"])
+@pytest.mark.parametrize(
+    ("actuator", "limit"),
+    [
+        ('<plugin plugin="{}" instance="p" joint="j" actdim="2" forcerange="-3 2"/>', 3.0),
+        ('<plugin plugin="{}" joint="j" actdim="1" ctrlrange="-4 4"><config key="kp" value="2"/></plugin>', math.inf),
+    ],
+)
+def test_actuators_whose_law_is_a_plugin(plugin, actuator, limit):
+    """What they do is not read, so MuJoCo need not know the plugin: neither its state nor its instances."""
+    more = f"<extension>{INSTANCE}</extension><actuator>{actuator}</actuator>".replace("{}", plugin)
+    joint = only_joint(arm(more=more))
+    assert (joint.role, joint.effort_limit) == ("active", limit)
+
+
+def test_plugins_of_bodies_stay():
+    body = f'{GEOM}<plugin plugin="of.somebody"/>'
+    more = '<extension><plugin plugin="of.somebody"/></extension>'
+    with pytest.raises(ModelError, match="remove the plugin"):
+        read_mjcf(arm(body=body, more=more))

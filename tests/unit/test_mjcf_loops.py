@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import linkwork
+from linkwork import about
+from linkwork.errors import ModelError
 from linkwork.io.mjcf import read_mjcf
 from linkwork.model.checks import check
 from linkwork.model.description import Placement
@@ -301,3 +303,55 @@ def test_loops_on_a_floating_base():
     <body name="b" pos=".3 0 0"><joint axis="0 1 0"/>{GEOM}</body>
     </body></worldbody>{HOLD.replace("leg", "a").replace("top", "b")}</mujoco>""")
     assert d.floating and len(d.loops) == 1 and [link.name for link in d.links] == ["trunk", "a", "b"]
+
+
+# Keyframes
+
+FLAT = """<mujoco model="flat"><worldbody>
+  <body name="crank"><joint name="crank" axis="0 1 0"/>{bar}
+    <body name="rod" pos=".3 0 0">{rod}<geom type="capsule" size=".02" fromto="0 0 0 .4 0 0"/></body></body>
+  <body name="rocker" pos=".4 0 0"><joint name="rocker" axis="0 1 0"/>{bar}</body></worldbody>
+  <equality><connect body1="rod" body2="rocker" anchor=".4 0 0"/></equality>
+  <actuator><motor joint="crank"/></actuator><keyframe>{keys}</keyframe></mujoco>"""
+BAR = '<geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>'
+HINGE = '<joint name="rod" axis="0 1 0"/>'
+KEYS = '<key qpos="0 0 0"/><key qpos="1"/><key name="up" qpos="-1 1 -1"/>'
+
+
+def flat(keys: str = KEYS, rod: str = HINGE) -> str:
+    """A parallelogram whose bars lie in a line at MuJoCo's initial position, where it may fold in two ways."""
+    return FLAT.format(bar=BAR, rod=rod, keys=keys)
+
+
+def test_a_keyframe_is_home_where_the_initial_position_is_singular(tmp_path):
+    (path := tmp_path / "flat.xml").write_text(flat())
+    with pytest.warns(
+        linkwork.ModelWarning, match=r"home is its keyframe 'up', since at its initial position .*singular"
+    ):
+        robot = linkwork.load(path)
+    np.testing.assert_allclose(robot.home, (-1, 1, -1), atol=1e-12)
+    assert "home is its keyframe 'up'" in about.check(path)["findings"][-1]["message"]
+
+
+def test_quaternions_of_keyframes_are_ours(tmp_path):
+    turn = "0.8775825618903728 0 0.479425538604203 0"  # by one about y, w first
+    (path := tmp_path / "flat.xml").write_text(flat(f'<key qpos="-1 {turn} -1"/>', '<joint name="rod" type="ball"/>'))
+    with pytest.warns(linkwork.ModelWarning, match="home is its keyframe 'key1'"):
+        robot = linkwork.load(path)
+    np.testing.assert_allclose(robot.home, (-1, 0, 0.479425538604203, 0, 0.8775825618903728, -1), atol=1e-12)
+
+
+@pytest.mark.parametrize("keys", ["", '<key qpos="0 0 0"/>', '<key qpos="1 2"/>', '<key name="no positions"/>'])
+def test_without_a_keyframe_that_will_do_the_first_error_stays(keys):
+    with pytest.raises(ModelError, match="singular"):
+        linkwork.load(read_mjcf(flat(keys), "flat.xml"))
+
+
+def test_a_home_of_the_side_file_goes_before_keyframes(tmp_path):
+    (tmp_path / "flat.xml").write_text(flat())
+    (tmp_path / "home.yaml").write_text("home: {crank: -0.5, rod: 0.5, rocker: -0.5}")
+    robot = linkwork.load(tmp_path / "flat.xml", structure=tmp_path / "home.yaml")
+    np.testing.assert_allclose(robot.home, (-0.5, 0.5, -0.5), atol=1e-12)
+    (tmp_path / "home.yaml").write_text("home: {crank: 0}")
+    with pytest.raises(ModelError, match="singular"):
+        linkwork.load(tmp_path / "flat.xml", structure=tmp_path / "home.yaml")

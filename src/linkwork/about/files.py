@@ -110,7 +110,7 @@ def _difference(robot: Robot, back: Robot) -> float:
 
 def _dropped(path: Path, given: Description, robot: Robot, back: Robot) -> Iterator[str]:
     """What the user's file says and the new one does not."""
-    if path.suffix.lower() in (".urdf", ".xml"):
+    if path.suffix.lower() in (".urdf", ".xml", ".mjcf"):
         tags = Counter(re.findall(rb"<(visual|collision|sensor|gazebo|ros2_control)\b", path.read_bytes()))
         if tags:
             yield "what has no part in the dynamics: " + ", ".join(f"{n} <{tag.decode()}>" for tag, n in tags.items())

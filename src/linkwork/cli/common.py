@@ -8,8 +8,8 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Annotated, Any
@@ -55,15 +55,20 @@ class Source:
     warned: set[str] = field(default_factory=set)  # what was printed
 
     def load(self, **changes: Any) -> Robot:
-        """The robot; what is to be said of its file is printed once."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            robot = load(self.name, **{**self.options, **changes})
-        for message in (printable(warning.message, keep=LINES) for warning in caught):
-            if message not in self.warned:
-                print(f"warning: {message}", file=sys.stderr)
-            self.warned.add(message)
-        return robot
+        with printed_warnings(self.warned):
+            return load(self.name, **{**self.options, **changes})
+
+
+@contextmanager
+def printed_warnings(before: set[str]) -> Iterator[None]:
+    """Print Python's warnings to stderr, but for those printed ``before``, to which they are added."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in dict.fromkeys(printable(warning.message, keep=LINES) for warning in caught):
+        if message not in before:
+            print(f"warning: {message}", file=sys.stderr)
+        before.add(message)
 
 
 def _source(

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from ..sweep import Summary, read_study, run
-from .common import Json, print_json, progress, say, show
+from .common import Json, print_json, printed_warnings, progress, say, show
 
 MOST = 16  # outputs that are shown
 
@@ -37,7 +37,7 @@ def sweep(
     linkwork sweep study.yaml --scheduler tcp://10.0.0.1:8786
     """
     folder = output or Path(f"{study.stem}-results")
-    with progress("reading the study and its robots"):
+    with progress("reading the study and its robots"), printed_warnings(set()):
         asked = read_study(study)
     summary = run(asked, folder, workers=workers, scheduler=scheduler, resume=resume)
     if json:

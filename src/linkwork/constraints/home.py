@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..errors import ModelError
 from ..model import Description, Finding, Model
+from ..model.build import home_of
 from ..model.loop_checks import place
 from .equations import LoopEquations
 from .mobility import stand_still, with_mobility
@@ -24,8 +26,25 @@ def closed(model: Model, description: Description) -> Model:
     is."""
     if not model.loops:
         return model
-    found = with_mobility(model, description.independent, description.redundant)
+    try:
+        found = with_mobility(model, description.independent, description.redundant)
+    except ModelError as error:
+        return _at_keyframe(model, description, error)
     return replace(found, findings=(*model.findings, *check_home(description, model, found)))
+
+
+def _at_keyframe(model: Model, description: Description, error: ModelError) -> Model:
+    """The same at the first keyframe that will do; without any, the ``error`` that was met at home."""
+    for name, positions in description.keyframes.items():
+        try:
+            there = closed(replace(model, home=home_of(positions, model)), replace(description, keyframes={}))
+        except ModelError:
+            continue
+        why = str(error).removeprefix(f"{error.where}: ").partition("\n")[0]
+        message = f"home is its keyframe {name!r}, since at its initial position {why}"
+        finding = Finding("warning", place(description), message, "to choose another, give `home` in a side file", True)
+        return replace(there, findings=(*there.findings, finding))
+    raise error
 
 
 def check_home(description: Description, given: Model, closed: Model) -> Iterator[Finding]:

@@ -13,13 +13,14 @@ from ..model.description import Finding
 from .mdh import read_mdh
 from .mdh_writer import write_mdh
 from .mjcf import read_mjcf
+from .other_formats import OTHERS
 from .structure_file import Structure, apply, read_structure, write_structure
 from .urdf import read_urdf
 from .urdf_writer import write_urdf
 from .xml import parse_xml
 from .yaml_nodes import LIMITS
 
-READERS = {".urdf": read_urdf, ".xml": read_urdf, ".yaml": read_mdh, ".yml": read_mdh}
+READERS = {".urdf": read_urdf, ".xml": read_urdf, ".mjcf": read_mjcf, ".yaml": read_mdh, ".yml": read_mdh}
 WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
 BUNDLED = Path(__file__).parent.parent / "robots"
 
@@ -74,17 +75,19 @@ def _read(path: Path, outside: bool) -> Description:
     suffix, fix = path.suffix.lower(), "give the path of a robot file, or a name of `linkwork robots`"
     reader = READERS.get(suffix)
     if reader is None:
+        kind, remedy = OTHERS.get(suffix, ("", ""))
         raise ModelError(
-            "this kind of robot file is not known",
+            f"this is {kind}" if kind else "this kind of robot file is not known",
             where=str(path),
             got=path.suffix or "no suffix",
             expected="one of: " + ", ".join(READERS),
+            fix=remedy,
         )
     if reader is read_mdh:
         name = path.name if path.parent == BUNDLED else str(path)
         return read_mdh(read_text(path, **LIMITS, fix=fix), name)
     data = read_bytes(path, **LIMITS, fix=fix)
-    if suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco":
+    if reader is read_mjcf or (suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco"):
         return read_mjcf(data, str(path), path.parent, outside=outside)
     return read_urdf(data, str(path))
 

@@ -49,7 +49,8 @@ def read_mjcf(
     for body in done.lacking:
         reader.tell("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
     description = reader.description(name)
-    return replace(description, findings=(*description.findings, *mended(files.mistakes)))
+    keyframes = reader.keyframes(files.keys) if description.loops else {}
+    return replace(description, keyframes=keyframes, findings=(*description.findings, *mended(files.mistakes)))
 
 
 def compile_to_draw(path: Path) -> tuple[Any, Any]:
@@ -88,7 +89,8 @@ def _compile(files: Files) -> _Compiled:
         return _Compiled(mujoco, model, lacking, heard + [str(warning.message) for warning in caught])
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         message = f"MuJoCo cannot compile this model: {' '.join(str(error).split())[:500]}"
-        raise ModelError(message, where=root.source, fix="correct the file") from None
+        fix = "remove the plugin from the file" if "plugin" in message else "correct the file"
+        raise ModelError(message, where=root.source, fix=fix) from None
     finally:
         mujoco.set_mju_user_warning(listener)
 

@@ -34,6 +34,7 @@ class Files:
         self.folder = None if folder is None else Path(os.path.realpath(folder))
         self.included: set[Path] = set()
         self.mistakes = list(root.mistakes)  # in the XML of all files
+        self.keys: list[Element] = []  # of keyframes
         self.beside: dict[str, Path] = {}  # mesh -> folder of the included file in which it stands
 
     # -- includes ------------------------------------------------------------------------------------------------
@@ -41,6 +42,7 @@ class Files:
     def include(self) -> None:
         """Put the content of included files in the place of each <include>, and drop what is not used."""
         self._include(self.root, None, 1)
+        _drop_unused_plugins(self.root)
 
     def _include(self, element: Element, beside: Path | None, depth: int) -> None:
         if depth > MAXIMUM_DEPTH:
@@ -48,10 +50,14 @@ class Files:
             raise ModelError(message, where=element.where, fix="check how the file was made")
         for name in self.unused_attributes & element.attributes.keys():
             del element.attributes[name]
+        if element.tag == "actuator":
+            _without_plugins(element)
         if element.tag == "mesh" and beside is not None and "file" in element.attributes:
             self.beside[mesh_name(element.attributes.get("name"), element.attributes["file"])] = beside
         children = []
         for child in element.children:
+            if child.tag == "keyframe":
+                self.keys += child.all("key")
             if child.tag == "include":
                 children += self._included(child, beside, depth)
             elif child.tag not in self.unused:
@@ -144,6 +150,27 @@ class Files:
                 fix=f'{remedy}; or give the bodies <inertial pos="..." mass="..." diaginertia="..."/>',
             )
         return list(dict.fromkeys(lacking))
+
+
+def _without_plugins(actuators: Element) -> None:
+    """Make actuators whose law is a plugin general ones, with a law of their own that is not a motor's: only which
+    joint they drive and with how much force is read."""
+    for actuator in actuators.all("plugin"):
+        law = {"plugin", "instance", "gaintype", "biastype"}
+        kept = {name: text for name, text in actuator.attributes.items() if name not in law}
+        actuator.tag, actuator.attributes = "general", kept | {"biastype": "affine"}
+        actuator.children = []
+
+
+def _drop_unused_plugins(root: Element) -> None:
+    """Take out of <extension> what actuators and sensors had asked for: MuJoCo refuses instances that nothing uses."""
+    users = [element for element in root.walk() if element.tag == "plugin" and element.parent not in root.children]
+    kinds, instances = ({user.attributes.get(key) for user in users} for key in ("plugin", "instance"))
+    for extension in root.all("extension"):
+        for declared in extension.children:
+            declared.children = [each for each in declared.children if each.attributes.get("name") in instances]
+        used = (each for each in extension.children if each.children or each.attributes.get("plugin") in kinds)
+        extension.children = list(used)
 
 
 def mesh_name(name: str | None, file: str) -> str:

@@ -7,6 +7,7 @@ What would change the forces and cannot be said of a tree is an error; what mere
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from .mjcf_actuators import UNLIMITED, read_actuators, read_pulling
 from .mjcf_equalities import read_equalities
 from .mjcf_tendons import Line, read_tendons
 from .mjcf_values import fresh, placement_of, rotation_of
+from .xml import Element
 
 LINEAR = "give one coefficient"
+MOST_KEYFRAMES = 10  # that are tried
 
 
 class TreeReader:
@@ -40,6 +43,7 @@ class TreeReader:
         self.transmissions: list[Transmission] = []
         self.lines: list[Line] = []
         self.names = [name or fresh(f"{owners[j]}_joint", self.joint_names) for j, name in enumerate(given)]
+        self.addresses = dict(zip(self.names, model.jnt_qposadr, strict=True))  # of positions in ``qpos``
         self.poses: dict[str, tuple[float, ...]] = {}  # of free bodies at home
         self.carriers: list[int] = []  # by body: itself or the nearest before it that has joints; 0: it stands still
         for b, parent in enumerate(model.body_parentid):
@@ -213,9 +217,32 @@ class TreeReader:
         needs none."""
         if not (self.loops or self.poses):
             return {}
-        own = {joint.name for joint in self.joints if joint.motion.nq == 1 and not joint.mimic}
-        at = {name: float(self.model.qpos0[self.model.jnt_qposadr[j]]) for j, name in enumerate(self.names)}
-        return self.poses | {name: position for name, position in at.items() if position and name in own}
+        own = [joint for joint in self.joints if joint.motion.nq == 1 and self.moves(joint)]
+        at = {joint.name: self.position(joint, self.model.qpos0) for joint in own}
+        return self.poses | {name: position for name, position in at.items() if position}
+
+    def keyframes(self, keys: Sequence[Element]) -> dict[str, dict[str, float | tuple[float, ...]]]:
+        """Positions of the joints in the first of the file's keyframes, by name; those of another size are left out."""
+        found = {}
+        for k, key in enumerate(keys[:MOST_KEYFRAMES], 1):
+            words = key.attributes.get("qpos", "").split()
+            if len(words) == self.model.nq:
+                qpos = [key.parsed(word, "attribute 'qpos'") for word in words]
+                name = key.attributes.get("name") or f"key{k}"
+                found[name] = {joint.name: self.position(joint, qpos) for joint in self.joints if self.moves(joint)}
+        return found
+
+    def moves(self, joint: JointDescription) -> bool:
+        """Whether it has positions of its own."""
+        return bool(joint.motion.nq) and not joint.mimic
+
+    def position(self, joint: JointDescription, qpos: Sequence[float]) -> float | tuple[float, ...]:
+        """The part of MuJoCo's ``qpos`` that is of this joint; its quaternions begin with w."""
+        at, size = self.addresses[joint.name], joint.motion.nq
+        if size == 1:
+            return float(qpos[at])
+        *place, w, x, y, z = qpos[at : at + size]
+        return (*place, x, y, z, w)
 
     def effort_limit(self, j: int) -> float:
         low, high = self.actuators.forces.get(j, UNLIMITED)

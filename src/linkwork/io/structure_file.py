@@ -147,6 +147,7 @@ class _Reader(Tables):
             joints=tuple(changed),
             loops=(*description.loops, *loops),
             home={**description.home, **self.home},
+            keyframes={} if self.home else description.keyframes,
             independent=tuple(self.independent) or description.independent,
             redundant=description.redundant or "actuation" in top,
             forces=(*description.forces, *forces),

@@ -27,6 +27,7 @@ from ..model.description import (
 )
 from ..model.joints import FIXED, joint_kind
 from ..model.rotations import rotation_from_rpy
+from .other_formats import OTHERS, SDF
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
 from .xml import Element, mended, parse_xml
 
@@ -69,7 +70,7 @@ def read_urdf(text: str | bytes, source: str = "") -> Description:
     """The robot in a URDF text. ``source`` names the file in messages."""
     robot = parse_xml(text, source)
     if robot.tag != "robot":
-        other = {"mujoco": "this is MJCF: name the file .xml", "sdf": "this is SDF, Gazebo's format"}
+        other = {"mujoco": "this is MJCF: name the file .xml or .mjcf", "sdf": f"this is SDF: {SDF}"}
         raise ModelError(
             "this is not a URDF file",
             where=robot.where,
@@ -80,11 +81,11 @@ def read_urdf(text: str | bytes, source: str = "") -> Description:
     for element in robot.walk():
         if element.prefix == "xacro":
             raise ModelError(
-                "this is a xacro file, a template that makes URDF",
+                f"this is {OTHERS['.xacro'][0]}",
                 where=element.where,
                 got=f"<xacro:{element.tag}>",
                 expected="plain URDF",
-                fix="expand it first: xacro FILE > OUT.urdf",
+                fix=OTHERS[".xacro"][1],
             )
     reader = _Reader(robot)
     return reader.description()

@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from ..errors import ModelError
 from ..model.description import Finding
+from .other_formats import OTHERS
 from .xml_repair import AFTER, BEFORE_DECLARATION, BLANK, repaired
 
 MAXIMUM_DEPTH = 100
@@ -126,7 +127,7 @@ class Element:
                 where=self.where,
                 got=brief(word),
                 expected="a number such as -1.5 or 2e-3",
-                fix="expand the file first: xacro FILE > OUT.urdf" if "${" in word else "write the number in full",
+                fix=OTHERS[".xacro"][1] if "${" in word else "write the number in full",
             )
         return number
 

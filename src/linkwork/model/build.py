@@ -347,7 +347,7 @@ def _finish(
     forces = tuple((frames[name], law) for name, law in description.forces)
     commands_of(description.name, forces)  # or it says which two are called the same
     order = {link.name: None for link in description.links}
-    return Model(
+    model = Model(
         name=description.name,
         bodies=tuple(bodies),
         frames={name: frames[name] for name in (*order, *description.frames)} | tips,
@@ -358,19 +358,18 @@ def _finish(
         summary=description.summary,
         sources=description.sources,
         loops=loops,
-        home=_home(description, [node.joint for node in tree if node.joint]) if loops or description.home else (),
         forces=forces,
         feet=description.feet,
     )
+    return replace(model, home=home_of(description.home, model)) if loops or description.home else model
 
 
-def _home(description: Description, joints: Sequence[JointDescription]) -> tuple[float, ...]:
-    """The user's q of the description's home position."""
+def home_of(positions: Mapping[str, Any], model: Model) -> tuple[float, ...]:
+    """The user's q at positions of some joints, by name; the others are at zero."""
     home: list[float] = []
-    for joint in joints:
-        if joint.mimic is None:
-            given = description.home.get(joint.name, joint.motion.neutral())
-            home += joint.motion.normalised(np.atleast_1d(np.asarray(given, float)).tolist())
+    for joint in model.coordinates.joints:
+        given = positions.get(joint.name, joint.kind.neutral())
+        home += joint.kind.normalised(np.atleast_1d(np.asarray(given, float)).tolist())
     return tuple(home)
 
 

@@ -218,11 +218,12 @@ class Description:
     """``frames`` are extra named frames: name -> (link, placement in that link).
 
     ``home`` gives positions of joints near which the loops close, a number or, of a joint with several (a floating base
-    is "base" here), as many as it has; zero where it gives none. ``independent`` names the joints whose velocities tell
-    all others, or entries of them; of a floating base, which is independent as a whole unless something holds it,
-    entries alone (base.rz). Without it they are chosen, active ones first. ``redundant`` allows more active joints than
-    freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law). ``transmissions`` are motors that
-    move several joints together. ``feet``: where it may stand on the ground.
+    is "base" here), as many as it has; zero where it gives none. ``keyframes`` are other such positions by name, taken
+    in their order where the loops cannot be closed at ``home`` or are singular there. ``independent`` names the joints
+    whose velocities determine all others, or entries of them; of a floating base, which is independent as a whole
+    unless something holds it, entries alone (base.rz). By default they are chosen, active ones first. ``redundant``
+    allows more active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
+    ``transmissions`` are motors that move several joints together. ``feet``: where it may stand on the ground.
     """
 
     name: str
@@ -233,6 +234,7 @@ class Description:
     frames: Mapping[str, tuple[str, Placement]] = field(default_factory=dict)
     loops: tuple[LoopDescription, ...] = ()
     home: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
+    keyframes: Mapping[str, Mapping[str, float | tuple[float, ...]]] = field(default_factory=dict)
     independent: tuple[str, ...] = ()
     redundant: bool = False
     forces: tuple[tuple[str, Any], ...] = ()

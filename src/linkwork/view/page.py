@@ -67,7 +67,7 @@ def show(
 
 
 def _looks(state: State, visuals: str | Path | None) -> tuple[dict[str, list[Shape]], list[str]]:
-    read = {".urdf": read_visuals, ".xml": read_geoms}.get(Path(visuals or "").suffix.lower())
+    read = {".urdf": read_visuals, ".xml": read_geoms, ".mjcf": read_geoms}.get(Path(visuals or "").suffix.lower())
     shapes, missing = read(state.robot.model, visuals) if visuals and read else ([], [])
     meshes = {"meshes": shapes} if shapes else {}
     return meshes | {"primitives": primitives(state.robot.model, state.q)}, missing

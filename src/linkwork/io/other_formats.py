@@ -1,0 +1,14 @@
+"""Formats of robots that are not read, by the suffix of their files: what they are, and how to make a file that is."""
+
+XACRO = "xacro FILE > OUT.urdf (of ROS), or: pip install xacrodoc, then xacrodoc FILE -o OUT.urdf"
+SDF = "give the URDF it was made from, or write one: in ROS the package sdformat_urdf parses SDF as URDF"
+USD = "give the URDF or MJCF it was made from, or export one: Isaac Sim has a USD to URDF exporter"
+
+OTHERS = {
+    ".xacro": ("a xacro file, a template that makes URDF", f"expand it first: {XACRO}"),
+    ".sdf": ("SDF, Gazebo's format", SDF),
+    ".world": ("SDF, Gazebo's format", SDF),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), ("USD, a format of scenes", USD)),
+    ".srdf": ("SRDF, which says nothing of dynamics", "give the URDF that belongs to it"),
+    ".mjb": ("a model compiled by MuJoCo", "give the XML it was compiled from"),
+}
