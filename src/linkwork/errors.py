@@ -6,11 +6,13 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any
 
 from .quoting import printable
 
+COMMAND_LINE: ContextVar[bool] = ContextVar("COMMAND_LINE", default=False)  # whether messages are for its users
 LONGEST, LONGEST_PART = 2000, 440  # characters of all, and of each thing said beside the message
 
 
@@ -82,7 +84,7 @@ class UnknownNameError(LinkworkError, KeyError):
         super().__init__(
             f"there is no {kind} {short(name)!r}",
             where=where,
-            expected=one_of(str(name), self.known, kind, "; `known` of this error has all"),
+            expected=one_of(str(name), self.known, kind, at_door("; `known` of this error has all", "")),
             fix=perhaps(str(name), self.known),
         )
 
@@ -103,6 +105,11 @@ def memory_reported(what: str, *, where: str = "", fix: str = "") -> Iterator[No
         yield
     except MemoryError as error:
         raise LinkworkError(f"{what} do not fit into memory", where=where, got=error, fix=fix) from error
+
+
+def at_door(python: str, command: str) -> str:
+    """What a user types: in ``python``, or as options of a ``command`` where the command line is used."""
+    return command if COMMAND_LINE.get() else python
 
 
 def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:

@@ -61,7 +61,19 @@ ALLOWED = {
         "parameters",
     }
     | {"robot", "spatial", "view"},  # and the version
-    "view": {"assembly", "constraints", "forces", "formulations", "function", "io", "model", "robot", "sim", "spatial"}
+    "view": {
+        "assembly",
+        "constraints",
+        "files",
+        "forces",
+        "formulations",
+        "function",
+        "io",
+        "model",
+        "robot",
+        "sim",
+        "spatial",
+    }
     | {"timing"},
     "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},

@@ -1,5 +1,7 @@
 """What is drawn: solids, the primitives of every bundled robot, ellipsoids, the visuals of a URDF file."""
 
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +15,11 @@ from linkwork.model import Modal
 from linkwork.model.rotations import rotation_from_rpy
 from linkwork.view import meshes
 from linkwork.view.geoms import read_geoms
+from linkwork.view.mesh_files import MeshFiles
 from linkwork.view.primitives import WIDTH, primitives, reach
 from linkwork.view.shapes import PIECES, beams, ellipsoids, ground, placed, poses, quaternion
 from linkwork.view.state import start
-from linkwork.view.visuals import find_file, read_visuals
+from linkwork.view.visuals import read_visuals
 from support.playground import playground
 
 
@@ -278,9 +281,124 @@ def test_packages_are_found_on_ros_paths(tmp_path, monkeypatch):
     (tmp_path / "ros" / "pack" / "a.stl").touch()
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ros"))
     elsewhere = tmp_path / "far" / "r.urdf"
-    assert find_file("package://pack/a.stl", elsewhere) == tmp_path / "ros" / "pack" / "a.stl"
+    files = MeshFiles(elsewhere, outside=False)
+    assert files.find("package://pack/a.stl") == tmp_path / "ros" / "pack" / "a.stl"
     with pytest.raises(linkwork.LinkworkError, match="is not there"):
-        find_file("package://pack/b.stl", elsewhere)
+        files.find("package://pack/b.stl")
+    (tmp_path / "source.stl").touch()
+    (tmp_path / "ros" / "pack" / "linked.stl").symlink_to(tmp_path / "source.stl")  # as colcon installs them
+    assert files.find("package://pack/linked.stl").name == "linked.stl"
+    with pytest.raises(linkwork.LinkworkError, match="is outside the folder"):
+        files.find("package://pack/../../source.stl")
+
+
+OUTSIDE = [
+    "../secret.stl",
+    "file://{}/secret.stl",
+    "package://other/a.stl",
+    "link.stl",
+    "package://robot/../secret.stl",
+]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_meshes_stay_in_the_folder_or_the_package(tmp_path, name):
+    folder = tmp_path / "robot"
+    for place in (folder, tmp_path / "other"):
+        place.mkdir()
+    for path in (tmp_path / "secret.stl", tmp_path / "other" / "a.stl", folder / "own.stl"):
+        path.touch()
+    (folder / "link.stl").symlink_to(tmp_path / "secret.stl")
+    name = name.format(tmp_path)
+    with pytest.raises(linkwork.LinkworkError, match=r"is outside the folder .*outside=True\) opens it"):
+        MeshFiles(folder / "r.urdf", outside=False).find(name)
+    assert MeshFiles(folder / "r.urdf", outside=True).find(name).is_file()
+    assert MeshFiles(folder / "r.urdf", outside=False).find("own.stl").is_file()
+
+
+def test_meshes_of_packages(tmp_path):
+    """The URDF's own package, and one beside it, by their package.xml."""
+    for package in ("robot", "other"):
+        (tmp_path / package / "urdf").mkdir(parents=True)
+        (tmp_path / package / "package.xml").touch()
+        (tmp_path / package / "a.stl").touch()
+    files = MeshFiles(tmp_path / "robot" / "urdf" / "r.urdf", outside=False)
+    assert files.find("../a.stl") == files.find("package://robot/a.stl") == tmp_path / "robot" / "a.stl"
+    assert files.find("package://other/a.stl") == tmp_path / "other" / "a.stl"
+
+
+def zipped(name: str, data: bytes) -> bytes:
+    with zipfile.ZipFile(stream := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return stream.getvalue()
+
+
+NODES = b"<COLLADA><library_nodes><node id='a'><instance_node url='#b'/></node></library_nodes></COLLADA>"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.zip", zipped("a.obj", OBJ.encode()), "this kind of mesh is not read"),
+        ("a.glb", b"", "this kind of mesh is not read"),
+        ("a.dae", zipped("a.dae", b"<COLLADA/>"), "archives are refused"),
+        ("a.dae", b"<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA/>", "document types are refused"),
+        ("a.dae", "<!DOCTYPE a><COLLADA/>".encode("utf-16"), "document types are refused"),
+        ("a.dae", NODES, "nodes within nodes are refused"),
+        ("a.stl", bytes(1001), "the file is too long"),
+        ("a.obj", OBJ.encode() + b"f 1 2 3\n" * 50, "the file is too long"),
+    ],
+)
+def test_meshes_that_are_not_opened(tmp_path, monkeypatch, name, data, words):
+    monkeypatch.setattr("linkwork.view.mesh_files.MOST_BYTES", 400)
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(linkwork.LinkworkError, match=words):
+        MeshFiles(tmp_path / "r.urdf", outside=False).read(name)
+
+
+def test_all_meshes_together_are_bounded(tmp_path, monkeypatch):
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.obj").write_text(OBJ)
+    monkeypatch.setattr("linkwork.view.mesh_files.MOST_OF_ALL", 2 * len(OBJ))
+    files = MeshFiles(tmp_path / "r.urdf", outside=False)
+    for _ in range(2):
+        files.read("a.obj")
+    with pytest.raises(linkwork.LinkworkError, match="the meshes are larger than 0 MB together"):
+        files.read("a.obj")
+    monkeypatch.setattr("linkwork.view.mesh_files.MOST_CORNERS", 7)
+    files = MeshFiles(tmp_path / "r.urdf", outside=False)
+    files.read("a.obj")
+    with pytest.raises(linkwork.LinkworkError, match="more than 7 corners"):
+        files.read("a.obj")
+
+
+def test_colours_beside_an_obj_and_no_other_files(tmp_path):
+    pytest.importorskip("trimesh")
+    colours = "newmtl red\nKd 1 0 0\nmap_Kd secret.png\n"
+    (tmp_path / "robot").mkdir()
+    for folder in (tmp_path, tmp_path / "robot"):
+        (folder / "red.mtl").write_text(colours)
+    for library, colour in (("red.mtl", (255, 0, 0)), ("../blue.mtl", None)):
+        (tmp_path / "blue.mtl").write_text(colours.replace("1 0 0", "0 0 1"))
+        (tmp_path / "robot" / "a.obj").write_text(f"mtllib {library}\nusemtl red\n{OBJ}")
+        ((_, found),) = MeshFiles(tmp_path / "robot" / "r.urdf", outside=False).read("a.obj")
+        assert found == colour
+
+
+def test_meshes_of_an_mjcf_are_drawn_from_its_folder_alone(tmp_path):
+    pytest.importorskip("mujoco")
+    (tmp_path / "robot").mkdir()
+    (tmp_path / "a.obj").write_text(OBJ)
+    path = tmp_path / "robot" / "r.xml"
+    path.write_text(
+        '<mujoco><asset><mesh name="a" file="../a.obj"/></asset><worldbody><body name="b"><joint/><geom size=".1"/>'
+        '<geom type="mesh" mesh="a" mass="0"/></body></worldbody></mujoco>'
+    )
+    model = linkwork.load(path).model
+    shapes, (missing,) = read_geoms(model, path)
+    assert not shapes and "it is outside the folder of the model" in missing
+    shapes, missing = read_geoms(model, path, outside=True)
+    assert len(shapes) == 2 and not missing
 
 
 MJCF = """<mujoco><worldbody>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextvars import copy_context
 from importlib import import_module
 from inspect import cleandoc
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
-from ..errors import LinkworkError
+from ..errors import COMMAND_LINE, LinkworkError
 
 VERBS = {  # name -> where it is; what it does in one line
     "demo": ("demo.demo", "Do the main job in a minute: compare formulations, count, time."),
@@ -90,9 +91,11 @@ def _linkwork(
 
 def main() -> None:
     """Run the command line; a mistake of the user ends with a message and exit code 1 (bad usage: 2), no traceback."""
+    here = copy_context()
+    here.run(COMMAND_LINE.set, True)
     try:
         try:
-            app(prog_name="linkwork")
+            here.run(app, prog_name="linkwork")
         finally:
             sys.stdout.flush()
     except LinkworkError as error:

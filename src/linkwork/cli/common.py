@@ -114,7 +114,7 @@ def _source(
     ] = None,
     outside: Annotated[
         bool,
-        typer.Option("--outside", help="Let MJCF take files from outside its folder.", rich_help_panel=LOADING),
+        typer.Option("--outside", help="Let it take files from outside its folder.", rich_help_panel=LOADING),
     ] = False,
 ) -> Source:
     options = {

@@ -21,7 +21,7 @@ def check(
     values: Annotated[
         str | None, typer.Option(metavar="FILE", help="YAML or JSON with other numbers of the robot.")
     ] = None,
-    outside: Annotated[bool, typer.Option("--outside", help="Let MJCF take files from outside its folder.")] = False,
+    outside: Annotated[bool, typer.Option("--outside", help="Let it take files from outside its folder.")] = False,
     json: Json = False,
 ) -> None:
     """Say what is wrong or suspicious in a robot file. Exit code 1 if there are errors, 0 if only warnings.

@@ -53,9 +53,9 @@ def read_mjcf(
     return replace(description, keyframes=keyframes, findings=(*description.findings, *mended(files.mistakes)))
 
 
-def compile_to_draw(path: Path) -> tuple[Any, Any]:
+def compile_to_draw(path: Path, *, outside: bool) -> tuple[Any, Any]:
     """The package ``mujoco`` and its model of a file that was read before, with all meshes and colours."""
-    done = _compile(Files(parse_xml(path.read_bytes(), str(path)), path.parent, outside=True, drawn=True))
+    done = _compile(Files(parse_xml(path.read_bytes(), str(path)), path.parent, outside=outside, drawn=True))
     return done.mujoco, done.model
 
 

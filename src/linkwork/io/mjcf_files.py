@@ -12,15 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, at_door
 from .xml import MAXIMUM_DEPTH, Element, parse_xml
 
 # Appearance, measurement and bookkeeping, and what only costs memory: taken out, so that no file of theirs is opened.
 UNUSED = {"texture", "material", "layer", "skin", "sensor", "keyframe", "visual", "statistic", "custom", "size"}
 UNUSED_ATTRIBUTES = {"texture", "material", "actdim", "delay", "interp", "nsample"}
-MOST_BYTES = 64 * 2**20  # of a file
+MOST_BYTES, MOST_OF_ALL = 64 * 2**20, 256 * 2**20  # of a file, of all meshes
 TETRAHEDRON = [0.0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]  # stands for a mesh that no inertia needs
-ALLOW = "allow it by load(FILE, outside=True), or --outside"
 
 
 class Files:
@@ -34,6 +33,7 @@ class Files:
         self.folder = None if folder is None else Path(os.path.realpath(folder))
         self.included: set[Path] = set()
         self.mistakes = list(root.mistakes)  # in the XML of all files
+        self.bytes_left = MOST_OF_ALL
         self.keys: list[Element] = []  # of keyframes
         self.beside: dict[str, Path] = {}  # mesh -> folder of the included file in which it stands
 
@@ -107,10 +107,16 @@ class Files:
             return "it is outside the folder of the model"
         return f"it is larger than {MOST_BYTES >> 20} MB" if path.stat().st_size > MOST_BYTES else ""
 
+    def too_many(self, path: Path | None) -> str:
+        """Why a further mesh is not opened."""
+        self.bytes_left -= path.stat().st_size if path else 0
+        return f"the meshes are larger than {MOST_OF_ALL >> 20} MB together" if self.bytes_left < 0 else ""
+
     def remedy(self, path: Path | None, otherwise: str) -> str:
         if self.folder is None:
             return "give the path of the model, not its text"
-        return f"{otherwise}, or {ALLOW}" if path and not path.is_relative_to(self.folder) else otherwise
+        allow = at_door("load(FILE, outside=True)", "--outside")
+        return f"{otherwise}, or allow it by {allow}" if path and not path.is_relative_to(self.folder) else otherwise
 
     # -- meshes --------------------------------------------------------------------------------------------------
 
@@ -127,7 +133,8 @@ class Files:
             if mesh.file and (name in needed or name in wished):
                 file = Path(mesh.file.replace("\\", "/")).name if spec.strippath else mesh.file
                 path = self.find(file, self.beside.get(name), spec.meshdir)
-                if reason := self.reason_against(path):
+                reason = self.reason_against(path) or self.too_many(path)
+                if reason:
                     for body, geom in wished.pop(name, ()):
                         geom.mass = 0
                         lacking.append(body.name)

@@ -17,10 +17,11 @@ from .shapes import Shape, matrix
 SHOWN = 3  # MuJoCo shows the geoms of the first three groups
 
 
-def read_geoms(model: Model, path: str | Path) -> tuple[list[Shape], list[str]]:
-    """The shapes of the bodies of an MJCF file, and what could not be had."""
+def read_geoms(model: Model, path: str | Path, *, outside: bool = False) -> tuple[list[Shape], list[str]]:
+    """The shapes of the bodies of an MJCF file, and what could not be had. ``outside``: its files may be in any
+    folder."""
     try:
-        mujoco, compiled = compile_to_draw(Path(path))
+        mujoco, compiled = compile_to_draw(Path(path), outside=outside)
     except ModelError as error:  # the meshes are elsewhere
         return [], [str(error)]
     shapes = []

@@ -33,7 +33,7 @@ RATE = 30  # moments shown per second
 NAMED = 12  # missing meshes
 SEARCHED = (
     "Meshes of package://NAME/... are looked for in a folder NAME above the file or beside one of these, then on "
-    "ROS_PACKAGE_PATH and AMENT_PREFIX_PATH; others beside the file."
+    "ROS_PACKAGE_PATH and AMENT_PREFIX_PATH; others beside the file, in its folder or package."
 )
 CALMER = "Start it slower or with smaller forces, or simulate it with a shorter step: linkwork simulate --dt."
 STEP, RECORD = 1e-3, 5e-3  # s, of simulations and of what is kept of them
@@ -44,11 +44,13 @@ def show(
     trajectories: Sequence[Any] = (),
     *,
     visuals: str | Path | None = None,
+    outside: bool = False,
     host: str = LOOPBACK,
     port: int = PORT,
 ) -> Page:
     """Serve the page of a robot until ``Page.stop``. ``trajectories``: Trajectory objects, the first to be played and
-    the others seen as ghosts. ``visuals``: the URDF or MJCF file with the robot's meshes. ``port`` 0: any free one."""
+    the others seen as ghosts. ``visuals``: the URDF or MJCF file with the robot's meshes, which may be in any folder
+    with ``outside=True``. ``port`` 0: any free one."""
     try:
         import viser  # noqa: F401
     except ImportError as error:
@@ -56,7 +58,7 @@ def show(
     player, state = Player(), State(robot)
     if found := [motion for k, each in enumerate(trajectories, 1) for motion in motions(robot, each, f"file {k}")]:
         player.add(found)
-    looks, missing = _looks(state, visuals)
+    looks, missing = _looks(state, visuals, outside)
     state.torques()  # compiled before anyone looks
     _require_free(host, port)
     door = Door(host, f"{robot.name} - linkwork")
@@ -66,9 +68,9 @@ def show(
     return page
 
 
-def _looks(state: State, visuals: str | Path | None) -> tuple[dict[str, list[Shape]], list[str]]:
+def _looks(state: State, visuals: str | Path | None, outside: bool) -> tuple[dict[str, list[Shape]], list[str]]:
     read = {".urdf": read_visuals, ".xml": read_geoms, ".mjcf": read_geoms}.get(Path(visuals or "").suffix.lower())
-    shapes, missing = read(state.robot.model, visuals) if visuals and read else ([], [])
+    shapes, missing = read(state.robot.model, visuals, outside=outside) if visuals and read else ([], [])
     meshes = {"meshes": shapes} if shapes else {}
     return meshes | {"primitives": primitives(state.robot.model, state.q)}, missing
 
