@@ -16,6 +16,9 @@ COMMAND_LINE: ContextVar[bool] = ContextVar("COMMAND_LINE", default=False)  # wh
 LONGEST, LONGEST_PART = 2000, 440  # characters of all, and of each thing said beside the message
 
 
+LOCK = "linkwork.load(..., lock={joint: position})", "--lock JOINT=POSITION"  # for ``at_door``
+
+
 class LinkworkError(Exception):
     """Base of all linkwork errors. ``str(error)`` is a message a user can act on.
 

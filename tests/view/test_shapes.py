@@ -323,7 +323,7 @@ def test_meshes_of_packages(tmp_path):
         (tmp_path / package / "package.xml").touch()
         (tmp_path / package / "a.stl").touch()
     files = MeshFiles(tmp_path / "robot" / "urdf" / "r.urdf", outside=False)
-    assert files.find("../a.stl") == files.find("package://robot/a.stl") == tmp_path / "robot" / "a.stl"
+    assert files.find("../a.stl") == files.find("package:///robot/a.stl") == tmp_path / "robot" / "a.stl"
     assert files.find("package://other/a.stl") == tmp_path / "other" / "a.stl"
 
 

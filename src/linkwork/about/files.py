@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import io
 from ..constraints import closed
-from ..errors import LinkworkError, ModelError
+from ..errors import LinkworkError, ModelError, at_door
 from ..files import write_text
 from ..io.parameter_file import with_parameters
 from ..model import Description, Finding, build, describe
@@ -61,7 +61,7 @@ def convert(
     texts = io.texts(describe(robot.model), out)
     for path in texts:
         if path.exists() and not overwrite:
-            fix = "choose another name, or replace it with overwrite=True (--force on the command line)"
+            fix = f"choose another name, or replace it with {at_door('overwrite=True', '--force')}"
             raise LinkworkError("the file exists", where=str(path), fix=fix)
     back = _read_back(texts, out)
     difference = _difference(robot, back)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints import ClosedLoops
-from ..errors import LinkworkError, ShapeError, UnsupportedError
+from ..errors import LinkworkError, ShapeError, UnsupportedError, at_door
 from ..model import Model
 from ..scalar.entrywise import absolute, clip
 from ..scalar.orthogonal import Orthogonal
@@ -31,7 +31,7 @@ class _Feedback:
             name, value = each.name, getattr(self, each.name)
             if value is None and each.default is None:
                 continue
-            where = f"{type(self).__name__}.{name}"
+            where = at_door(f"{type(self).__name__}.{name}", f"--{name}")
             try:
                 array = np.array(value, float)
             except (TypeError, ValueError) as error:

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import ModelError, UnknownNameError
+from ..errors import ModelError, UnknownNameError, at_door
 from ..files import read_bytes, read_text, write_text
 from ..model import Description
 from ..model.description import Finding
@@ -59,7 +59,8 @@ def read(robot: str | Path, structure: str | Path | None = None, *, outside: boo
         return apply(description, structure_of(structure))
     if path.suffix.lower() == ".urdf" and os.path.isfile(side := side_file(path)):
         message = f"{side.name} is beside it, but was not read"
-        unread = Finding("warning", str(path), message, f'to have its loops, load with structure="{side}"', True)
+        fix = "to have its loops, load with " + at_door('structure="{}"', "--structure {}").format(side)
+        unread = Finding("warning", str(path), message, fix, True)
         return replace(description, findings=(*description.findings, unread))
     return description
 

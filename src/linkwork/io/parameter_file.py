@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ..errors import ModelError
+from ..errors import ModelError, at_door
 from ..files import read_text
 from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, changed, with_drives, with_elements
 from ..model.drive import JointValues
@@ -146,7 +146,7 @@ class _Reader(Tables):
 
     def top(self, values: Any, attribute: str) -> Row:
         if _is_path(values):
-            fix = "give the path of a file, or a mapping"
+            fix = "give the path of a file" + at_door(", or a mapping", "")
             return self.mapping(self.root(read_text(values, **LIMITS, fix=fix)))
         given = getattr(values, attribute, values)
         if not isinstance(given, Mapping):
@@ -220,7 +220,8 @@ class _Reader(Tables):
         if not frame.body:
             self.fail(node, f"{name!r} does not move, so its inertia is in no force", fix="leave it out")
         carrier = self.model.body(frame.body).name
-        fix = f"give those of {carrier!r} as a whole; or `with_payload` adds a body at {name!r}"
+        adds = at_door("`with_payload`", "`payload` in the file")
+        fix = f"give those of {carrier!r} as a whole; or {adds} adds a body at {name!r}"
         self.fail(node, f"{name!r} is fixed to link {carrier!r}, and has no values of its own", fix=fix)
 
     # -- sections

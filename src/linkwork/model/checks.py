@@ -16,7 +16,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError
+from ..errors import ModelError, at_door
 from ..quoting import unprintable
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
@@ -33,7 +33,6 @@ MOST_LOOPS, MOST_OF_LOOPS = 100, 1000  # loops, and joints of a robot that has a
 MOST_FEET = 100
 LONGEST_CHAIN = 100  # joints, each following the next
 LONGEST_LIST = 1400  # characters that tell errors in one message
-IDENTIFY = '`robot.identify(log, method="consistent")`'
 DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
 
 
@@ -299,7 +298,9 @@ def _remedy(mass: float, moments: np.ndarray) -> str:
     if mass == 0:
         return "give the mass, or remove the inertia"
     first = "signs of ixy, ixz, iyz, and the point of reference" if moments[0] < 0 else "that it is about the centre"
-    return f"check {first}; or take values by `robot.with_parameters`, or of measurements: {IDENTIFY}"
+    values = at_door("`robot.with_parameters`", "--values FILE")
+    identify = at_door('`robot.identify(log, method="consistent")`', "`linkwork identify`")
+    return f"check {first}; or take values by {values}, or of measurements: {identify}"
 
 
 def _units(description: Description) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from .. import __version__
 from ..about.facts import structure
 from ..about.measure import Progress
 from ..about.speed import describe_host
-from ..errors import LinkworkError
+from ..errors import LinkworkError, at_door
 from ..files import write_text
 from ..model import Model
 from ..page import Safe, page
@@ -62,7 +62,9 @@ def require_place(out: Path, overwrite: bool) -> None:
         raise LinkworkError("this is a folder", where=str(out), fix="give the name of a file, such as report.html")
     if out.exists() and not overwrite:
         raise LinkworkError(
-            "the file exists", where=str(out), fix="choose another name, or replace it with overwrite=True (--force)"
+            "the file exists",
+            where=str(out),
+            fix=f"choose another name, or replace it with {at_door('overwrite=True', '--force')}",
         )
     if not out.parent.is_dir():
         raise LinkworkError("there is no such folder", where=str(out.parent), fix="make it, or choose another")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.schemes import RungeKutta
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door
 from ..function import Function, Label
 from ..model import Model
 from . import stability
@@ -60,7 +60,9 @@ def by_events(
     if not isinstance(scheme, RungeKutta):
         own = [name for name, each in INTEGRATORS.items() if isinstance(each.scheme, RungeKutta)]
         message = f"{method} does not stop at events"
-        raise UnsupportedError(message, where="contacts", expected=f"one of: {', '.join(own)}", fix="method='rk4'")
+        raise UnsupportedError(
+            message, where="contacts", expected=f"one of: {', '.join(own)}", fix=at_door("method='rk4'", "--method rk4")
+        )
     if options.checkpoint_every is not None:
         fix = "a schedule of contacts, or compliant ground: robot.with_forces({frame: Contact(...)})"
         raise UnsupportedError("motions by events have no gradients", where="checkpoint_every", fix=fix)
@@ -340,7 +342,7 @@ class _Run:
         deep = {self.model.feet[self.owners[i]].name: z for i, z in enumerate(here.p[:, 2]) if z < -BELOW}
         if deep:
             name = min(deep, key=deep.__getitem__)
-            fix = "q0 = robot.standing(q0) puts the lowest foot on the ground"
+            fix = at_door("q0 = robot.standing(q0) puts the lowest foot on the ground", "start it higher: --q")
             got = f"foot {name!r} at z = {deep[name]:g} m"
             raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
         down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]

@@ -12,6 +12,7 @@ import numpy as np
 from ..codegen.schemes import Rosenbrock
 from ..constraints import LoopEquations
 from ..constraints.equations import Way
+from ..errors import at_door
 from ..formulations.quantities import conditioning
 from ..model import Contact, Model
 from .feet import foot_loads
@@ -194,11 +195,12 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
         own = np.asarray(arrays["q"][sample, ::every, bounded[k]])  # this one at all times
         over = np.fmax(lower[k] - own, own - upper[k])
         began = arrays["t"][every * int((over > BEYOND).argmax())]
+        act = at_door("limits=linkwork.SoftLimits(...)", "--limits STIFFNESS")
         yield (
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''}"
             f" {'go beyond theirs' if len(joints) > 1 else 'goes beyond its own'}:"
             f" {names[k]} by up to {np.fmax.reduce(over):.2g}, from t = {began:g} s on"
-            f"{_of_samples(bad, sample)}; limits=linkwork.SoftLimits(...) makes them act"
+            f"{_of_samples(bad, sample)}; {act} makes them act"
         )
 
 

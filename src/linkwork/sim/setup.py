@@ -10,7 +10,7 @@ import numpy as np
 
 from ..assembly import SINGULAR, numbers
 from ..control import Law, Point
-from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from ..formulations import drives_of, layouts
 from ..model import Model, Offset, SoftLimits
 from ..model.coordinates import kind_of
@@ -199,7 +199,10 @@ def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int |
                 "the loops are not closed at q0",
                 where=f"robot {model.name!r}",
                 got=f"open by {residual:g} (m or rad)",
-                fix="q0 = robot.assemble(positions of the independent joints).q, or robot.home",
+                fix=at_door(
+                    "q0 = robot.assemble(positions of the independent joints).q, or robot.home",
+                    "give --q of the independent joints alone, or leave it out to start at home",
+                ),
             )
         v = _of_all_joints(robot, q, v)
     return q, v, batch
@@ -303,7 +306,7 @@ def _commands(inputs: Inputs, model: Model, commands: Any) -> acting.Acting | No
     if not layout.size:
         raise LinkworkError(
             "this robot takes no commands", where=f"robot {model.name!r}, commands", got=repr(commands)[:80],
-            fix="robot.with_forces({frame: linkwork.forces.Thruster()}) has one",
+            fix=at_door("robot.with_forces({frame: linkwork.forces.Thruster()}) has one", "leave --commands out"),
         )  # fmt: skip
     if callable(commands):
         return acting.commanded(commands, model)

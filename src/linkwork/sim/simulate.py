@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door
 from ..function import Function, Label
 from ..model import Model
 from . import stability
@@ -44,7 +44,9 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
             "the duration is not a whole number of steps",
             where="simulate",
             got=f"duration {duration:g}, dt {dt:g}",
-            fix=f"duration={max(steps, 1) * dt:g}, or dt={duration / max(steps, 1):g}",
+            fix=at_door("duration={:g}, or dt={:g}", "--duration {:g}, or --dt {:g}").format(
+                max(steps, 1) * dt, duration / max(steps, 1)
+            ),
         )
     outputs = all_outputs(robot.model, options.contacts is not None) if options.outputs is None else options.outputs
     if isinstance(options.contacts, str):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
+from ..errors import at_door
 from ..program import Program, interpret
 from .integrators import schemes
 from .setup import Setup, remember
@@ -101,7 +102,8 @@ def _advice(setup: Setup, method: str, dt: float) -> str:
     found = bearable(setup, (method, ROBUST, STIFF), dt, parted=True)
     if found is None:
         return "a shorter one"
-    return f"method={found[0]!r}" + (f" with dt = {dt / found[1]:g}" if found[1] > 1 else "")
+    step = f" with {at_door('dt =', '--dt')} {dt / found[1]:g}" if found[1] > 1 else ""
+    return at_door("method={!r}", "--method {}").format(found[0]) + step
 
 
 def _modes(setup: Setup, program: Program, x: np.ndarray, dt: float) -> Modes:

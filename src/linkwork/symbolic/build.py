@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnknownNameError, UnsupportedError
+from ..errors import UnknownNameError, UnsupportedError, at_door
 from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find, layouts, methods
 from ..formulations.regressor import Columns
 from ..function import Label
@@ -157,9 +157,10 @@ class _OfNumbers:
 
     def __exit__(self, kind: type | None, error: object, *_: Any) -> None:
         if kind is TypeError and "while tracing" in str(error):
+            fix = at_door("geometry=False, gravity=False, or another method", "another --method, or --numbers")
             raise UnsupportedError(
                 f"method {self.label.method!r} decides by the values of constants, so they cannot all be symbols",
-                where=f"robot {self.label.robot!r}", fix="geometry=False, gravity=False, or another method",
+                where=f"robot {self.label.robot!r}", fix=fix,
             ) from None  # fmt: skip
 
 

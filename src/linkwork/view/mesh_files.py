@@ -77,7 +77,7 @@ class MeshFiles:
             inside = next((folder for folder in above if _is_package(folder)), above[0])
             yield inside, above[0] / name.removeprefix("file://"), False
             return
-        package, _, rest = name.removeprefix(PACKAGE).partition("/")
+        package, _, rest = name.removeprefix(PACKAGE).lstrip("/").partition("/")
         for folder in above:
             if folder.name == package:
                 yield folder, folder / rest, False

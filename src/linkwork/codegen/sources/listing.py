@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Any, Protocol
 
 from ... import __version__
-from ...errors import LinkworkError
+from ...errors import LinkworkError, at_door
 from ...files import write_text
 from ...program import PARAMETER, Op, Program, count
 from ...quoting import identifier
@@ -66,7 +66,11 @@ def name_of(function: Exported, name: str | None = None) -> str:
         return f"robot_{made}" if made in taken else made
     if name != identifier(name) or name in taken:
         better = f"robot_{name}" if name in taken else identifier(name)
-        raise LinkworkError("this cannot be the name of a function", got=repr(name), fix=f"name={better!r}")
+        raise LinkworkError(
+            "this cannot be the name of a function",
+            got=repr(name),
+            fix=at_door("name={!r}", "--name {}").format(better),
+        )
     return name
 
 
@@ -192,5 +196,5 @@ def write_all(texts: Mapping[Path, str], overwrite: bool) -> list[Path]:
 def refuse_existing(paths: Iterable[Path], overwrite: bool) -> None:
     for path in paths:
         if path.exists() and not overwrite:
-            fix = "choose another place, or replace it with overwrite=True (--force on the command line)"
+            fix = f"choose another place, or replace it with {at_door('overwrite=True', '--force')}"
             raise LinkworkError("the file exists", where=str(path), fix=fix)

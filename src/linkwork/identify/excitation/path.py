@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, UnsupportedError
+from ...errors import LOCK, LinkworkError, UnsupportedError, at_door
 from ...model import Model
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ class Path:
                 "a series moves joints whose position is one number",
                 where=f"robot {self.robot.name!r}, joint {joint.name!r}",
                 got=f"a {joint.kind.name} joint",
-                fix="lock it, linkwork.load(..., lock={joint: position}); of a robot with loops, let as many motors "
-                "as there are freedoms determine its position",
+                fix=f"lock it: {at_door(*LOCK)}; of a robot with loops, let as many motors as there are freedoms "
+                "determine its position",
             )
         return [place for place in found if place is not None]
 
@@ -166,7 +166,7 @@ def _refuse(robot: Robot) -> None:
         raise UnsupportedError(
             "a floating base moves as the joints push it, so it cannot be told a motion",
             where=f"robot {robot.name!r}",
-            fix='plan for the robot held at its base: linkwork.load(..., base="fixed")',
+            fix="plan for the robot held at its base: " + at_door('linkwork.load(..., base="fixed")', "--base fixed"),
         )
     if model.mobility.free:
         loose = ", ".join(model.names_of(model.mobility.free)) or "a floating body"
@@ -174,7 +174,7 @@ def _refuse(robot: Robot) -> None:
             "joints without a motor move as they must, so they cannot be told a motion",
             where=f"robot {robot.name!r}",
             got=f"no motor moves {loose}",
-            fix="plan for the robot with these joints held: linkwork.load(..., lock={joint: position})",
+            fix=f"plan for the robot with these joints held: {at_door(*LOCK)}",
         )
     if not model.nv:
         raise UnsupportedError("the robot has no joints to move", where=f"robot {robot.name!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LOCK, LinkworkError, ShapeError, UnknownNameError, at_door
 from ...formulations import layouts
 from ...model.coordinates import Coordinates
 from .noise import noise_of
@@ -126,7 +126,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         missing = [name for name in coordinates.names if name not in names]
         raise LinkworkError(
             f"the log has no positions of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
-            got=", ".join(names), fix="measure them, or load the robot with these joints locked: load(..., lock={...})",
+            got=", ".join(names), fix=f"measure them, or lock these joints: {at_door(*LOCK)}",
         )  # fmt: skip
     for known, kind in (
         (coordinates.whole(mobility.located), None),

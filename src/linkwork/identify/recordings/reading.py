@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from .sampling import require_increasing
 from .tables import Table
 from .treatment import Band
@@ -119,7 +119,7 @@ def _require_one_motion(table: Table) -> None:
     if table.about.get("batch"):
         raise UnsupportedError(
             "a log is of one motion, and this is a batch", where=table.where, got=f"batch {table.about['batch']}",
-            fix="Log.from_trajectory(linkwork.Trajectory.load(path)[i])",
+            fix=at_door("Log.from_trajectory(linkwork.Trajectory.load(path)[i])", "give a file of one motion"),
         )  # fmt: skip
 
 

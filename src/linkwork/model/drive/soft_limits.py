@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ...errors import ModelError
+from ...errors import ModelError, at_door
 from ...scalar import Scalar, positive_part, sign
 
 
@@ -24,7 +24,8 @@ class SoftLimits:
         for name, least in (("stiffness", "positive"), ("damping", "zero or more")):
             value = getattr(self, name)
             if not (math.isfinite(value) and (value > 0 or (value == 0 and name == "damping"))):
-                raise ModelError("out of range", where=f"SoftLimits.{name}", got=value, expected=f"a number, {least}")
+                where = at_door(f"SoftLimits.{name}", "--limits")
+                raise ModelError("out of range", where=where, got=value, expected=f"a number, {least}")
 
     def force(self, lower: float, upper: float, q: Scalar, v: Scalar) -> Scalar:
         """What the stops take from the joint's force."""

@@ -1,0 +1,56 @@
+"""Messages name what the user of this door types: Python in Python, options on the command line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import linkwork
+
+PYTHON = re.compile(
+    r"`known`|linkwork\.[a-z]|robot\.|load\(|[a-z_]+=(['\"{\[]|True|False|[0-9.])|[A-Z][a-z]+[A-Z]\w+\."
+)
+FALLING = "--duration", "2", "--q", "panda_joint2=1", "--no-friction"
+INDEFINITE = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="5" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
+OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("eval", "panda", "nosuch"), "there is no quantity 'nosuch'"),
+        (("cite", "nosuch"), "one of 4"),
+        (("simulate", "panda", *FALLING), "--limits STIFFNESS makes them act"),
+        (("simulate", "planar2r", "--duration", "0.0015"), "fix: --duration 0.002, or --dt 0.00075"),
+        (("simulate", "planar2r", "--limits", "-1"), "--limits: out of range"),
+        (("simulate", "planar2r", "--kp", "-1", "--goal", "0,0"), "--kp: out of range"),
+        (("excite", "quadruped"), "--base fixed"),
+        (("export", "panda", "--name", "1a"), "fix: --name robot_1a"),
+        (("convert", "panda", "r.urdf"), "replace it with --force"),
+        (("inspect", "panda", "--values", "nosuch.yaml"), "fix: give the path of a file"),
+        (("check", "r.urdf", "--json"), "--values FILE, or of measurements: `linkwork identify`"),
+        (("inspect", "robot/r.xml"), "or allow it by --outside"),
+        (("inspect", "bar.urdf"), "load with --structure bar.loops.yaml"),
+    ],
+)
+def test_the_command_line_speaks_of_its_options(words, expected, tmp_path, monkeypatch, run_linkwork):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.urdf").write_text(INDEFINITE)
+    (tmp_path / "more.xml").write_text("<mujoco/>")
+    (tmp_path / "robot").mkdir()
+    (tmp_path / "robot" / "r.xml").write_text(OUTSIDE)
+    linkwork.load("four-bar").write("bar.urdf")
+    _, out, err = run_linkwork(*words)
+    assert expected in " ".join(f"{out} {err}".split())
+    assert not PYTHON.search(out + err)
+
+
+def test_python_speaks_python(run_linkwork):
+    run_linkwork("cite", "nosuch")  # which leaves nothing behind
+    with pytest.raises(linkwork.UnknownNameError, match="`known` of this error has all"):
+        linkwork.load("panda").compile("nosuch")
+    with pytest.raises(linkwork.LinkworkError, match=r"duration=0\.002, or dt=0\.00075"):
+        linkwork.load("planar2r").simulate([0, 0], [0, 0], duration=0.0015)
