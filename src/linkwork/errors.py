@@ -115,6 +115,10 @@ def at_door(python: str, command: str) -> str:
     return command if COMMAND_LINE.get() else python
 
 
+def method_at_door(name: str) -> str:
+    return at_door(f"method={name!r}", f"--method {name}")
+
+
 def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:
     """The known names; if they are too many for a message, those most like ``name`` and where the ``others`` are."""
     listed = ", ".join(known[:100])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -179,13 +178,6 @@ def say(text: str, style: str = "") -> None:
     text = printable(text, keep=LINES)
     lines = (fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
     screen.print("\n".join(lines), style=style or None, soft_wrap=True)
-
-
-def in_options(note: str) -> str:
-    """A note of the library as the command line says it: an argument, ``limits=linkwork.SoftLimits(...)`` for example,
-    is the option of the same name."""
-    note = re.sub(r"\b(limits|contacts)=(linkwork\.\w+\(\.\.\.\))?", r"--\1", note)
-    return re.sub(r"\bmethod='([\w-]+)'", r"--method \1", note)
 
 
 def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]], spare: str | None = None) -> None:

@@ -20,7 +20,7 @@ from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory
 from ..sim import simulate as simulated
 from ..sim.events import KINDS
 from ..sim.inputs import one_of_names
-from .common import Json, Source, in_options, print_json, progress, say, show, takes_robot
+from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
 FORMATS = {"trajectories": (".npz", ".csv", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
@@ -137,7 +137,7 @@ def simulate(
         show_motion(robot, trajectory)
         for note in (*trajectory.notes, *_efforts(model, trajectory), *_still(model, trajectory)):
             doubt = note.startswith(WARNING)
-            told = in_options(note.removeprefix(WARNING))
+            told = note.removeprefix(WARNING)
             say(f"{'Warning' if doubt else 'Note'}: {told}.", "yellow" if doubt else "dim")
         say(f"{took:.2f} s, compilation included.", "dim")
         for path in (output, plot):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.schemes import RungeKutta
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
 from . import stability
@@ -61,7 +61,7 @@ def by_events(
         own = [name for name, each in INTEGRATORS.items() if isinstance(each.scheme, RungeKutta)]
         message = f"{method} does not stop at events"
         raise UnsupportedError(
-            message, where="contacts", expected=f"one of: {', '.join(own)}", fix=at_door("method='rk4'", "--method rk4")
+            message, where="contacts", expected=f"one of: {', '.join(own)}", fix=method_at_door("rk4")
         )
     if options.checkpoint_every is not None:
         fix = "a schedule of contacts, or compliant ground: robot.with_forces({frame: Contact(...)})"

@@ -10,7 +10,7 @@ import numpy as np
 from ..codegen.backend import backend
 from ..codegen.schemes import Rosenbrock
 from ..codegen.timeloop import Turns
-from ..errors import DivergedError, UnsupportedError
+from ..errors import DivergedError, UnsupportedError, method_at_door
 from ..function import PROCESSORS
 from .findings import SINGULAR
 from .integrators import schemes
@@ -29,7 +29,10 @@ class Runner:
         self.setup, self.method, self.dt, self.backend = setup, method, dt, compiler
         self.scheme = schemes()[method]
         if plant.stands and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
-            message, fix = f"{method} looks back, or ahead, over steps in which feet come and go", "method='rk4'"
+            message, fix = (
+                f"{method} looks back, or ahead, over steps in which feet come and go",
+                method_at_door("rk4"),
+            )
             raise UnsupportedError(message, where="contacts", fix=fix)
         self.loop = plant.time_loop(self.scheme, setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}

@@ -116,7 +116,10 @@ def prepare(
             remember(robot.plants, key, found)
     plant, notes = found
     if model.feet and not stands and not model.forces:
-        notes = (*notes, f"no foot touches the ground: contacts= tells which of {_listed(model)} do")
+        notes = (
+            *notes,
+            f"no foot touches the ground: {at_door('contacts=', '--contacts')} says which of {_listed(model)} do",
+        )
     x = plant.start(q, v, started)
     if stands:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]

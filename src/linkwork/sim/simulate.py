@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
 from . import stability
@@ -122,7 +122,9 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
         from scipy.integrate import solve_ivp
     except ImportError as error:
         raise UnsupportedError(
-            f"{method} needs SciPy", where="simulate", fix="pip install 'linkwork[scipy]', or method='rk4'"
+            f"{method} needs SciPy",
+            where="simulate",
+            fix=f"pip install 'linkwork[scipy]', or {method_at_door('rk4')}",
         ) from error
     plant, model = setup.plant, setup.plant.model
     label = Label(model.name, "rates", plant.method.name)
@@ -175,7 +177,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
                 f"the integrator gave up after t = {t:g} s: {why or 'the motion is not finite'}",
                 where=f"robot {model.name!r}, {method}",
                 got=f"q = {q}, v = {v}",
-                fix="a looser tolerance, weaker gains, method='rosenbrock' for stiff springs"
+                fix=f"a looser tolerance, weaker gains, {method_at_door('rosenbrock')} for stiff springs"
                 + (", or rk4 through a singular position of the loops" if model.loops else ""),
                 sample=None, step=k, time=t, q=q, v=v,
             )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
-from ..errors import at_door
+from ..errors import at_door, method_at_door
 from ..program import Program, interpret
 from .integrators import schemes
 from .setup import Setup, remember
@@ -103,7 +103,7 @@ def _advice(setup: Setup, method: str, dt: float) -> str:
     if found is None:
         return "a shorter one"
     step = f" with {at_door('dt =', '--dt')} {dt / found[1]:g}" if found[1] > 1 else ""
-    return at_door("method={!r}", "--method {}").format(found[0]) + step
+    return method_at_door(found[0]) + step
 
 
 def _modes(setup: Setup, program: Program, x: np.ndarray, dt: float) -> Modes:
