@@ -110,6 +110,16 @@ class Imbalance(NamedTuple):
         )
 
 
+def unbalanced(model: Model, arrays: Mapping[str, Any]) -> str:
+    """What is to be said of the energy balance of a single motion that shorter steps might mend, or nothing."""
+    found = Imbalance.of(arrays)
+    if found is None or not found.share[0] > FINE:
+        return ""
+    if model.n_located > model.nv and any(_flat(model, arrays["t"], np.asarray(arrays["q"]))):
+        return ""
+    return found.story(0, arrays["t"])
+
+
 def bearable(method: str) -> float:
     """By which share of what is exchanged the energy balance of a method may be off: where it damps away what is too
     fast for the step, work is not told to the last digit."""

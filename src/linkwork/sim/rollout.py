@@ -16,7 +16,7 @@ from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
 from ..errors import LinkworkError, SimulationWarning, memory_reported
 from . import reuse, stability, storage
-from .findings import WARNING, Imbalance, findings
+from .findings import WARNING, findings, unbalanced
 from .gradient import Tape
 from .inputs import one_of_names, positive, whole
 from .integrators import schemes
@@ -51,10 +51,10 @@ def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Option
 
 
 def run(
-    setup: Setup, method: str, dt: float, steps: int, options: Options, check: bool = True, limit: float = np.inf
+    setup: Setup, method: str, dt: float, steps: int, options: Options, check: bool = True, last: bool = True
 ) -> Trajectory:
-    """By a method with a fixed step; ``check``: whether it is short enough at the start. Nothing is told of a motion
-    whose energy balance is off by more than the ``limit`` of what is exchanged: it is not the last attempt."""
+    """By a method with a fixed step; ``check``: whether it is short enough at the start. If it is not the ``last``
+    attempt at a motion, nothing is told of one whose energy does not balance."""
     every, to = options.every, options.to
     runner = Runner(setup, method, dt, options.backend)
     threads = runner.threads(options.threads, steps)
@@ -124,8 +124,7 @@ def run(
     with _room(to):
         arrays = records.finish(done_samples, done_rows, dt * every)
     singular = np.concatenate(closeness) if closeness else None
-    balance = Imbalance.of(arrays) if np.isfinite(limit) and done_rows == rows else None
-    if balance is None or balance.share.max() <= limit:
+    if last or done_rows < rows or not unbalanced(setup.plant.model, arrays):
         for finding in findings(setup.plant.model, arrays, singular, method=method, dt=dt):
             warnings.warn(finding, SimulationWarning, stacklevel=USER)
             notes.append(WARNING + finding)

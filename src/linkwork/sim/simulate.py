@@ -14,7 +14,7 @@ from ..function import Function, Label
 from ..model import Model
 from . import stability
 from .events import by_events
-from .findings import FINE, WARNING, Imbalance, findings
+from .findings import WARNING, findings, unbalanced
 from .inputs import one_of_names, positive
 from .integrators import INTEGRATORS, Adaptive, schemes
 from .names import OF_FEET, by_output
@@ -75,13 +75,14 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     for k, (method, parts) in enumerate(attempts, 1):  # a motion comes to places that its start knows nothing of
         taken = [f"{why}; taken instead: {method}, dt = {dt / parts:g} s"] if why else []
         setup = replace(setup, said=(*said, *taken))
-        every, limit = options.every * parts, FINE if k < len(attempts) else np.inf
-        motion = run(setup, method, dt / parts, steps * parts, replace(options, every=every), limit=limit)
-        stopped = len(motion.t) <= steps // options.every
-        balance = Imbalance.of({name: array[None] for name, array in motion.arrays.items()})
-        if stopped or balance is None or not balance.share[0] > limit:
+        more, last = replace(options, every=options.every * parts), k == len(attempts)
+        motion = run(setup, method, dt / parts, steps * parts, more, last=last)
+        if last or len(motion.t) <= steps // options.every:  # or it was stopped
             break
-        why = why or f"with {method}, dt = {dt / parts:g} s, the energy balance is {balance.story(0, motion.t)}"
+        arrays = {name: array if name == "t" else array[None] for name, array in motion.arrays.items()}
+        if not (balance := unbalanced(setup.plant.model, arrays)):
+            break
+        why = why or f"with {method}, dt = {dt / parts:g} s, the energy balance is {balance}"
     return motion
 
 
