@@ -2,15 +2,16 @@
 
 import http.client
 import math
+import socket
 import time
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
 import linkwork
-from linkwork.view import show
+from linkwork.view import door, show
 from linkwork.view.door import Door
 
 viser = pytest.importorskip("viser")
@@ -75,6 +76,63 @@ def test_without_its_token_it_stays_closed(page, path):
     assert status == 403 and "the address that linkwork" in text
     with pytest.raises(exceptions.InvalidStatus, match="403"), connected(page, path):
         pass
+
+
+@pytest.mark.parametrize("name", ["Origin", "Host"])
+@pytest.mark.parametrize(
+    "value", ["http://[::1", "http://[", "http://]", "[::1", "http://a:b:c", "", "http://\xff", "null"]
+)
+def test_headers_that_are_no_addresses(page, name, value, capfd):
+    status, text = get(page, **{name: value})
+    assert status == 403 and text.startswith(name) and capfd.readouterr().err == ""
+
+
+def answer(page, request):
+    """The status line that raw bytes are answered with."""
+    at = urlsplit(page.url)
+    text = request.replace("PATH", at.path).replace("HERE", at.netloc).replace("\n", "\r\n")
+    with socket.create_connection((at.hostname, at.port), timeout=10) as connection:
+        connection.sendall(text.encode("latin-1"))
+        return connection.recv(100).partition(b"\r\n")[0].decode()
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        ("GET /\xff HTTP/1.1\nHost: HERE\n\n", "403"),
+        ("GET PATH HTTP/1.1\nHost: HERE\nHost: HERE\n\n", "403"),
+        ("GET PATH HTTP/1.1\nHost: HERE\nUpgrade: websocket\nUpgrade: websocket\n\n", "400"),
+        ("GET PATH HTTP/1.1\nHost: HERE\nConnection: Upgrade\nUpgrade: websocket\n\n", "400"),
+        ("GET PATH HTTP/1.1\nHost: HERE\nOrigin: \0\n\n", ""),
+        ("POST PATH HTTP/1.1\nHost: HERE\n\n", ""),
+        ("\x16\x03\x01\n\n", ""),
+        ("GET /" + "a" * 20_000 + " HTTP/1.1\nHost: HERE\n\n", ""),
+    ],
+)
+def test_nonsense_is_refused_without_a_word_here(page, request_, status, capfd):
+    assert status in answer(page, request_) and "500" not in answer(page, request_)
+    assert get(page)[0] == 200 and capfd.readouterr().err == ""
+
+
+def test_connections_are_bounded(page, monkeypatch):
+    """Each takes memory while it is open, and gives its place to another when it is closed."""
+    monkeypatch.setattr(door, "MOST", 3)
+    until(lambda: not page.server.get_clients())
+    for _ in range(3):
+        with ExitStack() as stack:
+            for _ in range(3):
+                until(lambda: opened(page, stack))
+            with pytest.raises(exceptions.InvalidStatus, match="503"), connected(page):
+                pass
+            assert get(page)[0] == 200
+
+
+def opened(page, stack):
+    """Whether there was a place: the server may take a moment to see that another has left."""
+    try:
+        return stack.enter_context(connected(page))
+    except exceptions.InvalidStatus:
+        return None
 
 
 def test_each_page_has_a_token_of_its_own(page):

@@ -8,6 +8,7 @@ page's own Origin; of what is sent then, only values that fit their controls go 
 from __future__ import annotations
 
 import ipaddress
+import logging
 import math
 import secrets
 import socket
@@ -28,10 +29,13 @@ from ..quoting import in_html
 TESTED = "1.1"  # viser's private parts are used below, so other versions are refused
 WILDCARDS = ("", "0.0.0.0", "::")
 HERE = ("localhost", "127.0.0.1", "::1")
+MOST = 32  # connections at a time
 MESSAGE = 2**16  # bytes; what browsers send to this page is far shorter
 CLOSED = "This page opens by the address that linkwork has printed, with its token."
 UNGUARDED = "the page cannot be guarded with this viser"
 _starting = threading.Lock()
+QUIET = logging.getLogger(f"{__name__}.requests")  # whoever sends nonsense is no error of ours
+QUIET.setLevel(logging.CRITICAL)
 
 
 class Door:
@@ -44,6 +48,7 @@ class Door:
         own = (socket.gethostname(), socket.getfqdn()) if host in WILDCARDS else ()
         self.names = {name.lower() for name in (*HERE, host, *own) if name}
         self.refused: Callable[[str, Any, str], None] = lambda label, value, expected: None
+        self.connections: list[Any] = []
 
     def open(self, port: int, label: str) -> Any:
         """A viser server behind this door."""
@@ -70,9 +75,9 @@ class Door:
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         if len(hosts) != 1 or not self._is_here(hosts[0]):
             return f"Host {', '.join(hosts)!r} is not this machine."
-        if any(urlsplit(origin).netloc.lower() != hosts[0].lower() for origin in origins):
+        if any(origin.partition("://")[2].lower() != hosts[0].lower() for origin in origins):
             return f"Origin {', '.join(origins)!r} is not this page."
-        given = path.partition("?")[0].strip("/").encode()
+        given = path.partition("?")[0].strip("/").encode(errors="replace")
         return "" if secrets.compare_digest(given, self.path.strip("/").encode()) else CLOSED
 
     def _is_here(self, host: str) -> bool:
@@ -93,8 +98,8 @@ class Door:
 
         def serve(*where: Any, process_request: Any, **how: Any) -> Any:
             guarded.append(True)
-            checked = self._checked(process_request)
-            return websockets.asyncio.server.serve(*where, **{**how, "process_request": checked, "max_size": MESSAGE})
+            how |= {"process_request": self._checked(process_request), "max_size": MESSAGE, "logger": QUIET}
+            return websockets.asyncio.server.serve(*where, **how)
 
         caught: Any = SimpleNamespace(
             asyncio=SimpleNamespace(server=SimpleNamespace(serve=serve)),
@@ -114,9 +119,12 @@ class Door:
                 return connection.respond(HTTPStatus.FORBIDDEN, f"{why}\n")
             if "Accept-Encoding" in request.headers:  # the page is packed already, and its title must be set
                 del request.headers["Accept-Encoding"]
-            response = answer(connection, replace(request, path="/"))
+            try:
+                response = answer(connection, replace(request, path="/"))
+            except LookupError as error:
+                return connection.respond(HTTPStatus.BAD_REQUEST, f"A header is there more than once: {error}.\n")
             if response is None:  # a WebSocket
-                return None
+                return self._full(connection)
             title = f"<title>{in_html(self.title)}</title>".encode()
             response.body = response.body.replace(b"<title>Viser</title>", title)
             del response.headers["Content-Length"]
@@ -126,6 +134,14 @@ class Door:
             return response
 
         return check
+
+    def _full(self, connection: Any) -> Any:
+        """The refusal of one connection too many. Each takes some 0.4 MB until it is closed."""
+        self.connections = [each for each in self.connections if each.state.name != "CLOSED"]
+        if len(self.connections) >= MOST:
+            return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST} browsers show this page: close one.\n")
+        self.connections.append(connection)
+        return None
 
     # -- what is heard -------------------------------------------------------------------------------------------
 
