@@ -68,6 +68,18 @@ def test_rows_do_not_know_what_follows(method):
     assert np.array_equal(one.v[0], V) and np.array_equal(roll([[1, 1]] * 4, method).v[0], V)
 
 
+@pytest.mark.parametrize("method", OFFERED)
+def test_forces_follow_the_impact(method):
+    """Of the row where a contact begins: those at the velocities that the impact leaves."""
+    contacts = np.array([[0, 0]] * 4 + [[0, 1]] * 4, float)
+    run = roll(contacts, method, outputs=("q", "v", "a", "contact_forces"))
+    after = ROBOT.impact(run.q[4], run.v[4], [0, 1], [0, 0]).v_after
+    a, forces = ROBOT.contact_dynamics(run.q[4], after, TAU, [0, 1])
+    assert np.abs(after - run.v[4]).max() > 0.5
+    np.testing.assert_allclose(run.a[4], a, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(run.contact_forces[4], forces.ravel(), rtol=1e-9, atol=1e-9)
+
+
 def test_gradients_and_linear_steps_are_of_these_states():
     """Through an impact: the rows before it and after it, by differences."""
     schedule, step = np.array([[0, 0]] * 3 + [[0, 1]] * 2, float), 1e-6

@@ -139,8 +139,9 @@ class SupportedNow(ClosedNow):
         }
 
     def output(self, name: str) -> Any:
+        """Accelerations and forces are those that follow the impact of feet that come into contact now."""
         if name == CONTACTS:
             return list(self.contacts)
         if name == "contact_forces":
-            return [x for row in self.equations.forces(self.held) for x in row]
-        return super().output(name)
+            return [x for row in self.equations.forces(self.flowing.held) for x in row]
+        return super(SupportedNow, self.flowing if name in ("a", "constraint_forces") else self).output(name)
