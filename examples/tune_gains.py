@@ -26,7 +26,10 @@ times = dt * np.arange(0, steps + 1, every)
 wanted = path.sample(times).q
 
 
-@dataclass(frozen=True)  # so that a rollout knows it again, and does not trace it anew as it must a function
+OF_JOINTS = np.zeros(7)  # the shape of gains, which are given to each rollout
+
+
+@dataclass(frozen=True)
 class Drives:
     """PID beside the torques of the nominal model along the path; motors follow with a lag."""
 
@@ -36,7 +39,7 @@ class Drives:
     def memory(self):
         return {"integral": np.zeros(7), "torque": robot.gravity(start)}
 
-    def __call__(self, t, q, v, reference, memory, *, kp, ki, kd):
+    def __call__(self, t, q, v, reference, memory, *, kp=OF_JOINTS, ki=OF_JOINTS, kd=OF_JOINTS):
         error = reference.q - q
         known = nominal.inverse_dynamics(reference.q, reference.v, reference.a)
         asked = known + kp * error + ki * memory["integral"] + kd * (reference.v - v)

@@ -201,7 +201,9 @@ def stool():
 
 @pytest.mark.parametrize("method", ["semi-implicit-euler", "rk4"])
 def test_feet_stay_where_they_stand(method):
-    """On one foot and on two, of three samples with schedules of their own; and energy is accounted for."""
+    """On one foot and on two, of three samples with schedules of their own; and energy is accounted for. Semi-implicit
+    Euler follows feet that are off beside the manifold of those that are on, which its records are put on: where a foot
+    lands it is recorded beside where it then stays, by the error of a step."""
     robot = stool()
     q, feet = robot.coordinates.neutral(), [foot.frame for foot in robot.model.feet]
     contacts = np.ones((3, 200, 2))
@@ -220,7 +222,9 @@ def test_feet_stay_where_they_stand(method):
             pose = pose if n == 6 else pose[:, :, 3]
             for part in np.split(np.arange(200), np.flatnonzero(np.diff(held)) + 1):
                 if held[part[0]]:
-                    assert np.abs(pose[part + 1] - pose[part[0]]).max() < 1e-14
+                    assert np.abs(pose[part + 1] - pose[part[0] + 1]).max() < 1e-14
+                    landed = part[0] and method == "semi-implicit-euler"
+                    assert np.abs(pose[part[0] + 1] - pose[part[0]]).max() < (1e-7 if landed else 1e-14)
                     assert np.abs(twist[part + 1, :n]).max() < 1e-13
                 else:
                     assert np.abs(pose[part[-1]] - pose[part[0]]).max() > 1e-4
