@@ -14,6 +14,7 @@ import pytest
 from pyarrow import parquet
 
 import linkwork
+from linkwork import Trajectory
 from linkwork.control import Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.identify.recordings.log import Log
@@ -363,3 +364,34 @@ def test_nothing_is_unpickled_or_blown_up(tmp_path):
     parquet.write_table(pyarrow.table({"t": T, "q1": T, "tau1": T}), tmp_path / "log.parquet", compression="zstd")
     with pytest.raises(UnsupportedError, match="snappy"):
         Log.read(tmp_path / "log.parquet")
+
+
+def test_parquet_that_ends_the_process(tmp_path):
+    """pyarrow aborts on levels of a column that says that it has none: in the child process alone."""
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pyarrow.table({"t": T, "q1": T, "tau1": T}), path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"%\x02\x18\x01t", b"%\x00\x18\x01t"))
+    assert path.read_bytes() != data
+    with pytest.raises(LinkworkError, match=r"log.parquet: the file cannot be read"):
+        Log.read(path)
+    with pytest.raises(LinkworkError, match=r"log.parquet: not a trajectory"):
+        Trajectory.load(path)
+
+
+def test_parquet_that_takes_too_long(tmp_path, monkeypatch):
+    parquet.write_table(pyarrow.table({"t": T, "q1": T, "tau1": T}), tmp_path / "log.parquet")
+    monkeypatch.setattr("linkwork.sim.parquet._asked.__defaults__", (0.0,))
+    with pytest.raises(LinkworkError, match="longer than 0 s"):
+        Log.read(tmp_path / "log.parquet")
+
+
+def test_dates_are_seconds_from_the_first(tmp_path):
+    """Not the nanoseconds since 1970 that they are stored as."""
+    frame = pandas.DataFrame({"t": pandas.to_datetime("2026-03-01 12:00") + pandas.to_timedelta(T, unit="s")})
+    frame = frame.assign(
+        **{f"{kind}{k + 1}": x[:, k] for kind, x in (("q", Q), ("tau", TAU)) for k in range(x.shape[1])}
+    )
+    frame.to_parquet(tmp_path / "log.parquet")
+    for log in (Log.read(tmp_path / "log.parquet"), Log.from_frame(frame), Log.from_frame(frame.set_index("t"))):
+        np.testing.assert_allclose(log.t, T - T[0], atol=1e-9)

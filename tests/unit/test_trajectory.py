@@ -233,6 +233,10 @@ def test_strange_files(tmp_path, name, content, message):
         (lambda lines: lines[:-1], "13 rows for 2 samples"),
         (lambda lines: [*lines[:-1], lines[-1].replace(",", ",x", 1)], "could not convert"),
         (lambda lines: [lines[0], lines[1].replace("v.", "w."), *lines[2:]], "v.shoulder"),
+        (
+            lambda lines: [lines[0], lines[1].replace("v.shoulder", "q.shoulder"), *lines[2:]],
+            "two columns 'q.shoulder'",
+        ),
     ],
 )
 def test_damaged_csv(tmp_path, change, message):
@@ -407,6 +411,13 @@ def test_heads_that_claim_other_shapes(copied, shape):
         path = copied(name)
         put(path, npy(shape, data=bytes(8 * 126)))
         refused(path, "not a trajectory")
+
+
+def test_archives_with_an_array_twice(copied):
+    path = copied("run.npz")
+    with ZipFile(path, "a") as file, pytest.warns(UserWarning, match="Duplicate name"):
+        file.writestr("q.npy", file.read("v.npy"))
+    refused(path, "two members of the same name")
 
 
 def test_archives_that_unpack_to_more_than_they_are(copied):

@@ -36,6 +36,8 @@ def read_zip(data: bytes, most: int | None = None) -> dict[str, np.ndarray]:
             raise ValueError("compressed members, which linkwork does not write")
         if sum(member.file_size for member in members) > (len(data) if most is None else most):
             raise ValueError("members that are larger than the file can be")
+        if len({member.filename for member in members}) < len(members):
+            raise ValueError("two members of the same name")
         return {member.filename.removesuffix(".npy"): _from_npy(file.read(member)) for member in members}
 
 

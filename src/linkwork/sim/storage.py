@@ -10,7 +10,6 @@ import math
 import os
 import stat
 from collections.abc import Callable, Mapping
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,8 @@ import numpy as np
 from ..errors import LinkworkError, UnsupportedError
 from ..files import write_bytes, write_text
 from ..quoting import unprintable
-from .arrays import MEMORY, PACKED, map_npy, open_zarr, read_zarr, read_zip, require_plain
+from .arrays import map_npy, open_zarr, read_zarr, read_zip, require_plain
+from .parquet import load_pyarrow, read_parquet
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 FORMAT = "linkwork trajectory 1"
 KEY = "linkwork"  # of the metadata in npz and parquet files
-_PACKED = ("SNAPPY", "UNCOMPRESSED")
 _BESIDE = "trajectory.json"  # the metadata of arrays that were streamed into a folder
 
 
@@ -41,14 +40,14 @@ def save(trajectory: Trajectory, path: Path) -> None:
 def load(path: Path, build: Callable[..., Trajectory]) -> Trajectory:
     """The trajectory that a file or a folder holds, made by ``build`` from its arguments."""
     folder = path.is_dir()
-    decode = (lambda text: _from_folder(text, path)) if folder else _format(path)[1]
+    decode = _from_folder if folder else _format(path)[1]
     try:
         with open(path / _BESIDE if folder else path, "rb", opener=_opener) as file:
             data = file.read()
     except OSError as error:
         raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(error.filename or path)) from error
     try:
-        about, arrays = decode(data)
+        about, arrays = decode(data, path)
         return build(**_arguments(about, arrays))
     except UnsupportedError:
         raise
@@ -68,7 +67,7 @@ def _opener(path: str, flags: int) -> int:
     return os.open(path, flags)
 
 
-def _format(path: Path) -> tuple[Callable[[Trajectory], bytes], Callable[[bytes], tuple[Any, dict[str, Any]]]]:
+def _format(path: Path) -> tuple[Callable[[Trajectory], bytes], Callable[[bytes, Path], tuple[Any, dict[str, Any]]]]:
     formats = {".npz": (_to_npz, _from_npz), ".csv": (_to_csv, _from_csv), ".parquet": (_to_parquet, _from_parquet)}
     if path.suffix not in formats:
         got, expected = path.suffix or "no suffix", ", ".join(formats)
@@ -156,7 +155,7 @@ def _to_npz(trajectory: Trajectory) -> bytes:
     return buffer.getvalue()
 
 
-def _from_npz(data: bytes) -> tuple[Any, dict[str, Any]]:
+def _from_npz(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
     arrays = read_zip(data)
     return json.loads(str(arrays.pop(KEY))), arrays
 
@@ -212,12 +211,14 @@ def csv_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
     return text.getvalue().encode()
 
 
-def _from_csv(data: bytes) -> tuple[Any, dict[str, Any]]:
+def _from_csv(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
     first, _, rest = data.decode().partition("\n")
     if not first.startswith("# {"):
         raise ValueError(f"first line {first[:60]!r}, which should be # and the metadata")
     about = json.loads(first[2:])
     header, *rows = csv.reader(io.StringIO(rest))
+    if double := [name for k, name in enumerate(header) if name in header[:k]]:
+        raise ValueError(f"two columns {double[0]!r}")
     bad = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
     if bad is not None:
         raise ValueError(f"line {bad + 3} has {len(rows[bad])} columns, the header {len(header)}")
@@ -237,32 +238,11 @@ def parquet_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
-def _from_parquet(data: bytes) -> tuple[Any, dict[str, Any]]:
-    """As pyarrow writes it by default, which cannot unpack to much more than the file: of numbers, by Snappy."""
-    _, parquet = load_pyarrow()
-    with parquet.ParquetFile(io.BytesIO(data)) as file:
-        inside = file.metadata
-        groups = [inside.row_group(k) for k in range(inside.num_row_groups)]
-        columns = [group.column(k) for group in groups for k in range(group.num_columns)]
-        if 8 * inside.num_rows * inside.num_columns > MEMORY + PACKED * len(data):
-            raise ValueError(f"{inside.num_rows} rows of {inside.num_columns} columns in {len(data)} bytes")
-        if odd := {(x.physical_type, x.compression) for x in columns} - {*product(("DOUBLE", "INT64"), _PACKED)}:
-            raise ValueError(f"columns of {', '.join(map(' '.join, sorted(odd)))}")
-        table = file.read()
-    about = json.loads((table.schema.metadata or {})[KEY.encode()])
-    return about, _from_columns(about, {name: table[name].to_numpy() for name in table.column_names})
-
-
-def load_pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UnsupportedError("pyarrow is not installed", fix="pip install 'linkwork[parquet]'") from None
-    if int(pyarrow.__version__.partition(".")[0]) < 15:  # before 14.0.1 it unpickles what a file says
-        got, fix = f"pyarrow {pyarrow.__version__}", "pip install -U 'linkwork[parquet]'"
-        raise UnsupportedError("this pyarrow is too old to read files of others", got=got, fix=fix)
-    return pyarrow, parquet
+def _from_parquet(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
+    columns, others, about = read_parquet(data, str(path))
+    if others:
+        raise ValueError(f"columns of {', '.join(others)}")
+    return about, _from_columns(about, columns)
 
 
 # -- other libraries' objects --------------------------------------------------------------------------------------

@@ -4,8 +4,6 @@ than the file is worth."""
 from __future__ import annotations
 
 import csv
-import io
-import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, UnsupportedError
+from ...errors import LinkworkError
 from ...files import parse_json, read_bytes
 from ...sim.arrays import MEMORY, read_zip
-from ...sim.storage import KEY, load_pyarrow
+from ...sim.parquet import read_parquet
+from ...sim.parquet_child import seconds
+from ...sim.storage import KEY
 
 LONGEST = 2**30  # bytes of a file, also when unpacked
 PACKED = 100  # times more than in the file, of text and numbers that somebody measured
 COLUMNS = 10_000
 SUFFIXES = (".csv", ".txt", ".dat", ".npz", ".parquet")
-NUMBERS = ("DOUBLE", "FLOAT", "INT32", "INT64")
 DELIMITERS = ("\t", ";", ",")
 
 
@@ -72,8 +71,10 @@ def from_frame(frame: Any) -> Table:
     def take(chosen: Sequence[int]) -> np.ndarray:
         parts = []
         for k in chosen:
+            column = frame.iloc[:, k]
+            kind = getattr(column.dtype, "kind", "")
             try:
-                parts.append(np.asarray(frame.iloc[:, k], float))
+                parts.append(seconds(np.asarray(column, f"{kind}8[ns]" if kind in ("m", "M") else float)))
             except (ValueError, TypeError) as error:
                 raise LinkworkError("these are not numbers", where=f"frame, {names[k]!r}", got=error) from error
         return np.stack(parts, axis=1)
@@ -248,25 +249,7 @@ def _from_npz(data: bytes, where: str) -> Table:
 
 
 def _from_parquet(data: bytes, where: str) -> Table:
-    """Numbers by Snappy or not compressed: these cannot unpack to much more than the file."""
-    _, parquet = load_pyarrow()
-    with parquet.ParquetFile(io.BytesIO(data)) as file:
-        inside = file.metadata
-        groups = [inside.row_group(k) for k in range(inside.num_row_groups)]
-        parts = [group.column(k) for group in groups for k in range(group.num_columns)]
-        wanted = [part for part in parts if part.physical_type in NUMBERS]
-        names = list(dict.fromkeys(part.path_in_schema for part in wanted))
-        if 8 * inside.num_rows * inside.num_columns > MEMORY + 10 * PACKED * len(data):
-            raise ValueError(f"{inside.num_rows} rows of {inside.num_columns} columns in {len(data)} bytes")
-        if odd := {part.compression for part in wanted} - {"SNAPPY", "UNCOMPRESSED"}:
-            raise UnsupportedError(
-                "columns that are packed so are not read", where=where, got=", ".join(sorted(odd)),
-                fix="write them with compression='snappy'",
-            )  # fmt: skip
-        table = file.read(columns=names)
-    metadata = (table.schema.metadata or {}).get(KEY.encode())
-    about = json.loads(metadata) if metadata else {}
-    columns = {name: table[name].to_numpy() for name in table.column_names}
+    columns, _, about = read_parquet(data, where)
     return _of_columns(columns, where, about if isinstance(about, dict) else {})
 
 
