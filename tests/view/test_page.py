@@ -252,6 +252,18 @@ def test_a_trajectory_that_is_not_there():
     assert isinstance(result.exception, linkwork.LinkworkError) and "gone.npz" in str(result.exception)
 
 
+def test_trajectories_are_called_as_their_files(tmp_path, robot):
+    run = robot.simulate([0.5, 0.2], [0, 0], 0.1, 1e-3, every=10)
+    page = show(robot, {"motion.npz": run, "other.npz": run}, port=0)
+    try:
+        assert page.controls.motion_names == ("motion.npz", "other.npz")
+    finally:
+        page.stop()
+    linkwork.load("scara").simulate([0.1] * 4, [0] * 4, 0.01, 1e-3).save(tmp_path / "scara.npz")
+    result = CliRunner().invoke(app, ["view", "planar2r", "--trajectory", str(tmp_path / "scara.npz"), "--no-open"])
+    assert str(result.exception).startswith(f"{tmp_path / 'scara.npz'}: this trajectory is not one of this robot")
+
+
 def test_without_viser(monkeypatch, robot):
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(linkwork.UnsupportedError, match=r"pip install 'linkwork\[view\]'"):

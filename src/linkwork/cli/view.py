@@ -35,7 +35,7 @@ def view(
     """
     with progress("loading, compiling and drawing"):
         robot = source.load()
-        trajectories = [Trajectory.load(path) for path in trajectory or ()]
+        trajectories = {str(path): Trajectory.load(path) for path in trajectory or ()}
         page = show(robot, trajectories, visuals=source.name, outside=source.options["outside"], host=host, port=port)
     say(f"{robot.name} is shown here, to those who have this address, until Ctrl-C:")
     print(page.url, flush=True)  # in one piece, however narrow the terminal

@@ -137,7 +137,9 @@ class Controls:
 
     @property
     def motion_names(self) -> tuple[str, ...]:
-        return tuple(f"{k} {motion.name}" for k, motion in enumerate(self.player.motions, 1)) or (NONE_YET,)
+        """With numbers only where two have the same name."""
+        names = [motion.name for motion in self.player.motions]
+        return tuple(x if names.count(x) == 1 else f"{k} {x}" for k, x in enumerate(names, 1)) or (NONE_YET,)
 
     def set_motion(self) -> None:
         """To the motion that the player has chosen."""

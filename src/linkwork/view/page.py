@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -41,22 +41,24 @@ STEP, RECORD = 1e-3, 5e-3  # s, of simulations and of what is kept of them
 
 def show(
     robot: Robot,
-    trajectories: Sequence[Any] = (),
+    trajectories: Sequence[Any] | Mapping[str, Any] = (),
     *,
     visuals: str | Path | None = None,
     outside: bool = False,
     host: str = LOOPBACK,
     port: int = PORT,
 ) -> Page:
-    """Serve the page of a robot until ``Page.stop``. ``trajectories``: Trajectory objects, the first to be played and
-    the others seen as ghosts. ``visuals``: the URDF or MJCF file with the robot's meshes, which may be in any folder
-    with ``outside=True``. ``port`` 0: any free one."""
+    """Serve the page of a robot until ``Page.stop``. ``trajectories``: Trajectory objects, or these by the names they
+    are shown under; the first to be played and the others seen as ghosts. ``visuals``: the URDF or MJCF file with the
+    robot's meshes, which may be in any folder with ``outside=True``. ``port`` 0: any free one."""
     try:
         import viser  # noqa: F401
     except ImportError as error:
         raise UnsupportedError("the page needs viser", fix="pip install 'linkwork[view]'") from error
     player, state = Player(), State(robot)
-    if found := [motion for k, each in enumerate(trajectories, 1) for motion in motions(robot, each, f"file {k}")]:
+    if not isinstance(trajectories, Mapping):
+        trajectories = {f"trajectory {k}": each for k, each in enumerate(trajectories, 1)}
+    if found := [motion for name, each in trajectories.items() for motion in motions(robot, each, name)]:
         player.add(found)
     looks, missing = _looks(state, visuals, outside)
     state.torques()  # compiled before anyone looks
