@@ -95,8 +95,10 @@ def test_columns_units_and_gains(run, robot, log):
     gains = np.array([20.0, 4.0])
     other = recorded(robot, start=100.0)
     table = np.column_stack([other.t, np.rad2deg(other.q), other.v, other.tau / gains])
-    np.savetxt("raw.csv", table, delimiter=",", header="stamp,p1,p2,w1,w2,i1,i2", comments="")
-    words = ["--columns", "t=stamp", "--columns", "q=1:3", "--columns", "v=w", "--columns", "tau=5,6"]
+    np.savetxt("raw.csv", table, delimiter=";", header="stamp;p1;p2;w1;w2;i1;i2", comments="")
+    Path("raw.csv").write_text(Path("raw.csv").read_text().replace(".", ","))
+    words = ["--decimal", ","]
+    words += ["--columns", "t=stamp", "--columns", "q=1:3", "--columns", "v=w", "--columns", "tau=5,6"]
     words += ["--units", "q=deg", "--gains", "20,4", "--between", "1:6"]
     code, out, _ = run("planar2r", "raw.csv", *words, "--json", "--width", "0")
     fit = fitted(robot, log.between(1, 6), width=0.0)
@@ -174,6 +176,7 @@ def test_warnings(run, robot):
         (("planar2r", "log.csv", "--units", "deg"), "is not of the form KIND=UNIT"),
         (("planar2r", "log.csv", "--gains", "1,x"), "'x' is not a number"),
         (("planar2r", "log.csv", "--gains", "1,2,3"), "these gains do not fit"),
+        (("planar2r", "log.csv", "--decimal", "x"), "this is no decimal mark"),
         (("planar2r", "log.csv", "--between", "5"), "is not of the form START:END"),
         (("planar2r", "log.csv", "--between", "50:60"), "too few samples between these times"),
         (("planar2r", "log.csv", "--cutoff", "-1"), "this is no frequency"),

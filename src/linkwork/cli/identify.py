@@ -87,6 +87,14 @@ def identify(
     rate: Annotated[
         float | None, typer.Option(metavar="HZ", help="Where no column has times.", rich_help_panel=READING)
     ] = None,
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MARK",
+            help="Before the decimals in text, '.' or ','; else found out, and 1,234 refused.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
     from_drives: Annotated[
         bool,
         typer.Option("--from-drives", help="They are of the motors of transmissions.", rich_help_panel=READING),
@@ -144,7 +152,7 @@ def identify(
     options = {"friction": _laws(friction), "width": width, "springs": springs, "payload": payload, "gamma": gamma}
     options |= _asked(known)
     reading = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
-    reading["joints"] = joints.split(",") if joints else None
+    reading |= {"joints": joints.split(",") if joints else None, "decimal": decimal}
     robot = source.load()
 
     def prepared(path: Path) -> Log:

@@ -149,26 +149,30 @@ class Log:
         gains: Any = None,
         joints: Sequence[str] | None = None,
         rate: float | None = None,
+        decimal: str | None = None,
     ) -> Log:
         """From a file: .csv (comma, semicolon, tab or spaces; also .csv.gz), .npz or .parquet. What linkwork wrote
         needs no options. ``path`` may also be one file for each of q, v, a, tau, {"q": ..., "tau": ...}.
 
         ``t``, ``q``, ``v``, ``a``, ``tau``: columns, by a list of names or of numbers from 0, a slice, or how the names
-        begin: "q" for q1, q2 or q.elbow. ``reference``: {"q": columns, ...}; ``wrenches``: {frame: six columns}.
-        ``units``: {"q": "deg", "v": "deg/s", "tau": "mN m"}, SI if not said; also one for each column. ``gains``: of
-        each joint, from what was recorded to its force, such as N m/A. ``joints``: names of the columns of q.
-        ``rate``: samples per second, where there is no column of times.
+        begin: "q" for q1, q2 or q.elbow. Numbers in names are the order of the joints, whatever that of the file; they
+        begin with 0 or 1, and each is there once. ``reference``: {"q": columns, ...}; ``wrenches``: {frame: six
+        columns}. ``units``: {"q": "deg", "v": "deg/s", "tau": "mN m"}, SI by default; also one for each column.
+        ``gains``: of each joint, from what was recorded to its force, such as N m/A. ``joints``: names of the columns
+        of q. ``rate``: samples per second, where there is no column of times. ``decimal``: "," or ".", the mark before
+        the decimals of numbers in text; by default it is found out, and 1,234 refused if nothing else says what it is.
         """
-        options = {name: value for name, value in locals().items() if name not in ("cls", "path")}
+        options = {name: value for name, value in locals().items() if name not in ("cls", "path", "decimal")}
         paths = path if isinstance(path, Mapping) else {"": path}
         for kind in paths:
             if kind not in ("", "t", "q", "v", "a", "tau"):
                 raise UnknownNameError("kind of column", str(kind), ("t", "q", "v", "a", "tau"), where="path")
-        return cls._of_tables({kind: read_table(each) for kind, each in paths.items()}, options)
+        return cls._of_tables({kind: read_table(each, decimal) for kind, each in paths.items()}, options)
 
     @classmethod
     def from_frame(cls, frame: DataFrame, **options: Any) -> Log:
-        """From a pandas DataFrame, with the options of ``read``; its index may hold the times, if it is called so."""
+        """From a pandas DataFrame, with the options of ``read`` that are not for text; its index may hold the times, if
+        it is called so."""
         known = {"t": "t"} | dict.fromkeys(("q", "v", "a", "tau", "reference", "wrenches"))
         known |= dict.fromkeys(("units", "gains", "joints", "rate"))
         if wrong := {*options} - {*known}:

@@ -35,6 +35,7 @@ UNITS = {
     "tau": {"N": 1.0, "kN": 1e3, "mN": 1e-3, "Nm": 1.0, "kNm": 1e3, "mNm": 1e-3, "Ncm": 1e-2, "Nmm": 1e-3},
 }
 HIGHEST = 1e9  # Hz
+DIGITS = 10  # and more are no number of a column
 CURRENTS = {"A": 1.0, "mA": 1e-3}
 
 
@@ -165,10 +166,10 @@ def _told(table: Table, kind: str) -> Choice | None:
     own = entries.get(kind) if isinstance(entries, dict) else None
     if not isinstance(own, list):
         return None
-    places = {name: k for k, name in enumerate(table.names)}
-    columns = [places.get(f"{kind}.{entry}") for entry in own]
-    found = [k for k in columns if k is not None]
-    return Choice(table, found, _named(own)) if found and len(found) == len(own) else None
+    names = [f"{kind}.{entry}" for entry in own]
+    if not names or not {*names} <= {*table.names}:
+        return None
+    return Choice(table, [_column(table, name, kind) for name in names], _named(own))
 
 
 def _named(names: Sequence[str]) -> tuple[str, ...]:
@@ -177,7 +178,8 @@ def _named(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _group(table: Table, prefix: str, taken: Sequence[int] = ()) -> Choice | None:
-    """Columns such as q1, q_1, q[1], q.elbow, q_elbow; or one that is called so. Not those ``taken`` already."""
+    """Columns such as q1, q_1, q[1], in the order of their numbers, or q.elbow, q_elbow; or one that is called so. Not
+    those ``taken`` already."""
     flags = re.S if len(prefix) == 1 else re.S | re.I  # A1 may be amperes
     pattern = re.compile(rf"{re.escape(prefix)}(?:[ _]?(\d+)|\[(.+)\]|\((.+)\)|[._ :/](.+))", flags)
     names = [(k, name.strip()) for k, name in enumerate(table.names) if k not in taken]
@@ -186,7 +188,25 @@ def _group(table: Table, prefix: str, taken: Sequence[int] = ()) -> Choice | Non
         exact = [k for k, name in names if name == prefix]
         return Choice(table, exact) if len(exact) == 1 else None
     parts = [next(part for part in match.groups() if part is not None) for _, match in found]
-    return Choice(table, [k for k, _ in found], _named(parts))
+    columns = [k for k, _ in found]
+    if all(part.isdecimal() and len(part) < DIGITS for part in parts):
+        return Choice(table, _by_number(table, prefix, columns, list(map(int, parts))))
+    return Choice(table, columns, tuple(parts))
+
+
+def _by_number(table: Table, prefix: str, columns: Sequence[int], numbers: Sequence[int]) -> list[int]:
+    """Columns in the order of the numbers in their names, whatever the order in the file."""
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    counted = [numbers[k] for k in order]
+    if counted not in ([*range(len(counted))], [*range(1, len(counted) + 1)]):
+        double = len({*counted}) < len(counted)
+        raise ShapeError(
+            "two columns have the same number" if double else "the numbers of the columns have gaps",
+            where=f"{table.where}, {prefix}", got=", ".join(table.names[columns[k]] for k in order),
+            expected="each number from 0 or 1 on once, in any order",
+            fix="choose the columns in the order of the joints, by names or numbers from 0",
+        )  # fmt: skip
+    return [columns[k] for k in order]
 
 
 def _columns(table: Table, what: Any, kind: str) -> Choice:

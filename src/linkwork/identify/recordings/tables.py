@@ -4,6 +4,7 @@ than the file is worth."""
 from __future__ import annotations
 
 import csv
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError
+from ...errors import LinkworkError, ShapeError
 from ...files import parse_json, read_bytes
 from ...sim.arrays import MEMORY, read_zip
 from ...sim.parquet import read_parquet
@@ -24,6 +25,8 @@ PACKED = 100  # times more than in the file, of text and numbers that somebody m
 COLUMNS = 10_000
 SUFFIXES = (".csv", ".txt", ".dat", ".npz", ".parquet")
 DELIMITERS = ("\t", ";", ",")
+THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+SWAPPED = str.maketrans(",.", ".,")
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,11 @@ class Table:
         return any(self.names)
 
 
-def read_table(path: str | Path) -> Table:
-    """By the suffix: .csv (or .txt, .dat; also .gz of these), .npz, .parquet."""
+def read_table(path: str | Path, decimal: str | None = None) -> Table:
+    """By the suffix: .csv (or .txt, .dat; also .gz of these), .npz, .parquet. ``decimal``: the mark before the decimals
+    in text; found out by default."""
+    if decimal not in (None, ".", ","):
+        raise ShapeError("this is no decimal mark", where="decimal", got=repr(decimal), expected='"." or ","')
     path = Path(path)
     packed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if packed else path.suffix
@@ -59,7 +65,7 @@ def read_table(path: str | Path) -> Table:
         return _checked(lambda: _from_npz(data, str(path)), str(path), "an .npz file of arrays of numbers")
     if suffix == ".parquet":
         return _checked(lambda: _from_parquet(data, str(path)), str(path), "a .parquet file of columns of numbers")
-    return _from_text(data, str(path))
+    return _from_text(data, str(path), decimal)
 
 
 def from_frame(frame: Any) -> Table:
@@ -109,7 +115,7 @@ def _checked(read: Callable[[], Table], where: str, expected: str) -> Table:
 # -- text ------------------------------------------------------------------------------------------------------------
 
 
-def _from_text(data: bytes, where: str) -> Table:
+def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
@@ -117,7 +123,7 @@ def _from_text(data: bytes, where: str) -> Table:
     about, comment, first = _beginning(lines, where)
     if first == len(lines):
         raise LinkworkError("the file has no samples", where=where, got=f"{len(lines)} lines, all of them comments")
-    known = (",",) if about else DELIMITERS
+    known = (",",) if about else tuple(each for each in DELIMITERS if each != decimal)
     delimiter = next((each for each in known if each in lines[first].strip()), None)
     names: tuple[str, ...] = ()
     if not all(map(_is_number, fields := _fields(lines[first], delimiter))):
@@ -137,11 +143,13 @@ def _from_text(data: bytes, where: str) -> Table:
     rows = [k for k in range(first, len(lines)) if _content(lines[k])]
     chosen = lines[first:] if len(rows) == len(lines) - first else [lines[k] for k in rows]
     _require_rectangle(chosen, rows, width, delimiter, where)
-    if delimiter != "," and any("," in line for line in chosen[:1]):
-        chosen = [line.replace(",", ".") for line in chosen]  # decimal commas
+    plain = str
+    if delimiter != "," and any("," in line for line in chosen):
+        decimal = decimal or _decimal_mark(chosen, rows, delimiter, where)
+        plain = _with_points if decimal == "," else _without_thousands
 
     def take(columns: Sequence[int]) -> np.ndarray:
-        return _numbers(chosen, rows, columns, delimiter, names, where)
+        return _numbers(chosen, plain, rows, columns, delimiter, names, where)
 
     return Table(where, names or ("",) * width, take, lambda k: f"line {rows[k] + 1}", about)
 
@@ -179,11 +187,44 @@ def _fields(line: str, delimiter: str | None) -> tuple[str, ...]:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return not text  # a value that is missing
-    return True
+    for plain in (_with_points, _without_thousands):
+        try:
+            float(plain(text))
+        except ValueError:
+            continue
+        return True
+    return not text  # a value that is missing
+
+
+def _with_points(text: str) -> str:
+    """Decimal commas as points; a point is none of a number then."""
+    return text.translate(SWAPPED)
+
+
+def _without_thousands(text: str) -> str:
+    return THOUSANDS.sub(lambda found: found[0].replace(",", ""), text)
+
+
+def _decimal_mark(lines: Sequence[str], rows: Sequence[int], delimiter: str | None, where: str) -> str:
+    """What the commas in numbers mean: 0,5 has decimals, 1,234.5 thousands, and 1,234 may have either."""
+    unclear = None
+    for k, line in enumerate(lines):
+        for text in _fields(line, delimiter) if "," in line else ():
+            if "," not in text or not _is_number(text):
+                continue
+            if not THOUSANDS.search(text):
+                return ","
+            if "." in text or text.count(",") > 1:
+                return "."
+            unclear = unclear or (rows[k], text)
+    if unclear is None:
+        return "."
+    row, text = unclear
+    raise LinkworkError(
+        "a comma may stand before decimals or before thousands", where=f"{where}, line {row + 1}", got=text,
+        expected="at least one number with but one meaning, such as 0,5 or 1,234.5",
+        fix=f'decimal="," if it is {_with_points(text)}, decimal="." if it is {_without_thousands(text)}',
+    )  # fmt: skip
 
 
 def _require_rectangle(
@@ -201,6 +242,7 @@ def _require_rectangle(
 
 def _numbers(
     lines: Sequence[str],
+    plain: Callable[[str], str],
     rows: Sequence[int],
     columns: Sequence[int],
     delimiter: str | None,
@@ -208,13 +250,15 @@ def _numbers(
     where: str,
 ) -> np.ndarray:
     try:
-        return np.loadtxt(lines, delimiter=delimiter, usecols=columns, ndmin=2, comments=None, quotechar='"')
+        return np.loadtxt(
+            map(plain, lines), delimiter=delimiter, usecols=columns, ndmin=2, comments=None, quotechar='"'
+        )
     except ValueError as error:
         for k, line in enumerate(lines):
             fields = _fields(line, delimiter)
             for column in columns:
                 try:
-                    float(fields[column])
+                    float(plain(fields[column]))
                 except (ValueError, IndexError):
                     name = f" {names[column]!r}" if names else ""
                     raise LinkworkError(
