@@ -104,8 +104,9 @@ def _parsed(path: Path, data: bytes) -> Iterator[Part]:
     wrong = [what for word, what in REFUSED.items() if kind == "dae" and word in plain]
     if wrong or is_zipfile(BytesIO(data)):
         raise LinkworkError(f"the mesh cannot be read: {[*wrong, 'archives'][0]} are refused", where=str(path))
+    colors: Any = _Colors(path.parent)
     try:
-        scene = trimesh.load_scene(BytesIO(data), file_type=kind, resolver=_Colors(path.parent))
+        scene = trimesh.load_scene(BytesIO(data), file_type=kind, resolver=colors)
     except Exception as error:  # trimesh's readers fail in any way on files that are not theirs
         raise LinkworkError(f"the mesh cannot be read: {error!r}", where=str(path)) from error
     for node in scene.graph.nodes_geometry:
