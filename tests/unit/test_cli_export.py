@@ -119,7 +119,7 @@ def test_files_are_replaced_on_request_only(run, tmp_path, language):
         (("panda", "--quantity", "pose"), "pose needs a frame"),
         (("panda", "--method", "rne"), "did you mean 'rnea'?"),
         (("panda", "--dtype", "float16"), "there is no dtype 'float16'"),
-        (("panda", "--name", "two words"), "fix: name='two_words'"),
+        (("panda", "--name", "two words"), "fix: --name two_words"),
         (("nobody",), "nobody"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
