@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -92,6 +92,19 @@ class UnknownNameError(LinkworkError, KeyError):
         )
 
     __str__ = Exception.__str__  # KeyError would print the repr of its message
+
+
+def names_of(value: Any, where: str) -> tuple[str, ...]:
+    """A name, or several."""
+    names = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    if not all(isinstance(name, str) for name in names):
+        raise ShapeError("these are not names", where=where, got=repr(value)[:80], expected='"name", or several')
+    return names
+
+
+def require_mapping(value: Any, where: str, expected: str) -> None:
+    if not isinstance(value, Mapping):
+        raise ShapeError("this is not a dict by name", where=where, got=repr(value)[:80], expected=expected)
 
 
 def require_memory(numbers: int) -> None:

@@ -19,6 +19,7 @@ def read_bytes(
     path: str | Path, *, longest: int = LARGEST, kind: type[LinkworkError] = LinkworkError, fix: str = ""
 ) -> bytes:
     """What a file holds; not a device or a pipe, which may never end."""
+    path = os.fspath(path)  # TypeError for a number, which the system would take for an open file, and close
     try:
         status = os.stat(path)
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
@@ -65,12 +66,12 @@ def write_bytes(path: str | Path, data: bytes) -> None:
             file.write(data)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         raise LinkworkError(
-            f"the file cannot be written: {error.strerror}",
+            f"the file cannot be written: {getattr(error, 'strerror', error)}",
             where=str(path),
             fix="choose a folder that exists and is writable",
         ) from error

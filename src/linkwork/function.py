@@ -340,7 +340,7 @@ class Function(Differentiable):
     def _shared(self, threads: int | str) -> Callable[..., Any]:
         """The ufunc that shares a batch among so many threads."""
         one = self.ufunc
-        if threads == "auto":
+        if isinstance(threads, str) and threads == "auto":
             threads = PROCESSORS
         elif not isinstance(threads, (int, np.integer)) or threads < 1:
             expected = 'a positive whole number, or "auto"'

@@ -14,7 +14,7 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .constraints import closed
-from .errors import ModelWarning, memory_reported
+from .errors import ModelWarning, memory_reported, names_of, require_mapping
 from .function import Function
 from .io import parameter_file
 from .model import (
@@ -163,6 +163,7 @@ class Robot:
 
     def with_forces(self, forces: Mapping[str, Any]) -> Robot:
         """The same robot in its surroundings: frame -> force law (see ``linkwork.forces``), beside those it has."""
+        require_mapping(forces, "forces", "{frame: force law}")
         laws = tuple((self.model.frame(name), law) for name, law in forces.items())
         model = replace(self.model, forces=self.model.forces + laws)
         _ = model.commands  # or it says which two are called the same
@@ -213,7 +214,7 @@ class Robot:
         if not, positions near them are looked for. ``tolerance``: of the residual, in metres and radians; 1e-12 unless
         rounded numbers in the file, or the last bits of large positions, keep the loops from closing so well.
         """
-        key = None if known is None else (known,) if isinstance(known, str) else tuple(known)
+        key = None if known is None else names_of(known, "assemble, known")
         assembler = self._assemblers.get(key)
         if assembler is None:
             assembler = self._assemblers[key] = Assembler(self.model, key)

@@ -3,8 +3,10 @@
 import pickle
 import time
 
+import numpy as np
 import pytest
 
+import linkwork
 from linkwork.errors import LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
 
 
@@ -63,3 +65,50 @@ def test_length_is_bounded_and_everything_can_be_printed():
         assert text.startswith("\\x1b[2J\\udc80xxx") and "xxx ... xxx" in text and "end" in text
     listing = "\n- ".join(f"finding {k}" for k in range(100))
     assert str(LinkworkError(listing)) == listing  # what can be told in full is
+
+
+ODD = [None, 3, 2.5, b"x", [3], object(), np.zeros(2), np.zeros((1, 2)), [[1, 2], [3]], len]
+ARM, BAR, BIPED = (linkwork.load(name) for name in ("planar2r", "four-bar", "biped"))
+CALLS = {  # and what they take
+    "with_forces": (ARM.with_forces, ()),
+    "with_drives": (ARM.with_drives, ()),
+    "drives of a joint": (lambda x: ARM.with_drives({"elbow": x}), ()),
+    "base_parameters, kind": (lambda x: ARM.base_parameters(kind=x), ()),
+    "base_parameters, drives": (lambda x: ARM.base_parameters(drives=x), (type(None),)),
+    "rollout, threads": (lambda x: ARM.rollout([0, 0], [0, 0], steps=1, threads=x), (int,)),
+    "call, threads": (lambda x: ARM.gravity(np.zeros(2), threads=x), (int,)),
+    "foot_loads": (lambda x: BIPED.foot_loads(x, x), ()),
+    "assemble, known": (lambda x: BAR.assemble([0.3], known=x), (type(None),)),
+    "assemble, tolerance": (lambda x: BAR.assemble([0.3], tolerance=x), (type(None), int, float)),
+    "reset, memory": (lambda x: ARM.stepper(2).reset(memory=x), (type(None),)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_of_other_kinds(name):
+    """What is no dict, no name or no number is refused in words, not by what Python stumbles over."""
+    call, takes = CALLS[name]
+    for value in ODD:
+        if not isinstance(value, takes):
+            with pytest.raises(LinkworkError):
+                call(value)
+
+
+def test_tolerances_are_numbers():
+    for value in (np.nan, np.inf, -1.0):
+        with pytest.raises(ShapeError, match="tolerance: out of range"):
+            BAR.assemble([0.3], tolerance=value)
+
+
+def test_a_number_is_no_file(tmp_path):
+    """The system would take it for an open file, read it, and close it."""
+    with open(tmp_path / "mine", "w+") as mine:
+        for path in (mine.fileno(), 10**30, None, [], 2.5):
+            with pytest.raises(TypeError, match="PathLike"):
+                linkwork.Function.load(path)
+        mine.write("still open")
+    for name in ("a\0b", str(tmp_path / ("x" * 5000))):
+        with pytest.raises(LinkworkError, match="cannot be written"):
+            linkwork.load("planar2r").gravity.save(name)
+        with pytest.raises(LinkworkError, match="cannot be written"):
+            linkwork.load("planar2r").rollout([0, 0], [0, 0], steps=1, to=name)

@@ -167,7 +167,7 @@ class Assembler:
         self, known: Any, guess: Any = None, tolerance: float | None = None, iterations: int = 100
     ) -> Assembly:
         model, places = self.model, self.places
-        limit = self.tolerance if tolerance is None else tolerance
+        limit = self.tolerance if tolerance is None else _tolerance(tolerance)
         if (one := self._one(known, guess, limit)) is not None:
             return one
         target = self._positions(known)
@@ -362,6 +362,13 @@ def _row(value: Any) -> np.ndarray | None:
     if type(value) in (list, tuple) and {*map(type, value)} <= PLAIN:
         return np.array(value, float)
     return None
+
+
+def _tolerance(value: Any) -> float:
+    if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 <= value < np.inf:
+        expected = "a number, zero or more, in metres and radians"
+        raise ShapeError("out of range", where="assemble, tolerance", got=value, expected=expected)
+    return float(value)
 
 
 def numbers(value: Any, where: str) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..constraints import ClosedLoops
-from ..errors import UnknownNameError
+from ..errors import UnknownNameError, names_of
 from ..model import ELEMENTS, Joint, Model, Motor
 from ..scalar import Scalar, is_zero
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
@@ -69,7 +69,8 @@ def standard_parameters(model: Model, drives: Drives = None) -> tuple[Parameter,
         return [element for element in named if element != "K" or springs]
 
     joints = [(i, model.joint(i)) for i, _ in model.outward()]
-    owned = [each.rpartition(".")[::2] for each in drives] if not isinstance(drives, (bool, type(None))) else []
+    named = () if isinstance(drives, (bool, type(None))) else names_of(drives, "drives")
+    owned = [each.rpartition(".")[::2] for each in named]
     known = {drive.name for drive in drives_of(model)}
     for owner, _ in owned:
         if owner and owner not in known:

@@ -52,7 +52,7 @@ def identify(
     progress: Progress,
 ) -> Fit:
     """``Robot.identify``, which has the defaults."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError("method of identification", method, METHODS)
     given, others = _listed(logs, "logs"), _listed(held_out, "held_out")
     if not given:

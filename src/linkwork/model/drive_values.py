@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from ..errors import ModelError, UnknownNameError
+from ..errors import ModelError, UnknownNameError, require_mapping
 from .checks import raise_errors
 from .drive import Drive, JointValues, Motor, law_with
 from .drive_checks import check_numbers, check_spring, check_values
@@ -23,6 +23,7 @@ def changed_drives(model: Model, change: Callable[[Any], Any]) -> Model:
 def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
     """Joint or motor -> new values of its fields."""
     where = f"robot {model.name!r}"
+    require_mapping(values, where, "{joint or motor: {field: value}}")
     known = [body.joint.name for body in model.bodies]
     known += [motor.name for each in model.transmissions for motor in each.motors]
     for name in values:
@@ -32,6 +33,7 @@ def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
     def change(drive: Any) -> Any:
         name: str = drive.name
         own = values.get(name, {})
+        require_mapping(own, f"{where}, {name!r}", "{field: value}")
         allowed = [each.name for each in fields(JointValues if isinstance(drive, JointValues) else Motor)]
         allowed = [field for field in allowed if field != "name"]
         for field in own:

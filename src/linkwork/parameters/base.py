@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import ShapeError, UnknownNameError, UnsupportedError
+from ..errors import ShapeError, UnknownNameError, UnsupportedError, names_of
 from ..formulations.regressor import Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
 from ..model.drive import JointValues
@@ -151,12 +151,14 @@ def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -
     do not tell all (loops, mimic joints, ball joints on the ground, transmissions, further laws of friction), numbers
     reduce what they leave further.
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownNameError("kind of base parameters", kind, KINDS)
     if kind == "lin":
         _require_chain(model)
     known = _found.setdefault(model, {})
-    key = kind, drives if isinstance(drives, (bool, str, type(None))) else tuple(drives)
+    if not isinstance(drives, (bool, str, type(None))):
+        drives = names_of(drives, "drives")
+    key = kind, drives
     if key not in known:
         known[key] = _base_parameters(model, kind, drives)
     return known[key]

@@ -11,6 +11,7 @@ import numpy as np
 from ..constraints.feet import numbers_of
 from ..errors import ShapeError, UnsupportedError
 from ..model import Foot, Frame, Model
+from ..model.coordinates import real_numbers
 from ..spatial import Pose, Vector
 from .inputs import vector
 from .setup import rest
@@ -103,7 +104,7 @@ class FootLoads:
 
 def foot_loads(model: Model, q: Any, forces: Any) -> FootLoads:
     """See ``Robot.foot_loads``."""
-    q, forces, n = np.asarray(q, float), np.asarray(forces, float), len(model.feet)
+    q, forces, n = real_numbers(q, "q"), real_numbers(forces, "forces"), len(model.feet)
     if forces.shape[-1:] == (6 * n,) and forces.shape[-2:] != (n, 6):
         forces = forces.reshape(*forces.shape[:-1], n, 6)
     if forces.shape[-2:] != (n, 6) or forces.shape[:-2] != q.shape[:-1] or q.shape[-1:] != (model.nq,):

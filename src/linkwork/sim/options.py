@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..codegen.backend import BACKENDS
-from ..errors import LinkworkError, ShapeError
+from ..errors import LinkworkError, require_mapping
 from ..model import SoftLimits
 from .inputs import one_of_names, positive, whole
 
@@ -72,10 +72,10 @@ class Options:
 
 
 def _threads(value: Any, where: str) -> int | str:
-    return value if value == "auto" else whole(value, where)
+    return value if isinstance(value, str) and value == "auto" else whole(value, where)
 
 
 def require_dict(name: str, value: Any) -> None:
     """A dict, or None, for one of the options that go by name."""
-    if value is not None and not isinstance(value, Mapping):
-        raise ShapeError("this is not a dict by name", where=name, got=repr(value)[:80], expected=FORMS[name])
+    if value is not None:
+        require_mapping(value, name, FORMS[name])

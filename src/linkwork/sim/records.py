@@ -180,9 +180,9 @@ def _make(folder: Path) -> None:
 def _told(folder: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        fix = "choose a folder that can be made and written"
-        raise LinkworkError(f"the folder cannot be written: {error.strerror}", where=str(folder), fix=fix) from error
+    except (OSError, ValueError) as error:  # ValueError: a name that no system has, such as with a zero
+        fix, reason = "choose a folder that can be made and written", getattr(error, "strerror", error)
+        raise LinkworkError(f"the folder cannot be written: {reason}", where=str(folder), fix=fix) from error
 
 
 def _write(file: Any, data: bytes) -> None:
