@@ -174,6 +174,7 @@ def upside_down() -> Log:
     return Log(log.t, log.q, -log.tau, log.v, log.a)
 
 
+@pytest.mark.filterwarnings("ignore::linkwork.errors.IdentificationWarning")
 def test_data_of_the_wrong_sign(upside_down: Log):
     """No physical robot is near; the best one is found all the same, and it is said."""
     robot = linkwork.load("planar2r")

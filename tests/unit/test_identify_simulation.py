@@ -116,6 +116,7 @@ def test_what_is_refused(truth, log):
         truth.identify(log, "simulation", simulation={"unknowns": ("lag",)}, controller=LAW)
 
 
+@pytest.mark.filterwarnings("ignore::linkwork.errors.IdentificationWarning")
 def test_a_wrong_sign_is_suspected(truth, log):
     wrong = replace(log, tau=-log.tau)
     with pytest.warns(IdentificationWarning, match="other sign"):

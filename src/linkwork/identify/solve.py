@@ -92,9 +92,10 @@ def identify(
 
 def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     """With what is to be said."""
-    noise = None if method in ("iv", "simulation") else data.noise  # these bear noise of accelerations
+    bears_noise = method in ("iv", "simulation")  # of accelerations
+    noise = None if bears_noise else data.noise
     noisy = noise_doubts(data.unknowns, data.logs, data.information, noise, found.solution.x)
-    doubts = [*suspicions(data.unknowns, data.logs), *noisy, *found.doubts]
+    doubts = [*suspicions(data.unknowns, data.logs, found.solution.x, bears_noise), *noisy, *found.doubts]
     unseen, never = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:
         doubts.append(f"the data do not tell all parameters; these stay as they were before: {'; '.join(unseen)}")

@@ -277,12 +277,12 @@ def _differentiated(log: Log, robot: Robot) -> Log:
         return changed(log, note, v=v, a=a)
     note = "a is differentiated from v by central differences"
     if v is None:
-        v = _along(coordinates, np.asarray(log.q), rate)[:, independent]
+        v = along(coordinates, np.asarray(log.q), rate)[:, independent]
         note = "v is differentiated from q by central differences along its coordinates" + ("; " + note) * (a is None)
     return changed(log, note, v=v, a=derivative(v, rate) if a is None else a)
 
 
-def _along(coordinates: Coordinates, q: np.ndarray, rate: float) -> np.ndarray:
+def along(coordinates: Coordinates, q: np.ndarray, rate: float) -> np.ndarray:
     """Velocities of all joints: central differences of the steps from each position to its neighbours."""
     count = len(q)
     if count < 5:
