@@ -162,6 +162,7 @@ def test_compiled_for_bundled_robots(method: str, name: str):
     assert_close(linkwork.compile(robot, "inverse_dynamics", method=method)(*state), expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*so nothing is followed:linkwork.ModelWarning")  # fingers of alex_psyonic_hands
 def test_arms_of_example_robot_data(deviations):
     """Every URDF there that is a serial chain."""
     found = 0

@@ -227,7 +227,7 @@ def test_load_and_the_command_line(arm: Robot, tmp_path, run_linkwork):
     (finding,) = (each for each in json.loads(out)["findings"] if "impossible" in each["message"])
     assert code == 0 and finding["where"] == "link 'forearm'"
     assert "the largest exceeds the others' sum by 0.097 kg m^2 (97 % of it)" in finding["message"]
-    assert "with_parameters" in finding["fix"] and 'method="consistent"' in finding["fix"]
+    assert "--values FILE" in finding["fix"] and "`linkwork identify`" in finding["fix"]
     assert run_linkwork("convert", "planar2r", tmp_path / "changed.yaml", "--values", path)[0] == 0
     same(linkwork.load(tmp_path / "changed.yaml"), robot)
     path.write_text("links: {forarm: {mass: 1}}")

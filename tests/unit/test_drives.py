@@ -130,7 +130,7 @@ MISTAKES = {
     ),
     "negative slack": (
         "transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1, 2], K: 3, slack: -1}]}]",
-        "motor 'm': the slack of its spring is negative: -1",
+        "motor 'm': its slack is negative: -1",
     ),
     "no such role": (
         "transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1, 2], role: elastic}]}]",
@@ -259,7 +259,7 @@ def test_drives_can_be_changed():
         ({"a": {"coulom": 1}}, "did you mean 'coulomb'"),
         ({"m1": {"weight": 1}}, "no value of drive 'm1' 'weight'"),
         ({"m1": {"name": "m3"}}, "no value of drive 'm1' 'name'"),
-        ({"m1": {"slack": -1.0}}, "m1: the slack of its spring is negative: -1"),
+        ({"m1": {"slack": -1.0}}, "m1: its slack is negative: -1"),
         ({"m1": {"role": "elastic"}}, "there is no role 'elastic' of a motor"),
         ({"m1": {"rest": np.nan}}, "its rest is not finite"),
         ({"a": {"rotor_inertia": -1.0}}, "its rotor inertia is negative"),

@@ -41,7 +41,8 @@ def test_a_table_of_feet(tmp_path):
         again = linkwork.load(tmp_path / name, structure=structure and tmp_path / structure)
         assert again.model.feet == feet
     assert robot.chain("toe").model.feet == feet
-    assert not linkwork.load(tmp_path / "walker.urdf").model.feet  # a warning says that the side file was not read
+    with pytest.warns(linkwork.ModelWarning, match="walker.loops.yaml is beside it, but was not read"):
+        assert not linkwork.load(tmp_path / "walker.urdf").model.feet
 
 
 @pytest.mark.parametrize(
