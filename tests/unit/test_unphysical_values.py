@@ -7,6 +7,7 @@ import pytest
 
 import linkwork
 from linkwork.control import PD, PID, ComputedTorque, Point
+from linkwork.identify import Log
 from linkwork.model import Asymmetric, Coulomb, Stribeck
 
 ARM = """
@@ -88,6 +89,16 @@ def test_masses(arm, tmp_path):
     ):
         with refuses("mass is negative: -1 kg"):
             door()
+
+
+def test_a_fit_says_what_robot_files_refuse(arm):
+    t = np.arange(0, 3, 0.01)[:, None] * [2.0, 3.0]
+    q, v, a = np.sin(t), np.cos(t) * [2, 3], -np.sin(t) * [4, 9]
+    log = Log(t=t[:, 0] / 2, q=q, v=v, a=a, tau=arm.inverse_dynamics(q, v, a) - 0.5 * np.sign(v))
+    fit = arm.identify(log, "ols", friction="coulomb", rotors=False, width=0.0)
+    assert any("elbow: its Coulomb friction is negative: -0.5" in note for note in fit.notes)
+    with refuses("Coulomb friction is negative: -0.5"):
+        arm.with_parameters(fit)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
+from ..formulations import drives_of
+from ..model.drive_checks import check_values
 from .answer import Data, Found, fit_of
 from .at_rest import limits_of, squares_of
 from .by_simulation import by_simulation, searched_names
@@ -106,7 +108,9 @@ def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     for text in doubts:
         warnings.warn(text, IdentificationWarning, stacklevel=4)
     told = [f"recording {k}: {note}" for k, log in enumerate(data.logs, 1) for note in log.notes]
-    said = [*unseen, *never], (*told, *notes, *found.notes, *doubts), doubts
+    impossible = [f"{each.where}: {each.message}; robot files refuse it, method 'consistent' avoids it"
+                  for drive in drives_of(robot.model) for each in check_values(drive.name, drive)]  # fmt: skip
+    said = [*unseen, *never], (*told, *notes, *found.notes, *impossible, *doubts), doubts
     return fit_of(data, found, robot, method, squares, *said)
 
 

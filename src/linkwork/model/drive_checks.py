@@ -43,11 +43,14 @@ def check_numbers(where: str, drive: Drive) -> Iterator[Finding]:
 
 def check_values(where: str, drive: Drive) -> Iterator[Finding]:
     """Judge the values of a joint or motor: finite numbers, or arrays of them, one entry for each sample."""
-    for field, (name, unit, fix) in NOT_NEGATIVE.items():
-        if (least := np.min(getattr(drive, field, 0.0))) < 0:
-            yield Finding("error", where, f"its {name} is negative: {least:g}{unit}", fix)
+    negative = {field: least for field in NOT_NEGATIVE if (least := np.min(getattr(drive, field, 0.0))) < 0}
+    for field, least in negative.items():
+        name, unit, fix = NOT_NEGATIVE[field]
+        yield Finding("error", where, f"its {name} is negative: {least:g}{unit}", fix)
     laws = [law for law in drive.laws if not isinstance(law, Offset)]
-    if drive.friction and any(np.any(sum(law.force(Sliding(v)) for law in laws) * v < 0) for v in VELOCITIES):
+    if not {"coulomb", "viscous"} & {*negative} and any(
+        np.any(sum(law.force(Sliding(v)) for law in laws) * v < 0) for v in VELOCITIES
+    ):
         message = f"its friction would feed energy in: {', '.join(map(repr, drive.friction))}"
         yield Finding("error", where, message, "write friction as positive numbers, also of backward motion")
     if isinstance(drive, Motor) and drive.role not in MOTOR_ROLES:
