@@ -163,7 +163,8 @@ def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
             sides = [placement_of(data[3:6], data[6:10]), sides[0]]
     carriers = [reader.carriers[b] for b in bodies]
     if any(not c and model.body_mocapid[model.body_rootid[b]] >= 0 for b, c in zip(bodies, carriers, strict=True)):
-        reader.tell("warning", "equality", name, "it pulls at a mocap body, which the user moves: left out")
+        message = "it pulls at a mocap body, which the user moves: left out"
+        reader.tell("warning", "equality", name, message, at_load=True)
         return
     if carriers[0] == carriers[1]:
         reader.tell("warning", "equality", name, "it joins what does not move against each other: left out")
