@@ -21,7 +21,7 @@ WITHIN = 4.0  # a factor is recognised within this factor
 OTHER = 40.0  # factor between forces and what is thought of them that no robot file is wrong by
 MOST = 4000  # samples whose forces are looked at
 FAST = 40 * math.pi  # rad/s: no joint of a robot turns so fast
-SLOW, RARE = 0.02, 20.0  # rad/s or m/s, and Hz: slower motion, sampled less often, nobody records
+SLOW, RARE = 0.02, 11.0  # rad/s or m/s, and Hz: slower motion, sampled less often, nobody records
 OFTEN = 50_000.0  # Hz: nobody records more often
 TURNS = 4 * math.pi  # rad: joints that have limits do not turn so far
 BEYOND, FAR = 4.0, 20.0  # times the span of the limits, of joints that turn and that slide
@@ -46,6 +46,8 @@ def suspicions(unknowns: Unknowns, logs: Sequence[Log], x: np.ndarray, bears_noi
         wrenches = applied(unknowns.frames, log, slice(None, None, step))
         thought = robot.compile("inverse_dynamics", wrenches=unknowns.frames)(q, v, a, *wrenches)
         texts += _forces(names, thought[:, driven], tau[:, driven], _rates(robot.model, v)[:, driven])
+        if not texts and len(driven) == len(unknowns.forces):  # a free base leaves of large forces small differences
+            texts += _units(names, thought, tau, _rates(robot.model, v))
         predicted = unknowns.regressor(q, v, a) @ x
         predicted += 0.0 if unknowns.known is None else unknowns.known(q, v, a, *wrenches)
         kept = slice(None) if log.keep is None else log.keep[::step]
@@ -95,21 +97,27 @@ def _rates(model: Model, v: np.ndarray) -> np.ndarray:
 
 
 def _forces(names: Sequence[str], thought: np.ndarray, measured: np.ndarray, rates: np.ndarray) -> Iterator[str]:
-    """Signs and units, by forces as they are and by what in them is not friction: robot files may be wrong about that,
-    and about rotors."""
     for k, name in enumerate(names):
-        pair = thought[:, k], measured[:, k]
-        if pair[0].any() and not pair[1].any():
+        if thought[:, k].any() and not measured[:, k].any():
             yield f"forces of {name} are always zero: were they recorded?"
-            continue
-        found = [_compared(*pair), _compared(*_beside_friction(*pair, rates[:, k]))]
-        if all(alike < -ALIKE and 1 / OTHER < ratio < OTHER for alike, ratio in found):
+        elif all(x < -ALIKE and 1 / OTHER < r < OTHER for x, r in _both(thought[:, k], measured[:, k], rates[:, k])):
             yield f"forces of {name} have the other sign than expected: is their sign wrong, or that of q?"
-        if all(alike > ALIKE and not 1 / OTHER < ratio < OTHER for alike, ratio in found):
-            ratio = found[0][1]
+
+
+def _units(names: Sequence[str], thought: np.ndarray, measured: np.ndarray, rates: np.ndarray) -> Iterator[str]:
+    for k, name in enumerate(names):
+        pairs = _both(thought[:, k], measured[:, k], rates[:, k])
+        if all(alike > ALIKE and not 1 / OTHER < ratio < OTHER for alike, ratio in pairs):
+            ratio = pairs[0][1]
             unit = next((unit for factor, unit in FACTORS.items() if 1 / WITHIN < ratio / factor < WITHIN), "")
             question = f"are they in {unit}?" if unit else "are they currents, or in another unit?"
             yield f"forces of {name} are {ratio:.3g} times those expected: {question}"
+
+
+def _both(expected: np.ndarray, force: np.ndarray, rate: np.ndarray) -> list[tuple[float, float]]:
+    """Correlation and ratio of forces as they are, and of what in them is not friction: robot files may be wrong about
+    that, and about rotors."""
+    return [_compared(expected, force), _compared(*_beside_friction(expected, force, rate))]
 
 
 def _compared(expected: np.ndarray, force: np.ndarray) -> tuple[float, float]:
