@@ -13,6 +13,7 @@ import numpy as np
 
 from ...model import Model
 from ..recordings.log import Log
+from ..recordings.noise import white_level
 from .equations import applied
 from .unknowns import Unknowns
 
@@ -25,8 +26,6 @@ SMALL = 0.05  # of the largest force: smaller ones are weighted as if they had t
 UNLIKE = 0.5  # correlation with forces of the other sign that no fit finds
 NOISE = 0.5  # of the squares of the forces: there is little else to explain
 RIDGE = 1e-12  # added to squares of columns of length one
-SEEN = 20_000  # samples that noise is estimated from
-MEDIAN = 0.6745  # of the size of a normal deviate
 DEGREE = np.pi / 180
 
 
@@ -52,7 +51,7 @@ def mistake_in(unknowns: Unknowns, log: Log) -> str:
     samples, wrenches = _samples(unknowns, log)
     model = unknowns.robot.model
     driven = driven_of(model)
-    noise = (white_level(np.asarray(log.tau[:SEEN])) * _weights(samples.tau))[driven]
+    noise = (white_level(log.tau) * _weights(samples.tau))[driven]
     floor = float(np.mean(noise**2)) if driven else 1.0
     if floor > NOISE:
         return ""
@@ -163,13 +162,6 @@ def _left(unknowns: Unknowns, samples: Samples, wrenches: Sequence[np.ndarray]) 
     alike = np.sum(fitted * thought, axis=0)
     opposed = alike < -UNLIKE * np.linalg.norm(fitted, axis=0) * np.linalg.norm(thought, axis=0)
     return max(left, float(z.shape[1])) if opposed.any() else left
-
-
-def white_level(x: np.ndarray) -> np.ndarray:
-    """Standard deviation of the white noise in each column of samples that follow each other: by their second
-    differences, to which motion adds little and jumps nothing."""
-    quick = np.abs(np.diff(x, 2, axis=0))
-    return np.median(quick, axis=0) / (MEDIAN * 6**0.5) if len(quick) else np.zeros(x.shape[1])
 
 
 def driven_of(model: Model) -> list[int]:

@@ -10,9 +10,10 @@ import numpy as np
 from ...model import Model
 from ..recordings.agreement import disagreements, mostly_noise
 from ..recordings.log import Log
+from ..recordings.noise import white_level
 from ..recordings.signals import fastest_of
 from .equations import applied
-from .mistaken import driven_of, mistake_in, white_level
+from .mistaken import driven_of, mistake_in
 from .unknowns import Unknowns
 
 FACTORS = {1000.0: "N mm", 0.001: "kN m"}
@@ -51,7 +52,7 @@ def suspicions(unknowns: Unknowns, logs: Sequence[Log], x: np.ndarray, bears_noi
         predicted = unknowns.regressor(q, v, a) @ x
         predicted += 0.0 if unknowns.known is None else unknowns.known(q, v, a, *wrenches)
         kept = slice(None) if log.keep is None else log.keep[::step]
-        noise = white_level(np.asarray(log.tau[: step * MOST]))
+        noise = white_level(log.tau)
         shares = explained(tau[kept][:, driven], predicted[kept][:, driven], noise[driven])
         yield from (where + text for text in (*texts, *_unexplained(unknowns, log, names, shares, texts, bears_noise)))
 
