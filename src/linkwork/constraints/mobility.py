@@ -28,7 +28,7 @@ RANK = 1e-5  # of the largest singular value; at a double root, positions, and s
 ALIKE = 1e-6  # relative: columns this alike are equally good, whatever their last bits say
 SLACK = 10  # times the residual that is left at home
 FLAT = 1e-6  # radians: an axle closer to the normal of its plane
-BESIDE = 0.05, 0.006  # radians: how far beside home the loops must close, at one of them
+BESIDE = 0.05, 0.006  # radians: distances from home, at one of which the loops must close
 
 
 def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool = False) -> Model:

@@ -16,7 +16,7 @@ from .closing import closer, numbers, shortest
 from .equations import LoopEquations, Way, holding_positions
 
 HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians
-NOTHING = 1e-9  # of slopes without units: less tells nothing
+NOTHING = 1e-9  # of slopes without units: less is rounding
 ROUNDINGS = 64 * np.finfo(float).eps  # of the largest coordinate: what differences of positions may be off by
 BETTER = 1.05  # how many times better a choice must be to be preferred to one found before
 

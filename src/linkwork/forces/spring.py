@@ -64,7 +64,7 @@ class Spring:
         return replace(self, stiffness=0.0)
 
     def energy(self, poses: Sequence[Pose]) -> Scalar:
-        """Of the spring, with all its places in the world."""
+        """Potential energy of the spring, with all its places in the world."""
         stretch = self._stretch(self._length(poses))
         return 0.5 * self.stiffness * (stretch * stretch)
 

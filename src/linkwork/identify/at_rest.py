@@ -126,7 +126,7 @@ class Squares:
 def squares_of(
     unknowns: Unknowns, model: Model, x: np.ndarray, logs: Sequence[Log], fastest: np.ndarray
 ) -> Squares | None:
-    """Of recordings in the robot's order; None where no joint with Coulomb friction stands still."""
+    """Squared errors of recordings in the robot's order; None where no joint with Coulomb friction stands still."""
     resting = [standing(log, fastest) if _rubbing(model) else np.zeros((0, 0), bool) for log in logs]
     if not any(each.any() for each in resting):
         return None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .mdh_tables import Row, Tables
 
 SPRING = {"K": "stiffness", "rest": "rest"}
-OF_MOTORS = SPRING | {"slack": "slack"}  # beside NUMBERS
+OF_MOTORS = SPRING | {"slack": "slack"}  # in addition to NUMBERS
 NUMBERS = {"Ia": "rotor_inertia", "Fs": "coulomb", "Fv": "viscous", "width": "friction_width"}  # of any drive
 
 

@@ -272,7 +272,7 @@ def _values(row: Mapping[str, float]) -> dict[str, str]:
 
 
 def _home(description: Description) -> dict[str, str]:
-    """But for bodies that float on joints with rows: where they stand at home is told there."""
+    """Home positions by joint, without floating joints that have rows: their rows give the home position."""
     floating = {joint.name for joint in description.joints if joint.motion.free}
     joints = description.all_joints()
     return {

@@ -19,7 +19,7 @@ from .feet import foot_loads
 from .grip import Grip
 from .integrators import INTEGRATORS
 
-SHARE = 0.05  # of the energy exchanged: a balance that is off by more is told, whatever the method
+SHARE = 0.05  # of the energy exchanged: a balance that is off by more gets a warning, whatever the method
 FINE = 1e-3  # the same of methods of high order: more means that the step is too long for what the motion meets
 HIGH = 4  # of orders
 ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
@@ -77,7 +77,7 @@ def findings(
 
 
 class Imbalance(NamedTuple):
-    """Of each sample: by how much the energy balance is ``off``, of how much that was ``exchanged``, as a ``share``;
+    """Energy balance of each sample: by how much it is ``off``, of how much that was ``exchanged``, as a ``share``;
     ``row``: after which of the records it changed most."""
 
     off: np.ndarray
@@ -101,7 +101,7 @@ class Imbalance(NamedTuple):
         return cls(off, exchanged, share, row)
 
     def story(self, k: int, t: np.ndarray) -> str:
-        """Of sample k."""
+        """The balance of sample k."""
         share = self.share[k]
         part = f"{share:.0%}" if share > 0.1 else f"{100 * share:.2g}%"
         return (
@@ -122,7 +122,7 @@ def unbalanced(model: Model, arrays: Mapping[str, Any]) -> str:
 
 def bearable(method: str) -> float:
     """By which share of what is exchanged the energy balance of a method may be off: where it damps away what is too
-    fast for the step, work is not told to the last digit."""
+    fast for the step, work is not exact to the last digit."""
     one = INTEGRATORS.get(method)
     return FINE if one and one.order >= HIGH and not isinstance(one.scheme, Rosenbrock) else SHARE
 

@@ -63,7 +63,7 @@ class Inputs:
 
     def axes(self, whole: Shape, shape: Shape, where: str, over_time: bool, fix: str = "") -> tuple[int, int]:
         """For how many samples and steps an array of shape ``whole`` has numbers of their own; 1: all share them. An
-        axis is told by its place before the own ``shape``, never by its length alone."""
+        axis is known by its place before the own ``shape``, never by its length alone."""
         lead = whole[: max(len(whole) - len(shape), 0)]
         allowed: dict[Shape, tuple[int, int]] = {(): (1, 1)}  # leading axes -> samples, steps
         if self.batch is not None:

@@ -23,7 +23,7 @@ def read_parquet(data: bytes, where: str) -> tuple[dict[str, np.ndarray], list[s
     """Read the columns of numbers.
 
     Returns:
-        Columns by name, the physical types of columns that are not numbers, and what linkwork wrote beside them.
+        Columns by name, the physical types of columns that are not numbers, and the metadata that linkwork wrote.
 
     Raises:
         ValueError: The file cannot be read, or claims far more numbers than it can hold.
@@ -39,8 +39,8 @@ def read_parquet(data: bytes, where: str) -> tuple[dict[str, np.ndarray], list[s
             "columns that are packed so are not read", where=where, got=", ".join(about["packed"]),
             fix="write them with compression='snappy'",
         )  # fmt: skip
-    told = json.loads(about["metadata"]) if about["metadata"] else {}
-    return dict(zip(about["names"], arrays, strict=True)), about["others"], told
+    metadata = json.loads(about["metadata"]) if about["metadata"] else {}
+    return dict(zip(about["names"], arrays, strict=True)), about["others"], metadata
 
 
 def _asked(largest: int, data: bytes) -> tuple[bytes, str]:

@@ -47,7 +47,7 @@ class Plant:
     # Programs of functions, see ``acting``.
     controller: Program | None = None  # gives the torque; without it tau is an input, or zero
     wrenches: Mapping[str, Program | None] = field(default_factory=dict)  # by frame; None: an input
-    commands: Program | None = None  # of force laws, beside those that are an input
+    commands: Program | None = None  # of force laws, added to those that are an input
     payload: str = ""  # the frame that carries it
     works: bool = False
 

@@ -54,7 +54,7 @@ def run(
     setup: Setup, method: str, dt: float, steps: int, options: Options, check: bool = True, last: bool = True
 ) -> Trajectory:
     """By a method with a fixed step; ``check``: whether it is short enough at the start. If it is not the ``last``
-    attempt at a motion, nothing is told of one whose energy does not balance."""
+    attempt at a motion, there is no warning of one whose energy does not balance."""
     every, to = options.every, options.to
     runner = Runner(setup, method, dt, options.backend)
     threads = runner.threads(options.threads, steps)

@@ -87,7 +87,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
 
 
 def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
-    """What is recorded unless something else is asked for, beside the memory of a controller."""
+    """Outputs recorded by default, in addition to the memory of a controller."""
     return (
         "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work",
         *["momentum"] * any(body.inertia.mass for body in model.bodies),

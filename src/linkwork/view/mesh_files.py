@@ -91,7 +91,7 @@ class MeshFiles:
 
 
 def _is_package(folder: Path) -> bool:
-    """Of ROS."""
+    """Whether a folder is a ROS package."""
     return (folder / "package.xml").is_file()
 
 

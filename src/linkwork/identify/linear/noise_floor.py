@@ -164,7 +164,7 @@ def independent(logs: Sequence[Log]) -> float:
 
 
 def _cutoff(log: Log) -> float:
-    """Of a low pass that leaves the motion, and is narrower than one that there was."""
+    """Cutoff (Hz) of a low pass that leaves the motion, and is narrower than the one applied before."""
     cutoff = motion_cutoff(log.q, log.rate, lowest=True)
     return cutoff if log.passed is None or cutoff < log.passed else log.passed / 2
 

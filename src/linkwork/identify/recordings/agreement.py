@@ -120,7 +120,7 @@ def _moving(measured: np.ndarray, rates: np.ndarray) -> np.ndarray:
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Of all columns of x with all of y, about zero."""
+    """Correlations about zero of all columns of x with all of y."""
     sizes = np.outer(np.linalg.norm(x, axis=0), np.linalg.norm(y, axis=0))
     return x.T @ y / np.maximum(sizes, np.finfo(float).tiny)
 

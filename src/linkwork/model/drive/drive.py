@@ -102,8 +102,8 @@ class Drive:
 
 @dataclass(frozen=True, eq=False)
 class Motor(Drive):
-    """Of a transmission; rotor inertia, friction and spring are those of the motor itself, before the gears. It stands
-    at the sum of ratio times position over its joints.
+    """A motor of a transmission, at the sum of ratio times position over its joints. Rotor inertia, friction and spring
+    are those of the motor itself, before the gears.
 
     ``slack``: the spring has no force at positions from ``rest`` to ``rest + slack``. ``role``: "active", or "passive"
     for what couples joints and is not driven: a tendon, a belt, an anti-roll bar.
