@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, cached_property, partial
 from inspect import signature
+from itertools import combinations
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,8 @@ class Function(Differentiable):
         for x in outs:
             if type(x) is not np.ndarray or x.dtype != self._dtype:
                 return False
+        if any(np.may_share_memory(a, b) for a, b in combinations(outs, 2)):
+            return False
         batch = outs[0].shape[: outs[0].ndim - len(ports[0].shape)]  # NumPy sees to it that the others are as large
         return not batch or (bool(args) and np.shape(args[0]) == batch + self.program.inputs[0].shape)
 
@@ -357,8 +360,10 @@ class Function(Differentiable):
             return [np.empty(batch + port.shape, self.dtype) for port in ports]
         outs = list(out) if isinstance(out, tuple) else [out]
         if len(outs) != len(ports):
-            expected = f"{len(ports)} arrays: {', '.join(port.name for port in ports)}"
-            raise ShapeError("out does not fit", where=self.__name__, got=f"{len(outs)} arrays", expected=expected)
+            names = ", ".join(port.name for port in ports)
+            expected = f"a tuple of {len(ports)} arrays: {names}" if len(ports) > 1 else f"one array: {names}"
+            got = f"{len(outs)} arrays" if isinstance(out, tuple) else type(out).__name__
+            raise ShapeError("out does not fit", where=self.__name__, got=got, expected=expected)
         for array, port in zip(outs, ports, strict=True):
             plain = type(array) in PLAIN
             if not plain or array.shape != batch + port.shape or array.dtype != self.dtype:
@@ -368,6 +373,10 @@ class Function(Differentiable):
                 )
             if not array.flags.writeable:
                 raise ShapeError("out cannot be written to", where=self.__name__, fix="give an array of your own")
+        for (a, first), (b, second) in combinations(zip(outs, ports, strict=True), 2):
+            if np.shares_memory(a, b):
+                got = f"{first.name} and {second.name} in the same memory"
+                raise ShapeError("out does not fit", where=self.__name__, got=got, fix="give each an array of its own")
         return outs
 
     # -- keeping -------------------------------------------------------------------------------------------------

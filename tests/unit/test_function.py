@@ -341,7 +341,7 @@ def test_files_that_are_no_functions(tmp_path):
 
 
 def test_more_mistakes_get_words():
-    with pytest.raises(ShapeError, match="1 arrays: tau"):
+    with pytest.raises(ShapeError, match="expected: one array: tau"):
         INVERSE(Q, V, A, out=(TAU.copy(), TAU.copy()))
     assert (INVERSE(Q, V, A, wrenches={}) == TAU).all()
     names = INVERSE.label.layouts["q"].names
@@ -406,7 +406,7 @@ def test_several_results_into_arrays_of_the_user(hybrid):
             found = hybrid(*given, out=outs)
             assert_bits(found, (expected.tau[some], expected.a[some]))
             assert found.tau is outs[0] and found.a is outs[1]
-    with pytest.raises(ShapeError, match="expected: 2 arrays: tau, a"):
+    with pytest.raises(ShapeError, match="expected: a tuple of 2 arrays: tau, a"):
         hybrid(*STATES, out=np.empty((5, 2)))
     with pytest.raises(ShapeError, match=r"got: float64 \(5, 6\)\n  expected: float64 \(5, 2\)"):
         hybrid(*STATES, out=(np.empty((5, 6)), np.empty((5, 2))))
@@ -494,3 +494,21 @@ def test_more_states_than_any_memory(inverse):
         arm.rollout(np.broadcast_to(np.zeros(2), (10**13, 2)), np.zeros(2), steps=1)
     with pytest.raises(LinkworkError, match="these positions do not fit into memory"):
         loop.assemble(np.broadcast_to(np.zeros(1), (10**13, 1)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_outputs_in_the_same_memory_are_refused(backend):
+    """Two results in one array would leave the last one in both; columns of one array are apart."""
+    function = linkwork.load("planar2r").compile("inverse_dynamics_derivatives", backend=backend)
+    q = np.array([0.1, 0.2])
+    expected = function(q, q, q)
+    for states, lead in ((q, ()), (np.tile(q, (3, 1)), (3,))):
+        tau, one, other = np.empty((*lead, 2)), np.empty((*lead, 2, 2)), np.empty((*lead, 2, 2))
+        for _ in range(3):
+            with pytest.raises(ShapeError, match="in the same memory"):
+                function(states, states, states, out=(tau, one, other, one))
+        interleaved = np.empty((*lead, 2, 2, 3))
+        found = function(states, states, states, out=(tau, *np.moveaxis(interleaved, -1, 0)))
+        assert all((x == y).all() for x, y in zip(found, expected, strict=True))
+    with pytest.raises(ShapeError, match="got: list\n  expected: a tuple of 4 arrays"):
+        function(q, q, q, out=[np.empty(2)])

@@ -423,3 +423,17 @@ def test_threads_give_the_same_bits(arm, monkeypatch):
     same(alone(arm, q, v, range(33, 37), torque=list(tau),
                vary=[{"viscous": x} for x in vary["viscous"]]),
          {name: one[name][33:] for name in "qv"})  # fmt: skip
+
+
+def test_torques_by_name_over_samples_and_steps():
+    """As arrays with both axes are; axes of different meaning are refused."""
+    arm, tau = linkwork.load("planar2r"), np.random.default_rng(0).normal(size=(3, 3, 2))
+    q = np.zeros((3, 2))
+    expected = arm.rollout(q, None, tau, steps=3).q
+    assert np.array_equal(
+        arm.rollout(q, None, dict(zip(arm.joint_names, tau.T.swapaxes(1, 2), strict=True)), steps=3).q, expected
+    )
+    with pytest.raises(ShapeError, match="samples, or steps"):
+        arm.rollout(q, None, {"shoulder": np.ones(3), "elbow": np.ones((3, 3))}, steps=3)
+    with pytest.raises(ShapeError, match=r"expected: \(2,\) or \(1, 1, 2\)"):  # (3, 2) would be refused, too
+        arm.rollout(q, None, np.ones((1, 2)), steps=3)

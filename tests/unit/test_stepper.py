@@ -445,3 +445,15 @@ def test_quaternions_are_checked_at_reset():
     q[3:7] *= 2
     with pytest.raises(ShapeError, match="a quaternion is not of length one"):
         stepper.reset(q=q)
+
+
+def test_states_of_another_robot_are_not_restored():
+    """Though they are equally long: they would open the loops."""
+    saved = linkwork.load("slider-crank").stepper(2, DT).save()
+    stepper = linkwork.load("four-bar").stepper(2, DT)
+    before = stepper.save()
+    assert saved.shape == before.shape
+    with pytest.raises(ShapeError, match="sample 0: a state of another robot"):
+        stepper.restore(saved)
+    assert np.array_equal(stepper.save(), before)
+    linkwork.load("four-bar", gravity=[0, 0, 0]).stepper(2, DT).restore(before)

@@ -123,3 +123,26 @@ def test_weights_and_springs_of_drives_are_judged_as_in_files(arm):
         arm.with_drives({"elbow": {"weight": -1}})
     with refuses("elbow.*it is elastic, but its stiffness is 0"):
         arm.with_drives({"elbow": {"role": "elastic"}})
+
+
+MOMENT = [0, 1.0] + [0.0] * 8  # without a mass
+
+
+@pytest.mark.parametrize(
+    ("varied", "where"),
+    [({"parameters": [[1.0] + [0.0] * 9, MOMENT]}, "link 'fore'"), ({"payload": {"tip": MOMENT}}, "its load")],
+)
+def test_varied_moments_need_a_mass(arm, varied, where):
+    """As in files and ``with_parameters``; the message names the link."""
+    with pytest.raises(
+        linkwork.LinkworkError, match=f"{where}: first moments without a mass\n  got: MX, MY, MZ = 1, 0, 0"
+    ):
+        arm.rollout(None, None, steps=1, vary=varied)
+    with pytest.raises(linkwork.LinkworkError, match="link 'fore': its mass is negative"):
+        arm.rollout(None, None, steps=1, vary={"mass": [1.0, -1.0]})
+
+
+@pytest.mark.parametrize("wrong", [-1.0, 0.0, "wide"])
+def test_the_width_of_friction_is_judged_without_friction(arm, wrong):
+    with pytest.raises(linkwork.ShapeError, match="friction_width: out of range"):
+        arm.simulate(duration=0.01, friction_width=wrong)

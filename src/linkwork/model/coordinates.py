@@ -30,7 +30,8 @@ def real_numbers(value: Any, where: str) -> np.ndarray:
     except ValueError as error:
         raise ShapeError("this is not a rectangular array", where=where, got=error) from error
     if array.dtype.kind not in "fiub":
-        raise ShapeError("these are not real numbers", where=where, got=f"dtype {array.dtype}")
+        got = f"dtype {array.dtype}" if array.ndim or array.dtype != object else type(value).__name__
+        raise ShapeError("these are not real numbers", where=where, got=got)
     return array.astype(float, copy=False)
 
 

@@ -19,6 +19,7 @@ from .feet import foot_loads
 from .grip import Grip
 from .integrators import INTEGRATORS
 
+ENERGIES = ("kinetic_energy", "potential_energy", "work")
 SHARE = 0.05  # of the energy exchanged: a balance that is off by more gets a warning, whatever the method
 FINE = 1e-3  # the same of methods of high order: more means that the step is too long for what the motion meets
 HIGH = 4  # of orders
@@ -88,9 +89,9 @@ class Imbalance(NamedTuple):
     @classmethod
     def of(cls, arrays: Mapping[str, Any]) -> Imbalance | None:
         """None where energies are not recorded."""
-        if not {"kinetic_energy", "potential_energy", "work"} <= arrays.keys():
+        if not {*ENERGIES} <= arrays.keys():
             return None
-        kinetic, potential, work = (np.asarray(arrays[name]) for name in ("kinetic_energy", "potential_energy", "work"))
+        kinetic, potential, work = (np.asarray(arrays[name]) for name in ENERGIES)
         balance = kinetic + potential - work
         with np.errstate(invalid="ignore"):
             off = np.abs(balance - balance[:, :1]).max(axis=1, initial=0.0)

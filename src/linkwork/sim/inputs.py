@@ -13,7 +13,7 @@ from ..assembly import numbers
 from ..errors import ShapeError, UnknownNameError
 from ..formulations import layouts
 from ..model import Model
-from ..model.coordinates import Layout
+from ..model.coordinates import Layout, kind_of
 from .now import GAIN
 
 Shape = tuple[int, ...]
@@ -70,14 +70,16 @@ class Inputs:
             allowed[(self.batch,)] = (self.batch, 1)
         if over_time and self.steps is not None:
             samples = 1 if self.batch is None else self.batch
-            if self.batch == self.steps > 1 and lead == (self.steps,):
-                raise ShapeError(
-                    "there are as many samples as steps, so this axis may mean either",
-                    where=where,
-                    got=whole,
-                    fix=f"({', '.join(map(str, ('samples', 'steps', *shape)))}), where samples or steps may be 1",
-                )
             allowed[(self.steps,)] = (1, self.steps)
+            if self.batch == self.steps > 1:
+                del allowed[(self.steps,)]
+                if lead == (self.steps,):
+                    raise ShapeError(
+                        "there are as many samples as steps, so this axis may mean either",
+                        where=where,
+                        got=whole,
+                        fix=f"({', '.join(map(str, ('samples', 'steps', *shape)))}), where samples or steps may be 1",
+                    )
             allowed |= {(a, b): (a, b) for a in (1, samples) for b in (1, self.steps)}
         if whole[len(lead) :] != shape or lead not in allowed:
             forms = dict.fromkeys(str((*axes, *shape)) for axes in sorted(allowed, key=len))
@@ -144,7 +146,8 @@ def torques(model: Model, value: Any, where: str) -> np.ndarray:
     size = layout.size
     if isinstance(value, Mapping):
         driven = set(layouts(model)["motors"].names)
-        return vector(model, "tau", layout.filled(value, [name for name in layout.names if name not in driven]), where)
+        filled = layout.filled(value, [name for name in layout.names if name not in driven])
+        return by_name(layout, filled, where, kind_of("tau"))
     array = numbers(value, where)
     if array.ndim == 0 or array.shape[-1] != len(mobility.motors) or array.shape[-1] == size:
         return array

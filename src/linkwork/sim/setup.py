@@ -351,9 +351,16 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
 
 def _check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
     """Refuse numbers, (samples, entries), that a robot file may not have either."""
-    masses = {"mass": values, "parameters": values[:, ::10], "payload": values[:, :1]}
-    if name in masses and (wrong := negative_mass(masses[name])):
-        raise LinkworkError(wrong, where=where, fix="give masses of zero or more")
+    if name in INERTIAL:
+        links = ["its load"] if name == "payload" else [f"link {body.name!r}" for body in model.bodies]
+        for k, link in enumerate(links):
+            mass, *moments = values[:, k : k + 1].T if name == "mass" else values[:, 10 * k : 10 * k + 4].T
+            if wrong := negative_mass(mass):
+                raise LinkworkError(wrong, where=f"{where}, {link}", fix="give masses of zero or more")
+            if moments and np.any(lone := np.any(moments, axis=0) & (mass == 0)):
+                got = f"MX, MY, MZ = {', '.join(f'{x:g}' for x in np.array(moments)[:, lone.argmax()])}"
+                fix = "give a mass above zero"
+                raise LinkworkError("first moments without a mass", where=f"{where}, {link}", got=got, fix=fix)
     if name in OF_JOINTS:
         joints = {body.joint.name: body.joint for body in model.bodies}
         for joint, column in zip(model.position_names, values.T, strict=True):
@@ -370,10 +377,10 @@ def _check_varied(model: Model, name: str, values: np.ndarray, where: str) -> No
 
 def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[str]]:
     """The robot as it is simulated, and what to say about it."""
-    notes = []
+    notes, width = [], positive(width, "friction_width")
     jumping = (drive for drive in drives_of(model) if any(law.jumps for law in drive.acting))
     if varied or any(not drive.friction_width for drive in jumping):
-        model = replace(model, friction_width=positive(width, "friction_width"))
+        model = replace(model, friction_width=width)
         notes.append(f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)")
     if limits is not None:
         if not isinstance(limits, SoftLimits):

@@ -14,7 +14,7 @@ from ..function import Function, Label
 from ..model import Model
 from . import stability
 from .events import by_events
-from .findings import WARNING, findings, unbalanced
+from .findings import ENERGIES, WARNING, findings, unbalanced
 from .inputs import one_of_names, positive
 from .integrators import INTEGRATORS, Adaptive, schemes
 from .names import OF_FEET, by_output
@@ -51,7 +51,9 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
     outputs = all_outputs(robot.model, options.contacts is not None) if options.outputs is None else options.outputs
     if isinstance(options.contacts, str):
         return by_events(robot, q0, v0, dt, steps, options, outputs)
-    setup = prepare(robot, q0, v0, steps, dt, options, outputs)
+    free, outputs = options.method is None and asked is None, tuple(outputs)
+    unasked = [name for name in ENERGIES if free and name not in outputs]  # by which the method is judged
+    setup = prepare(robot, q0, v0, steps, dt, options, (*outputs, *unasked))
     if options.outputs is None:
         setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:
@@ -69,7 +71,7 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
             )
         return _adaptive(setup, method, dt, steps, options)
     attempts = [(method, parts)]
-    if options.method is None and asked is None and method != stability.STIFF:
+    if free and method != stability.STIFF:
         attempts += [(stability.ROBUST, share * parts) for share in SHARES if (method, share) != (stability.ROBUST, 1)]
     said, why = setup.said, ""
     for k, (method, parts) in enumerate(attempts, 1):  # a motion comes to places that its start knows nothing of
@@ -83,6 +85,8 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
         if not (balance := unbalanced(setup.plant.model, arrays)):
             break
         why = why or f"with {method}, dt = {dt / parts:g} s, the energy balance is {balance}"
+    for name in unasked:
+        del motion.arrays[name]
     return motion
 
 

@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -227,31 +228,40 @@ class Stepper:
 
     def save(self) -> np.ndarray:
         """Where all samples stand, as an array for ``restore``: also the times, and what the method looks back on."""
-        return np.column_stack([self._state, self.steps])
+        return np.column_stack([np.full(self.samples, self._mark), self._state, self.steps])
 
     def restore(self, saved: Any, mask: Any = None) -> None:
         """Put samples where they stood, all or those of a mask."""
-        saved, expected = real_numbers(saved, "restore"), (self.samples, self._state.shape[1] + 1)
+        saved, expected = real_numbers(saved, "restore"), (self.samples, self._state.shape[1] + 2)
         if saved.shape != expected:
             raise ShapeError("this is not what save() gave", where="restore", got=saved.shape, expected=str(expected))
         chosen = self._chosen(mask)
         self._require_saved(saved, chosen)
-        self._state[chosen] = saved[chosen, :-1]
+        self._state[chosen] = saved[chosen, 1:-1]
         self._since[chosen] = self._calls - saved[chosen, -1].astype(int) // self.substeps
         self._look()
 
     def _require_saved(self, saved: np.ndarray, chosen: np.ndarray) -> None:
-        """Every row ends with the steps for which it stayed finite and all its steps; it is finite if these agree."""
-        finite, steps = saved[:, -2], saved[:, -1]
+        """Every row begins with the mark, and ends with the steps for which it stayed finite and all its steps; it is
+        finite if these agree."""
+        own, finite, steps = saved[:, 0] == self._mark, saved[:, -2], saved[:, -1]
         with np.errstate(invalid="ignore"):
             counted = (finite >= 0) & (finite <= steps) & (steps < 2**53) & (finite % 1 == 0) & (steps % 1 == 0)
-            fits = counted & (np.isfinite(saved[:, :-2]).all(axis=1) | (finite < steps))
+            fits = own & counted & (np.isfinite(saved[:, :-2]).all(axis=1) | (finite < steps))
         if not fits[chosen].all():
             sample = np.flatnonzero(chosen & ~fits)[0]
             got = f"sample {sample}: numbers that are not finite, without a step at which it diverged"
-            if not counted[sample]:
+            if not own[sample]:
+                got = f"sample {sample}: a state of another robot, method or memory"
+            elif not counted[sample]:
                 got = f"sample {sample}: {finite[sample]:g} finite steps of {steps[sample]:g}"
             raise ShapeError("this is not what save() gave", where="restore", got=got, fix="restore(stepper.save())")
+
+    @cached_property
+    def _mark(self) -> float:
+        """A number that tells apart states of other robots and methods, also where they are equally long."""
+        names = (self._model.name, self._model.coordinates.positions.names, self.method, self._plant.memory)
+        return float(crc32(repr(names).encode()))
 
     def __reduce__(self):
         """A copy would work on the memory of this one, and in another process there is none."""

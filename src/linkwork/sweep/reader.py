@@ -36,6 +36,7 @@ import numpy as np
 import yaml
 
 from .. import control, io
+from ..control.laws import check_gain
 from ..errors import LinkworkError
 from ..files import read_bytes, read_text
 from ..robot import Robot, load
@@ -238,10 +239,12 @@ class _Reader(Values):
             if missing := [name for k, name in enumerate(motors) if math.isnan(gain.base[k]) and k not in changed]:
                 self.fail(row[key], f"{key} of some motors is missing", got=f"none for {', '.join(missing)}")
             constants[key] = [0.0 if k in changed else x for k, x in enumerate(gain.base)]
-        try:
-            law = CONTROLLERS[kind](**constants)
-        except LinkworkError as error:
-            self.fail(node, "these gains do not make a controller", got=error)
+            try:
+                check_gain(key, np.array(constants[key]), "")
+            except LinkworkError as error:
+                self.label = f"controller.{key}"
+                self.fail(row[key], "out of range", got=error.got, expected=error.expected)
+        law = CONTROLLERS[kind](**constants)
         self.label = ""
         return Controller(kind, law, {key: gain for key, gain in gains.items() if gain.changes})
 
