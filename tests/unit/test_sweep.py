@@ -350,7 +350,7 @@ def test_diverged_rows_say_when(write):
             "kind: PID",
             "key 'ki' is missing(.|\n)*kind, kp, ki, kd and perhaps limit, integral_limit",
         ),
-        ("kd: [60,", "kd: [-60,", r"line 8: controller\.kd: out of range\n  got: -60"),
+        ("kd: [60,", "kd: [-60,", r"line 10: controller\.kd: out of range\n  got: -60"),
         ("kind: PDGravity", "kind: PD, ki: 3", "there is no key 'ki'(.|\n)*kp, kd, limit"),
         ("kind: PDGravity, ", "", "key 'kind' is missing"),
         ("kd: [60, {log_uniform: [10, 40]}]", "kd: {elbow: 3}", "none for shoulder"),
