@@ -63,7 +63,7 @@ WRONG = {
     "v half": (lambda log: replace(log, v=log.v / 2), "v of shoulder, elbow is 0.5 times the derivative of q"),
     "v in rpm": (lambda log: replace(log, v=log.v * 30 / np.pi), "is v in rpm"),
     "v reversed": (lambda log: replace(log, v=first_reversed(log.v)), "v of shoulder is -1 times .* its sign wrong"),
-    "v late": (lambda log: replace(log, v=late(log.v)), r"v of elbow comes 0.1\d* s \(1\d samples\) behind"),
+    "v late": (lambda log: replace(log, v=late(log.v)), r"v of shoulder, elbow comes 0.15 s \(15 samples\) behind"),
     "v of another motion": (lambda log: replace(log, v=np.roll(log.v, 333, axis=0)), "v of .* is not the derivative"),
     "a reversed": (lambda log: replace(log, a=-log.a), "a of shoulder, elbow is -1 times the derivative of v"),
     "q in degrees": (lambda log: replace(log, q=DEGREES * log.q), "0.0175 times the derivative of q: is q in degrees"),

@@ -13,10 +13,11 @@ from ..model import Model, describe, unphysical
 from ..model.flexible.checks import LESS, less_than_beams
 from .at_rest import Squares
 from .fit import Fit, Values
-from .linear.equations import HELD, Information, relative
+from .linear.equations import HELD, Information, collect, relative
 from .linear.least_squares import Solution
-from .linear.noise_floor import noise_triangles, unexcited
+from .linear.noise_floor import Unexcited, noise_triangles, unexcited
 from .linear.unknowns import Unknowns
+from .linear.width import widened
 from .pseudo_inertia import TEN
 from .recordings.log import Log
 from .recordings.signals import fastest_of
@@ -53,7 +54,14 @@ class Data:
         return np.max(rates or [np.full(self.unknowns.robot.nv, np.inf)], axis=0)
 
     def without_noise(self, prior: np.ndarray) -> Information:
-        return unexcited(self.information, self.noise).cleaned(self.information, prior)
+        return self.unexcited.cleaned(self.information, prior)
+
+    @cached_property
+    def unexcited(self) -> Unexcited:
+        wide = widened(self.unknowns, self.logs)
+        if wide is self.unknowns:
+            return unexcited(self.information, self.noise)
+        return unexcited(collect(wide, self.logs), noise_triangles(wide, self.logs))
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,7 +108,7 @@ class Squares:
     def doubt(self, names: Sequence[str], limits: np.ndarray) -> str:
         """What is to be said of the error of all samples, if friction at rest is a large part of it."""
         total = np.maximum(self.left["moving"] + self.left["standing"], np.finfo(float).tiny)
-        inside = self.left["standing"] - self.left["standing, beyond Coulomb"]
+        inside = np.maximum(self.left["standing"] - self.left["standing, beyond Coulomb"], 0.0)
         counts = relative(inside, self.power["moving"] + self.power["standing"]) > SMALL
         inside = inside / total
         samples = self.count["standing"] / np.maximum(self.count["moving"] + self.count["standing"], 1)

@@ -100,7 +100,9 @@ def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     doubts = [*suspicions(data.unknowns, data.logs, found.solution.x, bears_noise), *noisy, *found.doubts]
     unseen, never = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:
-        doubts.append(f"the data do not tell all parameters; these stay as they were before: {'; '.join(unseen)}")
+        kept = "these stay as they were before"
+        kept = kept if found.simulation is None else "the search left these anywhere, so do not use their values"
+        doubts.append(f"the data do not tell all parameters; {kept}: {'; '.join(unseen)}")
     robot = found.robot(data.unknowns)
     squares = squares_of(data.unknowns, robot.model, found.solution.x, data.logs, data.fastest)
     if squares and (doubt := squares.doubt(data.unknowns.forces, limits_of(robot.model))):

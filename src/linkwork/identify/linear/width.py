@@ -21,6 +21,7 @@ FEWEST, NUMBERS = 500, 2_000_000  # samples of large robots: of so many numbers 
 RATIO = 2.0
 TRIED = tuple(0.0025 * RATIO**k for k in range(7))  # rad/s or m/s
 GOLDEN, CLOSE = (math.sqrt(5) - 1) / 2, 0.1  # how close sections come to the best width, of its size
+SLOW = 0.05  # of the highest velocity of a joint: the width by which it is judged whether its friction is excited
 BETTER = 0.99  # of the error without a width: what a width must reach
 
 Jumping = tuple[int, Joint | Motor, str, list[tuple[int, float]]]  # column, drive, element, the forces it acts on
@@ -36,7 +37,8 @@ def width_of(unknowns: Unknowns, logs: Sequence[Log]) -> float:
     spans = [_middle(log, max(FEWEST, min(SAMPLES, NUMBERS // numbers))) for log in logs]
     found = list(blocks(unknowns, spans))
     information = _collected(found)
-    hidden = unexcited(information, noise_triangles(unknowns, spans)).alone
+    wide = widened(unknowns, spans)
+    hidden = unexcited(_collected(list(blocks(wide, spans))), noise_triangles(wide, spans)).alone
     information = hidden.cleaned(information, unknowns.base_prior)
     weights = 1 / wls(information, unknowns.base_prior).sigma
 
@@ -99,6 +101,25 @@ def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unk
         return Y
 
     return replace(unknowns, regressor=regressor, known=None)
+
+
+def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
+    """The same, with a width of each joint in place of jumps, to judge what is excited: at rest, noise makes a jump as
+    large as motion does."""
+    columns = _jumping(unknowns)
+    if not columns or not logs:
+        return unknowns
+    widths = [SLOW * max(float(np.abs(motor_rate(each[3], log.v.T)).max()) for log in logs) for each in columns]
+
+    def regressor(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        Y = np.array(unknowns.regressor(q, v, a))
+        for (k, drive, element, shares), width in zip(columns, widths, strict=True):
+            own = drive.column(element, motor_rate(shares, v.T), 0.0, width)
+            for row, ratio in shares:
+                Y[:, row, k] = ratio * own
+        return Y
+
+    return replace(unknowns, regressor=regressor)
 
 
 def _jumping(unknowns: Unknowns) -> list[Jumping]:

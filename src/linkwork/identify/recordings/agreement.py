@@ -85,7 +85,8 @@ def disagreements(robot: Robot, log: Log) -> Iterator[str]:
         return
     texts = [*_differences(first, rate)]
     yield from texts
-    yield from _differences(second if not texts else compared("a", "q", "ddq"), rate)
+    if "a" not in log.differentiated:
+        yield from _differences(second if not texts else compared("a", "q", "ddq"), rate)
 
 
 def mostly_noise(log: Log) -> bool:
@@ -158,12 +159,15 @@ def _differences(pair: Compared, rate: float) -> Iterator[str]:
         pairs = ", ".join(f"{pair.names[k]} is that of {pair.names[j]}" for k, j in moved.items())
         columns = f"the columns of {pair.source} or {pair.kind}"
         yield f"{pair.kind} is {what} of another joint: {pairs}; are {columns} in another order?"
+    late: dict[int, list[str]] = {}
     for k in (k for k in chosen if k not in moved):
         if own[k] > 0 and (delay := _delay(pair.measured[:, k], pair.rates[:, k], float(own[k]))):
-            late = f"comes {delay / rate:.3g} s ({delay} samples) behind {what}"
-            yield f"{pair.kind} of {pair.names[k]} {late}: is it delayed?"
+            late.setdefault(delay, []).append(pair.names[k])
         elif pair.calm[k] and abs(own[k]) < UNLIKE:
             yield f"{pair.kind} of {pair.names[k]} is not {what} (correlation {own[k]:.2g}): is it of the same motion?"
+    for delay, names in late.items():
+        behind = f"{delay / rate:.3g} s ({delay} samples) behind {what}"
+        yield f"{pair.kind} of {', '.join(names)} comes {behind}: is it delayed?"
 
 
 def _near(ratio: float, known: dict[float, str]) -> str:
@@ -179,7 +183,10 @@ def _delay(measured: np.ndarray, rates: np.ndarray, own: float) -> int:
     spectrum = np.fft.rfft(measured, size) * np.conj(np.fft.rfft(rates, size))
     lags = np.fft.irfft(spectrum, size)
     places = np.r_[0 : reach + 1, -reach:0]
-    lag = int(places[np.argmax(lags[places])])
+    x, y = (np.r_[0.0, np.cumsum(each**2)] for each in (measured, rates))
+    late, k = places >= 0, np.abs(places)
+    overlap = np.where(late, (x[-1] - x[k]) * y[-1 - k], x[-1 - k] * (y[-1] - y[k]))  # larger lags have less of it
+    lag = int(places[np.argmax(lags[places] / np.sqrt(np.maximum(overlap, np.finfo(float).tiny)))])
     if lag == 0:
         return 0
     x, y = (measured[lag:], rates[: len(rates) - lag]) if lag > 0 else (measured[:lag], rates[-lag:])
