@@ -112,6 +112,13 @@ def test_equal_entries_are_all_there():
     assert "\nM21 = M12\n" in short
 
 
+def test_entries_are_told_from_masses_of_the_same_number():
+    """M11 is a mass of the delta robot, and M11_2 would read as row 11, column 2."""
+    model = linkwork.load("delta").symbolic("inertia_matrix")
+    assert "M11" in model.values
+    assert model.outputs["M"].tolist() == [[f"M{i}_{j}" for j in (1, 2, 3)] for i in (1, 2, 3)]
+
+
 @pytest.mark.parametrize("parameters", ["minimal", "standard"])
 def test_a_regressor_has_the_columns_of_the_compiled_one(parameters):
     robot = linkwork.load("rx90")

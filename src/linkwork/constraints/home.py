@@ -41,7 +41,7 @@ def _at_keyframe(model: Model, description: Description, error: ModelError) -> M
         except ModelError:
             continue
         why = str(error).removeprefix(f"{error.where}: ").partition("\n")[0]
-        message = f"home is its keyframe {name!r}, since at its initial position {why}"
+        message = f"home is its keyframe {name!r}, since its initial position will not do: {why}"
         finding = Finding("warning", place(description), message, "to choose another, give `home` in a side file", True)
         return replace(there, findings=(*there.findings, finding))
     raise error

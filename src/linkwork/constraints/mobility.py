@@ -28,6 +28,7 @@ RANK = 1e-5  # of the largest singular value; at a double root, positions, and s
 ALIKE = 1e-6  # relative: columns this alike are equally good, whatever their last bits say
 SLACK = 10  # times the residual that is left at home
 FLAT = 1e-6  # radians: an axle closer to the normal of its plane
+ANOTHER_HOME = "choose another home position (`home` in a YAML file or a side file)"
 BESIDE = 0.05, 0.006  # radians: distances from home, at one of which the loops must close
 
 
@@ -126,7 +127,7 @@ def _require_upright(model: Model) -> None:
                     where=f"robot {model.name!r}, {loop.kind.name} {loop.name!r}",
                     got=f"an axle that leans out of the normal by {lean:.1g} rad",
                     expected="z of its frame along the axle, z of the plane's frame along the normal",
-                    fix="turn one of the frames (rpy: [pi/2, 0, 0]), or choose another home position",
+                    fix=f"turn one of the frames (rpy: [pi/2, 0, 0]), or {ANOTHER_HOME}",
                 )
 
 
@@ -154,14 +155,14 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
             where=f"robot {model.name!r}",
             got=f"motors {', '.join(model.names_of(_motors(model)))}, which move together there and not beside it",
             expected="axles that are not all parallel, nor meet in one point",
-            fix="choose another home position",
+            fix=ANOTHER_HOME,
         )
     if general > rank:
         raise ModelError(
             "home is a singular position of what rolls",
             where=f"robot {model.name!r}",
             got=f"{model.n_leading - rank} freedoms there, {model.n_leading - general} beside it",
-            fix="choose another home position; or tie what steers together by gears, or let a wheel slip (kind: omni)",
+            fix=f"{ANOTHER_HOME}; or tie what steers together by gears, or let a wheel slip (kind: omni)",
         )
 
 
@@ -238,7 +239,7 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
         "home is a singular position of the loops",
         where=f"robot {model.name!r}",
         got=f"{first}, {J.shape[1] - general} beside it" if general > rank else f"{first}, not all of which can move",
-        fix="choose another home position",
+        fix=ANOTHER_HOME,
     )
 
 

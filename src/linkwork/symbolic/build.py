@@ -103,7 +103,7 @@ def _traced(
     def named(variable: Variable, shape: tuple[int, ...]) -> np.ndarray:
         kind = variable.shape[0] if len(shape) == 1 else ""
         at = number if kind != "commands" else {name: k for k, name in enumerate(model.commands.joints, 1)}
-        return vector(variable, joints[str(kind)], at) if kind in joints else entries(variable, shape)
+        return vector(variable, joints[str(kind)], at) if kind in joints else entries(variable, shape, names)
 
     inputs = {name: named(VARIABLES[name], shape) for name, shape in problem.inputs.items()}
     if label.wrenches:

@@ -3,7 +3,7 @@ where a joint has several, M11, M12."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 
@@ -26,6 +26,9 @@ class Names:
         self._taken[name] = times = self._taken.get(name, 0) + 1
         return name if times == 1 else self.new(f"{name}_{times}")
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._taken
+
     def next(self, letter: str) -> str:
         """t1, t2, ..."""
         self._counted[letter] = number = self._counted.get(letter, 0) + 1
@@ -41,9 +44,11 @@ def vector(variable: Variable, layout: Layout, number: Mapping[str, int]) -> np.
     return np.array(names, dtype=object)
 
 
-def entries(variable: Variable, shape: Iterable[int]) -> np.ndarray:
-    """Names of the entries of an array, numbered from 1: M11, M12; M1_1, M1_10 where there are many."""
+def entries(variable: Variable, shape: Iterable[int], taken: Container[str] = ()) -> np.ndarray:
+    """Names of the entries of an array, numbered from 1: M11, M12; M1_1, M1_10 where there are many, or where names are
+    ``taken``: M11 is also the mass of link 11."""
     shape, letter = tuple(shape), variable.letter or variable.name
-    far = "_" if any(n > 9 for n in shape) and len(shape) > 1 else ""
-    names = [letter + far.join(str(k + 1) for k in index) for index in np.ndindex(*shape)]
+    numbers = [[str(k + 1) for k in index] for index in np.ndindex(*shape)]
+    far = len(shape) > 1 and (any(n > 9 for n in shape) or any(letter + "".join(each) in taken for each in numbers))
+    names = [letter + ("_" if far else "").join(each) for each in numbers]
     return np.array(names, dtype=object).reshape(shape)
