@@ -36,14 +36,16 @@ def test_rests_do_not_hide_coulomb_friction(rests, width):
     assert {each.category for each in said} <= {linkwork.IdentificationWarning}
 
 
-def test_a_simulation_does_not_claim_to_keep_what_it_changed():
+def test_a_simulation_keeps_what_the_data_do_not_show():
     robot = linkwork.load("planar2r")
     t = np.arange(0, 2, 0.01)
     q = np.stack([0.6 * np.sin(2.5 * t), np.full(len(t), 0.7)], axis=1)  # the elbow stands still
     moved = Log(t, q, 0 * q).for_robot(robot)
     log = Log(t, q, robot.inverse_dynamics(moved.q, moved.v, moved.a))
-    with pytest.warns(linkwork.IdentificationWarning, match="do not use their values: elbow.FV"):
-        robot.identify(log, "simulation", simulation={"unknowns": {"viscous": ["shoulder", "elbow"]}, "iterations": 20})
+    asked = {"unknowns": {"viscous": ["shoulder", "elbow"]}, "iterations": 20}
+    with pytest.warns(linkwork.IdentificationWarning, match="these stay as they were before: elbow.FV"):
+        fit = robot.identify(log, "simulation", simulation=asked)
+    assert fit.standard["elbow.FV"] == robot.model.joint(2).viscous == fit.robot.model.joint(2).viscous
 
 
 def test_late_velocities_are_one_sentence_and_differentiated_accelerations_none():

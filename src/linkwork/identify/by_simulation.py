@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import LinkworkError, UnsupportedError
-from .answer import Data, Found
+from .answer import ROUNDED, Data, Found
 from .consistent_fit import divergences
 from .linear.consistent import Prior
 from .linear.equations import Progress, collect, frames_of
@@ -82,6 +82,9 @@ def by_simulation(
     data = Data(unknowns, logs, placed, information, held)
     linear = wls(data.without_noise(x), x)
     unseen = linear.unseen if placed else np.zeros((len(x), 0))
+    held = _alone(unknowns.matrix, unseen)  # the search may have left them anywhere
+    theta[held] = unknowns.prior[held]
+    x = unknowns.matrix @ theta
     covariance = unknowns.matrix @ spread @ unknowns.matrix.T
     solution = Solution(x, covariance, deviations_of(information, x), unseen, linear.condition, None)
     left = "; ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in found.rms.items())
@@ -91,6 +94,13 @@ def by_simulation(
         pull = divergences(Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0)), theta)
     answer = Found(solution, theta, spread, gamma or 1.0, pull, tuple(notes), found)
     return data, answer
+
+
+def _alone(K: np.ndarray, unseen: np.ndarray) -> list[int]:
+    """Standard parameters each of which is, by itself, one of the directions that the data do not show."""
+    entries = np.abs(unseen) > ROUNDED * np.abs(unseen).max(axis=0, initial=0.0)
+    rows = np.flatnonzero(entries[:, entries.sum(axis=0) == 1].any(axis=1))
+    return [int(np.flatnonzero(K[row])[0]) for row in rows if np.count_nonzero(K[row]) == 1]
 
 
 def _with_rates(log: Log) -> Log:

@@ -100,8 +100,9 @@ def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     doubts = [*suspicions(data.unknowns, data.logs, found.solution.x, bears_noise), *noisy, *found.doubts]
     unseen, never = unseen_in_words(data.unknowns, data.logs, found.solution.unseen)
     if unseen:
-        kept = "these stay as they were before"
-        kept = kept if found.simulation is None else "the search left these anywhere, so do not use their values"
+        moved = found.solution.unseen.T @ (found.solution.x - data.unknowns.base_prior)
+        anywhere = found.simulation is not None and not np.allclose(moved, 0.0)
+        kept = "the search left some of these anywhere" if anywhere else "these stay as they were before"
         doubts.append(f"the data do not tell all parameters; {kept}: {'; '.join(unseen)}")
     robot = found.robot(data.unknowns)
     squares = squares_of(data.unknowns, robot.model, found.solution.x, data.logs, data.fastest)
