@@ -220,21 +220,21 @@ def test_inputs_of_samples(lead):
     """What all share has the sum of what samples would have; memory is of each, as the initial state is."""
     given, rng = everything("arm"), np.random.default_rng(6)
 
-    def widened(value):
+    def widened(value, lead=lead):
         return value * rng.uniform(0.9, 1.1, (*lead, *np.shape(value)))
 
-    for kind in ("gains", "vary"):
-        given[kind] = {
-            key: {"tool": widened(x["tool"])} if key == "payload" else widened(x) for key, x in given[kind].items()
-        }
+    given["vary"] = {
+        key: {"tool": widened(x["tool"])} if key == "payload" else widened(x) for key, x in given["vary"].items()
+    }
+    given["gains"] = {key: widened(np.atleast_1d(x), lead or (1,)) for key, x in given["gains"].items()}
     given["reference"] = Point(widened(given["reference"].q), 0.3, widened(given["reference"].a))
     given["memory"] = {key: np.broadcast_to(x, (B, *x.shape)) for key, x in given["memory"].items()}
     assert_gradients("arm", given | start("arm", (B,)), **options(torque=Observing()))
 
 
 def test_a_reference_of_as_many_samples_as_steps():
-    given = start("arm", (STEPS,)) | {"reference": Point(np.random.default_rng(7).normal(size=(STEPS, 2)), 0.0, 0.0)}
-    given["gains"] = {"kd": np.array([2.0, 1.0])}
+    given = start("arm", (STEPS,)) | {"reference": Point(np.random.default_rng(7).normal(size=(STEPS, 1, 2)), 0.0, 0.0)}
+    given["gains"] = {"kd": np.array([[2.0, 1.0]])}
     assert_gradients("arm", given, **options(torque=ComputedTorque(40.0, 3.0)))
 
 
