@@ -181,3 +181,22 @@ def test_rubbing_by_itself():
     u, W = np.array([[3.0, 4.0, -2.0]]), np.diag([2.0, 2.0, 1.0])
     np.testing.assert_allclose(rubbed(u, W, np.array([0.25])), [[-0.3, -0.4, 2.0]], atol=1e-14)
     np.testing.assert_allclose(rubbed(u, W, np.array([9.0])), [[-1.5, -2.0, 2.0]], atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", [9, 14, 39, 40, 88, 93])
+def test_a_foot_at_rest_begins_to_slip_where_another_slides(seed):
+    """It would pull if it stuck, and sink if it were left out: it slips, and friction is against its acceleration."""
+    rng, n = np.random.default_rng(seed), 8
+    A, J = rng.normal(size=(n, n)), rng.normal(size=(2, 3, n))
+    M, v, held = A @ A.T + 0.3 * np.eye(n), rng.normal(size=n), np.vstack([J[0, 2:], J[1]])
+    v -= np.linalg.pinv(held) @ held @ v  # the first foot slides, the second is at rest
+    f, p = 3 * rng.normal(size=n), rng.normal(size=(2, 3))
+    here = Situation(M, f, v, np.zeros((0, n)), np.zeros(0), J, np.zeros((2, 3)), p)
+    ground = Ground(rng.uniform(0.2, 1.2, 2), np.zeros(2), [[0], [1]], slides=True)
+    mode = ground.settled(here, [0, 1], (), (), ())
+    assert mode is not None and mode[1] is not None
+    a, F = ground.accelerations(here, mode)
+    slip, rising = (J @ a)[1, :2], (J @ a)[:, 2]
+    assert F[1, 2] > 0 and F[0, 2] >= 0 and (0 in mode or rising[0] > 0)
+    np.testing.assert_allclose(F[1, :2], -ground.friction[1] * F[1, 2] * slip / np.hypot(*slip), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(M @ a, f + np.einsum("fkn,fk->n", J, F), rtol=1e-9, atol=1e-9)

@@ -32,6 +32,7 @@ SLIDES = 1e-8  # m/s along the ground: slower is no sliding
 TURNS = (
     5e-3  # m/s: slower sliding keeps its direction, since friction would turn the velocity faster than it is followed
 )
+TURNED = 50  # times that the direction of a foot that begins to slip is turned into that of its slip
 BOUNCES = 1e-4  # m/s along the normal: slower bounces, of which there are more and more in a finite time, are none
 
 Mode = dict[int, np.ndarray | None]  # feet on the ground -> the direction in which each slides, None of one that sticks
@@ -289,8 +290,8 @@ class Ground:
         if not self.slides:
             return _agreed(start, idle, left, solve, rates) or self._held(here, start, left, solve, rates)
         mode = {i: d for i, d in start.items() if i not in {*idle, *left}}
-        again = dict.fromkeys(start, 0)
-        for _ in range(10 * len(start) + 10):
+        again, begun, turns = dict.fromkeys(start, 0), set[int](), 0
+        for _ in range(10 * len(start) + 10 + TURNED):
             x, forces = solve(mode)
             least = -SMALL * _size(forces)
             pulling = {i: forces[i, 2] for i in mode if forces[i, 2] < least}
@@ -303,7 +304,13 @@ class Ground:
                 group = next(group for group in self._of(mode) if group[0] == first)
                 mode |= self._released(here, group, forces)  # (5)
                 continue
-            rate = rates(x)[:, 2]
+            slip, rate = rates(x)[:, :2], rates(x)[:, 2]
+            along = {i: _direction(slip[i], np.zeros(2), 0.0) for i in begun.intersection(mode)}
+            if any(np.abs(d - mode[i]).max() > SMALL for i, d in along.items()):
+                mode, turns = mode | along, turns + 1
+                if turns > TURNED:
+                    break
+                continue
             sinking = {i: rate[i] for i in start if i not in mode and rate[i] < -SMALL * _size(rate)}
             if not sinking:
                 return mode, x
@@ -312,6 +319,11 @@ class Ground:
             if again[i] > 2:
                 break
             mode[i] = np.zeros(2) if i in {*left} else start[i]  # (4)
+            if (
+                again[i] == 2 and mode[i] is None
+            ):  # it pulls if it sticks and sinks if it is left out: it begins to slip
+                mode[i] = _direction(slip[i], np.zeros(2), 0.0)
+                begun.add(i)
         mode, _ = _pushing(start | mode, solve, rates)
         x, forces = solve(mode)
         rate = rates(x)[:, 2]
