@@ -112,15 +112,15 @@ class Squares:
         counts = relative(inside, self.power["moving"] + self.power["standing"]) > SMALL
         inside = inside / total
         samples = self.count["standing"] / np.maximum(self.count["moving"] + self.count["standing"], 1)
-        told = [
+        joints = [
             f"{names[k]} ({inside[k]:.0%} of the squared error, in {samples[k]:.0%} of the samples, within"
             f" ±{limits[k]:.3g})"
             for k in np.flatnonzero(counts & (inside > LARGE)).tolist()
         ]
-        if not told:
+        if not joints:
             return ""
         what = "friction at rest, which the motion does not determine within ± Coulomb friction, counts as error of"
-        return f"{what} {', '.join(told)}"
+        return f"{what} {', '.join(joints)}"
 
 
 def squares_of(

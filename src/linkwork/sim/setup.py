@@ -12,10 +12,8 @@ from ..assembly import SINGULAR, numbers
 from ..control import Law, Point
 from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from ..formulations import drives_of, layouts
-from ..model import Model, Offset, SoftLimits
+from ..model import Model, SoftLimits
 from ..model.coordinates import kind_of
-from ..model.drive_checks import check_values
-from ..model.physical import negative_mass
 from ..pipeline import choose
 from . import acting
 from .inputs import Inputs, Shape, by_name, is_law, positive, torques, vector
@@ -24,7 +22,7 @@ from .now import GAIN, REFERENCE
 from .options import Options
 from .plant import Plant
 from .supported import CONTACTS, off_the_ground
-from .varied import INERTIAL, LAWS, OF_JOINTS, POSITIVE, VARIED, with_value
+from .varied import INERTIAL, OF_JOINTS, VARIED, check_varied
 
 REMEMBERED = 64  # of what was traced or found out for a setup
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
@@ -336,7 +334,7 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
                 raise ShapeError("a payload is carried by a moving link", where="vary", got=f"frame {frame!r}")
         where = f"vary[{name!r}]"
         inputs.add(name, value, shapes[name], where)
-        _check_varied(model, name, inputs.constants[name], where)
+        check_varied(model, name, inputs.constants[name], where)
     if "mass" in vary and "parameters" not in vary:
         for body, masses in zip(model.bodies, inputs.constants["mass"].T, strict=True):
             if not body.inertia.mass and masses.any():
@@ -347,32 +345,6 @@ def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
                     fix="0 for this body, or vary its parameters",
                 )
     return frame
-
-
-def _check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
-    """Refuse numbers, (samples, entries), that a robot file may not have either."""
-    if name in INERTIAL:
-        links = ["its load"] if name == "payload" else [f"link {body.name!r}" for body in model.bodies]
-        for k, link in enumerate(links):
-            mass, *moments = values[:, k : k + 1].T if name == "mass" else values[:, 10 * k : 10 * k + 4].T
-            if wrong := negative_mass(mass):
-                raise LinkworkError(wrong, where=f"{where}, {link}", fix="give masses of zero or more")
-            if moments and np.any(lone := np.any(moments, axis=0) & (mass == 0)):
-                got = f"MX, MY, MZ = {', '.join(f'{x:g}' for x in np.array(moments)[:, lone.argmax()])}"
-                fix = "give a mass above zero"
-                raise LinkworkError("first moments without a mass", where=f"{where}, {link}", got=got, fix=fix)
-    if name in OF_JOINTS:
-        joints = {body.joint.name: body.joint for body in model.bodies}
-        for joint, column in zip(model.position_names, values.T, strict=True):
-            for finding in check_values(f"{where}, joint {joint!r}", with_value(joints[joint], name, column)):
-                raise LinkworkError(finding.message, where=finding.where, fix=finding.fix)
-    if name in POSITIVE and not (values > 0).all():
-        raise ShapeError("out of range", where=where, got=values.min(), expected="positive numbers")
-    if (kind := LAWS.get(name, (Offset,))[0]) is not Offset and not any(
-        isinstance(law, kind) for body in model.bodies for law in body.joint.friction
-    ):
-        fix = f"give joints this law, friction=({kind.__name__}(...),)"
-        raise ShapeError(f"no joint has the law {kind.name!r}", where=where, fix=fix)
 
 
 def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[str]]:

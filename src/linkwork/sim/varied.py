@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from ..errors import LinkworkError, ShapeError
 from ..model import Joint, Model, Offset, Stribeck, carrying
+from ..model.drive_checks import check_values
+from ..model.physical import negative_mass
 from ..scalar import Scalar, is_zero
 from ..spatial import Inertia, Vector
 
@@ -69,3 +74,33 @@ def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
         return inertia
     share = mass / inertia.mass
     return Inertia.of(share * value for value in inertia)
+
+
+def check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
+    """Refuse numbers, (samples, entries), that a robot file may not have either."""
+    if name in INERTIAL:
+        _check_masses(model, name, values, where)
+    if name in OF_JOINTS:
+        joints = {body.joint.name: body.joint for body in model.bodies}
+        for joint, column in zip(model.position_names, values.T, strict=True):
+            for finding in check_values(f"{where}, joint {joint!r}", with_value(joints[joint], name, column)):
+                raise LinkworkError(finding.message, where=finding.where, fix=finding.fix)
+    if name in POSITIVE and not (values > 0).all():
+        raise ShapeError("out of range", where=where, got=values.min(), expected="positive numbers")
+    if (kind := LAWS.get(name, (Offset,))[0]) is not Offset and not any(
+        isinstance(law, kind) for body in model.bodies for law in body.joint.friction
+    ):
+        fix = f"give joints this law, friction=({kind.__name__}(...),)"
+        raise ShapeError(f"no joint has the law {kind.name!r}", where=where, fix=fix)
+
+
+def _check_masses(model: Model, name: str, values: np.ndarray, where: str) -> None:
+    """A load of no mass may have its centre anywhere; parameters without a mass have no first moments."""
+    links = ["its load"] if name == "payload" else [f"link {body.name!r}" for body in model.bodies]
+    for link, own in zip(links, np.split(values, len(links), axis=1), strict=True):
+        if wrong := negative_mass(own[:, 0]):
+            raise LinkworkError(wrong, where=f"{where}, {link}", fix="give masses of zero or more")
+        lone = own[(own[:, 0] == 0) & own[:, 1:4].any(axis=1)] if name == "parameters" else own[:0]
+        if len(lone):
+            got, fix = f"MX, MY, MZ = {', '.join(f'{x:g}' for x in lone[0, 1:4])}", "give a mass above zero"
+            raise LinkworkError("first moments without a mass", where=f"{where}, {link}", got=got, fix=fix)

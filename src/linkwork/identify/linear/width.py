@@ -93,14 +93,19 @@ def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unk
     def regressor(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         del q, a
         Y = np.zeros((*v.shape, len(columns)))
-        for place, (_, drive, element, shares) in enumerate(columns):
-            rate, scale = motor_rate(shares, v.T), max(abs(ratio) for _, ratio in shares)
-            own = drive.column(element, rate, 0.0, width * scale)
-            for row, ratio in shares:
-                Y[:, row, place] = ratio * own
+        for place, column in enumerate(columns):
+            _fill(Y, place, column, v, width * max(abs(ratio) for _, ratio in column[3]))
         return Y
 
     return replace(unknowns, regressor=regressor, known=None)
+
+
+def _fill(Y: np.ndarray, place: int, column: Jumping, v: np.ndarray, width: float) -> None:
+    """Write a column of friction with this width into Y."""
+    _, drive, element, shares = column
+    own = drive.column(element, motor_rate(shares, v.T), 0.0, width)
+    for row, ratio in shares:
+        Y[:, row, place] = ratio * own
 
 
 def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
@@ -113,10 +118,8 @@ def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
 
     def regressor(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         Y = np.array(unknowns.regressor(q, v, a))
-        for (k, drive, element, shares), width in zip(columns, widths, strict=True):
-            own = drive.column(element, motor_rate(shares, v.T), 0.0, width)
-            for row, ratio in shares:
-                Y[:, row, k] = ratio * own
+        for column, width in zip(columns, widths, strict=True):
+            _fill(Y, column[0], column, v, width)
         return Y
 
     return replace(unknowns, regressor=regressor)
