@@ -13,9 +13,7 @@ from typing import Any
 from .quoting import printable
 
 COMMAND_LINE: ContextVar[bool] = ContextVar("COMMAND_LINE", default=False)  # whether messages are for its users
-LONGEST, LONGEST_PART = 2000, 440  # characters of all, and of each thing said beside the message
-
-
+LONGEST, LONGEST_PART = 2000, 440  # characters of all, and of each part of a message
 LOCK = "linkwork.load(..., lock={joint: position})", "--lock JOINT=POSITION"  # for ``at_door``
 
 
