@@ -143,7 +143,7 @@ class Robot:
         return self.model.parameters()
 
     def __repr__(self) -> str:
-        freedoms = f" with {self.nv} freedoms" if self.model.loops else ""
+        freedoms = f" with {self.nv} freedoms" if self.model.constrained else ""
         joints = f"{len(self.position_names)} joints{freedoms}"
         return f"<linkwork Robot {printable(self.name)}: {joints}, {self.model.base} base>"
 
@@ -551,7 +551,7 @@ class Robot:
     def contact_dynamics(self) -> Function:
         """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of
         the ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
-        ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0."""
+        ``contacts``: 1 for each of ``robot.model.switched`` on the ground, which is held where it stands, else 0."""
         return compile(self, "contact_dynamics")
 
     @cached_property

@@ -125,7 +125,7 @@ def test_slopes_of_robots_of_all_kinds(number: int, quantity: str):
     except LinkworkError:
         assert quantity == INVERSE and len(model.mobility.motors) < model.nv
         return
-    rigid_tree = not (model.loops or beyond_rigid(model))
+    rigid_tree = not (model.permanent or beyond_rigid(model))
     assert "automatic" in names and ("singh-russell-wensing" in names) == rigid_tree
     changing = any(joint.kind.changes for joint in model.tree.joints)
     assert ("carpentier-mansard" in names) == (rigid_tree and not changing)

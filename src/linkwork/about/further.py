@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ..formulations.flexible import bending_joints
-from ..model import Model
+from ..model import ConstraintKind, Model
 from .facts import beam, carrier
 
 Table = tuple[str, list[str], list[list[Any]]]
@@ -30,19 +29,19 @@ def _beams(model: Model) -> Table:
 
 def _loops(model: Model) -> Table:
     rows: list[list[Any]] = [
-        [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind.told())]
-        for x in model.loops
+        [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind)]
+        for x in model.permanent
     ]
-    if all(x.kind.cut for x in model.loops):
+    if all(x.kind.cut for x in model.permanent):
         return "Loops: cut joints", ["loop", "kind", "first on", "second on"], [row[:-1] for row in rows]
     heads = ["name", "kind", "first on", "second on", "numbers\nSI"]
     return "Loops, contacts (planes first) and gears", heads, rows
 
 
-def _numbers(told: Mapping[str, Any]) -> str | None:
-    """Of a contact or a gear."""
-    flat = {key: value for key, value in told.items() if isinstance(value, float) and value not in (0.0, math.inf)}
-    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(told.get("ratios", {}))).items()) or None
+def _numbers(kind: ConstraintKind) -> str | None:
+    """The numbers of a contact or a gear."""
+    flat = {key: value for key, value in kind.to_dict().items() if isinstance(value, float)}
+    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(kind.ratios)).items()) or None
 
 
 def _forces(model: Model) -> Table:
@@ -58,7 +57,13 @@ def _forces(model: Model) -> Table:
 def _feet(model: Model) -> Table:
     """Where it may stand on the ground."""
     rows = [
-        [foot.name, foot.frame, " x ".join(f"{x:g}" for x in foot.size) or "point", foot.friction, foot.restitution]
-        for foot in model.feet
+        [
+            foot.name,
+            foot.second.name,
+            " x ".join(f"{x:g}" for x in foot.kind.size) or "point",
+            foot.kind.friction,
+            foot.kind.restitution,
+        ]
+        for foot in model.switched
     ]
     return "Feet", ["foot", "frame", "sole\nm", "friction", "restitution"], rows

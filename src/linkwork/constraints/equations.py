@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from ..model import Loop, LoopKind, Model
+from ..model import Constraint, ConstraintKind, Model
 from ..scalar import Scalar
 from ..scalar.orthogonal import dot
 from ..spatial import Matrix, Motion, Pose, Transform, Vector
@@ -21,12 +21,12 @@ Row = TypeVar("Row")
 
 def row_names(model: Model) -> list[str]:
     """The equations: loop and direction, with r for turns."""
-    return [f"{loop.name}.{row}" for loop in model.loops for row in loop.kind.rows]
+    return [f"{loop.name}.{row}" for loop in model.permanent for row in loop.kind.rows]
 
 
 def holding_positions(model: Model) -> tuple[bool, ...]:
     """Of each equation: does it hold positions, or velocities alone?"""
-    return tuple(holds for loop in model.loops for holds in loop.kind.holonomic)
+    return tuple(holds for loop in model.permanent for holds in loop.kind.holonomic)
 
 
 def closing_rows(model: Model) -> list[int] | None:
@@ -37,11 +37,11 @@ def closing_rows(model: Model) -> list[int] | None:
 
 def in_loops(model: Model) -> set[str]:
     """The leading joints that have a part in some loop."""
-    around = {i for loop in model.loops for i in _bodies(model, loop)}
+    around = {i for loop in model.permanent for i in _bodies(model, loop)}
     return {model.joint(i).leader or model.joint(i).name for i in around}
 
 
-def _bodies(model: Model, loop: Loop) -> set[int]:
+def _bodies(model: Model, loop: Constraint) -> set[int]:
     """Those whose joints have a part in it."""
     if loop.kind.ratios:
         tied = {model.tree.velocity_names.index(name) for name, _ in loop.kind.ratios}
@@ -63,14 +63,14 @@ class Way:
     """The joints from ``first`` to ``second``, and where ``second`` is, all seen from ``first``."""
 
     model: Model
-    kind: LoopKind
+    kind: ConstraintKind
     q: Sequence[Scalar]
     begin: Vector  # where ``first`` sees the body that it is on
     steps: list[Step]
     end: Pose
 
     @staticmethod
-    def around(model: Model, loop: Loop, q: Sequence[Scalar]) -> Way:
+    def around(model: Model, loop: Constraint, q: Sequence[Scalar]) -> Way:
         inner, outer = (_branch(model, frame.body) for frame in (loop.first, loop.second))
         begin = at = loop.first.pose.inverse()
         steps = []
@@ -121,12 +121,12 @@ class Way:
 class Tie:
     """Joints whose positions keep a sum: there is no way to walk. ``terms``: freedom of the tree, entry of q, ratio."""
 
-    kind: LoopKind
+    kind: ConstraintKind
     terms: list[tuple[int, Scalar, float]]
     offset: float
 
     @staticmethod
-    def between(model: Model, loop: Loop, q: Sequence[Scalar]) -> Tie:
+    def between(model: Model, loop: Constraint, q: Sequence[Scalar]) -> Tie:
         names, terms = model.tree.velocity_names, []
         for name, ratio in loop.kind.ratios:
             k = names.index(name)
@@ -186,7 +186,7 @@ class LoopEquations:
 
     def ways(self) -> Iterator[Way | Tie]:
         """One for each loop, walked when it is first asked for."""
-        for k, loop in enumerate(self.model.loops):
+        for k, loop in enumerate(self.model.permanent):
             if k == len(self._walked):
                 walk = Tie.between if loop.kind.ratios else Way.around
                 self._walked.append(walk(self.model, loop, self.q))

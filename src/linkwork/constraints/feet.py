@@ -12,12 +12,11 @@ needed, they are the least to about 1e-15 over the square of the ratio of the we
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from ..model import POINT, WELD, Foot, Frame, Loop, Model
+from ..model import Constraint, Frame, Model
 from ..scalar import Scalar, sign
 from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
@@ -32,7 +31,7 @@ NORMAL = 2  # the row of a foot along the normal of the ground, z
 
 def numbers_of(model: Model) -> list[int]:
     """How many numbers tell where each foot stands: its origin, and of a sole the rows of its rotation."""
-    return [12 if foot.sole else 3 for foot in model.feet]
+    return [foot.kind.place_size for foot in model.switched]
 
 
 class Standing:
@@ -44,8 +43,8 @@ class Standing:
     def __init__(self, model: Model, q: Scalars, contacts: Scalars, places: Scalars | None = None):
         self.model, self.q, self.contacts = model, q, contacts
         self.loops = LoopEquations.independent(model, q)
-        self.feet = LoopEquations(replace(model, loops=_as_loops(model, places)), q)
-        self.scales = [c * x for c, foot in zip(contacts, model.feet, strict=True) for x in _scales(foot)]
+        self.feet = LoopEquations(replace(model, constraints=_as_loops(model, places)), q)
+        self.scales = [c * x for c, foot in zip(contacts, model.switched, strict=True) for x in foot.kind.scales]
 
     @property
     def on(self) -> list[Scalar]:
@@ -74,8 +73,8 @@ class Standing:
     def bouncing(self, v: Scalars, restitution: Scalars) -> list[Scalar]:
         """By how much an impact changes the rates: all is lost, and along the normal a share comes back."""
         shares: list[Scalar] = [0] * len(self.loops.J)
-        for e, foot in zip(restitution, self.model.feet, strict=True):
-            shares += [e if k == NORMAL else 0 for k in range(len(_scales(foot)))]
+        for e, foot in zip(restitution, self.model.switched, strict=True):
+            shares += [e if k == NORMAL else 0 for k in range(len(foot.kind.rows))]
         return [(1 + e) * rate for e, rate in zip(shares, self.rates(v), strict=True)]
 
     def forces(self, multipliers: Scalars) -> list[list[Scalar]]:
@@ -83,8 +82,8 @@ class Standing:
         from lambda of all equations, or of the feet's alone."""
         values = [-x for x in self._scaled(multipliers[len(multipliers) - len(self.scales) :])]
         rows, at = [], 0
-        for foot in self.model.feet:
-            n = len(_scales(foot))
+        for foot in self.model.switched:
+            n = len(foot.kind.rows)
             rows.append([*values[at : at + n], *[0] * (6 - n)])
             at += n
         return rows
@@ -119,25 +118,17 @@ class Supports(Multipliers):
         return self.rows.nearest(r, [0] * len(self.inverse))
 
 
-def _scales(foot: Foot) -> list[float]:
-    """By which the equations of a foot are multiplied, so that the shortest multipliers are the least forces."""
-    if not foot.sole:
-        return [1.0] * 3
-    return [2.0] * 3 + [math.sqrt((foot.size[0] ** 2 + foot.size[1] ** 2) / 2)] * 3
-
-
-def _as_loops(model: Model, places: Scalars | None) -> tuple[Loop, ...]:
+def _as_loops(model: Model, places: Scalars | None) -> tuple[Constraint, ...]:
     """Each foot held to the ground. The frame on the foot is turned so that both have the axes of the world."""
     loops, at = [], 0
-    for foot, size in zip(model.feet, numbers_of(model), strict=True):
-        ground, own = Pose.identity(), model.frame(foot.frame)
+    for foot, size in zip(model.switched, numbers_of(model), strict=True):
+        ground, own = Pose.identity(), foot.second
         if places is not None:
             numbers = places[at : at + size]
             ground = Pose(ground.rotation, Vector(*numbers[:3]))
-            if foot.sole:
+            if foot.kind.sole:
                 rotation = Matrix(*(Vector(*numbers[k : k + 3]) for k in (3, 6, 9)))
                 own = Frame(own.name, own.body, Pose(own.pose.rotation @ rotation.T, own.pose.origin))
         at += size
-        kind = WELD if foot.sole else POINT
-        loops.append(Loop(foot.name, kind, Frame("ground", 0, ground), own))
+        loops.append(Constraint(foot.name, foot.kind.always, Frame("ground", 0, ground), own))
     return tuple(loops)

@@ -10,36 +10,38 @@ import numpy as np
 
 from ..constraints.feet import numbers_of
 from ..errors import ShapeError, UnsupportedError
-from ..model import Foot, Frame, Model
+from ..model import Constraint, Frame, Model
 from ..model.coordinates import real_numbers
 from ..spatial import Pose, Vector
 from .inputs import vector
 from .setup import rest
 from .supported import places_at
 
-CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 NOTHING = 1e-9  # of the largest force, and of a sole: less is none
 
 
 def on_corners(model: Model) -> Model:
     """The robot with four points in place of each sole."""
     feet, frames = [], dict(model.frames)
-    for foot in model.feet:
-        if not foot.sole:
+    for foot in model.switched:
+        if not foot.kind.sole:
             feet.append(foot)
             continue
-        own = model.frame(foot.frame)
-        for k, (x, y) in enumerate(CORNERS, 1):
-            name, corner = f"{foot.name}.{k}", Vector(x * foot.size[0] / 2, y * foot.size[1] / 2, 0)
+        own, point = foot.second, replace(foot.kind, size=())
+        for k, (x, y) in enumerate(foot.kind.points, 1):
+            name, corner = f"{foot.name}.{k}", Vector(x, y, 0)
             frames[name] = Frame(name, own.body, Pose(own.pose.rotation, own.pose.origin + own.pose.outward(corner)))
-            feet.append(Foot(name, name, (), foot.friction, foot.restitution))
-    return replace(model, feet=tuple(feet), frames=frames)
+            feet.append(Constraint(name, point, foot.first, frames[name]))
+    return replace(model, constraints=(*model.permanent, *feet), frames=frames)
 
 
 def standing(model: Model, q: Any = None) -> np.ndarray:
     """See ``Robot.standing``."""
-    if not (model.feet and model.moving_base):
-        got, fix = "no feet" if not model.feet else "a fixed base", "load it with base='floating', and name its feet"
+    if not (model.switched and model.moving_base):
+        got, fix = (
+            "no feet" if not model.switched else "a fixed base",
+            "load it with base='floating', and name its feet",
+        )
         raise UnsupportedError(
             "only a floating robot with feet stands", where=f"robot {model.name!r}", got=got, fix=fix
         )
@@ -55,7 +57,7 @@ class FootLoads:
     ground pushes; ``needed``: the friction that keeps a foot from slipping, tangential over normal; ``centre``
     (..., feet, 2): of pressure, in the axes of a sole in m, not a number of points and of feet without load."""
 
-    feet: tuple[Foot, ...]
+    feet: tuple[Constraint, ...]
     normal: np.ndarray
     tangential: np.ndarray
     centre: np.ndarray
@@ -79,13 +81,13 @@ class FootLoads:
     def slips(self) -> np.ndarray:
         """Is the force outside the cone of friction? One that slides is on it."""
         largest = np.abs(self.normal).max(initial=1e-300)
-        outside = self.needed > (1 + NOTHING) * np.array([foot.friction for foot in self.feet])
+        outside = self.needed > (1 + NOTHING) * np.array([foot.kind.friction for foot in self.feet])
         return outside & (self.tangential > NOTHING * largest)
 
     @cached_property
     def tips(self) -> np.ndarray:
         """Is the centre of pressure outside the sole?"""
-        half = np.array([foot.size or (np.inf, np.inf) for foot in self.feet]) / 2
+        half = np.array([foot.kind.size or (np.inf, np.inf) for foot in self.feet]) / 2
         return np.any(np.abs(self.centre) > half * (1 + NOTHING), axis=-1)
 
     def __str__(self) -> str:
@@ -97,14 +99,14 @@ class FootLoads:
             said = [word for word in ("pulls", "slips", "tips") if getattr(self, word)[k]]
             lines.append(
                 f"{foot.name:12} {self.normal[k]:10.3f} {self.tangential[k]:10.3f} {self.needed[k]:9.3f}"
-                f" {foot.friction:6.3g}  {centre}{'  ' + ', '.join(said) if said else ''}"
+                f" {foot.kind.friction:6.3g}  {centre}{'  ' + ', '.join(said) if said else ''}"
             )
         return "\n".join(lines)
 
 
 def foot_loads(model: Model, q: Any, forces: Any) -> FootLoads:
     """See ``Robot.foot_loads``."""
-    q, forces, n = real_numbers(q, "q"), real_numbers(forces, "forces"), len(model.feet)
+    q, forces, n = real_numbers(q, "q"), real_numbers(forces, "forces"), len(model.switched)
     if forces.shape[-1:] == (6 * n,) and forces.shape[-2:] != (n, 6):
         forces = forces.reshape(*forces.shape[:-1], n, 6)
     if forces.shape[-2:] != (n, 6) or forces.shape[:-2] != q.shape[:-1] or q.shape[-1:] != (model.nq,):
@@ -116,10 +118,10 @@ def foot_loads(model: Model, q: Any, forces: Any) -> FootLoads:
     places, ends = places_at(model, q), np.cumsum(numbers_of(model))
     centre = np.full((*forces.shape[:-1], 2), np.nan)
     normal = forces[..., 2]
-    for k, foot in enumerate(model.feet):
-        if foot.sole:
+    for k, foot in enumerate(model.switched):
+        if foot.kind.sole:
             R = places[..., ends[k] - 9 : ends[k]].reshape(*q.shape[:-1], 3, 3)
             moment = np.einsum("...ji,...j->...i", R, forces[..., k, 3:])
             push = np.where(normal[..., k] > 0, normal[..., k], np.nan)
             centre[..., k, 0], centre[..., k, 1] = -moment[..., 1] / push, moment[..., 0] / push
-    return FootLoads(model.feet, normal, np.hypot(forces[..., 0], forces[..., 1]), centre)
+    return FootLoads(model.switched, normal, np.hypot(forces[..., 0], forces[..., 1]), centre)

@@ -11,7 +11,7 @@ import numpy as np
 from ..constraints import row_names
 from ..constraints.rows import leading_jacobian
 from ..errors import ShapeError, UnsupportedError
-from ..model import Contact, Model
+from ..model import Model
 from .inputs import torques
 from .setup import velocities
 
@@ -36,7 +36,7 @@ class Grip:
     def of(cls, model: Model, forces: Any) -> Grip:
         """From forces (..., equations), as ``constraint_forces`` has them."""
         forces, rows = np.asarray(forces, float), row_names(model)
-        contacts = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
+        contacts = [loop for loop in model.permanent if loop.kind.touches]
         J = leading_jacobian(model, np.array(model.home))
 
         def part(name: str) -> np.ndarray:
@@ -90,7 +90,7 @@ class Grip:
 def grip(robot: Any, q: Any, v: Any, tau: Any, commands: Any, wrenches: Mapping[str, Any] | None) -> Grip:
     """See ``Robot.grip``."""
     model: Model = robot.model
-    if not any(isinstance(loop.kind, Contact) for loop in model.loops):
+    if not any(loop.kind.touches for loop in model.permanent):
         raise UnsupportedError(
             "nothing of this robot touches a plane", where=f"robot {model.name!r}", fix="describe contacts in `rolling`"
         )

@@ -64,7 +64,7 @@ def _continuous(robot: Any, q: Any, v: Any, acting: Sequence[Any]) -> LinearSyst
     A[..., :n, n:] = robot.velocity_map(q)[..., located, :] if rolls else np.eye(n)
     A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
     if not all(joint.kind.straight for joint in model.coordinates.joints):
-        G = robot.position_map(q) if model.loops else np.eye(n)
+        G = robot.position_map(q) if model.constrained else np.eye(n)
         brackets = _brackets(model, robot.joint_velocities(q, v))
         A[..., :n, :n] = -(brackets @ G)[..., located, :]  # (1)
     if rolls:

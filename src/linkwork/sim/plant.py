@@ -57,8 +57,8 @@ class Plant:
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
-        feet = [Port(BEFORE, (len(self.model.feet),)), Port("stand", (sum(numbers_of(self.model)),))] * self.stands
-        own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
+        feet = [Port(BEFORE, (len(self.model.switched),)), Port("stand", (sum(numbers_of(self.model)),))] * self.stands
+        own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * self.model.constrained]
         return [q, v, *memory, *own, *feet]
 
     @property
@@ -69,7 +69,7 @@ class Plant:
     @property
     def held_together(self) -> bool:
         """By loops, or by the ground."""
-        return bool(self.model.loops) or self.stands
+        return self.model.constrained or self.stands
 
     @cached_property
     def memory(self) -> dict[str, tuple[int, ...]]:
@@ -99,7 +99,7 @@ class Plant:
         parts["q"][:], parts["v"][:] = q, v
         for name, values in memory.items():
             parts[MEMORY + name][:] = values
-        if self.model.loops:
+        if self.model.constrained:
             parts["closeness"][:, 0] = 1.0  # as far from singular as home
         self.stand(parts)
         return x
@@ -133,7 +133,7 @@ class Plant:
         """dx/dt"""
         now = now.flowing
         rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
-        rates |= {"stand": [0] * sum(numbers_of(self.model)), BEFORE: [0] * len(self.model.feet)}
+        rates |= {"stand": [0] * sum(numbers_of(self.model)), BEFORE: [0] * len(self.model.switched)}
         return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
     @cached_property
@@ -271,7 +271,7 @@ class Plant:
     def now(self, values: Mapping[str, Any]) -> Now:
         if self.stands:
             return SupportedNow(self, values)
-        return ClosedNow(self, values) if self.model.loops else Now(self, values)
+        return ClosedNow(self, values) if self.model.constrained else Now(self, values)
 
     def _trace(self, name: str, run: Callable[[Now], Mapping[str, Any]]) -> Program:
         ports = self.ports

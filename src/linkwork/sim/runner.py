@@ -90,7 +90,7 @@ class Runner:
         model = self.setup.plant.model
         q, v = self.setup.plant.reported(before[0, : self.loop.x])
         at = (step + 1) * self.dt
-        if model.loops and not self.setup.plant.distance(q) > SINGULAR:
+        if model.constrained and not self.setup.plant.distance(q) > SINGULAR:
             warned = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",

@@ -95,7 +95,7 @@ def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
     return (
         "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work",
         *["momentum"] * any(body.inertia.mass for body in model.bodies),
-        *["loop_residual"] * bool(model.loops),
+        *["loop_residual"] * model.constrained,
         *["commands"] * bool(model.commands.size),
         *(OF_FEET if stands else ()),
         *(("loop_rates", "constraint_forces") if model.n_located > model.nv else ()),
@@ -183,7 +183,7 @@ def _adaptive(setup: Setup, method: str, dt: float, steps: int, options: Options
                 where=f"robot {model.name!r}, {method}",
                 got=f"q = {q}, v = {v}",
                 fix=f"a looser tolerance, weaker gains, {method_at_door('rosenbrock')} for stiff springs"
-                + (", or rk4 through a singular position of the loops" if model.loops else ""),
+                + (", or rk4 through a singular position of the loops" if model.constrained else ""),
                 sample=None, step=k, time=t, q=q, v=v,
             )  # fmt: skip
         t, x = end, closed(end, after, k)

@@ -3,47 +3,82 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .description import Description, Finding, Foot
-from .loop_checks import HUGE, nearest, place
+from ...scalar import Scalar
+from ...spatial import Motion, Pose
+from ..element import Fault, number, numbers
+from .cut_joint import POINT, WELD, CutJoint
+from .kind import ConstraintKind, End
 
+if TYPE_CHECKING:
+    from ..description import ConstraintDescription, Description
 
-def check_feet(description: Description) -> Iterator[Finding]:
-    carried = {link.name: link.name for link in description.links}
-    carried |= {name: link for name, (link, _) in description.frames.items()}
-    for name, count in Counter(foot.name for foot in description.feet).items():
-        if count > 1:
-            yield Finding(
-                "error", place(description, "foot", name), f"{count} feet have this name", "rename all but one"
-            )
-    for foot in description.feet:
-        where = place(description, "foot", foot.name)
-        if foot.frame not in carried:
-            message = f"there is no frame {foot.frame!r}"
-            yield Finding("error", where, message, nearest(foot.frame, carried))
-        elif _stands_still(description, carried[foot.frame]):
-            message = f"its frame {foot.frame!r} is fixed to the ground"
-            yield Finding("error", where, message, "give a frame that moves, or base: floating")
-        yield from _numbers(foot, where)
+CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of a sole, in halves of its size
 
 
-def _numbers(foot: Foot, where: str) -> Iterator[Finding]:
-    if foot.size and not (len(foot.size) == 2 and all(0 < x < HUGE for x in foot.size)):
-        message = f"its size is {', '.join(f'{x:g}' for x in foot.size)}"
-        yield Finding("error", where, message, "give length and width of the sole in metres, or none: it is a point")
-    if not 0 <= foot.friction <= math.inf:
-        yield Finding("error", where, f"its friction is {foot.friction:g}", "give a coefficient, zero or more")
-    if not 0 <= foot.restitution <= 1:
-        yield Finding("error", where, f"its restitution is {foot.restitution:g}", "give a number from 0 to 1")
+@dataclass(frozen=True)
+class Foot(ConstraintKind, name="foot"):
+    """A constraint with a switch: while it is on, the frame ``second`` is held where it stands on the ground.
 
+    A point, the frame's origin; or with a ``size``, length along x and width along y, a sole around it, whose z points
+    up when it stands. ``friction``: coefficient of Coulomb's law. ``restitution``: the share of the velocity along the
+    ground's normal with which it bounces, 0 to 1.
+    """
 
-def _stands_still(description: Description, link: str) -> bool:
-    """Whether no joint moves the link."""
-    inner = {joint.child: joint for joint in description.joints}
-    for _ in description.joints:  # a tree that is none may have no end
-        if link in inner and inner[link].motion.nv:
-            return False
-        link = inner[link].parent if link in inner else link
-    return not description.floating
+    section, switched, shows_ground = "feet", True, True
+    first = End(ground=True)
+    second = End("frame", named=True, what="the link or frame that stands on the ground")
+    size: tuple[float, ...] = numbers(  # type: ignore
+        (),
+        unit="m",
+        least=0,
+        open=True,
+        counts=(2,),
+        fix="give length and width of the sole in metres, or none: it is a point",
+    )
+    friction: float = number(math.inf, least=0, finite=False, fix="give a coefficient, zero or more")  # type: ignore
+    restitution: float = number(0.0, least=0, most=1, fix="give a number from 0 to 1")  # type: ignore
+
+    @property
+    def always(self) -> CutJoint:
+        return WELD if self.sole else POINT
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return self.always.rows
+
+    @property
+    def turning(self) -> tuple[bool, ...]:
+        return self.always.turning
+
+    @property
+    def scales(self) -> list[float]:
+        """Those of a sole are as if it stood on its four corners."""
+        if not self.sole:
+            return [1.0] * 3
+        return [2.0] * 3 + [math.sqrt((self.size[0] ** 2 + self.size[1] ** 2) / 2)] * 3
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        return [(x * self.size[0] / 2, y * self.size[1] / 2) for x, y in CORNERS] if self.sole else [(0.0, 0.0)]
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        return self.always.residual(end)
+
+    def aligned(self, end: Pose) -> Scalar:
+        return self.always.aligned(end)
+
+    def held(self, end: Pose, moving: Motion) -> list[Scalar]:
+        return self.always.held(end, moving)
+
+    def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
+        return self.always.drift(end, moving, accelerating)
+
+    def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
+        if (link := description.link_of(constraint.second)) and not description.moves(link):
+            message = f"its frame {constraint.second!r} is fixed to the ground"
+            yield Fault(message, "give a frame that moves, or base: floating")
+        yield from super().check(description, constraint)

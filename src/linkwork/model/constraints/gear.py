@@ -5,27 +5,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from .loop_kind import LoopKind
+from ...errors import nearest
+from ..element import Fault, number, ratios
+from .kind import ConstraintKind
+
+if TYPE_CHECKING:
+    from ..description import ConstraintDescription, Description
 
 
 @dataclass(frozen=True)
-class Gear(LoopKind):
-    """``tied``: entries of velocities by name, with their ratios."""
+class Gear(ConstraintKind, name="gear"):
+    """``ratios``: entries of velocities by name, with their ratios. Its frames are those of two of the links that
+    these joints move."""
 
-    tied: tuple[tuple[str, float], ...]
-    offset: float = 0.0
-    name: str = "gear"
+    section = "gears"
+    rows = ("sum",)  # type: ignore
+    ratios: tuple[tuple[str, float], ...] = ratios(
+        key="joints", what="{joint: ratio, ...}", fix="write a finite one, not zero"
+    )  # type: ignore
+    offset: float = number(0.0, fix="write a finite number")  # type: ignore
 
-    @property
-    def rows(self) -> tuple[str, ...]:
-        return ("sum",)
+    def gap(self, called: str, size: float) -> tuple[str, str]:
+        fix = f"check its ratios and its offset, {self.offset:g}, and that no other loop contradicts it"
+        return super().gap(called, size)[0], fix
 
-    @property
-    def ratios(self) -> tuple[tuple[str, float], ...]:
-        return self.tied
-
-    def told(self) -> dict[str, Any]:
-        return {"ratios": dict(self.tied), "offset": self.offset}
+    def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
+        parts = {part: joint for joint in description.joints for part in joint.freedoms}
+        straight = [part for part, joint in parts.items() if joint.motion.straight]
+        for name, _ in self.ratios:
+            if name not in straight:
+                what = "whose position is no plain number" if name in parts else "which does not exist"
+                yield Fault(f"it ties joint {name!r}, {what}", nearest(name, straight))
+        yield from super().check(description, constraint)
+        if len(self.ratios) < 2:
+            yield Fault(f"it ties {len(self.ratios)} joints", "name two at least")

@@ -18,20 +18,21 @@ does, with a' = w x a:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from ..scalar import Scalar, sqrt
-from ..spatial import Motion, Pose, Vector, Z
-from .loop_kind import LoopKind
+import numpy as np
 
-CONTACTS = {
-    "wheel": ("normal", "along", "across"),
-    "omni": ("normal", "along"),  # rollers around it let it slide along its axle
-    "blade": ("normal", "across"),  # a skate, or a castor or a pair of wheels that are too light to matter
-    "glide": ("normal",),  # a ball or a pad without friction
-}
-ROUND = ("wheel", "omni")  # those that have a radius
+from ...scalar import Scalar, sqrt
+from ...spatial import Motion, Pose, Vector, Z
+from ..element import Fault, number
+from .kind import ConstraintKind, End
+
+if TYPE_CHECKING:
+    from ..description import ConstraintDescription, Description
+
+SAME = 1e-9  # metres and radians: an axle this close to a joint's axis is on it
 
 
 class Directions(NamedTuple):
@@ -43,23 +44,16 @@ class Directions(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Contact(LoopKind):
-    """``friction``: the coefficient; forces along the plane beyond its cone would make it slip."""
+class Rolling(ConstraintKind):
+    """A contact with a plane, with two directions of its own: along and across the way it rolls."""
 
-    name: str
-    radius: float = 0.0
-    friction: float = float("inf")
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        return CONTACTS[self.name]
+    section, first, second = "rolling", End("plane", ground=True), End("wheel")
+    touches = shows_ground = True
+    rows: ClassVar[tuple[str, ...]] = ()
 
     @property
     def holonomic(self) -> tuple[bool, ...]:
         return tuple(row == "normal" for row in self.rows)
-
-    def told(self) -> dict[str, Any]:
-        return {"radius": self.radius, "friction": self.friction}
 
     def residual(self, end: Pose) -> list[Scalar]:
         height = end.origin.z - self.radius * _slope(end.rotation.columns[2]) if self.radius else end.origin.z  # (3)
@@ -80,6 +74,14 @@ class Contact(LoopKind):
         rate = accelerating.linear + accelerating.angular.cross(at.to_touch) + w.cross(leaning * self.radius)  # (6)
         return [getattr(at, row).dot(rate) + changes[row].dot(u) for row in self.rows]  # (7)
 
+    def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
+        axle = end.rotation.columns[2]
+        return axle.x, axle.y
+
+    def gap(self, called: str, size: float) -> tuple[str, str]:
+        fix = "check its radius, where it sits, and the frame of its plane (z is the normal)"
+        return f"{called} is off its plane by {size:.2g} m at best", fix
+
     def _directions(self, end: Pose) -> Directions:
         a = end.rotation.columns[2]
         c = _slope(a)
@@ -87,8 +89,59 @@ class Contact(LoopKind):
         return Directions(s.cross(Z), s, Z, c, (s * a.z - Z * c) * self.radius)  # (2)
 
 
-class Glide(Contact):
-    """It has no directions of its own."""
+def _friction():
+    return number(float("inf"), least=0, finite=False, fix="write a coefficient of zero or more")
+
+
+@dataclass(frozen=True)
+class Wheel(Rolling, name="wheel"):
+    """It rolls without slipping. ``friction``: the coefficient; forces along the plane beyond its cone would make it
+    slip."""
+
+    default = True
+    rows = ("normal", "along", "across")
+    radius: float = number(unit="m", least=0, open=True, what="in metres", fix="write a positive number, in metres")  # type: ignore
+    friction: float = _friction()  # type: ignore
+
+    def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
+        yield from super().check(description, constraint)
+        link, placement = constraint.second
+        carrier = next((joint for joint in description.joints if joint.child == link), None)
+        if carrier is not None and carrier.motion.axial and carrier.motion.turning == (True,):
+            axis = carrier.axis / np.linalg.norm(carrier.axis)
+            if not np.abs(np.cross(axis, [placement.rotation[:, 2], placement.translation])).max() < SAME:
+                message = f"its axle, z of its frame, is not the axis of joint {carrier.name!r}, so it wobbles"
+                yield Fault(message, "place its frame on the axis, with z along it", "warning")
+
+
+class Omni(Wheel, name="omni"):
+    """It does not slip along, but may across, along its axle, by rollers around it."""
+
+    default = False
+    rows = ("normal", "along")
+
+
+TOUCHES = "remove it, and place the frame where it touches; or write kind: wheel"
+
+
+@dataclass(frozen=True)
+class Blade(Rolling, name="blade"):
+    """It may slip along, but not across: a skate, or a castor or a pair of wheels that are too light to matter."""
+
+    shows_ground = False  # it sits on a link wherever it likes
+    rows = ("normal", "across")
+    lacks: ClassVar[dict[str, str]] = {"radius": TOUCHES}
+    friction: float = _friction()  # type: ignore
+
+
+class Glide(Rolling, name="glide"):
+    """A ball or a pad without friction, which slips all ways; it has no directions of its own."""
+
+    rows = ("normal",)
+    lacks: ClassVar[dict[str, str]] = {
+        "radius": TOUCHES,
+        "friction": "it slips all ways without any: remove it; for what drags there, put a law in `forces`",
+    }
 
     def held(self, end: Pose, moving: Motion) -> list[Scalar]:
         return [moving.linear.z]
@@ -96,9 +149,8 @@ class Glide(Contact):
     def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
         return [accelerating.linear.z]
 
-
-def contact(name: str, radius: float, friction: float) -> Contact:
-    return (Glide if name == "glide" else Contact)(name, radius, friction)
+    def lean(self, end: Pose) -> None:
+        del end
 
 
 def _slope(a: Vector) -> Scalar:
