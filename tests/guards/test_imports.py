@@ -38,13 +38,14 @@ ALLOWED = {
     "notebook": {"model"},
     "pipeline": {"codegen", "formulations", "function", "metadata", "model", "parameters", "program", "timing"},
     "assembly": {"constraints", "function", "model", "program", "scalar"},
+    "workspace": {"assembly", "function", "model", "pipeline"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "metadata", "scalar", "spatial"},
+    | {"derive", "drawing", "files", "metadata", "scalar", "spatial", "workspace"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
-    | {"parameters", "pipeline", "sim", "spatial"},  # and the version
+    | {"parameters", "pipeline", "sim", "spatial", "workspace"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
-    | {"sim", "symbolic"},
+    | {"sim", "symbolic", "workspace"},
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},

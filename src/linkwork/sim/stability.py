@@ -12,7 +12,7 @@ from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ..errors import at_door, method_at_door
 from ..program import Program, interpret
 from .integrators import schemes
-from .setup import Setup, remember
+from .setup import Setup
 
 Modes = NDArray[np.complex128]
 
@@ -87,7 +87,7 @@ def warning(setup: Setup, method: str, dt: float) -> str:
     checked, case = setup.plant.checked, (method, dt, setup.stiffness)
     if case not in checked:
         rate = too_fast(setup, method, dt)
-        remember(checked, case, f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else "")
+        checked[case] = f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else ""
     return checked[case]
 
 
