@@ -11,7 +11,7 @@ from linkwork.codegen import interpreter
 from linkwork.codegen.backend import BACKENDS, backend
 from linkwork.control import ComputedTorque, Quintic
 from linkwork.errors import DivergedError, UnknownNameError
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes.integrators import schemes
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe, random_state
 

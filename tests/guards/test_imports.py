@@ -16,6 +16,7 @@ ALLOWED = {
     "errors": set(),
     "files": set(),
     "timing": set(),
+    "progress": set(),
     "drawing": set(),
     "page": set(),
     "scalar": set(),
@@ -40,9 +41,9 @@ ALLOWED = {
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "label", "scalar", "spatial"},
+    | {"derive", "drawing", "files", "label", "progress", "scalar", "spatial"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
-    | {"parameters", "pipeline", "sim", "spatial"},  # and the version
+    | {"parameters", "pipeline", "progress", "sim", "spatial"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},
@@ -75,7 +76,7 @@ ALLOWED = {
         "spatial",
     }
     | {"timing"},
-    "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
+    "sweep": {"control", "files", "io", "linkwork", "model", "progress", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}

@@ -14,8 +14,8 @@ from linkwork.control import PID, Law, Quintic, with_memory
 from linkwork.derive import jacobian
 from linkwork.program import interpret
 from linkwork.sim import Options
-from linkwork.sim.integrators import schemes
-from linkwork.sim.setup import prepare
+from linkwork.sim.plant.setup import prepare
+from linkwork.sim.schemes.integrators import schemes
 from support.evaluate import assert_close
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe

@@ -10,7 +10,7 @@ from typing import Any
 from ..codegen.backend import BACKENDS
 from ..errors import LinkworkError, require_mapping
 from ..model import SoftLimits
-from .inputs import one_of_names, positive, whole
+from .plant.inputs import one_of_names, positive, whole
 
 DIVERGED = ("raise", "keep")
 FORMS = {

@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly import numbers
-from ..codegen.backend import backend
-from ..codegen.timeloop import TimeLoop, Turns
-from ..control import Point
-from ..derive import vjp
-from ..errors import ShapeError, UnknownNameError
-from ..formulations import sizes
-from ..program import interpret
+from ...assembly import numbers
+from ...codegen.backend import backend
+from ...codegen.timeloop import TimeLoop, Turns
+from ...control import Point
+from ...derive import vjp
+from ...errors import ShapeError, UnknownNameError
+from ...formulations import sizes
+from ...program import interpret
+from ..plant.inputs import of_motors
+from ..plant.instant import MEMORY, REFERENCE
+from ..schemes.runner import GROUP, Runner, of_samples, shares
+from ..supported import CONTACTS, places_program
+from ..trajectory.trajectory import Trajectory
 from .adjoint import BAR, Adjoint
-from .inputs import of_motors
-from .linear import LinearSystem
-from .now import MEMORY, REFERENCE
-from .runner import GROUP, Runner, of_samples, shares
-from .sensitivity import linear_step
-from .supported import CONTACTS, places_program
-from .trajectory import Trajectory
+from .linear_system import LinearSystem
+from .step_jacobian import linear_step
 
 SEGMENT = 64  # steps that are computed again at a time, unless less memory is asked for
 PIECE = 256  # samples that go back side by side: arrays of a segment stay in the cache

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
-from ..errors import at_door, method_at_door
-from ..program import Program, interpret
+from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
+from ...errors import at_door, method_at_door
+from ...program import Program, interpret
+from ..plant.setup import Setup, remember
 from .integrators import schemes
-from .setup import Setup, remember
 
 Modes = NDArray[np.complex128]
 

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..codegen.backend import backend
-from ..codegen.schemes import Rosenbrock
-from ..codegen.timeloop import Turns
-from ..errors import DivergedError, UnsupportedError, method_at_door
-from ..function import PROCESSORS
-from .findings import SINGULAR
+from ...codegen.backend import backend
+from ...codegen.schemes import Rosenbrock
+from ...codegen.timeloop import Turns
+from ...errors import DivergedError, UnsupportedError, method_at_door
+from ...function import PROCESSORS
+from ..plant.setup import Setup
+from ..trajectory.diagnostics import SINGULAR
 from .integrators import schemes
-from .setup import Setup
 
 GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
 SHARED = 10**7  # instructions of all samples from which on threads gain: about a millisecond

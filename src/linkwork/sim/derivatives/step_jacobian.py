@@ -12,10 +12,10 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
-from ..codegen.optimised import optimised
-from ..codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
-from ..errors import UnsupportedError
-from ..formulations import (
+from ...codegen.optimised import optimised
+from ...codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
+from ...errors import UnsupportedError
+from ...formulations import (
     Method,
     Problem,
     body_wrenches,
@@ -26,22 +26,22 @@ from ..formulations import (
     sizes,
     with_rotor_forces,
 )
-from ..function import Function
-from ..label import Label
-from ..model import Model, changed_drives, commanded
-from ..pipeline import choose
-from ..program import Port, Program, trace
-from ..program.replay import flattened, nested, split
-from ..scalar import Scalar
-from ..scalar.dual import change_of, dual, slope_of, value_of
-from ..scalar.orthogonal import dot
-from . import rosenbrock
-from .closed import ClosedNow
-from .now import MEMORY, Now
-from .plant import CORRECTIONS, Plant
-from .supported import SupportedNow, places
+from ...function import Function
+from ...label import Label
+from ...model import Model, changed_drives, commanded
+from ...pipeline import choose
+from ...program import Port, Program, trace
+from ...program.replay import flattened, nested, split
+from ...scalar import Scalar
+from ...scalar.dual import change_of, dual, slope_of, value_of
+from ...scalar.orthogonal import dot
+from ..closed import ClosedNow
+from ..plant.instant import MEMORY, Now
+from ..plant.plant import CORRECTIONS, Plant
+from ..plant.randomisation import INERTIAL
+from ..schemes import rosenbrock
+from ..supported import SupportedNow, places
 from .transition import Flat, stages
-from .varied import INERTIAL
 
 OneStep = OwnStep | RungeKutta | Rosenbrock  # schemes that do not look back
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formulations import sizes
-from ..model import Joint, Model
-from .inputs import one_of_names, positive
-from .integrators import schemes
-from .options import Options
-from .sensitivity import linear_step
-from .setup import prepare
+from ...formulations import sizes
+from ...model import Joint, Model
+from ..options import Options
+from ..plant.inputs import one_of_names, positive
+from ..plant.setup import prepare
+from ..schemes.integrators import schemes
+from .step_jacobian import linear_step
 
 NOW, STEP = np.array(0.0), 1e-3  # on which nothing depends
 

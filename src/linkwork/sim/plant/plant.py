@@ -16,21 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.optimised import optimised
-from ..codegen.schemes import OwnStep, Rosenbrock, Scheme
-from ..codegen.timeloop import TimeLoop
-from ..constraints import Multipliers
-from ..constraints.feet import numbers_of
-from ..derive import jvp
-from ..formulations import Method
-from ..model import Model
-from ..program import Port, Program, interpret, trace
-from ..scalar import Scalar
-from . import rosenbrock
-from .closed import ClosedNow
-from .names import entries, units
-from .now import MEMORY, Now
-from .supported import BEFORE, CONTACTS, SupportedNow, places_at
+from ...codegen.optimised import optimised
+from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
+from ...codegen.timeloop import TimeLoop
+from ...constraints import Multipliers
+from ...constraints.feet import numbers_of
+from ...derive import jvp
+from ...formulations import Method
+from ...model import Model
+from ...program import Port, Program, interpret, trace
+from ...scalar import Scalar
+from ..closed import ClosedNow
+from ..schemes import rosenbrock
+from ..supported import BEFORE, CONTACTS, SupportedNow, places_at
+from ..trajectory.outputs import entries, units
+from .instant import MEMORY, Now
 
 CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
 

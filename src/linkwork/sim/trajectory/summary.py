@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..quoting import in_html
+from ...quoting import in_html
 
 if TYPE_CHECKING:
     from .trajectory import Trajectory

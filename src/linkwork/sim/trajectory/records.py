@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError, memory_reported, require_memory
-from .arrays import Shape, map_npy
+from ...errors import LinkworkError, UnsupportedError, memory_reported, require_memory
+from .array_files import Shape, map_npy
 
 PIECE = 2**18  # numbers that go through memory at a time
 ROOM = 2**15  # bytes

@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ..codegen.optimised import optimised
-from ..codegen.schemes import OwnStep, Scheme
-from ..codegen.timeloop import TimeLoop
-from ..derive import vjp
-from ..function import Function
-from ..pipeline import compile, tangents
-from ..program import Port, Program
-from ..program.replay import assembled, input_nodes, replayed, split
-from .plant import Plant
+from ...codegen.optimised import optimised
+from ...codegen.schemes import OwnStep, Scheme
+from ...codegen.timeloop import TimeLoop
+from ...derive import vjp
+from ...function import Function
+from ...pipeline import compile, tangents
+from ...program import Port, Program
+from ...program.replay import assembled, input_nodes, replayed, split
+from ..plant.plant import Plant
 from .transition import transition
 
 BAR = "_bar"

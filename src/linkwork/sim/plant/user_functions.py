@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..control import PD, PID, ComputedTorque, Fourier, Law, PDGravity, Point, Quintic, Trapezoidal
-from ..control.law import TRACED, entries, unchanging
-from ..errors import ShapeError, UnsupportedError
-from ..formulations import sizes
-from ..model import Model, SoftLimits, command_vector
-from ..program import Port, Program, trace
-from ..scalar import Scalar
-from .now import GAIN, MEMORY, REFERENCE
+from ...control import PD, PID, ComputedTorque, Fourier, Law, PDGravity, Point, Quintic, Trapezoidal
+from ...control.law import TRACED, entries, unchanging
+from ...errors import ShapeError, UnsupportedError
+from ...formulations import sizes
+from ...model import Model, SoftLimits, command_vector
+from ...program import Port, Program, trace
+from ...scalar import Scalar
+from .instant import GAIN, MEMORY, REFERENCE
 
 PLAIN = {bool, int, float, str}
 READ_FIELDS_ALONE = {PD, PID, PDGravity, ComputedTorque, Quintic, Trapezoidal, Fourier, SoftLimits}

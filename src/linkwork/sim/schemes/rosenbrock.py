@@ -22,17 +22,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..codegen.schemes import Rosenbrock
-from ..derive.modes import forward, reverse
-from ..program import Port, Program, trace
-from ..program.replay import flattened, nested, replay
-from ..scalar import Scalar
-from ..scalar.elimination import Elimination
-from ..scalar.orthogonal import dot
-from .now import MEMORY, Now
+from ...codegen.schemes import Rosenbrock
+from ...derive.modes import forward, reverse
+from ...program import Port, Program, trace
+from ...program.replay import flattened, nested, replay
+from ...scalar import Scalar
+from ...scalar.elimination import Elimination
+from ...scalar.orthogonal import dot
+from ..plant.instant import MEMORY, Now
 
 if TYPE_CHECKING:
-    from .plant import Plant
+    from ..plant.plant import Plant
 
 Scalars = Sequence[Scalar]
 Matrix = list[list[Scalar]]

@@ -9,15 +9,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..codegen.schemes import Rosenbrock
-from ..constraints import LoopEquations
-from ..constraints.equations import Way
-from ..errors import at_door
-from ..formulations.quantities import conditioning
-from ..model import Contact, Model
-from .feet import foot_loads
-from .grip import Grip
-from .integrators import INTEGRATORS
+from ...codegen.schemes import Rosenbrock
+from ...constraints import LoopEquations
+from ...constraints.equations import Way
+from ...errors import at_door
+from ...formulations.quantities import conditioning
+from ...model import Contact, Model
+from ..feet import foot_loads
+from ..grip import Grip
+from ..schemes.integrators import INTEGRATORS
 
 ENERGIES = ("kinetic_energy", "potential_energy", "work")
 SHARE = 0.05  # of the energy exchanged: a balance that is off by more gets a warning, whatever the method

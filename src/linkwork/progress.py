@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import ShapeError
+from .errors import ShapeError
 
 AFTER = 1.0  # seconds; shorter runs show nothing
 

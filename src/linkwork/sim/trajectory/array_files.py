@@ -15,7 +15,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ...errors import UnsupportedError
 
 Shape = tuple[int, ...]
 CODECS = {"bytes", "zstd", "blosc", "gzip", "crc32c"}  # of Zarr; there are others that unpickle

@@ -10,10 +10,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..codegen.schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, Rosenbrock, RungeKutta, Scheme
-from ..program import Port, Program
-from ..program.replay import assembled, input_nodes, replayed, split
-from .plant import Plant
+from ...codegen.schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, Rosenbrock, RungeKutta, Scheme
+from ...program import Port, Program
+from ...program.replay import assembled, input_nodes, replayed, split
+from ..plant.plant import Plant
 
 NUMBERS = Arithmetic(float, operator.add, operator.mul, lambda a, b, c: a * b + c)
 

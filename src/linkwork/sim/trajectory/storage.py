@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError
-from ..files import write_bytes, write_text
-from ..quoting import unprintable
-from .arrays import map_npy, open_zarr, read_zarr, read_zip, require_plain
+from ...errors import LinkworkError, UnsupportedError
+from ...files import write_bytes, write_text
+from ...quoting import unprintable
+from .array_files import map_npy, open_zarr, read_zarr, read_zip, require_plain
 from .parquet import load_pyarrow, read_parquet
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..drawing import name_lines, styled
-from ..errors import LinkworkError, UnknownNameError
-from ..files import write_bytes
-from ..quoting import in_plot
+from ...drawing import name_lines, styled
+from ...errors import LinkworkError, UnknownNameError
+from ...files import write_bytes
+from ...quoting import in_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly import SINGULAR, numbers
-from ..control import Law, Point
-from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
-from ..formulations import drives_of, layouts
-from ..model import Model, SoftLimits
-from ..model.coordinates import kind_of
-from ..pipeline import choose
-from . import acting
+from ...assembly import SINGULAR, numbers
+from ...control import Law, Point
+from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
+from ...formulations import drives_of, layouts
+from ...model import Model, SoftLimits
+from ...model.coordinates import kind_of
+from ...pipeline import choose
+from ..options import Options
+from ..supported import CONTACTS, off_the_ground
+from ..trajectory.outputs import checked_outputs
+from . import user_functions
 from .inputs import Inputs, Shape, by_name, is_law, positive, torques, vector
-from .names import checked_outputs
-from .now import GAIN, REFERENCE
-from .options import Options
+from .instant import GAIN, REFERENCE
 from .plant import Plant
-from .supported import CONTACTS, off_the_ground
-from .varied import INERTIAL, OF_JOINTS, VARIED, check_varied
+from .randomisation import INERTIAL, OF_JOINTS, VARIED, check_varied
 
 REMEMBERED = 64  # of what was traced or found out for a setup
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
@@ -86,19 +86,19 @@ def prepare(
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
         law.check_gain(name, numbers(value, f"gains[{name!r}]"), f"gains[{name!r}]")
         inputs.add_gain(name, value, law.shapes[name], f"gains[{name!r}]")
-    pushes: dict[str, acting.Acting | None] = {}
+    pushes: dict[str, user_functions.Acting | None] = {}
     for frame, value in wrenches.items():
         model.frame(frame)
-        pushes[frame] = acting.pushed(value, frame) if is_law(value) else None
+        pushes[frame] = user_functions.pushed(value, frame) if is_law(value) else None
         if pushes[frame] is None:
             inputs.add(f"wrench {frame}", value, (6,), f"wrench on {frame!r}", over_time=True)
     commands = _commands(inputs, model, options.commands)
-    control = acting.controlled(torque, law, reference, inputs.shapes) if law else None
+    control = user_functions.controlled(torque, law, reference, inputs.shapes) if law else None
     held = {name: inputs.shapes[name] for name in inputs.held}
     constants = {name: inputs.shapes[name] for name in inputs.constants}
     works = "work" in outputs
     functions = (control, commands, *pushes.values())
-    said = acting.content((options.friction_width, options.limits, options.dynamics))
+    said = user_functions.content((options.friction_width, options.limits, options.dynamics))
     keys = tuple(function and function.key for function in functions)
     key = said and (tuple(held.items()), tuple(constants.items()), payload, works, tuple(pushes), keys, said)
     found = robot.plants.get(key)
@@ -299,7 +299,7 @@ def _point(inputs: Inputs, point: Point, motors: int) -> None:
     inputs.given[REFERENCE] = rows.shape
 
 
-def _commands(inputs: Inputs, model: Model, commands: Any) -> acting.Acting | None:
+def _commands(inputs: Inputs, model: Model, commands: Any) -> user_functions.Acting | None:
     """A function of time; arrays go to the inputs."""
     layout = model.commands
     if commands is None:
@@ -310,7 +310,7 @@ def _commands(inputs: Inputs, model: Model, commands: Any) -> acting.Acting | No
             fix=at_door("robot.with_forces({frame: linkwork.forces.Thruster()}) has one", "leave --commands out"),
         )  # fmt: skip
     if callable(commands):
-        return acting.commanded(commands, model)
+        return user_functions.commanded(commands, model)
     if isinstance(commands, Mapping):
         commands = by_name(layout, commands, "commands", "command")
     inputs.add("commands", commands, (layout.size,), "commands", over_time=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
-from ..errors import LinkworkError
+from ...codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
+from ...errors import LinkworkError
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ShapeError, UnknownNameError, UnsupportedError
-from ..quoting import printable
+from ...errors import ShapeError, UnknownNameError, UnsupportedError
+from ...quoting import printable
 from . import plots, storage, summary
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-    from .gradient import Gradient, Tape
-    from .linear import LinearSystem
+    from ..derivatives.gradient import Gradient, Tape
+    from ..derivatives.linear_system import LinearSystem
 
 _XYZ = ("x", "y", "z")
 ENTRIES = {  # of arrays that are the same for every robot

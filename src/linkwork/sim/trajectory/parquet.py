@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError
-from .arrays import MEMORY, PACKED, read_zip
+from ...errors import LinkworkError, UnsupportedError
+from .array_files import MEMORY, PACKED, read_zip
 
 CHILD = Path(__file__).with_name("parquet_child.py")
 PATIENCE = 120.0  # seconds that a file may take

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError
-from .arrays import Shape
-from .plant import Plant
+from ...errors import LinkworkError, ShapeError
+from ..plant.plant import Plant
+from .array_files import Shape
 from .trajectory import Trajectory
 
 STOPPED, ENDED = "stopped from the keyboard", "ended"  # how a note begins that tells of a run cut short

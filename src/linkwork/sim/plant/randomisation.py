@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError
-from ..model import Joint, Model, Offset, Stribeck, carrying
-from ..model.drive_checks import check_values
-from ..model.physical import negative_mass
-from ..scalar import Scalar, is_zero
-from ..spatial import Inertia, Vector
+from ...errors import LinkworkError, ShapeError
+from ...model import Joint, Model, Offset, Stribeck, carrying
+from ...model.drive_checks import check_values
+from ...model.physical import negative_mass
+from ...scalar import Scalar, is_zero
+from ...spatial import Inertia, Vector
 
 INERTIAL = ("mass", "parameters", "payload")
 LAWS = {"offset": (Offset, "offset"), "stribeck": (Stribeck, "excess"), "stribeck_velocity": (Stribeck, "velocity")}

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly import numbers
-from ..errors import ShapeError, UnknownNameError
-from ..formulations import layouts
-from ..model import Model
-from ..model.coordinates import Layout, kind_of
-from .now import GAIN
+from ...assembly import numbers
+from ...errors import ShapeError, UnknownNameError
+from ...formulations import layouts
+from ...model import Model
+from ...model.coordinates import Layout, kind_of
+from .instant import GAIN
 
 Shape = tuple[int, ...]
 SMALLEST = 1e-100

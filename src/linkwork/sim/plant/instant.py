@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..formulations import (
+from ...formulations import (
     Problem,
     body_velocities,
     body_wrenches,
@@ -20,12 +20,12 @@ from ..formulations import (
     whole_inverse,
     with_friction_ahead,
 )
-from ..model import Model, commanded
-from ..program import Program
-from ..program.replay import flattened, nested, replay
-from ..scalar import Scalar
-from ..spatial import Force
-from .varied import varied
+from ...model import Model, commanded
+from ...program import Program
+from ...program.replay import flattened, nested, replay
+from ...scalar import Scalar
+from ...spatial import Force
+from .randomisation import varied
 
 if TYPE_CHECKING:
     from .plant import Plant
