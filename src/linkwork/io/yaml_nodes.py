@@ -16,8 +16,8 @@ import yaml
 from yaml.composer import Composer
 
 from ..errors import ModelError, one_of, perhaps, short
-from ..model.checks import raise_errors
 from ..model.description import Finding
+from ..model.validate import raise_errors
 
 LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of files of any kind that are read
 
