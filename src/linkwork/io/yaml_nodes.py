@@ -155,7 +155,7 @@ class Nodes:
         """The node of a YAML text, or of Python data that holds what the text would."""
         return self._parsed(content) if isinstance(content, str) else self._node(content, "", 1)
 
-    def _node(self, value: Any, place: str, depth: int) -> yaml.Node:
+    def _node(self, value: Any, place: Any, depth: int) -> yaml.Node:
         self.count += 1
         self.bound(place, depth, self.count)
         if isinstance(value, (np.ndarray, np.generic)):
@@ -252,7 +252,7 @@ class Nodes:
         return self.mistake(node, message, expected=expected, fix=perhaps(name, known))
 
 
-def _scalar(text: str, place: str) -> yaml.ScalarNode:
+def _scalar(text: str, place: Any) -> yaml.ScalarNode:
     return yaml.ScalarNode("", text, start_mark=place)
 
 
