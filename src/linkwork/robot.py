@@ -739,8 +739,8 @@ def load(
     mimic joints as joints of their own, but for places along a link that bends. ``lock``: joint name -> position at
     which it is fixed. ``elastic``: joint name -> ElasticDrive that moves it through a spring. ``structure``: a YAML
     file, or a dict of the same, with the loops and roles that a URDF cannot have. ``parameters``: other numbers of the
-    robot as it is with all this, as of ``with_parameters``. ``outside=True``: an MJCF file may include files and take meshes from outside its
-    folder.
+    robot as it is with all this, as of ``with_parameters``. ``outside=True``: an MJCF file may include files and take
+    meshes from outside its folder.
     """
     if (robot is None) == (text is None):
         got = "both" if text is not None else "neither"
