@@ -58,7 +58,7 @@ FEW = {"modes": {"y": 1, "z": 1, "twist": 1}, "stiffening": True}
 UNIVERSAL = ("universal", "prismatic", "prismatic", "prismatic", "revolute")
 
 # Mutants that compute the same: (file, line, before, after) -> why. Nothing else may survive.
-GAUGE = "shared_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
+GAUGE = "parallel_axes.py", "zz = -E.yy if is_zero(E.xx - E.yy) else 0"
 SPARSE = "sparse = is_zero(self.U.rows[2].z) and entries(constant)"
 ONE_SCREW = "one_screw = len(X.screws) == len(fixed.screws) + 1 and isinstance(X.screws[-1], Screw)"
 ABOUT_Z = "return all(is_zero(e.angular.x) and is_zero(e.angular.y) for e in S) and not only_slides(S)"
@@ -91,13 +91,13 @@ EQUIVALENT = {
     (*GAUGE, "-E.yy", "E.yy"): "E_zz may have any value: what stays is not moved",
     (*GAUGE, "E.xx - E.yy", "E.xx + E.yy"): "likewise",
     (*GAUGE, "E.xx - E.yy", "E.xx"): "likewise",
-    ("shared_axes.py", SPARSE, "self.U.rows[2].z", "self.U.rows[2].x"): "chooses between two forms of one product",
-    ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", f"{SCREWS} - 1"): "likewise",
-    ("shared_axes.py", ONE_SCREW, f"{SCREWS} + 1", SCREWS): "likewise",
-    ("shared_axes.py", ABOUT_Z, "e.angular.x", "e.angular.y"): "no joint turns about x and not about y",
-    ("shared_axes.py", ABOUT_Z, "e.angular.y", "e.angular.z"): "(5) does for (3) and (4) at a higher price",
+    ("parallel_axes.py", SPARSE, "self.U.rows[2].z", "self.U.rows[2].x"): "chooses between two forms of one product",
+    ("parallel_axes.py", ONE_SCREW, f"{SCREWS} + 1", f"{SCREWS} - 1"): "likewise",
+    ("parallel_axes.py", ONE_SCREW, f"{SCREWS} + 1", SCREWS): "likewise",
+    ("parallel_axes.py", ABOUT_Z, "e.angular.x", "e.angular.y"): "no joint turns about x and not about y",
+    ("parallel_axes.py", ABOUT_Z, "e.angular.y", "e.angular.z"): "(5) does for (3) and (4) at a higher price",
     (
-        "shared_axes.py",
+        "parallel_axes.py",
         SHOULDER,
         "placed(joint).inward(directions[0])",
         "placed(joint).outward(directions[0])",

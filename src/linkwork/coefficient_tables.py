@@ -22,7 +22,7 @@ import numpy as np
 
 from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .formulations.hollerbach.configuration_space import coefficients
-from .formulations.passive import passive_forces
+from .formulations.passive_forces import passive_forces
 from .function import Function, Label
 from .model import Model, grouped
 from .program import Op, Port, Program, optimize, trace

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from .codegen.optimised import optimised
 from .derive import hessian, hvp, jacobian, jvp, vjp
 from .errors import LinkworkError, UnknownNameError
-from .label import Label
-from .packed import Pattern, packed
+from .metadata import Label
 from .program import STATE, Port, Program
+from .sparsity import Pattern, packed
 
 if TYPE_CHECKING:
     from .function import Function

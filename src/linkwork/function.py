@@ -27,7 +27,7 @@ from .errors import (
     require_memory,
 )
 from .files import parse_json, read_text, write_text
-from .label import FORMAT, Label, read_document
+from .metadata import FORMAT, Label, read_document
 from .model.coordinates import Layout, kind_of
 from .program import Operations, Port, Program, count
 from .quoting import printable

@@ -14,7 +14,7 @@ from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
 from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods, position_map
 from .function import Function
-from .label import DTYPES, Label
+from .metadata import DTYPES, Label
 from .model import Model
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace

@@ -9,11 +9,11 @@ import pytest
 import linkwork
 from linkwork.errors import UnsupportedError
 from linkwork.formulations import hollerbach
+from linkwork.formulations.distal_chain import DistalChain
 from linkwork.formulations.hollerbach.configuration_space import coefficients
 from linkwork.formulations.hollerbach.hollerbach_3x3 import accelerations
 from linkwork.formulations.hollerbach.matrices import Links3, Links4, zeros
 from linkwork.formulations.hollerbach.waters import motion
-from linkwork.formulations.serial import DistalChain
 from linkwork.io.urdf_writer import write_urdf
 from linkwork.model import build
 from support.evaluate import STEP, assert_close, deviation, evaluate

@@ -15,8 +15,8 @@ from linkwork.formulations import find, methods
 from linkwork.formulations.aba import aba
 from linkwork.formulations.crba import crba
 from linkwork.formulations.khalil import khalil, khalil_direct, khalil_kleinfinger
+from linkwork.formulations.parallel_axes import second_moments, shared_axes
 from linkwork.formulations.rnea import rnea
-from linkwork.formulations.shared_axes import second_moments, shared_axes
 from linkwork.io import read
 from linkwork.model import grouped
 from linkwork.spatial import Force, Vector

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 import linkwork
+from linkwork.formulations.parallel_axes import shared_axes
 from linkwork.formulations.rnea import rnea
-from linkwork.formulations.shared_axes import shared_axes
 from linkwork.model import build, grouped
 from linkwork.spatial import Force, Vector
 from support.evaluate import assert_close

@@ -18,7 +18,7 @@ from linkwork.codegen.native import build, direct
 from linkwork.codegen.native.lifetime import Recent
 from linkwork.codegen.native.target import host
 from linkwork.function import Function
-from linkwork.label import Label
+from linkwork.metadata import Label
 from linkwork.program.program import Op, Port, Program
 
 if direct.obstacle():

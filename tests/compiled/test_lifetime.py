@@ -15,7 +15,7 @@ from linkwork.codegen import native
 from linkwork.codegen.native import direct, lifetime, time_loop, ufunc
 from linkwork.codegen.native.lifetime import Recent, free_unused
 from linkwork.function import Function
-from linkwork.label import Label
+from linkwork.metadata import Label
 
 
 @pytest.fixture(autouse=True)

@@ -25,22 +25,22 @@ ALLOWED = {
     "constraints": {"model", "scalar", "spatial"},
     "io": {"files", "forces", "model"},
     "formulations": {"constraints", "forces", "model", "spatial", "scalar"},
-    "symbols": {"formulations", "model", "program", "scalar", "spatial"},
-    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "symbols"},
+    "notation": {"formulations", "model", "program", "scalar", "spatial"},
+    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "notation"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files", "scalar"},
     "derive": {"program", "scalar"},
-    "packed": {"program"},
-    "differentiable": {"codegen", "derive", "label", "packed", "program"},
+    "sparsity": {"program"},
+    "differentiable": {"codegen", "derive", "metadata", "sparsity", "program"},
     "codegen": {"files", "program", "linkwork"},  # the version
-    "label": {"codegen", "model", "packed", "program"},
-    "function": {"differentiable", "program", "codegen", "files", "label", "model", "notebook", "symbolic"},
+    "metadata": {"codegen", "model", "sparsity", "program"},
+    "function": {"differentiable", "program", "codegen", "files", "metadata", "model", "notebook", "symbolic"},
     "notebook": {"model"},
-    "pipeline": {"codegen", "formulations", "function", "label", "model", "parameters", "program", "timing"},
+    "pipeline": {"codegen", "formulations", "function", "metadata", "model", "parameters", "program", "timing"},
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "label", "scalar", "spatial"},
+    | {"derive", "drawing", "files", "metadata", "scalar", "spatial"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
     | {"parameters", "pipeline", "sim", "spatial"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
@@ -76,7 +76,7 @@ ALLOWED = {
     }
     | {"timing"},
     "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
-    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "symbols"},
+    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "notation"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
     | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}

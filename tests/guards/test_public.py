@@ -15,7 +15,7 @@ from linkwork.robot import Robot
 TAG = r"\(([A-Z]?\.?\d+[\w.']*)\)"  # (12), (3.11), (A5), (14')
 ROOT = Path(linkwork.__file__).parents[2]
 RETURNED = {
-    "packed.Pattern",
+    "sparsity.Pattern",
     "parameters.BaseParameters",
     "sim.feet.FootLoads",
     "sim.gradient.Gradient",

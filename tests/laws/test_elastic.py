@@ -8,7 +8,7 @@ import pytest
 from linkwork.formulations.khalil.blocks import khalil_blocks
 from linkwork.formulations.khalil.elastic import khalil_elastic
 from linkwork.formulations.khalil.hybrid import khalil_hybrid
-from linkwork.formulations.passive import passive_forces
+from linkwork.formulations.passive_forces import passive_forces
 from linkwork.formulations.rnea import rnea
 from linkwork.model import build
 from linkwork.model.elastic_drive import ElasticDrive, with_elastic_drives

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import linkwork
 from linkwork import io
 from linkwork.cli import app
+from linkwork.formulations.parallel_axes import shared_axes
 from linkwork.formulations.rnea import rnea
-from linkwork.formulations.shared_axes import shared_axes
 from linkwork.model import Body, Joint, Model
 from linkwork.model.description import Link, LinkInertia
 from linkwork.model.joints import REVOLUTE

@@ -12,7 +12,7 @@ import linkwork
 from linkwork.errors import LinkworkError, ModelError, UnknownNameError
 from linkwork.io import read_mdh, yaml_nodes
 from linkwork.io.structure_file import apply, read_structure
-from linkwork.model import check, checks
+from linkwork.model import check, validate
 from linkwork.model.description import Description, JointDescription, Link, LoopDescription, Mimic, Placement
 from linkwork.sweep import read_study
 
@@ -245,11 +245,11 @@ def test_bounds_of_a_description(monkeypatch):
     assert first.level == "error" and first.message.startswith("a name has 1,000,001 characters, more than 500: aaa")
     (links,) = check(chained(10_000))
     assert links.level == "error" and links.message == "it has 10,001 links; at most 10,000 are read"
-    monkeypatch.setattr(checks, "MOST_LINKS", 10)
+    monkeypatch.setattr(validate, "MOST_LINKS", 10)
     assert not [finding for finding in check(chained(9)) if finding.level == "error"]
     assert [finding.level for finding in check(chained(10))] == ["error"]
-    monkeypatch.setattr(checks, "MOST_LOOPS", 1)
-    monkeypatch.setattr(checks, "MOST_OF_LOOPS", 5)
+    monkeypatch.setattr(validate, "MOST_LOOPS", 1)
+    monkeypatch.setattr(validate, "MOST_OF_LOOPS", 5)
     loops = [LoopDescription(f"loop{k}", "weld", ("l0", Placement()), ("l5", Placement())) for k in range(2)]
     assert not [f for f in check(replace(chained(5), loops=(loops[0],))) if f.level == "error"]
     told = [finding.message for finding in check(replace(chained(6), loops=tuple(loops)))]

@@ -12,7 +12,6 @@ import pytest
 
 import linkwork
 from linkwork import io
-from linkwork.model.checks import check
 from linkwork.model.description import (
     Description,
     JointDescription,
@@ -22,6 +21,7 @@ from linkwork.model.description import (
     Mimic,
     Placement,
 )
+from linkwork.model.validate import check
 
 WITH_LOOPS = ("four-bar", "slider-crank", "five-bar", "parallelogram", "3rrr", "spatial-7r")
 ELASTIC = ("flexible-arm", "panda-elastic")

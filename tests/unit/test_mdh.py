@@ -13,10 +13,10 @@ from linkwork.errors import ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.yaml_nodes import number
-from linkwork.model.checks import check
 from linkwork.model.description import Description, JointDescription, Link, LinkInertia, Mimic, Placement
 from linkwork.model.placement import ModifiedParameters
 from linkwork.model.rotations import rotation_from_rpy
+from linkwork.model.validate import check
 
 EVERY_KEY = """
 name: every key

@@ -10,9 +10,9 @@ from linkwork.errors import ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.model import Model, build, describe
-from linkwork.model.checks import check
 from linkwork.model.description import Description
 from linkwork.model.joints import JOINT_KINDS
+from linkwork.model.validate import check
 from support.evaluate import evaluate
 from support.mixed_trees import TREES, MixedRecipe, Places, mixed, shuffled
 

@@ -12,7 +12,6 @@ from linkwork.forces import Contact, Drag
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.rpy import rotation_from_quaternion
-from linkwork.model.checks import check
 from linkwork.model.cut_joints import CUT_JOINTS
 from linkwork.model.description import (
     Description,
@@ -24,6 +23,7 @@ from linkwork.model.description import (
 )
 from linkwork.model.placement import ModifiedParameters
 from linkwork.model.rotations import quaternion_from_rotation, rotation_from_rpy
+from linkwork.model.validate import check
 
 EVERY_KEY = """
 name: every key

@@ -12,10 +12,10 @@ from linkwork.errors import ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.rpy import rotation_from_quaternion
-from linkwork.model.checks import check
 from linkwork.model.description import Description, Mimic, Placement
 from linkwork.model.placement import ModifiedParameters
 from linkwork.model.rotations import rotation_from_rpy
+from linkwork.model.validate import check
 
 BUNDLED = Path(linkwork.__file__).parent / "robots"
 ROBOTS = {"gough-stewart": (19, 6, 6), "delta": (12, 3, 3), "3rpr": (9, 3, 3), "hybrid-3rpr": (18, 6, 6)}

@@ -12,7 +12,7 @@ import pytest
 import linkwork
 from linkwork.errors import LinkworkError, ModelError
 from linkwork.io.mjcf import read_mjcf
-from linkwork.model.checks import check
+from linkwork.model.validate import check
 
 GEOM = '<geom type="box" size=".1 .2 .3"/>'
 

@@ -10,8 +10,8 @@ import linkwork
 from linkwork import about
 from linkwork.errors import ModelError
 from linkwork.io.mjcf import read_mjcf
-from linkwork.model.checks import check
 from linkwork.model.description import Placement
+from linkwork.model.validate import check
 
 GEOM = '<geom type="box" size=".1 .2 .3"/>'
 

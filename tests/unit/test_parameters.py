@@ -18,14 +18,14 @@ from linkwork.errors import ShapeError, UnknownNameError, UnsupportedError
 from linkwork.formulations.linfang import minimal_combinations
 from linkwork.formulations.regressor import Parameter, standard_parameters
 from linkwork.model import JointDescription, build
+from linkwork.notation.geometry import with_named_geometry
+from linkwork.notation.polynomials import LONGEST, Expression, Unwritten, cosine_and_sine, symbol
 from linkwork.parameters import base_parameters, parameter_vector
 from linkwork.parameters.excitation import excitations
 from linkwork.parameters.khalil import khalil_parameters, with_rotors_absorbed
 from linkwork.parameters.rank import rank, stacked
 from linkwork.parameters.values import with_values
 from linkwork.spatial import Inertia
-from linkwork.symbols.geometry import with_named_geometry
-from linkwork.symbols.polynomials import LONGEST, Expression, Unwritten, cosine_and_sine, symbol
 from support.evaluate import assert_close, evaluate
 from support.random_robots import Recipe, describe, random_state
 

@@ -10,7 +10,7 @@ import yaml
 import linkwork
 from linkwork.io.mdh import TABLES, read_mdh
 from linkwork.io.mdh_writer import write_mdh
-from linkwork.model.checks import check
+from linkwork.model.validate import check
 
 FILES = {path.stem: path for path in sorted((Path(linkwork.__file__).parent / "robots").glob("*.yaml"))}
 JOINTS = {"planar2r": 2, "puma560": 6, "stanford": 6, "rx90": 6, "scara": 4, "panda": 7, "ur5e": 6, "quadruped": 12}

@@ -14,8 +14,8 @@ from linkwork.io.mjcf import read_mjcf
 from linkwork.io.structure_file import apply, read_structure, write_structure
 from linkwork.io.urdf import read_urdf
 from linkwork.io.urdf_writer import write_urdf
-from linkwork.model.checks import check
 from linkwork.model.description import Description, Placement
+from linkwork.model.validate import check
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 Z = '<axis xyz="0 0 1"/>'

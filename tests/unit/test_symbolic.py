@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import linkwork
 from linkwork.errors import UnknownNameError, UnsupportedError
-from linkwork.formulations import QUANTITIES, letters, quantity_of
+from linkwork.formulations import QUANTITIES, quantity_of, trace_names
 from linkwork.function import Label
 from linkwork.model import build
+from linkwork.notation.robots import Visit
 from linkwork.program import Port, interpret, trace
 from linkwork.program.graph import Graph, Node
 from linkwork.scalar import absolute, atan2, exp, log, maximum, minimum, tanh
@@ -25,7 +26,6 @@ from linkwork.symbolic.expressions import Call, Number, Printer, Product, Quotie
 from linkwork.symbolic.python import PythonPrinter
 from linkwork.symbolic.sympy_form import sympy_entries
 from linkwork.symbolic.watch import Watch
-from linkwork.symbols.robots import Visit
 from support.evaluate import assert_close
 from support.evaluate import evaluate as evaluated
 from support.random_robots import Recipe, describe, random_vectors, recipes
@@ -264,15 +264,15 @@ class TestReadable:
             sys.settrace(None)
 
     def test_letters_in_place_of_names_are_of_variables_that_there_are(self):
-        paths = Path(letters.__file__).parent.rglob("*.py")
+        paths = Path(trace_names.__file__).parent.rglob("*.py")
         variables = set().union(*(_variables(compile(path.read_text(), path, "exec")) for path in paths))
-        assert variables >= {*letters.LETTERS, letters.GROUPED}
+        assert variables >= {*trace_names.LETTERS, trace_names.GROUPED}
 
 
 def _variables(code) -> set[str]:
     """Of all functions in a module that are read."""
     inner = [each for each in code.co_consts if isinstance(each, type(code))]
-    return set(code.co_varnames if letters.is_read(code) else ()).union(*map(_variables, inner))
+    return set(code.co_varnames if trace_names.is_read(code) else ()).union(*map(_variables, inner))
 
 
 class TestLatex:

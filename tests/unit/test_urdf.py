@@ -17,9 +17,9 @@ from linkwork.errors import ModelError, UnsupportedError
 from linkwork.io.rpy import EXACT, is_rounded_quarter_turn, rpy_from_rotation
 from linkwork.io.urdf import read_urdf
 from linkwork.io.urdf_writer import write_urdf
-from linkwork.model.checks import check
 from linkwork.model.description import Description, JointDescription, Link, LinkInertia, Mimic, Placement
 from linkwork.model.rotations import rotation_from_rpy
+from linkwork.model.validate import check
 from support.pinocchio_tree import PinocchioTree
 
 HERE = Path(__file__).parent / "urdf"

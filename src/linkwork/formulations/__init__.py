@@ -1,20 +1,20 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find, methods, references
+from .count_executed import executed
 from .derivatives.dynamics import changes_of, forces_against, seeded
 from .drives import drives_of, friction_laws, with_rotor_forces
 from .energy import kinetic_energy, momentum
-from .execute import executed
 from .kinematics import body_velocities, frame_poses
 from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers
-from .passive import body_wrenches, passive_forces, with_friction_ahead
+from .passive_forces import body_wrenches, passive_forces, with_friction_ahead
 from .problem import OFF_LINE, PARAMETERS, Problem
 from .quantities import joint_forces, position_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES, quantity_of
-from .whole import whole_inertia, whole_inverse
+from .total_inertia import whole_inertia, whole_inverse
 
 __all__ = [
     "METHODS",

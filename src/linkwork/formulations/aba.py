@@ -9,7 +9,7 @@ from ..scalar import Scalar, ldl
 from ..spatial import ArticulatedInertia, Force, Motion
 from .flexible import Elimination
 from .method import Wrenches
-from .whole import fluids
+from .total_inertia import fluids
 
 
 def aba(

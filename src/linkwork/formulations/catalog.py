@@ -14,9 +14,9 @@ from .crba import crba
 from .forward import bias_by, solve_inertia_and_bias
 from .method import Method
 from .multipliers import ByMultipliers
+from .parallel_axes import shared_axes
 from .quantity_table import QUANTITIES
 from .rnea import rnea
-from .shared_axes import shared_axes
 
 newton_euler = partial(bias_by, rnea)
 

@@ -25,9 +25,9 @@ from ..scalar.orthogonal import dot
 from .crba import crba
 from .forward import bias_by
 from .multipliers import ByMultipliers
-from .passive import body_wrenches
+from .parallel_axes import shared_axes
+from .passive_forces import body_wrenches
 from .quantities import NO_LOADS, Loads, Solvable, forces_for_motion, joint_forces
-from .shared_axes import shared_axes
 
 Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]

@@ -9,7 +9,7 @@ from ..scalar import Scalar
 from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
 from .flexible import Bending, bent
 from .kinematics import body_velocities
-from .whole import added_masses
+from .total_inertia import added_masses
 
 Columns = dict[int, Motion]  # by freedoms
 

@@ -11,7 +11,7 @@ from ..spatial import Force, Vector
 from .drives import motor_rate, motor_stretch, motors, stretches
 from .flexible import Bending, bending_joints, bent, gathered
 from .kinematics import body_poses, body_velocities
-from .whole import added_masses
+from .total_inertia import added_masses
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:

@@ -8,7 +8,7 @@ from typing import Any
 from ..model import Model
 from ..scalar import Scalar, ldl
 from .method import Wrenches
-from .whole import whole_bias, whole_inertia
+from .total_inertia import whole_bias, whole_inertia
 
 
 def bias_by(

@@ -10,7 +10,7 @@ from ..constraints import LoopEquations, Multipliers, Standing, Supports
 from ..model import Model
 from ..scalar import Scalar
 from .method import Wrenches
-from .whole import whole_bias, whole_inertia
+from .total_inertia import whole_bias, whole_inertia
 
 Scalars = Sequence[Scalar]
 

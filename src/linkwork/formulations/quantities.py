@@ -24,10 +24,10 @@ from .crba import crba
 from .forward import bias_by
 from .method import Method
 from .multipliers import ByMultipliers
-from .passive import WrenchRows, body_wrenches, passive_forces
+from .parallel_axes import shared_axes
+from .passive_forces import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
-from .shared_axes import shared_axes
-from .whole import whole_bias, whole_inertia, whole_inverse
+from .total_inertia import whole_bias, whole_inertia, whole_inverse
 
 Scalars = Sequence[Scalar]
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each

@@ -28,7 +28,7 @@ from ..errors import ModelError, at_door
 from ..files import read_text
 from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, changed, with_drives, with_elements
 from ..model.drive import JointValues
-from ..model.physical import body_of, symmetric
+from ..model.pseudo_inertia import body_of, symmetric
 from ..quoting import in_yaml
 from .mdh_drives import NUMBERS, OF_MOTORS, SPRING, read_drive_values, written_friction
 from .mdh_tables import Row, Tables

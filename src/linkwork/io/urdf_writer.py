@@ -15,9 +15,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..model.checks import check, raise_errors
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from ..model.joints import FIXED, FLOATING
+from ..model.validate import check, raise_errors
 from .rpy import rpy_from_rotation
 from .urdf import LIMITED, TYPES
 

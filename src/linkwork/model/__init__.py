@@ -2,8 +2,6 @@
 
 from .build import build
 from .chain import chain
-from .changes import carrying, changed
-from .checks import check, raise_errors
 from .commands import command_vector, commanded
 from .contacts import CONTACTS, Contact
 from .coordinates import Coordinates, Layout, Segment
@@ -44,7 +42,9 @@ from .joints import JOINT_KINDS, JointKind, joint_kind
 from .loop_kind import LoopKind
 from .loop_kinds import in_words
 from .model import Body, Frame, Joint, Loop, Mobility, Model
-from .physical import ELEMENTS, body_of, pseudo_inertia, unphysical
+from .pseudo_inertia import ELEMENTS, body_of, pseudo_inertia, unphysical
+from .validate import check, raise_errors
+from .with_parameters import carrying, changed
 
 __all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
     "CUT_JOINTS",

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
-from .checks import check, raise_errors
 from .commands import commands_of
 from .description import Description, JointDescription, LinkInertia, LoopDescription, Mimic, Placement, floating_joint
 from .drive import Transmission
@@ -29,6 +28,7 @@ from .model import Body, FixedScrew, Frame, Joint, Loop, Model
 from .placement import FAR, joined, placement_of, screws, snapped
 from .places import check_places
 from .rotations import cos_sin
+from .validate import check, raise_errors
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
 OTHERWISE = {  # what may have been meant

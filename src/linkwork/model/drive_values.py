@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ..errors import ModelError, UnknownNameError, require_mapping
-from .checks import raise_errors
 from .drive import Drive, JointValues, Motor, law_with
 from .drive_checks import check_numbers, check_spring, check_values
 from .model import Joint, Model
+from .validate import raise_errors
 
 
 def changed_drives(model: Model, change: Callable[[Any], Any]) -> Model:

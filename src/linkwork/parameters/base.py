@@ -14,10 +14,10 @@ from ..errors import ShapeError, UnknownNameError, UnsupportedError, names_of
 from ..formulations.regressor import Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
 from ..model.drive import JointValues
+from ..notation.geometry import with_named_geometry
+from ..notation.polynomials import Expression, Symbol, Unwritten, symbol
 from ..quoting import in_html
 from ..scalar import Scalar
-from ..symbols.geometry import with_named_geometry
-from ..symbols.polynomials import Expression, Symbol, Unwritten, symbol
 from .double_double import DoubleDouble
 from .excitation import Excitation, excitations, told_by_rules
 from .khalil import khalil_parameters, with_rotors_absorbed

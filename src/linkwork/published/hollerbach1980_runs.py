@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..formulations.distal_chain import DistalChain, inverse
 from ..formulations.hollerbach.configuration_space import coefficients
 from ..formulations.hollerbach.configuration_space import forces as polynomial_forces
 from ..formulations.hollerbach.hollerbach_3x3 import accelerations
@@ -18,7 +19,6 @@ from ..formulations.hollerbach.matrices import Dense, Links3, Links4, column, id
 from ..formulations.hollerbach.newton_euler_link import LuhLinks
 from ..formulations.hollerbach.uicker_kahn import forces as lagrange_forces
 from ..formulations.hollerbach.waters import forces as waters_forces
-from ..formulations.serial import DistalChain, inverse
 from ..scalar import Counted, Scalar, Tally
 from ..spatial import Matrix, Pose, Screw, Transform, Vector
 from .chains import generic_chain

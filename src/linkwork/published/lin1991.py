@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..formulations import find
-from ..formulations.execute import executed
+from ..formulations.count_executed import executed
 from ..scalar import Tally
 from .chains import generic_chain
 from .lin1991_figures import figure_3, figure_a1, rotations

@@ -27,7 +27,7 @@ from ..formulations import (
     with_rotor_forces,
 )
 from ..function import Function
-from ..label import Label
+from ..metadata import Label
 from ..model import Model, changed_drives, commanded
 from ..pipeline import choose
 from ..program import Port, Program, trace

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import LinkworkError, ShapeError
 from ..model import Joint, Model, Offset, Stribeck, carrying
 from ..model.drive_checks import check_values
-from ..model.physical import negative_mass
+from ..model.pseudo_inertia import negative_mass
 from ..scalar import Scalar, is_zero
 from ..spatial import Inertia, Vector
 

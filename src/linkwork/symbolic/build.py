@@ -14,14 +14,14 @@ from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, fin
 from ..formulations.regressor import Columns
 from ..function import Label
 from ..model import ELEMENTS, Layout, Model, grouped
+from ..notation.names import WRENCH, Names, entries, vector
+from ..notation.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from ..pipeline import CHOOSING, LARGE, bound, compile
 from ..program import FUNCTIONS, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
 from ..program.replay import replay
 from ..program.trace import linearize
-from ..symbols.names import WRENCH, Names, entries, vector
-from ..symbols.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from .angles import AngleGraph
 from .equations import NAMES, Given, Trace, equations, needed
 from .expressions import evaluate, symbols_of

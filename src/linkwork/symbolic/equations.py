@@ -10,9 +10,9 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from ..errors import UnsupportedError
+from ..notation.names import Names
 from ..program import Op
 from ..program.graph import ADD, COS, DIV, INPUT, MUL, NEG, SIN, SUB, Graph, Node
-from ..symbols.names import Names
 from .angles import signed_terms
 from .expressions import (
     Call,

@@ -1,6 +1,6 @@
 """Names for intermediate results: the letters of the formulation, read off its own variables while it runs.
 
-What is read is told in ``formulations.letters``; how, here: by Python's trace function, which belongs to one at a time.
+``formulations.trace_names`` says what is read. It is read by Python's trace function, which belongs to one at a time.
 A debugger or a coverage tool that has it keeps it. Then intermediate results have no letters, the equations are the
 same otherwise, and a LettersWarning tells.
 """
@@ -15,11 +15,11 @@ from types import FrameType
 from typing import Any
 
 from ..errors import LettersWarning
-from ..formulations.letters import GROUPED, LETTERS, TAG, is_read
+from ..formulations.trace_names import GROUPED, LETTERS, TAG, is_read
 from ..model import ELEMENTS
+from ..notation.robots import Visit
 from ..program.graph import Node
 from ..spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Pose, Symmetric, Vector
-from ..symbols.robots import Visit
 
 SYMMETRIC = ("xx", "xy", "xz", "yy", "yz", "zz")
 

@@ -1,6 +1,6 @@
 """The robot on a web page (extra ``view``)."""
 
-from .page import Page, show
+from .app import Page, show
 from .state import State
 
 __all__ = ["Page", "State", "show"]

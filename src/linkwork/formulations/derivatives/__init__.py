@@ -5,7 +5,7 @@ from typing import Any
 
 from ...model import Model
 from ..method import Method
-from ..shared_axes import shared_axes
+from ..parallel_axes import shared_axes
 from .carpentier import carpentier_mansard
 from .singh import singh_russell_wensing
 

@@ -19,10 +19,10 @@ from ...spatial import Force, Vector
 from ..crba import crba
 from ..drives import with_rotor_forces, with_rotors
 from ..method import Method
-from ..passive import body_wrenches, passive_forces
+from ..parallel_axes import shared_axes
+from ..passive_forces import body_wrenches, passive_forces
 from ..quantities import NO_LOADS, Loads, Solvable, forces_for_motion, require_motors
-from ..shared_axes import shared_axes
-from ..whole import whole_inertia
+from ..total_inertia import whole_inertia
 from .implicit import carried_along, implicit
 
 Scalars = Sequence[Scalar]

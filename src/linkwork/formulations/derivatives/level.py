@@ -9,7 +9,7 @@ from ...model import Model
 from ...scalar import Scalar, cos, sin
 from ...spatial import Force, Matrix, Pose, Screw, Symmetric, Transform, Vector
 from ...spatial.vectors import turn_symmetric
-from ..shared_axes import only_turns, placed, split, tilted
+from ..parallel_axes import only_turns, placed, split, tilted
 
 Constants = tuple[Scalar, Vector, Symmetric]  # M, MS and E of a link
 

@@ -9,8 +9,8 @@ from ...model import Model
 from ...scalar import Scalar
 from ...spatial import Force, Inertia, Matrix, Motion, Symmetric, Transform, Vector
 from ..method import Wrenches
+from ..parallel_axes import Moving, Own, second_moments, vect
 from ..rnea import acceleration_matrix
-from ..shared_axes import Moving, Own, second_moments, vect
 from .level import working_frames
 
 Rows = list[list[Scalar]]

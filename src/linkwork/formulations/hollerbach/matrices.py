@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...model import Model
 from ...scalar import Scalar
 from ...spatial import AXES, Inertia, Transform, Z, pseudo_inertia
-from ..serial import DistalChain
+from ..distal_chain import DistalChain
 
 
 class Dense:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ...model import Model
 from ...scalar import Scalar
 from ...spatial import Pose, Vector, Z
+from ..distal_chain import DistalChain
 from ..method import Wrenches
-from ..serial import DistalChain
 from .matrices import with_rotors
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from ...model import Model
 from ...scalar import Scalar
 from ...spatial import Transform, Vector, Z
+from ..distal_chain import DistalChain
 from ..method import Wrenches
-from ..serial import DistalChain
 from .matrices import with_rotors
 
 

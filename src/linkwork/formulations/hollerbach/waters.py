@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...model import Model
 from ...scalar import Scalar
+from ..distal_chain import DistalChain
 from ..method import Wrenches
-from ..serial import DistalChain
 from .matrices import Dense, Links3, Links4, identity, with_rotors, zeros
 
 

@@ -11,7 +11,7 @@ from ..flexible import Elimination
 from ..kinematics import body_velocities
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
-from ..whole import fluids
+from ..total_inertia import fluids
 
 Apparent = Inertia | ArticulatedInertia  # JJ: of a rigid body as long as nothing behind it yields
 

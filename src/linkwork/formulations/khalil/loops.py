@@ -10,9 +10,9 @@ from ...scalar import Scalar, is_zero, ldl
 from ...scalar.orthogonal import dot
 from ..crba import crba
 from ..method import Wrenches
-from ..passive import passive_forces
-from ..shared_axes import shared_axes
-from ..whole import whole_inertia, whole_inverse
+from ..parallel_axes import shared_axes
+from ..passive_forces import passive_forces
+from ..total_inertia import whole_inertia, whole_inverse
 
 
 def khalil_loops(

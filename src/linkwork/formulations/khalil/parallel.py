@@ -14,8 +14,8 @@ from ...scalar.staircase import exists
 from ...spatial import Motion
 from ..crba import crba
 from ..method import Wrenches
-from ..passive import passive_forces
-from ..shared_axes import shared_axes
+from ..parallel_axes import shared_axes
+from ..passive_forces import passive_forces
 from .platform import LegAt, PlatformAt
 
 

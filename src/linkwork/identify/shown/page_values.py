@@ -10,7 +10,7 @@ import numpy as np
 from ...formulations.drives import friction_laws
 from ...model import FrictionLaw
 from ...model.drive import JointValues
-from ...model.physical import body_of, margin
+from ...model.pseudo_inertia import body_of, margin
 from ...page import DOTS, Safe, Series, chart, deviation_bar, heading, html, legend, paragraph, table
 from ..linear.unknowns import split
 from ..pseudo_inertia import TEN

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import ModelError
 from ..description import Description, Finding, JointDescription, LinkInertia, Placement
 from ..loop_checks import place
-from ..physical import told
+from ..pseudo_inertia import told
 from .beam import ACROSS, Beam
 from .modal import SAME, Modal
 from .station import Station

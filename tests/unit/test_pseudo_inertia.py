@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwork.model.physical import ELEMENTS, margin, pseudo_inertia, unphysical
+from linkwork.model.pseudo_inertia import ELEMENTS, margin, pseudo_inertia, unphysical
 
 
 def cloud(rng: np.random.Generator, points: int) -> tuple[np.ndarray, np.ndarray]:

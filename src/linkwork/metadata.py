@@ -11,9 +11,9 @@ from typing import Any
 
 from .codegen.backend import BACKENDS
 from .model.coordinates import Layout, Segment
-from .packed import Pattern, read_patterns
 from .program.program import Port, Program, entry
 from .quoting import unprintable
+from .sparsity import Pattern, read_patterns
 
 FORMAT = "linkwork-function-2"
 DTYPES = ("float64", "float32")

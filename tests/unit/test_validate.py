@@ -12,8 +12,8 @@ import pytest
 
 from linkwork.errors import ModelError
 from linkwork.io.urdf import read_urdf
-from linkwork.model.checks import check, raise_errors
 from linkwork.model.description import Description, Finding, JointDescription, Link, LinkInertia, Mimic, Placement
+from linkwork.model.validate import check, raise_errors
 
 SINS = Path(__file__).parent / "urdf" / "many_sins.urdf"
 

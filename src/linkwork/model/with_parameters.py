@@ -9,13 +9,13 @@ import numpy as np
 
 from ..errors import ModelError, UnsupportedError
 from ..spatial import Inertia, Symmetric, Vector
-from .checks import check, raise_errors
 from .describe import describe
 from .description import LinkInertia
 from .drive_values import with_drives
 from .flexible.checks import require_beams
 from .model import Model
-from .physical import ELEMENTS, body_of, negative_mass, ten_of
+from .pseudo_inertia import ELEMENTS, body_of, negative_mass, ten_of
+from .validate import check, raise_errors
 
 
 def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:

@@ -18,8 +18,8 @@ import numpy as np
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
 from ..robot import Robot
 from . import html
+from .access import Door
 from .controls import AS_TICKED, NO_TORQUE, Controls
-from .door import Door
 from .drawing import Drawing
 from .geoms import read_geoms
 from .player import Player, motions

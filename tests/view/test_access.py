@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.view import door, show
-from linkwork.view.door import Door
+from linkwork.view import access, show
+from linkwork.view.access import Door
 
 viser = pytest.importorskip("viser")
 msgpack = pytest.importorskip("msgspec.msgpack")
@@ -116,7 +116,7 @@ def test_nonsense_is_refused_without_a_word_here(page, request_, status, capfd):
 
 def test_connections_are_bounded(page, monkeypatch):
     """Each takes memory while it is open, and gives its place to another when it is closed."""
-    monkeypatch.setattr(door, "MOST", 3)
+    monkeypatch.setattr(access, "MOST", 3)
     until(lambda: not page.server.get_clients())
     for _ in range(3):
         with ExitStack() as stack:

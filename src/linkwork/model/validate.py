@@ -24,7 +24,7 @@ from .feet import check_feet
 from .flexible.checks import check_flexible
 from .loop_checks import HUGE, check_drives, check_structure, place
 from .model import Joint
-from .physical import impossible, told
+from .pseudo_inertia import impossible, told
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 SQUARE = 1e-9  # cosine: axes this close to right angles are
