@@ -27,21 +27,32 @@ ALLOWED = {
     "io": {"files", "forces", "model"},
     "formulations": {"constraints", "forces", "model", "spatial", "scalar"},
     "notation": {"formulations", "model", "program", "scalar", "spatial"},
-    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "notation"},
+    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "notation", "targets"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files", "scalar"},
     "derive": {"program", "scalar"},
     "sparsity": {"program"},
     "differentiable": {"codegen", "derive", "metadata", "sparsity", "program"},
-    "codegen": {"files", "program", "linkwork"},  # the version
-    "metadata": {"codegen", "model", "sparsity", "program"},
-    "function": {"differentiable", "program", "codegen", "files", "metadata", "model", "notebook", "symbolic"},
+    "codegen": {"program"},
+    "targets": {"codegen", "files", "linkwork", "program"},  # the version
+    "metadata": {"model", "program", "sparsity", "targets"},
+    "function": {"differentiable", "files", "metadata", "model", "notebook", "program", "symbolic", "targets"},
     "notebook": {"model"},
-    "pipeline": {"codegen", "formulations", "function", "metadata", "model", "parameters", "program", "timing"},
+    "pipeline": {
+        "codegen",
+        "formulations",
+        "function",
+        "metadata",
+        "model",
+        "parameters",
+        "program",
+        "targets",
+        "timing",
+    },
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial"},
+    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial", "targets"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
     | {"parameters", "pipeline", "progress", "sim", "spatial"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
@@ -80,8 +91,8 @@ ALLOWED = {
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "notation"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
-    | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
-    | {"drawing", "identify", "linkwork"},  # the version
+    | {"program", "robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
+    | {"drawing", "identify", "linkwork", "targets"},  # the version
     "__main__": {"cli"},
 }
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ...codegen.backend import backend
 from ...errors import UnsupportedError
 from ...program import Program
+from ...targets import backend
 from .adjoint import BAR
 from .gradient import Tape
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ...assembly import numbers
-from ...codegen.backend import backend
 from ...codegen.timeloop import TimeLoop, Turns
 from ...control import Point
 from ...derive import vjp
 from ...errors import ShapeError, UnknownNameError
 from ...formulations import sizes
 from ...program import interpret
+from ...targets import backend
 from ..plant.inputs import of_motors
 from ..plant.instant import MEMORY, REFERENCE
 from ..schemes.runner import GROUP, Runner, of_samples, shares

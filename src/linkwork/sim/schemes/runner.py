@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ...codegen.backend import backend
 from ...codegen.schemes import Rosenbrock
 from ...codegen.timeloop import Turns
 from ...errors import DivergedError, UnsupportedError, method_at_door
 from ...function import PROCESSORS
+from ...targets import backend
 from ..plant.setup import Setup
 from ..trajectory.diagnostics import SINGULAR
 from .integrators import schemes

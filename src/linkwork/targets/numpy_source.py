@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import indent
 
 import numpy as np
 
-from ...program import Op
-from ...quoting import in_python
+from ..program import Op
+from ..quoting import in_python
 from .listing import (
     MADE,
     Exported,
     description,
     expression,
-    name_of,
     nominal_rows,
     title,
     value_names,
     wrapped,
-    write_all,
 )
 
 DTYPE = {"float64": "float", "float32": "np.float32"}
@@ -38,16 +35,6 @@ ENTRIES = '''def _entries(name, x, *shape):
     if x.shape != batch + shape:
         raise ValueError(f"{{name}}: got shape {{x.shape}}, expected (..., {{', '.join(map(str, shape))}})")
     return np.moveaxis(x.reshape(*batch, int(np.prod(shape))), -1, 0)'''
-
-
-def write_numpy(
-    function: Exported, path: str | Path | None = None, *, name: str | None = None, overwrite: bool = False
-) -> str:
-    """The text of the file, written to ``path`` if that is given."""
-    text = numpy_source(function, name_of(function, name))
-    if path is not None:
-        write_all({Path(path): text}, overwrite)
-    return text
 
 
 def numpy_source(function: Exported, name: str) -> str:

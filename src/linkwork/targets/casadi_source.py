@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from math import prod
+from pathlib import Path
 from typing import Any
 
-from ...errors import UnsupportedError
-from ...program import ARITHMETIC, Op, Port
-from .listing import Exported, name_of
+from ..program import ARITHMETIC, Op, Port
+from .listing import Exported
 
 NAMES = {
     Op.SQRT: "sqrt", Op.SIN: "sin", Op.COS: "cos", Op.SIGN: "sign", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
@@ -15,14 +16,10 @@ NAMES = {
 }  # fmt: skip
 
 
-def to_casadi(function: Exported, name: str | None = None) -> Any:
+def casadi_function(function: Exported, name: str) -> Any:
     """A ``casadi.Function`` with the same inputs and outputs by name; vectors are columns. CasADi differentiates it."""
-    try:
-        import casadi
-    except ImportError as error:
-        raise UnsupportedError(
-            "CasADi is not installed", where="to_casadi", fix="pip install 'linkwork[casadi]'"
-        ) from error
+    import casadi
+
     others = {op: getattr(casadi, name) for op, name in NAMES.items()}
     apply = ARITHMETIC | others
     program = function.program
@@ -38,7 +35,14 @@ def to_casadi(function: Exported, name: str | None = None) -> Any:
         outputs.append(casadi.reshape(scalars, columns, rows).T)  # CasADi counts column by column
         start += port.size
     given, made = ([port.name for port in ports] for ports in (program.inputs, program.outputs))
-    return casadi.Function(name_of(function, name), inputs, outputs, given, made)
+    return casadi.Function(name, inputs, outputs, given, made)
+
+
+def casadi_file(function: Exported, name: str) -> bytes:
+    """What ``casadi.Function.load`` reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        casadi_function(function, name).save(f"{folder}/function")
+        return Path(folder, "function").read_bytes()
 
 
 def _shape(port: Port) -> tuple[int, int]:

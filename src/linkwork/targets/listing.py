@@ -9,19 +9,21 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Protocol
 
-from ... import __version__
-from ...errors import LinkworkError, at_door
-from ...files import write_text
-from ...program import PARAMETER, Op, Program, count
-from ...quoting import identifier
+from .. import __version__
+from ..errors import LinkworkError, at_door
+from ..files import write_bytes
+from ..program import PARAMETER, Op, Program, count
+from ..quoting import identifier
 
 
 class Exported(Protocol):
     """What is exported: a Function, of which no more than this is asked."""
 
     program: Program
-    label: Any  # a ``function.Label``
+    label: Any  # a ``metadata.Label``
     dtype: str
+
+    def symbolic(self) -> Any: ...
 
 
 AXES = {"": "", "world": ", in axes of the world", "local": ", in the frame's own axes"}
@@ -180,7 +182,7 @@ def wrapped(paragraphs: Iterable[str], prefix: str, quote: Callable[[str], str])
 # -- to the disk -------------------------------------------------------------------------------------------------
 
 
-def write_all(texts: Mapping[Path, str], overwrite: bool) -> list[Path]:
+def write_all(texts: Mapping[Path, str | bytes], overwrite: bool) -> list[Path]:
     """Write files, making their folder; all of them or, if one exists that may not be replaced, none."""
     refuse_existing(texts, overwrite)
     for path, text in texts.items():
@@ -189,7 +191,7 @@ def write_all(texts: Mapping[Path, str], overwrite: bool) -> list[Path]:
         except OSError as error:
             message = f"the folder cannot be made: {error.strerror}"
             raise LinkworkError(message, where=str(path.parent), fix="choose another place") from error
-        write_text(path, text)
+        write_bytes(path, text.encode() if isinstance(text, str) else text)
     return list(texts)
 
 

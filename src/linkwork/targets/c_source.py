@@ -13,9 +13,9 @@ from math import isfinite, isnan, pi
 
 import numpy as np
 
-from ...program import Op, Port, Program
-from ...quoting import in_c_comment
-from ..native.sincos import COSINE, SINE, SPLIT_PARTS
+from ..codegen.native.sincos import COSINE, SINE, SPLIT_PARTS
+from ..program import Op, Port, Program
+from ..quoting import in_c_comment
 from .listing import LOCAL, MADE, Exported, description, expression, title, value_names, wrapped
 
 PART = 8000  # instructions

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, UnknownNameError
-from ...program import Port, interpret
+from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..program import Port, interpret
 from .c_source import REAL, c_source, literal
-from .listing import Exported, name_of, write_all
+from .listing import Exported
 
 STATES = 5
 CANDIDATES = 200
@@ -19,19 +18,10 @@ PAYLOAD = (2.0, 0.02, -0.03, 0.05, 0.02, 0.001, -0.002, 0.015, 0.003, 0.01)  # o
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}  # of the test, relative to the largest entry of an output
 
 
-def write_c(
-    function: Exported,
-    folder: str | Path,
-    *,
-    name: str | None = None,
-    states: Mapping[str, Any] | None = None,
-    overwrite: bool = False,
-) -> list[Path]:
-    """Write ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``; the paths of these."""
-    name, folder = name_of(function, name), Path(folder)
-    texts = c_source(function, name)
-    texts |= {f"{name}_test.c": _test(function, name, _states(function, states or {})), "CMakeLists.txt": _cmake(name)}
-    return write_all({folder / file: text for file, text in texts.items()}, overwrite)
+def c_project(function: Exported, name: str, states: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``. ``states``: inputs of the test."""
+    test = _test(function, name, _states(function, states or {}))
+    return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": _cmake(name)}
 
 
 def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
