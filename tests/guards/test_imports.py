@@ -27,7 +27,7 @@ ALLOWED = {
     "io": {"files", "forces", "model"},
     "formulations": {"constraints", "forces", "model", "spatial", "scalar"},
     "notation": {"formulations", "model", "program", "scalar", "spatial"},
-    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "notation", "targets"},
+    "parameters": {"constraints", "formulations", "model", "scalar", "spatial", "notation"},
     "published": {"drawing", "formulations", "model", "spatial", "scalar"},
     "program": {"files", "scalar"},
     "derive": {"program", "scalar"},
@@ -88,7 +88,17 @@ ALLOWED = {
     }
     | {"timing"},
     "sweep": {"control", "files", "io", "linkwork", "model", "progress", "robot", "sim"},
-    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "notation"},
+    "symbolic": {
+        "formulations",
+        "function",
+        "model",
+        "pipeline",
+        "program",
+        "scalar",
+        "spatial",
+        "notation",
+        "targets",
+    },
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
     | {"program", "robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
