@@ -8,7 +8,7 @@ import pytest
 import linkwork
 from linkwork.control import PD, Equations, Point, Quintic, with_memory
 from linkwork.forces import Thruster
-from linkwork.sim.setup import plants
+from linkwork.sim.plant.setup import plants
 from support.random_robots import Recipe, describe
 
 DT, STEPS = 2e-3, 5

@@ -13,8 +13,8 @@ from ..constraints.rows import leading_jacobian
 from ..errors import ShapeError, UnsupportedError
 from ..model import Contact, Model
 from ..workspace import Workspace
-from .inputs import torques
-from .setup import velocities
+from .plant.inputs import torques
+from .plant.setup import velocities
 
 
 @dataclass(frozen=True)
