@@ -15,11 +15,10 @@ import numpy as np
 from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
 from ..errors import LinkworkError, SimulationWarning, memory_reported
+from ..options import Options, one_of_names, positive, whole
 from ..progress import Progress
 from ..workspace import Workspace
 from .derivatives.gradient import Tape
-from .options import Options
-from .plant.inputs import one_of_names, positive, whole
 from .plant.instant import REFERENCE
 from .plant.plant import Plant
 from .plant.setup import Setup, prepare

@@ -12,10 +12,9 @@ import numpy as np
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
+from ..options import Options, one_of_names, positive
 from ..workspace import Workspace
 from .events import by_events
-from .options import Options
-from .plant.inputs import one_of_names, positive
 from .plant.setup import Setup, prepare
 from .rollout import USER, run
 from .schemes import stability
