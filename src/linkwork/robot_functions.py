@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .errors import memory_reported
 from .formulations import QUANTITIES
@@ -129,7 +129,7 @@ class RobotFunctions(Workspace):
             return Stepper(self, samples, dt, substeps, q0, v0, taken)
 
     @takes_options
-    def identify(self: Robot, logs: Log | Sequence[Log], method: str = "consistent", **options: Any) -> Fit:
+    def identify(self, logs: Log | Sequence[Log], method: str = "consistent", **options: Any) -> Fit:
         """Find dynamic parameters from recordings and return a Fit, whose ``robot`` has them.
 
         Args:
@@ -140,7 +140,7 @@ class RobotFunctions(Workspace):
         """
         from .identify.solve import identify
 
-        return identify(self, logs, method, IdentifyOptions.from_arguments("identify", options))
+        return identify(cast("Robot", self), logs, method, IdentifyOptions.from_arguments("identify", options))
 
 
 for _name in QUANTITIES:
