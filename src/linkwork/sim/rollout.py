@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import memory_reported
+from ..workspace import Workspace
 from .options import Options
 from .plant.inputs import one_of_names, positive, whole
 from .plant.setup import prepare
@@ -13,11 +14,11 @@ from .schemes.integrators import schemes
 from .trajectory.trajectory import Trajectory
 
 
-def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options) -> Trajectory:
+def rollout(workspace: Workspace, q0: Any, v0: Any, dt: float, steps: int, options: Options) -> Trajectory:
     """Motions from many states at once; see ``Robot.rollout``."""
     method = one_of_names("method of rollouts", options.method, schemes())
     dt, steps = positive(dt, "dt"), whole(steps, "steps")
     outputs = ("q", "v") if options.outputs is None else options.outputs
     with memory_reported("these samples", where="rollout", fix="roll out fewer samples at a time"):
-        setup = prepare(robot, q0, v0, steps, dt, options, outputs)
+        setup = prepare(workspace, q0, v0, steps, dt, options, outputs)
         return run_steps(setup, method, dt, steps, options).finish()
