@@ -3,7 +3,7 @@
 from .closed_loops import ClosedLoops
 from .equations import LoopEquations, row_names
 from .feet import Standing, Supports
-from .home import closed
+from .initial_assembly import closed
 from .mobility import determines
 from .multipliers import Multipliers, forces_at_cuts
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ..constraints import LoopEquations, Multipliers, forces_at_cuts
-from ..constraints.closing import closer
+from ..constraints.projection import closer
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
 from ..scalar.orthogonal import dot
