@@ -36,7 +36,7 @@ Scalars = Sequence[Scalar]
 class SaddlePoint:
     """The system with a factor of M, over any scalar; ``rho`` is not zero where inertia is lent."""
 
-    def __init__(self, J: Sequence[Scalars], M: Sequence[Scalars]):
+    def __init__(self, M: Sequence[Scalars], J: Sequence[Scalars]):
         self.J, self.rho = J, 0.0
         try:
             self.L, self.inverse = ldl.factor(M)                                                 # (2)
@@ -47,10 +47,7 @@ class SaddlePoint:
 
     def accelerations(self, f: Scalars, gamma: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """a and lambda."""
-        if self.rho:
-            f = [x - self.rho * dot(column, gamma) for x, column in zip(f, self._columns(len(f)), strict=True)]  # (5)
-        x, forces = self._held(ldl.inward(self.L, f), gamma)
-        return self._outward(x), forces                                                          # (3)
+        raise NotImplementedError
 
     def correction(self, r: Scalars) -> list[Scalar]:
         """The lightest step that takes ``r`` from the residual, or from its rate."""
@@ -60,13 +57,15 @@ class SaddlePoint:
         """Impulses p that take ``r`` from the rates of the equations."""
         raise NotImplementedError
 
-    def _held(self, y: Scalars, gamma: Scalars) -> tuple[Scalars, list[Scalar]]:
-        """x and lambda of (3)."""
-        raise NotImplementedError
-
     def _step(self, r: Scalars) -> list[Scalar]:
         """Z^T p of (4)."""
         raise NotImplementedError
+
+    def _inward(self, f: Scalars, gamma: Scalars) -> list[Scalar]:
+        """y."""
+        if self.rho:
+            f = [x - self.rho * dot(column, gamma) for x, column in zip(f, self._columns(len(f)), strict=True)]  # (5)
+        return ldl.inward(self.L, f)                                                             # (2)
 
     def _outward(self, x: Scalars) -> list[Scalar]:
         """L^-1 D^-1 x."""
@@ -99,19 +98,20 @@ class SaddlePoint:
 class RegularSaddle(SaddlePoint):
     """Rows of J that are independent: S = L_s^T D_s L_s, and S lambda = gamma + Z D^-1 y."""
 
-    def __init__(self, J: Sequence[Scalars], M: Sequence[Scalars]):
-        super().__init__(J, M)
+    def __init__(self, M: Sequence[Scalars], J: Sequence[Scalars]):
+        super().__init__(M, J)
         self.W = [[x * d for x, d in zip(row, self.inverse, strict=True)] for row in self.Z]
         S = [[dot(w, z) for z in self.Z] for w in self.W]
         self.pivots = [S[k][k] for k in range(len(S))]  # before elimination
         self.L_s, self.inverse_s = ldl.factor(S)
 
+    def accelerations(self, f: Scalars, gamma: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        y = self._inward(f, gamma)
+        forces = self.impulses([x + dot(w, y) for x, w in zip(gamma, self.W, strict=True)])
+        return self._outward([x - y for x, y in zip(y, self._spread(forces), strict=True)]), forces  # (3)
+
     def impulses(self, r: Scalars) -> list[Scalar]:
         return ldl.solve(self.L_s, self.inverse_s, r)
-
-    def _held(self, y: Scalars, gamma: Scalars) -> tuple[Scalars, list[Scalar]]:
-        forces = self.impulses([x + dot(w, y) for x, w in zip(gamma, self.W, strict=True)])
-        return [x - y for x, y in zip(y, self._spread(forces), strict=True)], forces
 
     def _step(self, r: Scalars) -> list[Scalar]:
         return self._spread(self.impulses(r))
@@ -130,16 +130,16 @@ class RedundantSaddle(SaddlePoint):
     """Rows of J of which some may follow from others, or be off: Z = R^T Q with rows of Q orthogonal by D^-1. Then
     x = y + Q^T t, and lambda is the shortest with R lambda = -t."""
 
-    def __init__(self, J: Sequence[Scalars], M: Sequence[Scalars]):
-        super().__init__(J, M)
+    def __init__(self, M: Sequence[Scalars], J: Sequence[Scalars]):
+        super().__init__(M, J)
         self.rows = Independent(self.Z, self.inverse)
+
+    def accelerations(self, f: Scalars, gamma: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        x, t = self.rows.nearest([-value for value in gamma], self._inward(f, gamma))
+        return self._outward(x), self.rows.shortest([-value for value in t])                     # (3)
 
     def impulses(self, r: Scalars) -> list[Scalar]:
         return self.rows.shortest(self._nearest(r)[1])
-
-    def _held(self, y: Scalars, gamma: Scalars) -> tuple[Scalars, list[Scalar]]:
-        x, t = self.rows.nearest([-value for value in gamma], y)
-        return x, self.rows.shortest([-value for value in t])
 
     def _step(self, r: Scalars) -> list[Scalar]:
         return self._nearest(r)[0]

@@ -23,11 +23,11 @@ class ByMultipliers:
     bias: Callable[..., list[Scalar]]
 
     def system(self, model: Model, q: Scalars) -> RegularSaddle:
-        return RegularSaddle(LoopEquations.independent(model, q).J, self.tree_inertia(model, q))
+        return RegularSaddle(self.tree_inertia(model, q), LoopEquations.independent(model, q).J)
 
     def supports(self, model: Model, q: Scalars, standing: Standing) -> RedundantSaddle:
         """The same with feet on the ground."""
-        return RedundantSaddle(standing.J, self.tree_inertia(model, q))
+        return RedundantSaddle(self.tree_inertia(model, q), standing.J)
 
     def tree_inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:
         """Of the leading joints."""
