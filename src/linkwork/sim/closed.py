@@ -14,7 +14,7 @@ from ..constraints import LoopEquations, RegularSaddle, SaddlePoint, forces_at_c
 from ..constraints.projection import closer
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
-from .now import Now
+from .plant.instant import Now
 
 
 class ClosedNow(Now):
