@@ -50,13 +50,14 @@ ALLOWED = {
         "timing",
     },
     "assembly": {"constraints", "function", "model", "program", "scalar"},
+    "workspace": {"assembly", "function", "model", "pipeline"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial", "targets"},
+    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial", "targets", "workspace"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
-    | {"parameters", "pipeline", "progress", "sim", "spatial"},  # and the version
+    | {"parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
-    | {"sim", "symbolic"},
+    | {"sim", "symbolic", "workspace"},
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},

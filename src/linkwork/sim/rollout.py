@@ -16,6 +16,7 @@ from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
 from ..errors import LinkworkError, SimulationWarning, memory_reported
 from ..progress import Progress
+from ..workspace import Workspace
 from .derivatives.gradient import Tape
 from .options import Options
 from .plant.inputs import one_of_names, positive, whole
@@ -41,13 +42,13 @@ JUMPS = (
 USER = 4  # whoever calls Robot.rollout or Robot.simulate, on the stack above `run`
 
 
-def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options) -> Trajectory:
+def rollout(workspace: Workspace, q0: Any, v0: Any, dt: float, steps: int, options: Options) -> Trajectory:
     """Motions from many states at once; see ``Robot.rollout``."""
     method = one_of_names("method of rollouts", options.method, schemes())
     dt, steps = positive(dt, "dt"), whole(steps, "steps")
     outputs = ("q", "v") if options.outputs is None else options.outputs
     with memory_reported("these samples", where="rollout", fix="roll out fewer samples at a time"):
-        setup = prepare(robot, q0, v0, steps, dt, options, outputs)
+        setup = prepare(workspace, q0, v0, steps, dt, options, outputs)
         return run(setup, method, dt, steps, options)
 
 

@@ -140,7 +140,7 @@ def _answer(search: Search, notes: list[str], began: float) -> SimulationFit:
     inputs = own.inputs(z)
     model = own.model(z)
     return SimulationFit(
-        robot=type(error.robot)(model),
+        robot=error.robot.with_model(model),
         names=own.labels,
         values=own.numbers(z),
         deviations=np.sqrt(np.diag(covariance)),

@@ -26,6 +26,7 @@ from ...formulations import Method
 from ...model import Model
 from ...program import Port, Program, interpret, trace
 from ...scalar import Scalar
+from ...workspace import Cache
 from ..closed import ClosedNow
 from ..schemes import rosenbrock
 from ..supported import BEFORE, CONTACTS, SupportedNow, places_at
@@ -246,9 +247,9 @@ class Plant:
         return units(self.model)
 
     @cached_property
-    def checked(self) -> dict[Any, str]:
+    def checked(self) -> Cache[Any, str]:
         """(method, dt, gains and parameters) -> what was found wrong with it."""
-        return {}
+        return Cache()
 
     @cached_property
     def pivots(self) -> list[float]:
