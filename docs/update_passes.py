@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import linkwork
-from linkwork.about.counts import pass_by_pass
+from linkwork.inspection.counts import pass_by_pass
 from linkwork.pipeline import traced
 
 PAGE = Path(__file__).parent / "fewer-operations.md"

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import linkwork
-from linkwork.about.complexity import as_markdown, tables
+from linkwork.inspection.published_counts import as_markdown, complexity_tables
 
 PAGES = Path(__file__).parent
 MARKED = re.compile(r"<!-- (tables|counts|derivatives): ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of \1 -->\n)?", re.S)
@@ -31,7 +31,7 @@ def with_tables(text: str) -> str:
 
 def complexity(reference: str) -> str:
     """The tables of a paper, printed and measured."""
-    chosen = [as_markdown(table) for table in tables() if table["reference"] == reference]
+    chosen = [as_markdown(table) for table in complexity_tables() if table["reference"] == reference]
     return "\n\n".join(chosen) or sys.exit(f"no tables have the reference {reference!r}")
 
 

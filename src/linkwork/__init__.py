@@ -23,7 +23,21 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from . import about, control, drawing, forces, identify, io, library, model, report, scalar, spatial, sweep, view
+    from . import (
+        control,
+        drawing,
+        forces,
+        identify,
+        inspection,
+        io,
+        library,
+        model,
+        report,
+        scalar,
+        spatial,
+        sweep,
+        view,
+    )
     from .assembly import Assembly
     from .coefficient_tables import Tables, tabulate
     from .formulations import Method, methods
@@ -66,7 +80,6 @@ __all__ = [  # every name has its place in docs/api.md
     "Trajectory",
     "UnknownNameError",
     "UnsupportedError",
-    "about",
     "add_integrator",
     "bundled_robots",
     "compile",
@@ -74,6 +87,7 @@ __all__ = [  # every name has its place in docs/api.md
     "drawing",
     "forces",
     "identify",
+    "inspection",
     "io",
     "library",
     "load",
@@ -88,7 +102,6 @@ __all__ = [  # every name has its place in docs/api.md
 ]
 
 _PARTS = {  # where the names are; a part is imported when it, or something of it, is first asked for
-    "about": set(),
     "assembly": {"Assembly"},
     "coefficient_tables": {"Tables", "tabulate"},
     "control": set(),
@@ -97,6 +110,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "formulations": {"Method", "methods"},
     "function": {"Function"},
     "identify": set(),
+    "inspection": set(),
     "io": {"bundled_robots"},
     "library": set(),
     "model": {"ElasticDrive", "Model", "SoftLimits"},

@@ -13,11 +13,11 @@ import pytest
 from straightline import one_instruction
 
 import linkwork
-from linkwork.about.states import random_states
 from linkwork.codegen.sources import c_source
 from linkwork.codegen.sources.c_project import write_c
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
 from linkwork.function import Function, Label
+from linkwork.inspection.states import random_states
 from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret, trace
 from support.driven_robots import LAWS, coupled, rubbing

@@ -11,13 +11,13 @@ import pytest
 from straightline import one_instruction
 
 import linkwork
-from linkwork.about.states import random_states
 from linkwork.codegen.sources.c_source import c_source
 from linkwork.codegen.sources.casadi_source import to_casadi
 from linkwork.codegen.sources.numpy_source import write_numpy
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.formulations import QUANTITIES
 from linkwork.function import Function, Label
+from linkwork.inspection.states import random_states
 from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret
 from support.driven_robots import LAWS, coupled, rubbing

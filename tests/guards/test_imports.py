@@ -17,7 +17,7 @@ ALLOWED = {
     "files": set(),
     "timing": set(),
     "drawing": set(),
-    "page": set(),
+    "html": set(),
     "scalar": set(),
     "spatial": {"scalar"},
     "forces": {"scalar", "spatial"},
@@ -41,15 +41,15 @@ ALLOWED = {
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"derive", "drawing", "files", "metadata", "scalar", "spatial"},
-    "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
+    "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"parameters", "pipeline", "sim", "spatial"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},
-    "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
+    "inspection": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
     "report": {
-        "about",
+        "inspection",
         "constraints",
         "control",
         "files",
@@ -57,7 +57,7 @@ ALLOWED = {
         "formulations",
         "linkwork",
         "model",
-        "page",
+        "html",
         "parameters",
     }
     | {"robot", "spatial", "view"},  # and the version
@@ -78,7 +78,7 @@ ALLOWED = {
     "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
     "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "notation"},
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
-    "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
+    "cli": {"inspection", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
     | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"drawing", "identify", "linkwork"},  # the version
     "__main__": {"cli"},

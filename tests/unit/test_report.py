@@ -10,13 +10,13 @@ import typer
 from typer.testing import CliRunner
 
 import linkwork
-from linkwork.about import comparison
-from linkwork.about.states import neutral
 from linkwork.cli import report as verb
 from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
 from linkwork.forces import Rotor, Thruster
-from linkwork.page import Safe, Series, chart, table
+from linkwork.html import Safe, Series, chart, table
+from linkwork.inspection import comparison
+from linkwork.inspection.states import neutral
 from linkwork.report import picture, sample_motion, sections, torque_parts
 from linkwork.report.skeleton import Skeleton
 from support.html_page import Page

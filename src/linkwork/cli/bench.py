@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import about
-from ..about.speed import describe_host
+from .. import inspection
 from ..errors import UnsupportedError
+from ..inspection.speed import describe_host
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
 
@@ -29,13 +29,13 @@ def bench(
     """
     pinocchio = None
     if peers:
-        from ..about.peers import Pinocchio
+        from ..inspection.peers import Pinocchio
 
         if source.options["lock"]:
             raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
         pinocchio = Pinocchio(source.name, source.load(friction=False, rotors=False))
     robot = source.load()
-    found = about.bench(robot, batch, pinocchio=pinocchio, progress=progress)
+    found = inspection.bench(robot, batch, pinocchio=pinocchio, progress=progress)
     if json:
         print_json(found)
         return

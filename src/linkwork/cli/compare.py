@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from .. import about
-from ..about.comparison import WITH_METHODS
-from ..about.speed import describe_host
+from .. import inspection
+from ..inspection.comparison import WITH_METHODS
+from ..inspection.speed import describe_host
 from .common import METHOD_NAMES, Json, Source, among, print_json, progress, say, show, takes_robot
 
 
@@ -36,7 +36,7 @@ def compare(
     linkwork compare stanford --quantity inertia_matrix
     """
     robot = source.load()
-    found = about.compare(robot, quantity, progress=progress)
+    found = inspection.compare(robot, quantity, progress=progress)
     if json:
         print_json(found)
         return
@@ -71,7 +71,7 @@ def cite(
     \b
     linkwork cite crba
     """
-    entries = about.cite(method)
+    entries = inspection.cite(method)
     if json:
         print_json(entries)
     else:

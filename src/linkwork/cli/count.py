@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import about
+from .. import inspection
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES
 from ..program import Operations
@@ -56,7 +56,7 @@ def count(
     if passes and derivatives:
         raise LinkworkError("one table at a time", got="--passes and --derivatives", fix="leave one of them out")
     robot, how = source.load(), {"frame": frame, "parameters": parameters}
-    counted = about.passes if passes else about.derivatives if derivatives else about.count
+    counted = inspection.passes if passes else inspection.derivatives if derivatives else inspection.count
     with progress("tracing"):
         found = counted(robot, quantity, method, **how)
     if json:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import typer
 
-from .. import about
-from ..about.agreement import STATES
-from ..about.speed import TIMED, describe_host, host_facts, measure
-from ..about.states import entries
+from .. import inspection
 from ..errors import LinkworkError
 from ..formulations import sizes
+from ..inspection.agreement import STATES
+from ..inspection.speed import TIMED, describe_host, host_facts, measure
+from ..inspection.states import entries
 from ..robot import Robot
 from ..sim import rest
 from .bench import show_speed
@@ -36,7 +36,7 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
     if not robot.nv:
         raise LinkworkError("this robot does not move, so there is nothing to show", where=source.name)
     with progress("compiling every formulation and comparing"):
-        checks = about.checks(robot)
+        checks = inspection.checks(robot)
     speed = []
     for quantity in TIMED:
         with progress(f"timing {quantity}"):

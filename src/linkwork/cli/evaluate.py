@@ -10,11 +10,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..about.states import entries, neutral, unit
 from ..constraints import row_names
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES, VARIABLES, Variable, quantity_of
 from ..function import Function
+from ..inspection.states import entries, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
 from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot

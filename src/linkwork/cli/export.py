@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from ..about.states import random_states
 from ..codegen.sources.c_project import write_c
 from ..codegen.sources.casadi_source import to_casadi
 from ..codegen.sources.listing import name_of, refuse_existing
@@ -18,6 +17,7 @@ from ..codegen.sources.numpy_source import write_numpy
 from ..errors import LinkworkError, UnknownNameError
 from ..files import write_bytes, write_text
 from ..function import Function
+from ..inspection.states import random_states
 from ..robot import Robot
 from .common import Json, Source, among, method_option, print_json, progress, quantity_option, say, takes_robot
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .. import about, io
+from .. import inspection, io
 from .common import Json, Source, print_json, say, show, takes_robot
 
 MOST_ROWS = 100  # findings shown in a table
@@ -30,7 +30,7 @@ def check(
     linkwork check my_robot.urdf
     linkwork check my_robot.urdf --values identified.yaml
     """
-    found = about.check(file, structure, parameters=values, outside=outside)
+    found = inspection.check(file, structure, parameters=values, outside=outside)
     errors, warnings, findings = found["errors"], found["warnings"], found["findings"]
     if json:
         print_json(found)
@@ -68,7 +68,7 @@ def convert(
     """
     robot = source.load()
     described = io.read(source.name, source.options["structure"], outside=source.options["outside"])
-    found = about.convert(robot, out, overwrite=force, file=source.name, description=described)
+    found = inspection.convert(robot, out, overwrite=force, file=source.name, description=described)
     if json:
         print_json(found)
         return

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..about.frames import FORMATS, HEADERS, SEATED, SEATS, seats, table
 from ..errors import UnknownNameError
+from ..inspection.frames import FORMATS, HEADERS, SEATED, SEATS, seats, table
 from .common import Source, among, say, show, takes_robot
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .. import about
+from .. import inspection
 from ..parameters import BaseParameters
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
@@ -40,7 +40,7 @@ def params(
     """
     robot, counted = source.load(), {"": None, "all": True, "none": False}.get(drives, drives.split(","))
     with progress("counting the rank of the regressor"):
-        found = about.params(robot, kind, counted)
+        found = inspection.params(robot, kind, counted)
     if json:
         print_json(found)
         return

@@ -9,11 +9,11 @@ from typing import Any
 
 from rich.tree import Tree
 
-from .. import about
-from ..about.facts import JOINT_VALUES, carrier, ground, screws
-from ..about.further import further_tables
-from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
+from .. import inspection
 from ..formulations import METHODS, QUANTITIES, VARIABLES, drives_of
+from ..inspection.facts import JOINT_VALUES, carrier, ground, screws
+from ..inspection.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
+from ..inspection.tables import further_tables
 from ..io.mdh_drives import written_friction
 from ..model import Model
 from ..quoting import printable
@@ -32,7 +32,7 @@ def robots(json: Json = False) -> None:
     \b
     linkwork robots
     """
-    rows = about.robots()
+    rows = inspection.robots()
     if json:
         print_json(rows)
         return
@@ -54,7 +54,7 @@ def inspect(source: Source, json: Json = False) -> None:
     linkwork inspect my_robot.urdf --base floating --lock finger_joint=0.02
     """
     robot = source.load()
-    model, facts = robot.model, about.inspect(robot)
+    model, facts = robot.model, inspection.inspect(robot)
     if json:
         print_json(facts)
         return

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..about.comparison import BATCH, compare
-from ..about.frames import HEADERS, SEATED, SEATS, seats
-from ..about.frames import table as mdh_table
-from ..about.further import further_tables
-from ..about.measure import Progress
-from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..control import ComputedTorque, Equations, Point, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES, layouts
+from ..html import Safe, Series, chart, heading, html, legend, paragraph, share_bar, table
+from ..inspection.comparison import BATCH, compare
+from ..inspection.frames import HEADERS, SEATED, SEATS, seats
+from ..inspection.frames import table as mdh_table
+from ..inspection.measure import Progress
+from ..inspection.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
+from ..inspection.tables import further_tables
 from ..model import Model
-from ..page import Safe, Series, chart, heading, html, legend, paragraph, share_bar, table
 from ..parameters import base_parameters
 from ..robot import Robot
 from . import skeleton

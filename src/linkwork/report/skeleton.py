@@ -12,8 +12,8 @@ from ..constraints.equations import in_loops
 from ..forces import Rotor
 from ..formulations.energy import center_of_mass
 from ..formulations.kinematics import body_poses
+from ..html import Safe, html
 from ..model import Frame, Model
-from ..page import Safe, html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
 from ..view.primitives import ROTOR, across, reach

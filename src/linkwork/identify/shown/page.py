@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import __version__
 from ...formulations import layouts
-from ...page import Safe, Series, chart, heading, html, legend, page, paragraph, share_bar, table, triangle_map
+from ...html import Safe, Series, chart, heading, html, legend, page, paragraph, share_bar, table, triangle_map
 from ..at_rest import PARTS, limits_of
 from .curves import BINS, FAR, Curves, curves_of
 from .page_values import base, bodies, drives, listed, rounded, unseen

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...formulations.drives import friction_laws
+from ...html import DOTS, Safe, Series, chart, deviation_bar, heading, html, legend, paragraph, table
 from ...model import FrictionLaw
 from ...model.drive import JointValues
 from ...model.pseudo_inertia import body_of, margin
-from ...page import DOTS, Safe, Series, chart, deviation_bar, heading, html, legend, paragraph, table
 from ..linear.unknowns import split
 from ..pseudo_inertia import TEN
 from .curves import Curves

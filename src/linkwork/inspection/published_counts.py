@@ -9,7 +9,7 @@ from ..published import TABLES
 from ..published.table import Row
 
 
-def tables() -> list[dict[str, Any]]:
+def complexity_tables() -> list[dict[str, Any]]:
     """The complexity tables of the papers: printed counts beside those measured by running the algorithms."""
     keys = ("title", "reference", "convention")
     return [{key: getattr(table, key) for key in keys} | {"rows": [*map(_entry, table.rows)]} for table in TABLES]
