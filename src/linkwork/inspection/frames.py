@@ -13,8 +13,9 @@ import numpy as np
 from ..io.mdh_writer import write_mdh
 from ..io.rpy import rpy_from_rotation
 from ..model import Description, Frame, Joint, Model, Placement, describe
-from ..quoting import in_latex, in_markdown
+from ..quoting import in_latex
 from ..robot import Robot
+from ..table import Table, escaped, markdown
 
 HEADERS = ("j", "joint", "parent", "sigma", "gamma", "b", "alpha", "d", "theta", "r")
 SYMBOLS = ("$j$", "joint", "parent", *(rf"$\{name}_j$" if len(name) > 1 else f"${name}_j$" for name in HEADERS[3:]))
@@ -23,14 +24,29 @@ SEATED = "Where each frame sits, in the frame of its own link"
 Rows = list[list[str]]
 
 
+def mdh_tables(model: Model) -> tuple[Table, Table]:
+    """The modified Denavit-Hartenberg table, and where its frames sit in the links' own."""
+    title = f"{model.name}: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)"
+    rows = _table(model)
+    kinds = "0 revolute, 1 prismatic" + (", else the kind" if any(row[3].isalpha() for row in rows) else "")
+    notes = [f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint."]
+    notes += [
+        f"{joint.name} leads on by the length of its link, {joint.kind.material.length:g} m, and by its bending."
+        for joint in (body.joint for body in model.bodies if body.joint.kind.bends)
+    ]
+    if any(not row[0] for row in rows):
+        notes.append("A row without a number leads on from the one above: the axes are almost parallel.")
+    return Table(title, HEADERS, rows), Table(SEATED, SEATS, _seats(model), notes)
+
+
 def mdh(robot: Robot) -> dict[str, list[dict[str, str]]]:
     """The modified Denavit-Hartenberg table of a robot and where its frames sit in the links' own: a dict for each row.
     Lengths in m, angles in rad; sigma: 0 revolute, 1 prismatic, else the kind of joint; z of a frame is its axis."""
-    parts = {"table": (HEADERS, table(robot.model)), "frames": (SEATS, seats(robot.model))}
+    parts = {"table": (HEADERS, _table(robot.model)), "frames": (SEATS, _seats(robot.model))}
     return {name: [dict(zip(headers, row, strict=True)) for row in rows] for name, (headers, rows) in parts.items()}
 
 
-def table(model: Model) -> Rows:
+def _table(model: Model) -> Rows:
     """One row for each joint, one more for each pair of screws beyond three; 0 is the ground."""
     rows = []
     for i, body in enumerate(model.bodies, 1):
@@ -69,7 +85,7 @@ def _moved(by: str, constant: str) -> str:
     return by if constant == "0" else f"{by} - {constant[1:]}" if constant.startswith("-") else f"{by} + {constant}"
 
 
-def seats(model: Model) -> Rows:
+def _seats(model: Model) -> Rows:
     """Origin and roll, pitch, yaw of each body's frame, seen from its link's own frame."""
     rows = []
     for i, body in enumerate(model.bodies, 1):
@@ -116,11 +132,8 @@ def _placement(pose: Any) -> Placement:
 
 
 def _markdown(model: Model) -> str:
-    def lines(headers: Sequence[str], rows: Rows) -> str:
-        whole = [list(headers), ["---"] * len(headers), *(map(in_markdown, row) for row in rows)]
-        return "".join("| " + " | ".join(row) + " |\n" for row in whole)
-
-    return f"{lines(HEADERS, table(model))}\n{SEATED}:\n\n{lines(SEATS, seats(model))}"
+    table, seats = (markdown(escaped(each)) for each in mdh_tables(model))
+    return f"{table}\n\n{SEATED}:\n\n{seats}\n"
 
 
 def _latex(model: Model) -> str:
@@ -135,7 +148,7 @@ def _latex(model: Model) -> str:
         head, *body = (" & ".join(row) + " \\\\\n" for row in whole)
         return f"\\begin{{tabular}}{{{'l' * len(headers)}}}\n{head}\\hline\n{''.join(body)}\\end{{tabular}}\n"
 
-    return f"{lines(SYMBOLS, table(model))}\n% {SEATED}\n{lines(SEATS, seats(model))}"
+    return f"{lines(SYMBOLS, _table(model))}\n% {SEATED}\n{lines(SEATS, _seats(model))}"
 
 
 FORMATS = {"markdown": _markdown, "latex": _latex, "yaml": lambda model: write_mdh(normalised(model))}

@@ -11,11 +11,12 @@ from typing import Any
 from .. import __version__
 from ..errors import LinkworkError, at_door
 from ..files import write_text
-from ..html import Safe, page
+from ..html import page
 from ..inspection.facts import structure
 from ..inspection.measure import Progress
 from ..inspection.speed import describe_host
 from ..model import Model
+from ..quoting import Safe
 from ..robot import Robot
 from . import sections
 from .motion import sample_motion
