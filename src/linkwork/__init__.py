@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         scalar,
         spatial,
         sweep,
+        targets,
         view,
     )
     from .assembly import Assembly
@@ -98,6 +99,7 @@ __all__ = [  # every name has its place in docs/api.md
     "spatial",
     "sweep",
     "tabulate",
+    "targets",
     "view",
 ]
 
@@ -123,6 +125,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "spatial": set(),
     "sweep": set(),
     "symbolic": {"SymbolicModel"},
+    "targets": set(),
     "view": set(),
 }
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .codegen.backend import BACKENDS
 from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
 from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods, position_map
@@ -19,6 +18,7 @@ from .model import Model
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace
 from .program.passes import absorb_signs, fuse_multiply_add
+from .targets import find as find_target
 from .timing import least_seconds
 
 COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values
@@ -75,9 +75,9 @@ def compile(
             raise UnsupportedError(
                 f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
             )
-    for value, allowed, what in ((dtype, DTYPES, "dtype"), (backend, BACKENDS, "backend")):
-        if value not in allowed:
-            raise UnknownNameError(what, str(value), allowed)
+    if dtype not in DTYPES:
+        raise UnknownNameError("dtype", dtype, DTYPES)
+    find_target(backend, "run")
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
     options["drives"] = drives
     problem = bound(model, quantity, wrenches=wrenches, **options)

@@ -12,8 +12,9 @@ from .quoting import in_html, in_markdown
 
 @dataclass(frozen=True)
 class Column:
-    """A column's ``name``, and the ``unit`` that stands below it. Numbers are rounded to so many significant ``digits``.
-    ``align``: "left" or "right"; default: numbers on the right. ``spare``: may be left out in a narrow terminal."""
+    """A column's ``name``, and the ``unit`` below it. Numbers are rounded to so many significant
+    ``digits``. ``align``: "left" or "right"; default: numbers on the right. ``spare``: may be left out in a narrow
+    terminal."""
 
     name: str
     unit: str = ""

@@ -9,14 +9,15 @@ import linkwork
 
 ROOT = Path(linkwork.__file__).parent
 
-# A part may import those listed, errors, quoting and table. ``function`` stands in the column of programs, ``pipeline`` joins
-# both.
+# A part may import those listed, errors, quoting and table. ``function`` stands in the column of programs, ``pipeline``
+# joins both.
 ALLOWED = {
     "quoting": set(),
     "errors": set(),
     "table": set(),
     "files": set(),
     "timing": set(),
+    "progress": set(),
     "drawing": set(),
     "html": set(),
     "scalar": set(),
@@ -33,17 +34,28 @@ ALLOWED = {
     "derive": {"program", "scalar"},
     "sparsity": {"program"},
     "differentiable": {"codegen", "derive", "metadata", "sparsity", "program"},
-    "codegen": {"files", "program", "linkwork"},  # the version
-    "metadata": {"codegen", "model", "sparsity", "program"},
-    "function": {"differentiable", "program", "codegen", "files", "metadata", "model", "notebook", "symbolic"},
+    "codegen": {"program"},
+    "targets": {"codegen", "files", "linkwork", "program"},  # the version
+    "metadata": {"model", "program", "sparsity", "targets"},
+    "function": {"differentiable", "files", "metadata", "model", "notebook", "program", "symbolic", "targets"},
     "notebook": {"model"},
-    "pipeline": {"codegen", "formulations", "function", "metadata", "model", "parameters", "program", "timing"},
+    "pipeline": {
+        "codegen",
+        "formulations",
+        "function",
+        "metadata",
+        "model",
+        "parameters",
+        "program",
+        "targets",
+        "timing",
+    },
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "metadata", "scalar", "spatial"},
+    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial", "targets"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
-    | {"notebook", "parameters", "pipeline", "sim", "spatial"},  # and the version
+    | {"notebook", "parameters", "pipeline", "progress", "sim", "spatial"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
     | {"sim", "symbolic"},
     "library": {"forces", "model"},
@@ -76,12 +88,22 @@ ALLOWED = {
         "spatial",
     }
     | {"timing"},
-    "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
-    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "notation"},
+    "sweep": {"control", "files", "io", "linkwork", "model", "progress", "robot", "sim"},
+    "symbolic": {
+        "formulations",
+        "function",
+        "model",
+        "pipeline",
+        "program",
+        "scalar",
+        "spatial",
+        "notation",
+        "targets",
+    },
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"inspection", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
-    | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
-    | {"drawing", "identify", "linkwork"},  # the version
+    | {"program", "robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
+    | {"drawing", "identify", "linkwork", "targets"},  # the version
     "__main__": {"cli"},
 }
 

@@ -9,13 +9,13 @@ import pytest
 
 import linkwork
 from linkwork import ShapeError, SimulationWarning, Trajectory, UnknownNameError
-from linkwork.codegen.backend import BACKENDS
 from linkwork.control import PID, Law, Quintic, with_memory
 from linkwork.derive import jacobian
 from linkwork.program import interpret
 from linkwork.sim import Options
-from linkwork.sim.integrators import schemes
-from linkwork.sim.setup import prepare
+from linkwork.sim.plant.setup import prepare
+from linkwork.sim.schemes.integrators import schemes
+from linkwork.targets import names
 from support.evaluate import assert_close
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe
@@ -119,7 +119,7 @@ def test_semi_implicit_euler_by_hand(name):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_native_code_and_the_interpreter(name, method):
     gains = {"cutoff": np.array([5.0, 20.0, 50.0])}
-    native, slow = (roll(ROBOTS[name], memories(), gains, method=method, every=2, backend=by) for by in BACKENDS)
+    native, slow = (roll(ROBOTS[name], memories(), gains, method=method, every=2, backend=by) for by in names("run"))
     same(native, slow, 1e-12)
     assert native.estimate.shape == (B, STEPS // 2 + 1, 4) and native.clock.shape == (B, STEPS // 2 + 1)
     assert native.entries["estimate"] == ("0.0", "0.1", "1.0", "1.1") and "clock" not in native.entries

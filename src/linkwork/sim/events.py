@@ -21,18 +21,18 @@ from ..codegen.schemes import RungeKutta
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
-from . import stability
 from .contact_modes import BOUNCES, SLIDES, SMALL, Ground, Mode, Situation
+from .derivatives.transition import NUMBERS
 from .feet import on_corners
-from .findings import WARNING, findings
-from .inputs import one_of_names
-from .integrators import INTEGRATORS
-from .names import by_output, entries
-from .now import MEMORY
 from .options import Options
-from .setup import Setup, prepare
-from .trajectory import Event, Trajectory
-from .transition import NUMBERS
+from .plant.inputs import one_of_names
+from .plant.instant import MEMORY
+from .plant.setup import Setup, prepare
+from .schemes import stability
+from .schemes.integrators import INTEGRATORS
+from .trajectory.diagnostics import WARNING, findings
+from .trajectory.outputs import by_output, entries
+from .trajectory.trajectory import Event, Trajectory
 
 KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: feet never slide, or do
 TOUCH = 1e-10  # m: what is lower has gone through the ground

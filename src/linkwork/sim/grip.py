@@ -12,8 +12,8 @@ from ..constraints import row_names
 from ..constraints.rows import leading_jacobian
 from ..errors import ShapeError, UnsupportedError
 from ..model import Contact, Model
-from .inputs import torques
-from .setup import velocities
+from .plant.inputs import torques
+from .plant.setup import velocities
 
 
 @dataclass(frozen=True)

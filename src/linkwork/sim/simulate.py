@@ -12,16 +12,16 @@ import numpy as np
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
-from . import stability
 from .events import by_events
-from .findings import ENERGIES, WARNING, findings, unbalanced
-from .inputs import one_of_names, positive
-from .integrators import INTEGRATORS, Adaptive, schemes
-from .names import OF_FEET, by_output
 from .options import Options
+from .plant.inputs import one_of_names, positive
+from .plant.setup import Setup, prepare
 from .rollout import USER, run
-from .setup import Setup, prepare
-from .trajectory import Trajectory
+from .schemes import stability
+from .schemes.integrators import INTEGRATORS, Adaptive, schemes
+from .trajectory.diagnostics import ENERGIES, WARNING, findings, unbalanced
+from .trajectory.outputs import OF_FEET, by_output
+from .trajectory.trajectory import Trajectory
 
 PATIENCE = 100_000  # evaluations between two records, and again for each second, after which the integrator is stuck
 STEP = 1e-3  # unless another one is asked for

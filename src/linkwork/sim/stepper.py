@@ -18,18 +18,18 @@ from ..control import Point
 from ..errors import ShapeError, SimulationWarning, UnknownNameError, UnsupportedError, require_memory
 from ..formulations import layouts
 from ..model.coordinates import real_numbers
-from . import stability
-from .findings import WARNING
-from .inputs import is_law, one_of_names, positive, vector, whole
-from .integrators import schemes
-from .names import checked_outputs
-from .now import MEMORY, REFERENCE
 from .options import Options, require_dict
+from .plant.inputs import is_law, one_of_names, positive, vector, whole
+from .plant.instant import MEMORY, REFERENCE
+from .plant.randomisation import VARIED
+from .plant.setup import given_memory, initial, prepare, rest, velocities
 from .rollout import jumps
-from .runner import Runner, shares
-from .setup import given_memory, initial, prepare, rest, velocities
+from .schemes import stability
+from .schemes.integrators import schemes
+from .schemes.runner import Runner, shares
 from .supported import CONTACTS
-from .varied import VARIED
+from .trajectory.diagnostics import WARNING
+from .trajectory.outputs import checked_outputs
 
 USER = 4  # whoever calls Robot.stepper, on the stack above
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is

@@ -15,7 +15,7 @@ from ...control import Reference
 from ...drawing import styled
 from ...errors import LinkworkError
 from ...sim import Trajectory
-from ...sim.plots import write_figure
+from ...sim.trajectory.plots import write_figure
 from ...table import Table, notebook
 from .path import Path
 from .series import FourierFromRest

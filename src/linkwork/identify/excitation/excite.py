@@ -12,7 +12,7 @@ import numpy as np
 from ...control import Reference, Sampled
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...pipeline import compile
-from ...sim.progress import Progress
+from ...progress import Progress
 from .answer import Excitation, Margin
 from .limits import Limits, Rows, limits_of_dependents, limits_of_series, limits_of_torques
 from .path import Path

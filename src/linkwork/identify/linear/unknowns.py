@@ -15,7 +15,7 @@ from ...model import ELEMENTS, FrictionLaw, Model, changed_drives
 from ...model.drive import Coulomb, Viscous, law_with
 from ...parameters import base_parameters, parameter_vector
 from ...pipeline import compile
-from ...sim.setup import remember
+from ...sim.plant.setup import remember
 from ...spatial import Inertia, Pose
 from ..pseudo_inertia import TEN
 

@@ -32,9 +32,8 @@ def errors_at_rest(fit: Fit) -> Table:
     """Errors of moving and of standing samples, if joints with Coulomb friction stand still."""
     rows, notes = [], []
     if PARTS[0] in fit.errors:
-        notes = [
-            "Standing still, a joint holds any force within ± Coulomb friction (FS): only what is beyond is model error."
-        ]
+        friction = "Standing still, a joint holds any force within ± Coulomb friction (FS)"
+        notes = [f"{friction}: only what is beyond is model error."]
         limits, units = limits_of(fit.robot.model), force_units(fit)
         rows = [
             [name, *(percent(fit.errors[part][k]) for part in PARTS), f"±{limits[k]:.3g} {units[k]}"]
