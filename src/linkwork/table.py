@@ -43,8 +43,9 @@ class Table:
     notes: Sequence[str] = ()
 
     def __post_init__(self):
-        whole = (c if isinstance(c, Column) else Column(*((c,) if isinstance(c, str) else c)) for c in self.columns)
-        object.__setattr__(self, "columns", tuple(whole))
+        pairs = ((c, "") if isinstance(c, str) else c for c in self.columns)
+        whole = tuple(pair if isinstance(pair, Column) else Column(pair[0], pair[1]) for pair in pairs)
+        object.__setattr__(self, "columns", whole)
 
     def shown(self) -> list[tuple[Column, str, list[Any]]]:
         """Columns that have any value, with their alignment and their values."""
@@ -63,9 +64,8 @@ def markdown(table: Table) -> str:
     heads = [" ".join(filter(None, (column.name, column.unit))) for column in table.columns]
     rules = ["---:" if column.align == "right" else "---" for column in table.columns]
     cells = ([column.text(x) for column, x in zip(table.columns, row, strict=True)] for row in table.rows)
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in (heads, *cells))
-    head, _, body = lines.partition("\n")
-    return "\n".join(filter(None, (head, f"|{'|'.join(rules)}|", body)))
+    head, *body = (f"| {' | '.join(row)} |" for row in (heads, *cells))
+    return "\n".join([head.replace("|  |", "| |"), f"|{'|'.join(rules)}|", *body])
 
 
 def escaped(table: Table) -> Table:

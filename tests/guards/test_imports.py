@@ -102,7 +102,7 @@ ALLOWED = {
     },
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"inspection", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
-    | {"program", "robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
+    | {"robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"drawing", "identify", "linkwork", "targets"},  # the version
     "__main__": {"cli"},
 }

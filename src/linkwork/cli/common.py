@@ -189,6 +189,8 @@ def show(table: Table) -> None:
         _show_rows(table)
     for note in table.notes:
         say(note, "dim")
+    if table.notes and table.title and not table.rows:  # they stand in its place
+        print()
 
 
 def _show_rows(table: Table) -> None:

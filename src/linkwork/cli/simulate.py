@@ -246,7 +246,7 @@ def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:
     if not motors:
         fix = "--commands drives it" if model.commands.size else "--v sets it going"
         raise LinkworkError("this robot has no motors that a controller could use", where="--goal", got=goal, fix=fix)
-    driven = model.columnsof(model.mobility.motors)
+    driven = model.names_of(model.mobility.motors)
     bases = tuple(f"{joint.name}." for joint in model.coordinates.joints if joint.kind.free)
     for name in (part.partition("=")[0].strip() for part in goal.split(",")):
         if bases and name.startswith(bases) and name not in driven:

@@ -27,7 +27,7 @@ Rows = list[list[str]]
 def mdh_tables(model: Model) -> tuple[Table, Table]:
     """The modified Denavit-Hartenberg table, and where its frames sit in the links' own."""
     title = f"{model.name}: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)"
-    rows = _table(model)
+    rows = table(model)
     kinds = "0 revolute, 1 prismatic" + (", else the kind" if any(row[3].isalpha() for row in rows) else "")
     notes = [f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint."]
     notes += [
@@ -36,17 +36,17 @@ def mdh_tables(model: Model) -> tuple[Table, Table]:
     ]
     if any(not row[0] for row in rows):
         notes.append("A row without a number leads on from the one above: the axes are almost parallel.")
-    return Table(title, HEADERS, rows), Table(SEATED, SEATS, _seats(model), notes)
+    return Table(title, HEADERS, rows), Table(SEATED, SEATS, seats(model), notes)
 
 
 def mdh(robot: Robot) -> dict[str, list[dict[str, str]]]:
     """The modified Denavit-Hartenberg table of a robot and where its frames sit in the links' own: a dict for each row.
     Lengths in m, angles in rad; sigma: 0 revolute, 1 prismatic, else the kind of joint; z of a frame is its axis."""
-    parts = {"table": (HEADERS, _table(robot.model)), "frames": (SEATS, _seats(robot.model))}
+    parts = {"table": (HEADERS, table(robot.model)), "frames": (SEATS, seats(robot.model))}
     return {name: [dict(zip(headers, row, strict=True)) for row in rows] for name, (headers, rows) in parts.items()}
 
 
-def _table(model: Model) -> Rows:
+def table(model: Model) -> Rows:
     """One row for each joint, one more for each pair of screws beyond three; 0 is the ground."""
     rows = []
     for i, body in enumerate(model.bodies, 1):
@@ -85,7 +85,7 @@ def _moved(by: str, constant: str) -> str:
     return by if constant == "0" else f"{by} - {constant[1:]}" if constant.startswith("-") else f"{by} + {constant}"
 
 
-def _seats(model: Model) -> Rows:
+def seats(model: Model) -> Rows:
     """Origin and roll, pitch, yaw of each body's frame, seen from its link's own frame."""
     rows = []
     for i, body in enumerate(model.bodies, 1):
@@ -148,7 +148,7 @@ def _latex(model: Model) -> str:
         head, *body = (" & ".join(row) + " \\\\\n" for row in whole)
         return f"\\begin{{tabular}}{{{'l' * len(headers)}}}\n{head}\\hline\n{''.join(body)}\\end{{tabular}}\n"
 
-    return f"{lines(SYMBOLS, _table(model))}\n% {SEATED}\n{lines(SEATS, _seats(model))}"
+    return f"{lines(SYMBOLS, table(model))}\n% {SEATED}\n{lines(SEATS, seats(model))}"
 
 
 FORMATS = {"markdown": _markdown, "latex": _latex, "yaml": lambda model: write_mdh(normalised(model))}

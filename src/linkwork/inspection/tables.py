@@ -240,7 +240,7 @@ def comparison(title: str, methods: list[dict[str, Any]]) -> Table:
             row["method"], row["reference"], *(row["printed"] or (None, None)),
             row["executed"]["mul"], row["executed"]["add"],
             row["operations"]["mul"], row["operations"]["add"], row["operations"]["div"] or None,
-            row["batch_ns_per_state"], f"{row['deviation']:.0e}" if len(able) > 1 else None,
+            row["batch_ns_per_state"], f"{row['deviation']:.1e}" if len(able) > 1 else None,
         ]
         for row in able
     ]  # fmt: skip

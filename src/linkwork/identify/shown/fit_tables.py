@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from ..fit import Fit
 
 
-def errors(fit: Fit) -> Table:
-    """The standard deviation of what is left of each force, and relative errors."""
-    whole, units = all_samples(fit), force_units(fit)
+def errors(fit: Fit, every: bool = False) -> Table:
+    """The standard deviation of what is left of each force, and relative errors: over all samples, or of ``every``
+    kind."""
+    kinds = fit.errors if every else all_samples(fit)
     rows = [
-        [name, f"{fit.sigma[k]:.3g} {units[k]}", *(percent(each[k]) for each in whole.values())]
+        [name, float(fit.sigma[k]), *(None if np.isnan(x[k]) else 100 * float(x[k]) for x in kinds.values())]
         for k, name in enumerate(fit.forces)
     ]
-    return Table("", ["force", *(Column(name, align="right") for name in ("deviation", *whole))], rows)
+    columns = [Column("deviation", "N m or N", 3), *(Column("error, %", kind, 3) for kind in kinds)]
+    return Table("", ["force", *columns], rows)
 
 
 def errors_at_rest(fit: Fit) -> Table:

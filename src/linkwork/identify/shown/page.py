@@ -61,7 +61,9 @@ def short(fit: Fit) -> str:
     facts = [f"Fit of {fit.robot.name} by {fit.method}", f"{len(fit.base)} base parameters"]
     facts += [f"condition number {fit.condition:.3g}"]
     facts += [f"not physical: {', '.join(wrong)}" if wrong else "every body physical"] if fit.physical else []
-    return notebook(replace(errors(fit), title="; ".join(facts), notes=[f"Warning: {doubt}" for doubt in fit.doubts]))
+    return notebook(
+        replace(errors(fit, every=True), title="; ".join(facts), notes=[f"Warning: {doubt}" for doubt in fit.doubts])
+    )
 
 
 def _facts(fit: Fit, data: Sequence[Curves]) -> dict[str, Any]:
@@ -105,18 +107,15 @@ def _simulation(fit: Fit) -> Safe:
 def _errors(fit: Fit, data: Sequence[Curves]) -> Safe:
     if not fit.errors:
         return Safe("")
-    own, whole = errors(fit), np.array([*all_samples(fit).values()])
+    units, whole = force_units(fit), all_samples(fit)
     recordings = data if len(data) > 1 else []
-    largest = whole.max(axis=0, initial=0.0)
-    rows = [
-        [
-            *row,
-            share_bar(float(largest[k] / max(largest.max(), np.finfo(float).tiny))),
-            *(percent(each.errors[k]) for each in recordings),
-        ]
-        for k, row in enumerate(own.rows)
-    ]
-    columns = [*own.columns, "", *(f"recording {k}" for k, _ in enumerate(recordings, 1))]
+    largest = np.max([*whole.values()], axis=0)
+    rows = []
+    for k, name in enumerate(fit.forces):
+        parts = [percent(x[k]) for x in whole.values()], [percent(each.errors[k]) for each in recordings]
+        bar = share_bar(float(largest[k] / max(largest.max(), np.finfo(float).tiny)))
+        rows.append([name, f"{fit.sigma[k]:.3g} {units[k]}", *parts[0], bar, *parts[1]])
+    columns = ["force", "deviation", *whole, "", *(f"recording {k}" for k, _ in enumerate(recordings, 1))]
     return Safe(
         paragraph(
             "Of each joint's force: the standard deviation of what is left, and |measured − predicted| / |measured|."
