@@ -61,9 +61,8 @@ def short(fit: Fit) -> str:
     facts = [f"Fit of {fit.robot.name} by {fit.method}", f"{len(fit.base)} base parameters"]
     facts += [f"condition number {fit.condition:.3g}"]
     facts += [f"not physical: {', '.join(wrong)}" if wrong else "every body physical"] if fit.physical else []
-    return notebook(
-        replace(errors(fit, every=True), title="; ".join(facts), notes=[f"Warning: {doubt}" for doubt in fit.doubts])
-    )
+    warnings = [f"Warning: {doubt}" for doubt in fit.doubts]
+    return notebook(replace(errors(fit, every=True), title="; ".join(facts), notes=warnings))
 
 
 def _facts(fit: Fit, data: Sequence[Curves]) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...formulations import sizes
+from ...function import Function
 from ...model import Joint, Model
-from ..options import Options
-from ..plant.inputs import one_of_names, positive
+from ...options import Options, one_of_names, positive
+from ...workspace import Workspace
 from ..plant.setup import prepare
 from ..schemes.integrators import schemes
 from .step_jacobian import linear_step
@@ -29,21 +30,29 @@ class LinearSystem(NamedTuple):
     B: np.ndarray
 
 
-def linearise(robot: Any, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any) -> LinearSystem:
+def linear_steps(_: Workspace) -> dict[str, Function]:
+    """What ``linearise`` compiled, by method of integration."""
+    return {}
+
+
+def linearise(
+    workspace: Workspace, q: Any, v: Any, tau: Any, dt: float | None, method: str, commands: Any
+) -> LinearSystem:
     """At states (..., n); with ``dt`` from step to step of the method."""
-    own = sizes(robot.model)
+    own = sizes(workspace.model)
     acting = [tau, *[np.zeros(own["commands"]) if commands is None else commands] * bool(own["commands"])]
     if dt is None:
-        return _continuous(robot, q, v, acting)
+        return _continuous(workspace, q, v, acting)
     one_of_names("method with steps of its own", method, schemes())
-    if method not in robot.linear_steps:
+    steps = workspace.derived(linear_steps)
+    if method not in steps:
         still = Options(torque=np.zeros(own["tau"]), commands=np.zeros(own["commands"]) if own["commands"] else None)
-        plant = prepare(robot, None, None, 1, STEP, still, ("q", "v")).plant
-        robot.linear_steps[method] = linear_step(plant, schemes()[method], method)
-    return LinearSystem(*robot.linear_steps[method](q, v, NOW, np.array(positive(dt, "dt")), *acting))
+        plant = prepare(workspace, None, None, 1, STEP, still, ("q", "v")).plant
+        steps[method] = linear_step(plant, schemes()[method], method)
+    return LinearSystem(*steps[method](q, v, NOW, np.array(positive(dt, "dt")), *acting))
 
 
-def _continuous(robot: Any, q: Any, v: Any, acting: Sequence[Any]) -> LinearSystem:
+def _continuous(workspace: Workspace, q: Any, v: Any, acting: Sequence[Any]) -> LinearSystem:
     """Of the motion at states (..., n), from the slopes of forward dynamics.
 
     The step dq from q along the tangent leads to another motion, and changes as both go on, with v and v + dv:
@@ -56,19 +65,19 @@ def _continuous(robot: Any, q: Any, v: Any, acting: Sequence[Any]) -> LinearSyst
 
       (2)  d/dt dq = G dv + d(G v)/dq dq - [v, dq]
     """
-    model = robot.model
+    model = workspace.model
     located, n = list(model.mobility.located), model.n_located
-    _, da_dq, da_dv, *by_acting = robot.forward_dynamics_derivatives(q, v, *acting)
-    batch, rolls = da_dq.shape[:-2], n > robot.nv
-    A = np.zeros((*batch, n + robot.nv, n + robot.nv))
-    A[..., :n, n:] = robot.velocity_map(q)[..., located, :] if rolls else np.eye(n)
+    _, da_dq, da_dv, *by_acting = workspace.function("forward_dynamics_derivatives")(q, v, *acting)
+    batch, rolls = da_dq.shape[:-2], n > model.nv
+    A = np.zeros((*batch, n + model.nv, n + model.nv))
+    A[..., :n, n:] = workspace.function("velocity_map")(q)[..., located, :] if rolls else np.eye(n)
     A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
     if not all(joint.kind.straight for joint in model.coordinates.joints):
-        G = robot.position_map(q) if model.loops else np.eye(n)
-        brackets = _brackets(model, robot.joint_velocities(q, v))
+        G = workspace.function("position_map")(q) if model.loops else np.eye(n)
+        brackets = _brackets(model, workspace.function("joint_velocities")(q, v))
         A[..., :n, :n] = -(brackets @ G)[..., located, :]  # (1)
     if rolls:
-        A[..., :n, :n] += robot.joint_velocities.derivative("q")(q, v)[..., located, :]  # (2)
+        A[..., :n, :n] += workspace.function("joint_velocities").derivative("q")(q, v)[..., located, :]  # (2)
     da_du = np.concatenate(by_acting, axis=-1)
     return LinearSystem(A, np.concatenate([np.zeros((*batch, n, da_du.shape[-1])), da_du], axis=-2))
 

@@ -19,13 +19,14 @@ import numpy as np
 from ...codegen.optimised import optimised
 from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ...codegen.timeloop import TimeLoop
-from ...constraints import Multipliers
+from ...constraints import RegularSaddle
 from ...constraints.feet import numbers_of
 from ...derive import jvp
 from ...formulations import Method
 from ...model import Model
 from ...program import Port, Program, interpret, trace
 from ...scalar import Scalar
+from ...workspace import Cache
 from ..closed import ClosedNow
 from ..schemes import rosenbrock
 from ..supported import BEFORE, CONTACTS, SupportedNow, places_at
@@ -246,9 +247,9 @@ class Plant:
         return units(self.model)
 
     @cached_property
-    def checked(self) -> dict[Any, str]:
+    def checked(self) -> Cache[Any, str]:
         """(method, dt, gains and parameters) -> what was found wrong with it."""
-        return {}
+        return Cache()
 
     @cached_property
     def pivots(self) -> list[float]:
@@ -260,7 +261,7 @@ class Plant:
         with np.errstate(all="ignore"):
             return 1 / np.sqrt(self._of_loops(q, lambda system: system.closeness(self.pivots)).max())
 
-    def _of_loops(self, q: np.ndarray, ask: Callable[[Multipliers], list[Scalar]]) -> np.ndarray:
+    def _of_loops(self, q: np.ndarray, ask: Callable[[RegularSaddle], list[Scalar]]) -> np.ndarray:
         model = self.model
 
         def run(q: list[Scalar]) -> Mapping[str, Any]:

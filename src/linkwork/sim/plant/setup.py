@@ -14,17 +14,17 @@ from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedEr
 from ...formulations import drives_of, layouts
 from ...model import Model, SoftLimits
 from ...model.coordinates import kind_of
+from ...options import Options, positive
 from ...pipeline import choose
-from ..options import Options
+from ...workspace import Cache, Workspace
 from ..supported import CONTACTS, off_the_ground
 from ..trajectory.outputs import checked_outputs
 from . import user_functions
-from .inputs import Inputs, Shape, by_name, is_law, positive, torques, vector
+from .inputs import Inputs, Shape, by_name, is_law, torques, vector
 from .instant import GAIN, REFERENCE
 from .plant import Plant
 from .randomisation import INERTIAL, OF_JOINTS, VARIED, check_varied
 
-REMEMBERED = 64  # of what was traced or found out for a setup
 OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
 
 
@@ -57,12 +57,12 @@ class Setup:
 
 
 def prepare(
-    robot: Any, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: Iterable[str]
+    workspace: Workspace, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: Iterable[str]
 ) -> Setup:
     """``steps``: none for a stepper, which makes as many as it is asked for."""
-    model: Model = robot.model
+    model: Model = workspace.model
     torque, gains, vary, wrenches = options.torque, options.gains or {}, options.vary or {}, options.wrenches or {}
-    q, v, batch = initial(robot, q0, v0)
+    q, v, batch = initial(workspace, q0, v0)
     inputs = Inputs(batch, steps)
     law = None
     if is_law(torque):
@@ -101,7 +101,8 @@ def prepare(
     said = user_functions.content((options.friction_width, options.limits, options.dynamics))
     keys = tuple(function and function.key for function in functions)
     key = said and (tuple(held.items()), tuple(constants.items()), payload, works, tuple(pushes), keys, said)
-    found = robot.plants.get(key)
+    known = workspace.derived(plants)
+    found = known.get(key)
     if found is None:
         seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
         varied = any(name in inputs.shapes for name in INERTIAL)
@@ -111,7 +112,7 @@ def prepare(
         by_frame = dict(zip(pushes, rows, strict=True))
         found = Plant(seen, method, held, constants, controller, by_frame, over_time, payload, works), tuple(notes)
         if key is not None:
-            remember(robot.plants, key, found)
+            known[key] = found
     plant, notes = found
     if model.feet and not stands and not model.forces:
         notes = (
@@ -148,11 +149,9 @@ def _listed(model: Model) -> str:
     return ", ".join(foot.name for foot in model.feet)
 
 
-def remember(known: dict[Any, Any], key: Any, value: Any) -> None:
-    """Keep it, and forget the oldest if there are many."""
-    if len(known) >= REMEMBERED:
-        del known[next(iter(known))]
-    known[key] = value
+def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[str, ...]]]:
+    """What was traced for simulations, with its notes, by its contents."""
+    return Cache()
 
 
 def given_memory(
@@ -172,9 +171,9 @@ def given_memory(
     return found
 
 
-def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
     """q and the velocities of all joints, (samples, n), and the number of samples, None for a single motion."""
-    model: Model = robot.model
+    model: Model = workspace.model
     q = rest(model) if q0 is None else vector(model, "q", q0, "q0")
     v = np.zeros(model.nv) if v0 is None else velocities(model, v0, "v0")
     batches = {len(x) for x in (q, v) if x.ndim == 2}
@@ -194,7 +193,7 @@ def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int |
             raise ShapeError("a quaternion is not of length one", where="q0", got=got, fix=fix)
         q[:, at] /= length[:, None]
     if model.loops:
-        residual = np.abs(robot.loop_residual(q)).max()
+        residual = np.abs(workspace.function("loop_residual")(q)).max()
         if not residual < OPEN:
             raise LinkworkError(
                 "the loops are not closed at q0",
@@ -205,7 +204,7 @@ def initial(robot: Any, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int |
                     "give --q of the independent joints alone, or leave it out to start at home",
                 ),
             )
-        v = _of_all_joints(robot, q, v)
+        v = _of_all_joints(workspace, q, v)
     return q, v, batch
 
 
@@ -219,21 +218,21 @@ def velocities(model: Model, v: Any, where: str) -> np.ndarray:
     return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, where)
 
 
-def _of_all_joints(robot: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _of_all_joints(workspace: Workspace, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Velocities of all joints that keep the loops closed."""
-    model = robot.model
+    model = workspace.model
     if not v.any():
         return np.zeros((len(q), model.n_leading))
     if v.shape[-1] == model.nv:
-        if not (conditioning := robot.conditioning(q)).min() >= SINGULAR:
+        if not (conditioning := workspace.function("conditioning")(q)).min() >= SINGULAR:
             raise LinkworkError(
                 "the velocities of the independent joints do not tell those of the others at q0",
                 where=f"robot {model.name!r}",
                 got=f"conditioning {conditioning.min():.1e}",
                 fix=f"give v0 of all {model.n_leading} joints: {model.coordinates.velocities}",
             )
-        return robot.joint_velocities(q, v)
-    rates = np.abs(robot.loop_rates(q, v)).max()
+        return workspace.function("joint_velocities")(q, v)
+    rates = np.abs(workspace.function("loop_rates")(q, v)).max()
     if not rates < OPEN * max(1.0, np.abs(v).max()):
         raise LinkworkError(
             "these velocities of all joints would open the loops",

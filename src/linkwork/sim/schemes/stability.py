@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ...errors import at_door, method_at_door
 from ...program import Program, interpret
-from ..plant.setup import Setup, remember
+from ..plant.setup import Setup
 from .integrators import schemes
 
 Modes = NDArray[np.complex128]
@@ -87,7 +87,7 @@ def warning(setup: Setup, method: str, dt: float) -> str:
     checked, case = setup.plant.checked, (method, dt, setup.stiffness)
     if case not in checked:
         rate = too_fast(setup, method, dt)
-        remember(checked, case, f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else "")
+        checked[case] = f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else ""
     return checked[case]
 
 
