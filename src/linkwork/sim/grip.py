@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..constraints import row_names
-from ..constraints.rows import leading_jacobian
+from ..constraints.independent_rows import leading_jacobian
 from ..errors import ShapeError, UnsupportedError
 from ..model import Model
 from ..workspace import Workspace
+from .plant.initial_state import velocities
 from .plant.inputs import torques
-from .plant.setup import velocities
 
 
 @dataclass(frozen=True)
