@@ -39,7 +39,7 @@ def mdh(
     show(SEATED, SEATS, seats(model))
     kinds = "0 revolute, 1 prismatic" + (", else the kind" if any(row[3].isalpha() for row in table(model)) else "")
     say(f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint.", "dim")
-    for joint in (body.joint for body in model.bodies if body.joint.kind.bends):
+    for joint in (body.joint for body in model.bodies if body.joint.kind.modes):
         say(
             f"{joint.name} leads on by the length of its link, {joint.kind.material.length:g} m, and by its bending.",
             "dim",

@@ -184,7 +184,7 @@ def _unfit(kind: JointKind, axis: np.ndarray, own: Placement) -> str:
     """Why a frame cannot be the link's own: the joint's positions would tell of another motion. Empty if it can."""
     if kind.free or not kind.nv or not (own.translation.any() or (own.rotation != np.eye(3)).any()):
         return ""
-    if kind.bends:
+    if kind.modes:
         return "the origin and the axes of the tip"
     if kind.directions != 1:
         return "its origin in the joint's centre" if own.translation.any() else ""

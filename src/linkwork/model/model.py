@@ -68,7 +68,7 @@ class Joint(JointValues):
     @property
     def elastic(self) -> bool:
         """Does a spring act in it, or the stiffness of a link that bends?"""
-        return self.kind.bends or bool(self.stiffness)
+        return self.kind.modes or bool(self.stiffness)
 
     @property
     def revolute(self) -> bool:
