@@ -10,7 +10,7 @@ import linkwork
 from linkwork.codegen import interpreter
 from linkwork.control import ComputedTorque, Quintic
 from linkwork.errors import DivergedError, UnknownNameError
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes.integrators import schemes
 from linkwork.targets import Target, backend, names, registry
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe, random_state

@@ -12,7 +12,7 @@ from linkwork.codegen.schemes import OwnStep
 from linkwork.codegen.timeloop import TimeLoop, Turns
 from linkwork.program import Port, optimize, trace
 from linkwork.scalar import cos, sin, sqrt
-from linkwork.sim.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4
+from linkwork.sim.schemes.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4
 from linkwork.targets import backend, names
 
 SCHEMES = {"step": OwnStep(), "rk4": RK4, "ab4": AB4, "heun": HEUN, "dp5": DORMAND_PRINCE_5}

@@ -16,6 +16,7 @@ ALLOWED = {
     "errors": set(),
     "files": set(),
     "timing": set(),
+    "progress": set(),
     "drawing": set(),
     "page": set(),
     "scalar": set(),
@@ -49,13 +50,14 @@ ALLOWED = {
         "timing",
     },
     "assembly": {"constraints", "function", "model", "program", "scalar"},
+    "workspace": {"assembly", "function", "model", "pipeline"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "metadata", "scalar", "spatial", "targets"},
+    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial", "targets", "workspace"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
-    | {"parameters", "pipeline", "sim", "spatial"},  # and the version
+    | {"parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
-    | {"sim", "symbolic"},
+    | {"sim", "symbolic", "workspace"},
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
@@ -86,7 +88,7 @@ ALLOWED = {
         "spatial",
     }
     | {"timing"},
-    "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
+    "sweep": {"control", "files", "io", "linkwork", "model", "progress", "robot", "sim"},
     "symbolic": {
         "formulations",
         "function",

@@ -11,7 +11,7 @@ import linkwork
 from linkwork import LinkworkError
 from linkwork.errors import SimulationWarning
 from linkwork.model import JointDescription, Link, LoopDescription, Placement
-from linkwork.sim.integrators import INTEGRATORS, schemes
+from linkwork.sim.schemes.integrators import INTEGRATORS, schemes
 from support.random_loops import along_x, four_bar
 
 ENERGY = ("q", "v", "kinetic_energy", "potential_energy", "work")
@@ -154,6 +154,6 @@ def test_starting_at_a_singular_position_is_told():
 
 def test_an_integrator_that_is_stuck_says_so(monkeypatch):
     robot = linkwork.load("planar2r")
-    monkeypatch.setattr(importlib.import_module("linkwork.sim.simulate"), "PATIENCE", 10)
+    monkeypatch.setattr(importlib.import_module("linkwork.sim.schemes.adaptive"), "PATIENCE", 10)
     with pytest.raises(linkwork.DivergedError, match=r"gave up after t = 0 s: it comes no farther than t = 0\.\d+ s"):
         robot.simulate(duration=1.0, every=1000, method="dormand-prince")

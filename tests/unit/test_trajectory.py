@@ -20,8 +20,8 @@ from pyarrow import parquet
 
 import linkwork
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from linkwork.sim import records
-from linkwork.sim.trajectory import Event, Trajectory
+from linkwork.sim.trajectory import records
+from linkwork.sim.trajectory.trajectory import Event, Trajectory
 
 NAMES = ("shoulder", 'odd, "name"')
 NASTY = (0.1, 1 / 3, -0.0, 5e-324, 1.7976931348623157e308, np.nan, np.inf)
@@ -525,7 +525,7 @@ def test_a_stream_that_ends_on_a_full_disk_opens_again(tmp_path, monkeypatch, na
 
     for kind in (records.Files, records.Zarr):
         monkeypatch.setattr(kind, "flush", full(kind.flush))
-    monkeypatch.setattr(importlib.import_module("linkwork.sim.rollout"), "FIRST", 10**6)
+    monkeypatch.setattr(importlib.import_module("linkwork.sim.schemes.fixed_steps"), "FIRST", 10**6)
     with pytest.raises(LinkworkError, match="No space left"):
         arm.rollout(q, q, None, 1e-4, 100_000, outputs=outputs, to=tmp_path / name)
     monkeypatch.undo()

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..formulations import drives_of
 from ..model.drive_checks import check_values
+from ..workspace import Workspace
 from .answer import Data, Found, fit_of
 from .at_rest import limits_of, squares_of
 from .by_simulation import by_simulation, searched_names
@@ -155,7 +156,7 @@ def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
 
 
 def _check(robot: Robot, prior: Any, gamma: Any, width: Any) -> None:
-    if prior is not None and not isinstance(prior, type(robot)):
+    if prior is not None and not isinstance(prior, Workspace):
         raise LinkworkError("the prior is a robot", where="prior", got=repr(prior)[:80], fix="linkwork.load(...)")
     for name, value, least in (("gamma", gamma, np.finfo(float).tiny), ("width", width, 0.0)):
         if value is not None and not (isinstance(value, (int, float, np.number)) and least <= value < np.inf):

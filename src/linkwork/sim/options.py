@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import LinkworkError, require_mapping
 from ..model import SoftLimits
 from ..targets import names as targets
-from .inputs import one_of_names, positive, whole
+from .plant.inputs import one_of_names, positive, whole
 
 DIVERGED = ("raise", "keep")
 FORMS = {

@@ -16,7 +16,7 @@ from ...drawing import styled
 from ...errors import LinkworkError
 from ...quoting import in_html
 from ...sim import Trajectory
-from ...sim.plots import write_figure
+from ...sim.trajectory.plots import write_figure
 from .path import Path
 from .series import FourierFromRest
 

@@ -20,10 +20,10 @@ import numpy as np
 from ...control import Point
 from ...errors import SimulationWarning
 from ...sim import Options, Trajectory
-from ...sim.forward import Forward
-from ...sim.now import MEMORY, REFERENCE
-from ...sim.rollout import run as run_steps
-from ...sim.setup import prepare
+from ...sim.derivatives.forward_sensitivity import Forward
+from ...sim.plant.instant import MEMORY, REFERENCE
+from ...sim.plant.setup import prepare
+from ...sim.schemes.fixed_steps import run_steps
 from .searched import Searched
 from .segments import Segments
 
@@ -151,7 +151,7 @@ class OutputError:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", SimulationWarning)  # on the way any robot may come along
             setup = prepare(self.robot, starts.q, starts.v, segments.steps, segments.dt, options, names)
-            run = run_steps(setup, method, segments.dt, segments.steps, options, check=False)
+            run = run_steps(setup, method, segments.dt, segments.steps, options, check=False).finish()
         made = np.concatenate([run[name] for name in self.outputs], axis=2)
         return Residuals(run, np.where(self.there, made - self.measured, 0.0))
 

@@ -1,0 +1,91 @@
+"""Closing loops: Newton's step towards closed positions over any scalar, and the search that is made of such steps.
+
+At positions with the residual r, the step -x of the leading joints with J x = r closes the loops to first order. Such x
+may be many, or none if equations contradict each other; who asks for the step says which to take: the least squares of
+the joints that may move (``keeping``, ``shortest``) or the lightest (``SaddlePoint.correction``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..scalar import Scalar, sqrt
+from ..scalar.orthogonal import Orthogonal
+from .equations import LoopEquations
+
+CLOSE = 1e-2  # below this residual, plain Newton steps
+DEPENDENT = 1e-9  # of the largest singular value: equations with less follow from others
+
+Solve = Callable[[LoopEquations], Sequence[Scalar]]
+
+
+def closer(equations: LoopEquations, q: Sequence[Scalar], solve: Solve) -> list[Scalar]:
+    """Newton's step from the user's ``q``, at which the ``equations`` are; ``solve`` gives x."""
+    return equations.model.moved(q, [-x for x in solve(equations)])
+
+
+def keeping(known: Sequence[int], damping: Scalar = None) -> Solve:
+    """The least squares of all joints but the known freedoms, over any scalar; with Marquardt's ``damping``, if any."""
+
+    def solve(equations: LoopEquations) -> list[Scalar]:
+        unknown = [k for k in range(equations.model.n_leading) if k not in known]
+        columns, b = equations.columns(unknown), list(equations.residual)
+        if damping is not None:
+            damp, n = sqrt(damping), len(columns)
+            columns = [[*column, *(damp if i == j else 0 for j in range(n))] for i, column in enumerate(columns)]
+            b += [0] * n
+        found = dict(zip(unknown, Orthogonal(columns).solve(b), strict=True))
+        return [found.get(k, 0) for k in range(equations.model.n_leading)]
+
+    return solve
+
+
+def shortest(along: np.ndarray, damping: float = 0.0) -> Solve:
+    """The shortest of the least squares that are combinations of the rows of ``along``, for numbers."""
+
+    def solve(equations: LoopEquations) -> list[float]:
+        J, r = numbers(equations.J, equations.model.n_leading), np.array(equations.residual, float)
+        damped = np.vstack([J @ along.T, np.sqrt(damping) * np.eye(len(along))])
+        x = np.linalg.lstsq(damped, np.append(r, np.zeros(len(along))), rcond=DEPENDENT)[0]
+        return (x @ along).tolist()
+
+    return solve
+
+
+def numbers(rows: Sequence[Sequence[float]], columns: int) -> np.ndarray:
+    """A matrix, of any number of rows."""
+    return np.array(rows, float).reshape(len(rows), columns)
+
+
+def search(
+    step: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    q: np.ndarray,
+    tolerance: float,
+    iterations: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The positions nearest to closed that are found from each of ``q``, (B, nq), and the steps it took.
+
+    Levenberg and Marquardt's way: as Newton's near the solution, and downhill far from it. ``step(q, damping)`` gives
+    the next positions, and the residual at ``q``. States that are done are left alone.
+    """
+    best, steps = q.copy(), np.zeros(len(q), int)
+    todo, at, damping, least = np.arange(len(q)), q, np.full((len(q), 1), 1e-4), np.full(len(q), np.inf)
+    for iteration in range(iterations + 1):
+        moved, r = step(at, damping)
+        square = (r * r).sum(axis=-1)
+        better = square <= least
+        best[todo[better]], steps[todo[better]] = at[better], iteration
+        least = np.where(better, square, least)
+        damping = np.where(better[:, None], 0.01 * damping, 100 * np.maximum(damping, 1e-8))
+        damping[better & (square < CLOSE**2)] = 0.0
+        keep = ~((better & (square <= tolerance**2)) | (damping[:, 0] > 1e12) | ~np.isfinite(square))
+        if not keep.any():
+            break
+        # a step that made it worse is taken again, shorter, from where it began
+        worse = keep & ~better
+        if worse.any():
+            moved[worse] = step(best[todo[worse]], damping[worse])[0]
+        todo, at, damping, least = todo[keep], moved[keep], damping[keep], least[keep]
+    return best, steps
