@@ -63,10 +63,10 @@ from ..model.joints import JointKind
 from ..model.rotations import quaternion_from_rotation
 from .mdh_drives import read_transmissions
 from .mdh_feet import read_feet
-from .mdh_flexible import beams_on, kind_of
+from .mdh_flexible import beams_on
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_parallel import modules_of, read_module, stands_on
-from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
+from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables, kind_of
 
 __all__ = ["ILLUSTRATIVE", "TABLES", "read_mdh"]
 

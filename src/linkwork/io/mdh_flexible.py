@@ -43,7 +43,6 @@ from ..model.flexible.beam import ACROSS, FAMILIES, Beam
 from ..model.flexible.material import Material
 from ..model.flexible.modal import Modal
 from ..model.flexible.station import Station
-from ..model.joints import JointKind, joint_kind
 
 if TYPE_CHECKING:
     from .mdh_tables import Row, Tables
@@ -134,11 +133,6 @@ def _nested(tables: Tables, node: yaml.Node) -> Any:
 
 
 PARTED = {"modes": (FAMILIES, _whole), "moments": (tuple(ACROSS), _number), "shapes": (FAMILIES, _nested)}  # by axes
-
-
-def kind_of(joint: Mapping[str, Any]) -> JointKind:
-    """How a joint moves of which the fields are known."""
-    return joint_kind(joint["kind"], joint.get("flexible"))
 
 
 def beams_on(link: str, joints: Iterable[Mapping[str, Any]]) -> list[LinkInertia]:

@@ -21,7 +21,7 @@ leg1_slide, leg1_rod, ...; a loop named like the leg has its tip as the first si
 may have joints, links, drives, closure and tip of its own, and `home` positions beside those of the template. Names of
 legs default to leg1, leg2, ...
 
-The joints of the platform are passive and independent; so are modes of legs that bend. `at` is its pose at home; by its
+The joints of the platform are passive and independent; so are elastic modes of legs. `at` is its pose at home; by its
 `freedoms` its joints are
 
     floating      one joint of six freedoms, PLATFORM_joint
@@ -49,9 +49,8 @@ from ..model.cut_joints import CUT_JOINTS
 from ..model.description import LinkInertia, Placement
 from ..model.joints import joint_kind
 from ..model.rotations import rotation_from_rpy
-from .mdh_flexible import kind_of
 from .mdh_loops import read_home
-from .mdh_tables import INERTIA, PLACED, Row, Scope, Tables
+from .mdh_tables import INERTIA, PLACED, Row, Scope, Tables, kind_of
 from .rpy import rpy_from_rotation
 
 LEG = ("joints", "links", "drives", "home", "closure", "tip")

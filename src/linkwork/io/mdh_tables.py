@@ -11,12 +11,12 @@ import yaml
 
 from ..errors import ModelError
 from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
-from ..model.joints import JOINT_KINDS, Flexible, joint_kind
+from ..model.joints import JOINT_KINDS, Flexible, JointKind, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
 from .dh import ORDER, from_standard_dh
 from .mdh_drives import NUMBERS, SPRING, read_drive_values
-from .mdh_flexible import follow, kind_of, read_flexible
+from .mdh_flexible import follow, read_flexible
 from .yaml_nodes import Nodes
 
 TABLES = (
@@ -81,6 +81,11 @@ class _Own(Mapping[str, str]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def kind_of(joint: Mapping[str, Any]) -> JointKind:
+    """How a joint moves of which the fields are known."""
+    return joint_kind(joint["kind"], joint.get("flexible"))
 
 
 class Tables(Nodes):

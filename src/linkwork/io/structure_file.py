@@ -44,9 +44,9 @@ from ..model.drive import FrictionLaw
 from ..model.joints import Flexible, JointKind
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
 from .mdh_feet import read_feet, written_feet
-from .mdh_flexible import kind_of, read_flexible
+from .mdh_flexible import read_flexible
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
-from .mdh_tables import Row, Scope, Tables
+from .mdh_tables import Row, Scope, Tables, kind_of
 from .mdh_writer import law_name, numbers_of
 from .rpy import rpy_from_rotation
 

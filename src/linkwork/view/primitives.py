@@ -54,7 +54,7 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         last += len(line) - 1
     for i, p in model.outward():
         joint = model.joint(i)
-        undrawn = joint.kind.free or joint.kind.modes or _virtual(model, i) or _roams(joint, p)
+        undrawn = not joint.kind.drivable or _virtual(model, i) or _roams(joint, p)
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for frame, law in _driving(model):
@@ -190,7 +190,7 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
         points[p].append(line[0])
     for i, p in model.outward():
         joint = model.joint(i)
-        if not (joint.kind.free or joint.kind.modes or _virtual(model, i)):
+        if joint.kind.drivable and not _virtual(model, i):
             shifts = freedoms(joint)[1]
             placed = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
