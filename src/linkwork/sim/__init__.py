@@ -1,8 +1,8 @@
 """Motion: one simulated trajectory, or batches of them with the time loop compiled."""
 
 from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
+from .contact.contact_report import ContactForces
 from .derivatives.linear_system import LinearSystem, linearise
-from .grip import Grip, grip
 from .options import Options
 from .plant.setup import OPEN, rest, zero
 from .rollout import rollout
@@ -22,7 +22,7 @@ __all__ = [
     "STOPPED",
     "WARNING",
     "AdamsBashforth",
-    "Grip",
+    "ContactForces",
     "Integrator",
     "LinearSystem",
     "Options",
@@ -31,7 +31,6 @@ __all__ = [
     "Stepper",
     "Trajectory",
     "add_integrator",
-    "grip",
     "linearise",
     "rest",
     "rollout",

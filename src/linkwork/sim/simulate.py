@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import LinkworkError, at_door
 from ..model import Model
 from ..workspace import Workspace
-from .events import by_events
+from .contact.events import by_events
 from .options import Options
 from .plant.inputs import one_of_names, positive
 from .plant.setup import Setup, prepare

@@ -19,6 +19,7 @@ from ..formulations import layouts
 from ..model.coordinates import real_numbers
 from ..workspace import Workspace
 from .options import Options, require_dict
+from .plant.constrained import CONTACTS
 from .plant.inputs import is_law, one_of_names, positive, vector, whole
 from .plant.instant import MEMORY, REFERENCE
 from .plant.randomisation import VARIED
@@ -26,7 +27,6 @@ from .plant.setup import given_memory, initial, prepare, rest, velocities
 from .run import Run
 from .schemes.integrators import schemes
 from .schemes.runner import Runner, shares
-from .supported import CONTACTS
 from .trajectory.outputs import checked_outputs
 
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is

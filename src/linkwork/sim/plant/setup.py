@@ -17,9 +17,9 @@ from ...model.coordinates import kind_of
 from ...pipeline import choose
 from ...workspace import Cache, Workspace
 from ..options import Options
-from ..supported import CONTACTS, off_the_ground
 from ..trajectory.outputs import checked_outputs
 from . import user_functions
+from .constrained import CONTACTS, off_the_ground
 from .inputs import Inputs, Shape, by_name, is_law, positive, torques, vector
 from .instant import GAIN, REFERENCE
 from .plant import Plant
