@@ -115,7 +115,7 @@ class ContactForces:
 
     @cached_property
     def slips(self) -> np.ndarray:
-        """Does what is pressed to the ground need more friction than it has? One that slides needs as much as it has."""
+        """Does what is pressed to the ground need more friction than it has? One that slides needs what it has."""
         outside = self.needed > (1 + NOTHING) * self.friction
         return outside & (self.tangential > NOTHING * self._largest) & ~self.lifts
 
@@ -142,12 +142,11 @@ class ContactForces:
     def __str__(self) -> str:
         lines, least = [], " at least" if self.normal.ndim > 1 else ""
         for k, (name, verdict) in enumerate(zip(self.names, self.verdicts, strict=True)):
-            load, needed = f"{np.min(self.normal[..., k]):.4g} N", f"{np.max(self.needed[..., k]):.3g}"
+            load, needed = f"{np.min(self.normal[..., k]):.4g} N", f"{np.round(np.max(self.needed[..., k]), 6):.3g}"
             has = f" of {self.friction[k]:g}" if np.isfinite(self.friction[k]) else ""
             centre = self.centre[..., k, :]
-            where = f", centre of pressure {centre[0]:.4f}, {centre[1]:.4f} m" * bool(
-                centre.ndim == 1 and np.isfinite(centre).all()
-            )
+            one = centre.ndim == 1 and np.isfinite(centre).all()
+            where = f", centre of pressure {centre[0]:.4f}, {centre[1]:.4f} m" if one else ""
             lines.append(f"{name}: load {load}{least}, needs friction {needed}{has}{where}: {verdict}")
         return "\n".join(lines)
 
