@@ -111,9 +111,9 @@ def test_treatment_and_choices(run, robot, log, monkeypatch):
     asked = {}
     original = solver.identify
 
-    def listening(robot, logs, method, **options):
-        asked.update(options, logs=logs, method=method)
-        return original(robot, logs, method, **options)
+    def listening(robot, logs, method, options):
+        asked.update(vars(options), logs=logs, method=method)
+        return original(robot, logs, method, options)
 
     monkeypatch.setattr("linkwork.identify.solve.identify", listening)
     log.save("other.csv")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..formulations import drives_of
 from ..model.drive_checks import check_values
+from ..options import IdentifyOptions
 from ..workspace import Workspace
 from .answer import Data, Found, fit_of
 from .at_rest import limits_of, squares_of
@@ -18,14 +19,14 @@ from .by_simulation import by_simulation, searched_names
 from .consistent_fit import consistent_fit, typical
 from .fit import Fit
 from .linear.consistent import Prior
-from .linear.equations import Progress, collect, frames_of, require_enough
+from .linear.equations import collect, frames_of, require_enough
 from .linear.excited import unseen_in_words
 from .linear.instruments import instruments_of
 from .linear.least_squares import irls, iv, ols, wls
 from .linear.nearest import nearest
 from .linear.noise_floor import noise_doubts
 from .linear.suspicions import suspicions
-from .linear.unknowns import Friction, payload_of, unknowns_of
+from .linear.unknowns import payload_of, unknowns_of
 from .linear.width import width_of
 from .recordings.log import Log
 
@@ -39,58 +40,48 @@ def identify(
     robot: Robot,
     logs: Log | Sequence[Log],
     method: str,
-    *,
-    friction: Friction,
-    inertias: bool,
-    rotors: bool,
-    springs: bool,
-    width: float | None,
-    payload: str | None,
-    prior: Robot | None,
-    gamma: float | None,
-    held_out: Log | Sequence[Log],
-    controller: Any,
-    gains: Mapping[str, Any] | None,
-    simulation: Mapping[str, Any] | None,
-    progress: Progress,
+    options: IdentifyOptions,
 ) -> Fit:
-    """``Robot.identify``, which has the defaults."""
+    """See ``Robot.identify``."""
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError("method of identification", method, METHODS)
-    given, others = _listed(logs, "logs"), _listed(held_out, "held_out")
+    given, others = _listed(logs, "logs"), _listed(options.held_out, "held_out")
     if not given:
         raise LinkworkError("there are no recordings", where="identify", fix="give a Log, or a list of them")
-    _check(robot, prior, gamma, width)
+    _check(options)
     for name, value, users in (
-        ("controller", controller, ("iv", "simulation")),
-        ("simulation", simulation, ("simulation",)),
+        ("controller", options.controller, ("iv", "simulation")),
+        ("simulation", options.simulation, ("simulation",)),
     ):
         if value is not None and method not in users:
             fix = f"method={' or '.join(map(repr, users))}"
             raise LinkworkError("this method does not use it", where=name, got=f"method={method!r}", fix=fix)
     frames = frames_of([*given, *others])
     if method == "simulation":
-        asked = searched_names(friction, inertias, rotors, springs, payload)
-        options = {"controller": controller, "gains": gains, "prior": prior, **(simulation or {})}
-        options |= {"friction_width": width} if width is not None else {}
-        data, found = by_simulation(robot, given, others, asked, gamma, options, progress)
+        asked = searched_names(options.friction, options.inertias, options.rotors, options.springs, options.payload)
+        own = {name: getattr(options, name) for name in ("controller", "gains", "prior")} | dict(
+            options.simulation or {}
+        )
+        own |= {"friction_width": options.width} if options.width is not None else {}
+        data, found = by_simulation(robot, given, others, asked, options.gamma, own, options.progress)
         return _answer(data, found, method, [])
     notes: list[str] = []
-    if payload is None:
-        flags = {"inertias": inertias, "rotors": rotors, "springs": springs, "prior": prior, "frames": frames}
-        unknowns = unknowns_of(robot, friction, width=width or 0.0, **flags)
+    if options.payload is None:
+        flags = {name: getattr(options, name) for name in ("inertias", "rotors", "springs", "prior")}
+        flags["frames"] = frames
+        unknowns = unknowns_of(robot, options.friction, width=options.width or 0.0, **flags)
         own = [log.for_robot(unknowns.robot) for log in given]
-        if width is None and (smooth := width_of(unknowns, own)):
-            unknowns = unknowns_of(robot, friction, width=smooth, **flags)
+        if options.width is None and (smooth := width_of(unknowns, own)):
+            unknowns = unknowns_of(robot, options.friction, width=smooth, **flags)
             notes.append(f"friction goes smoothly through zero within {smooth:g} rad/s (m/s): chosen on spans held out")
     else:
-        unknowns = payload_of(robot, payload, frames)
+        unknowns = payload_of(robot, options.payload, frames)
         own = [log.for_robot(unknowns.robot) for log in given]
-    information = collect(unknowns, own, progress)
+    information = collect(unknowns, own, options.progress)
     require_enough(information, len(unknowns), "identify")
     held = collect(unknowns, [log.for_robot(unknowns.robot) for log in others]) if others else None
     data = Data(unknowns, given, own, information, held)
-    return _answer(data, _found(data, method, gamma, controller, gains, progress), method, notes)
+    return _answer(data, _found(data, method, options), method, notes)
 
 
 def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
@@ -118,9 +109,7 @@ def _answer(data: Data, found: Found, method: str, notes: Sequence[str]) -> Fit:
     return fit_of(data, found, robot, method, squares, *said)
 
 
-def _found(
-    data: Data, method: str, gamma: float | None, controller: Any, gains: Mapping[str, Any] | None, progress: Progress
-) -> Found:
+def _found(data: Data, method: str, options: IdentifyOptions) -> Found:
     unknowns, information = data.unknowns, data.excited
     before = unknowns.base_prior
     first = wls(information, before)
@@ -128,18 +117,18 @@ def _found(
     thought = unknowns.prior if own else np.linalg.lstsq(unknowns.matrix, first.x, rcond=None)[0]
     prior = Prior.of(unknowns, thought, typical(unknowns, first.x))
     if method == "consistent":
-        return consistent_fit(data, first, prior, gamma)
+        return consistent_fit(data, first, prior, options.gamma)
     if method == "ols":
         found = ols(information, before)
     elif method == "irls":
-        found = irls(unknowns, data.logs, information, data.noise, progress)
+        found = irls(unknowns, data.logs, information, data.noise, options.progress)
     elif method == "iv":
 
         def changed(x: np.ndarray) -> Robot:
             return unknowns.changed(dict(zip(unknowns.standard, nearest(unknowns, prior, x)[0], strict=True)))
 
-        motions = instruments_of(unknowns, data.given, changed, controller, gains)
-        found = iv(unknowns, data.logs, information, motions, data.noise, progress)
+        motions = instruments_of(unknowns, data.given, changed, options.controller, options.gains)
+        found = iv(unknowns, data.logs, information, motions, data.noise, options.progress)
     else:
         found = first
     theta, slope = nearest(unknowns, prior, found.x)
@@ -155,10 +144,11 @@ def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
     return found
 
 
-def _check(robot: Robot, prior: Any, gamma: Any, width: Any) -> None:
+def _check(options: IdentifyOptions) -> None:
+    prior: Any = options.prior
     if prior is not None and not isinstance(prior, Workspace):
         raise LinkworkError("the prior is a robot", where="prior", got=repr(prior)[:80], fix="linkwork.load(...)")
-    for name, value, least in (("gamma", gamma, np.finfo(float).tiny), ("width", width, 0.0)):
+    for name, value, least in (("gamma", options.gamma, np.finfo(float).tiny), ("width", options.width, 0.0)):
         if value is not None and not (isinstance(value, (int, float, np.number)) and least <= value < np.inf):
             expected = f"a number, {'zero or more' if least == 0 else 'positive'}, or None: it is chosen"
             raise LinkworkError("out of range", where=name, got=repr(value)[:80], expected=expected)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import memory_reported
+from ..options import Options, one_of_names, positive, whole
 from ..workspace import Workspace
-from .options import Options
-from .plant.inputs import one_of_names, positive, whole
 from .plant.setup import prepare
 from .schemes.fixed_steps import run_steps
 from .schemes.integrators import schemes

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..errors import SimulationWarning, warn_caller
 from ..model import Model
+from ..options import Options
 from .derivatives.gradient import Tape
-from .options import Options
 from .plant.instant import REFERENCE
 from .plant.setup import Setup
 from .schemes import stability

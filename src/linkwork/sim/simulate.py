@@ -8,10 +8,9 @@ from typing import Any
 
 from ..errors import LinkworkError, at_door
 from ..model import Model
+from ..options import Options, one_of_names, positive
 from ..workspace import Workspace
 from .contact.events import by_events
-from .options import Options
-from .plant.inputs import one_of_names, positive
 from .plant.setup import Setup, prepare
 from .run import Run
 from .schemes import stability

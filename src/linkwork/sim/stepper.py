@@ -17,10 +17,10 @@ from ..control import Point
 from ..errors import ShapeError, UnknownNameError, UnsupportedError, require_memory
 from ..formulations import layouts
 from ..model.coordinates import real_numbers
+from ..options import Options, one_of_names, positive, require_dict, whole
 from ..workspace import Workspace
-from .options import Options, require_dict
 from .plant.constrained import CONTACTS
-from .plant.inputs import is_law, one_of_names, positive, vector, whole
+from .plant.inputs import is_law, vector
 from .plant.instant import MEMORY, REFERENCE
 from .plant.randomisation import VARIED
 from .plant.setup import given_memory, initial, prepare, rest, velocities

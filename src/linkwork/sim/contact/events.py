@@ -20,10 +20,9 @@ from ...codegen.schemes import RungeKutta
 from ...errors import DivergedError, LinkworkError, UnsupportedError, at_door, method_at_door
 from ...function import Function, Label
 from ...model import Model
+from ...options import Options, one_of_names
 from ...workspace import Workspace
 from ..derivatives.transition import NUMBERS
-from ..options import Options
-from ..plant.inputs import one_of_names
 from ..plant.instant import MEMORY
 from ..plant.setup import Setup, prepare
 from ..run import Run

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import DivergedError, UnsupportedError, method_at_door
 from ...function import Function, Label
-from ..options import Options
+from ...options import Options
 from ..plant.setup import Setup
 from ..run import Run
 from ..trajectory.outputs import by_output

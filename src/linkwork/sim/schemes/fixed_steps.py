@@ -12,9 +12,9 @@ import numpy as np
 
 from ...codegen.timeloop import Turns
 from ...errors import LinkworkError, warn_caller
+from ...options import Options
 from ...progress import Progress
 from ..derivatives.gradient import Tape
-from ..options import Options
 from ..plant.setup import Setup
 from ..run import Run
 from ..trajectory import output_buffer
