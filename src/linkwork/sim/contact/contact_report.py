@@ -13,7 +13,7 @@ from ...constraints import row_names
 from ...constraints.equations import place_sizes
 from ...constraints.independent_rows import leading_jacobian
 from ...errors import ShapeError, UnsupportedError
-from ...model import Contact, Foot, Loop, Model
+from ...model import Contact, Loop, Model
 from ...model.coordinates import real_numbers
 from ...workspace import Workspace
 from ..plant.constrained import places_at
@@ -39,7 +39,7 @@ class ContactForces:
     least sum of squares.
     """
 
-    contacts: tuple[Loop | Foot, ...]
+    contacts: tuple[Any, ...]
     normal: np.ndarray
     along: np.ndarray
     across: np.ndarray
@@ -151,7 +151,7 @@ class ContactForces:
         return "\n".join(lines)
 
 
-def _rolling(model: Model) -> tuple[Loop | Foot, ...]:
+def _rolling(model: Model) -> tuple[Loop, ...]:
     return tuple(contact for contact in model.loops if isinstance(contact.kind, Contact))
 
 
@@ -186,7 +186,7 @@ def contact_forces(
             fix="give them, zeros too",
         )
     v, tau = velocities(model, v, "v"), torques(model, tau, "tau")
-    options = {"wrenches": wrenches} | ({} if commands is None else {"commands": commands})
+    options: dict[str, Any] = {"wrenches": wrenches} | ({} if commands is None else {"commands": commands})
     every = v.shape[-1] == model.n_leading > model.nv  # the joints
     if not model.feet:
         rates = v if every else workspace.function("joint_velocities")(q, v)
