@@ -11,8 +11,8 @@ from ...errors import UnsupportedError
 from ...model import Foot, Frame, Model
 from ...spatial import Pose, Vector
 from ..plant.constrained import places_at
+from ..plant.initial_state import rest
 from ..plant.inputs import vector
-from ..plant.setup import rest
 
 CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 

@@ -17,8 +17,8 @@ from ...model import Contact, Loop, Model
 from ...model.coordinates import real_numbers
 from ...workspace import Workspace
 from ..plant.constrained import places_at
+from ..plant.initial_state import velocities
 from ..plant.inputs import torques
-from ..plant.setup import velocities
 
 NOTHING = 1e-9  # of the largest load, and of a sole: less is none
 
