@@ -19,6 +19,7 @@ from ..formulations import layouts
 from ..model.coordinates import real_numbers
 from ..options import Options, one_of_names, positive, require_dict, whole
 from ..workspace import Workspace
+from .plant.constrained import CONTACTS
 from .plant.initial_state import given_memory, initial, rest, velocities
 from .plant.inputs import is_law, vector
 from .plant.instant import MEMORY, REFERENCE
@@ -27,7 +28,6 @@ from .plant.setup import prepare
 from .run import Run
 from .schemes.integrators import schemes
 from .schemes.runner import Runner, shares
-from .supported import CONTACTS
 from .trajectory.outputs import checked_outputs
 
 T = TypeVar("T")
