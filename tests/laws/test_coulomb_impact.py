@@ -6,8 +6,8 @@ from scipy.optimize import brentq, nnls
 
 import linkwork
 from linkwork.model import Description, Foot, Link, LinkInertia
-from linkwork.sim.contact_modes import Ground, Situation
-from linkwork.sim.rubbing import rubbed
+from linkwork.sim.contact.contact_modes import Ground, Situation
+from linkwork.sim.contact.coulomb_impact import rubbed
 from support.random_robots import inertia
 
 STILL = [0.0, 0, 0, 0, 0, 0, 1]

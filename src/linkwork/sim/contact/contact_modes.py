@@ -24,8 +24,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..constraints.saddle import solve_arrays
-from .rubbing import rubbed
+from ...constraints.saddle import solve_arrays
+from .coulomb_impact import rubbed
 
 SMALL = 1e-9  # of the largest force, impulse or acceleration: less is none
 SLIDES = 1e-8  # m/s along the ground: slower is no sliding
