@@ -10,8 +10,8 @@ With J of the contacts that touch, their normal rows n and tangential rows t, an
        the moment about their centre of pressure
 
 Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of contacts that come down; if not all of them
-stick, each impulse is against the slip that is left after the impact: see ``coulomb_impact``. Forces that the motion does
-not determine are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
+stick, each impulse is against the slip that is left after the impact: see ``coulomb_impact``. Forces that the motion
+does not determine are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
 farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no end
 there may be no such forces. Without a limit of friction, they then glide (see ``_held``), for which there always are.
 """
@@ -42,7 +42,7 @@ Rates = Callable[[np.ndarray], np.ndarray]  # of the contacts (contacts, 3): wha
 
 @dataclass(frozen=True)
 class Situation:
-    """A state as the ground meets it: J and gamma of the loops, J (contacts, 3, n) and gamma (contacts, 3) of contacts."""
+    """A state as the ground meets it: J and gamma of the loops, and J (contacts, 3, n), gamma (contacts, 3)."""
 
     M: np.ndarray
     f: np.ndarray
@@ -70,7 +70,7 @@ class Situation:
         contacts: np.ndarray,
         along: Collection[int] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
-        """x with M x = force + those of loops and contacts, J x as given; and the contact forces (contacts, 3). Those in
+        """x with M x = force + those of loops and contacts, J x as given; and contact forces (contacts, 3). Those in
         ``along`` but not in the mode are held along the ground alone."""
         rows, columns, wanted, places = [*self.J_loops], [*self.J_loops], [*loops], []
         for i, d in mode.items():
@@ -256,7 +256,7 @@ class Ground:
     def _held(
         self, here: Situation, start: Mode, left: Iterable[int], solve: Solve, rates: Rates
     ) -> tuple[Mode, np.ndarray]:
-        """The same with friction without limits, where not all contacts stick or leave. Of those that are held along the
+        """The same with friction without limits, where not all contacts stick or leave. Of those held along the
         ground, and push or rise, there is one choice, the least of a square. Held ones that do not push are let go,
         until all of them push; others that push glide."""
         held = {i for i, d in start.items() if d is None}
