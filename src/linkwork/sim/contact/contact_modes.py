@@ -11,9 +11,9 @@ With J of the contacts that touch, their normal rows n and tangential rows t, an
 
 Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of contacts that come down; if not all of them
 stick, each impulse is against the slip that is left after the impact: see ``coulomb_impact``. Forces that the motion
-does not determine are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
-farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no end
-there may be no such forces. Without a limit of friction, they then glide (see ``_held``), for which there always are.
+does not determine are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one
+that is farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no
+end there may be no such forces. Without a limit of friction, they then glide (see ``_held``), for which there always are.
 """
 
 from __future__ import annotations
