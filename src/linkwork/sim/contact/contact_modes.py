@@ -13,7 +13,8 @@ Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of cont
 stick, each impulse is against the slip that is left after the impact: see ``coulomb_impact``. Forces that the motion
 does not determine are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one
 that is farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no
-end there may be no such forces. Without a limit of friction, they then glide (see ``_held``), for which there always are.
+end there may be no such forces. Without a limit of friction, they then glide (see ``_held``), for which there always
+are.
 """
 
 from __future__ import annotations
