@@ -63,8 +63,7 @@ from ..model.constraints import SECTIONS, ConstraintKind, End, kinds_in
 from ..model.coordinates import Segment
 from ..model.description import ConstraintDescription, Description, Placement, floating_joint
 from ..model.element import Rule
-from .mdh_flexible import kind_of
-from .mdh_tables import PLACED, Row, Scope, Side, Tables
+from .mdh_tables import PLACED, Row, Scope, Side, Tables, kind_of
 
 
 def read_constraints(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:

@@ -40,12 +40,11 @@ import yaml
 from ..model.constraints import SECTIONS
 from ..model.description import ROLES, Description, JointDescription, Mimic, Placement
 from ..model.drive import FrictionLaw
-from ..model.flexible.station import Station
 from ..model.joints import Flexible, JointKind
 from .mdh_constraints import constraint_rows, read_constraints, read_forces, read_home, read_independent
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
-from .mdh_flexible import kind_of, read_flexible, written_flexible
-from .mdh_tables import Row, Scope, Tables
+from .mdh_flexible import read_flexible
+from .mdh_tables import Row, Scope, Tables, kind_of
 from .mdh_writer import law_name
 from .rpy import rpy_from_rotation
 
@@ -153,7 +152,7 @@ class _Reader(Tables):
             fixed = [name for name, joint in self.joints.items() if not kind_of(joint).nv]
             for name, node in (self.mapping(top["flexible"], fixed) if "flexible" in top else {}).items():
                 material = read_flexible(self, node)
-                own = {"mimic": Mimic(material.along)} if isinstance(material, Station) else {"role": "elastic"}
+                own = {"mimic": Mimic(material.along)} if material.along else {"role": "elastic"}
                 self.joints[name] = {"kind": Flexible.name, "flexible": material, **own}
         self.label = ""
 
@@ -161,7 +160,7 @@ class _Reader(Tables):
         self.label = "roles"
         roles: dict[str, str] = {}
         with self.going_on():
-            joints = {name: kind for name, kind in self.moving().items() if not (kind.free or kind.bends)}
+            joints = {name: kind for name, kind in self.moving().items() if kind.drivable}
             for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
                 for node in self.sequence(names):
                     name = self.text(node)
@@ -190,14 +189,14 @@ class _Reader(Tables):
 def write_structure(description: Description) -> str:
     """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
     joints = [joint for joint in description.joints if joint.motion.nv]
-    driven = [joint for joint in joints if not (joint.motion.free or joint.motion.bends)]
+    driven = [joint for joint in joints if joint.motion.drivable]
     named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
     content = {
         **{
             table: [row for _, row in constraint_rows(description, table, lambda side: _side(*side), lambda x: x)]
             for table in SECTIONS
         },
-        "flexible": {joint.name: written_flexible(joint.flexible) for joint in joints if joint.flexible},
+        "flexible": {joint.name: joint.flexible.to_dict() for joint in joints if joint.flexible},
         "roles": {role: names for role, names in named.items() if names},
         "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
         "home": {name: np.asarray(position, float).tolist() for name, position in description.home.items()},
