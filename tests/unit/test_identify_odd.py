@@ -10,11 +10,11 @@ from linkwork.control import PD, Fourier, Point
 from linkwork.errors import LinkworkError
 from linkwork.identify import Log, drive_gains
 from linkwork.identify.answer import Data
-from linkwork.identify.consistent_fit import consistent_fit, typical
-from linkwork.identify.linear.consistent import Prior
-from linkwork.identify.linear.equations import collect
-from linkwork.identify.linear.least_squares import wls
-from linkwork.identify.linear.unknowns import unknowns_of
+from linkwork.identify.convex.consistent_fit import consistent_fit, typical
+from linkwork.identify.convex.entropic_prior import Prior
+from linkwork.identify.regression.least_squares import wls
+from linkwork.identify.regression.stacked_regressor import collect
+from linkwork.identify.regression.unknowns import unknowns_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkwork.IdentificationWarning")
 LOAD = {"tip": {"mass": 1.5, "center": [0.1, 0.0, 0.02], "inertia": [0.01, 0.01, 0.01]}}

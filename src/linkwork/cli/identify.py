@@ -16,7 +16,7 @@ from ..drawing import styled
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..files import write_text
 from ..identify import Fit, Log
-from ..identify.at_rest import PARTS
+from ..identify.regression.friction_at_rest import PARTS
 from ..identify.solve import METHODS
 from ..io.parameter_file import write_parameters
 from ..model import ELEMENTS, FrictionLaw, body_of, describe

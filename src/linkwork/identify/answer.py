@@ -11,17 +11,17 @@ import numpy as np
 
 from ..model import Model, describe, unphysical
 from ..model.flexible.checks import LESS, less_than_beams
-from .at_rest import Squares
+from .convex.inertia_cone import TEN
 from .fit import Fit, Values
-from .linear.equations import HELD, Information, collect, relative
-from .linear.least_squares import Solution
-from .linear.noise_floor import Unexcited, noise_triangles, unexcited
-from .linear.unknowns import Unknowns
-from .linear.width import widened
-from .pseudo_inertia import TEN
-from .recordings.log import Log
-from .recordings.signals import fastest_of
-from .simulation.fit import SimulationFit
+from .logs.log import Log
+from .logs.signals import fastest_of
+from .output_error.simulation_fit import SimulationFit
+from .regression.friction_at_rest import Squares
+from .regression.friction_smoothing import widened
+from .regression.least_squares import Solution
+from .regression.noise_floor import Unexcited, noise_triangles, unexcited
+from .regression.stacked_regressor import HELD, Information, collect, relative
+from .regression.unknowns import Unknowns
 
 if TYPE_CHECKING:
     from ..robot import Robot

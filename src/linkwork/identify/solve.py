@@ -12,21 +12,21 @@ from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..formulations import drives_of
 from ..model.drive_checks import check_values
 from .answer import Data, Found, fit_of
-from .at_rest import limits_of, squares_of
-from .by_simulation import by_simulation, searched_names
-from .consistent_fit import consistent_fit, typical
+from .convex.consistent_fit import consistent_fit, typical
+from .convex.entropic_prior import Prior
+from .convex.nearest_parameters import nearest
 from .fit import Fit
-from .linear.consistent import Prior
-from .linear.equations import Progress, collect, frames_of, require_enough
-from .linear.excited import unseen_in_words
-from .linear.instruments import instruments_of
-from .linear.least_squares import irls, iv, ols, wls
-from .linear.nearest import nearest
-from .linear.noise_floor import noise_doubts
-from .linear.suspicions import suspicions
-from .linear.unknowns import Friction, payload_of, unknowns_of
-from .linear.width import width_of
-from .recordings.log import Log
+from .logs.log import Log
+from .output_error.by_simulation import by_simulation, searched_names
+from .regression.friction_at_rest import limits_of, squares_of
+from .regression.friction_smoothing import width_of
+from .regression.instruments import instruments_of
+from .regression.least_squares import irls, iv, ols, wls
+from .regression.log_warnings import suspicions
+from .regression.noise_floor import noise_doubts
+from .regression.stacked_regressor import Progress, collect, frames_of, require_enough
+from .regression.unidentifiable import unseen_in_words
+from .regression.unknowns import Friction, payload_of, unknowns_of
 
 if TYPE_CHECKING:
     from ..robot import Robot
