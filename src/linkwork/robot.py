@@ -14,7 +14,7 @@ import numpy as np
 from . import io
 from .assembly import Assembler, Assembly
 from .constraints import closed
-from .errors import ModelWarning, memory_reported, names_of, require_mapping
+from .errors import ModelError, ModelWarning, memory_reported, names_of, require_mapping
 from .function import Function
 from .io import parameter_file
 from .model import (
@@ -61,6 +61,31 @@ class Robot:
         self.plants: dict[Any, Any] = {}  # what was traced for simulations and is to be said of it, by its contents
         self.unknowns: dict[Any, Any] = {}  # what was compiled to identify it, by what was asked
         self.linear_steps: dict[str, Function] = {}  # see ``linearise``, by method of integration
+
+    @classmethod
+    def from_dh(cls, table: Any, convention: str = "modified", *, name: str = "robot", **tables: Any) -> Robot:
+        """A robot from a table of Denavit and Hartenberg's parameters, base to tip.
+
+        Args:
+            table: A row per joint, in m and rad. Four numbers: alpha, d, theta, r in the modified convention (Khalil's
+                letters; Craig's alpha, a, theta, d), theta, d, a, alpha in the standard one. Or a dict with any of
+                these and the other keys of a joint row of a YAML file (name, link, parent, kind, axis, limits, ...),
+                the inertia of the link (M, center, central, ...) and the values of the drive (Ia, Fs, Fv, ...).
+            convention: "modified" (Khalil and Kleinfinger, Craig; default) or "standard" (distal frames).
+            name: The robot's name.
+            **tables: What else a YAML file may have: gravity, base, links, drives, frames, loops, home, ...
+
+        Returns:
+            The robot; the joints are revolute unless a row has a ``kind`` or ``sigma``.
+
+        Raises:
+            ModelError: A row or a key is not understood, or the robot is not sound.
+
+        Example:
+            >>> arm = linkwork.Robot.from_dh([[0, 0, 0, 0.3], {"alpha": -1.57, "M": 2, "center": [0.2, 0, 0]}])
+        """
+        rows = io.dh_rows(table, convention)
+        return load({"name": name, "convention": convention, "joints": rows, **tables})
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -692,8 +717,9 @@ class Robot:
 
 
 def load(
-    robot: str | Path | Description,
+    robot: str | Path | Mapping[str, Any] | Description | None = None,
     *,
+    text: str | None = None,
     base: str | None = None,
     gravity: Sequence[float] | None = None,
     friction: bool = True,
@@ -701,24 +727,31 @@ def load(
     mimic: bool = True,
     lock: Mapping[str, Any] | None = None,
     elastic: Mapping[str, ElasticDrive] | None = None,
-    structure: str | Path | None = None,
+    structure: str | Path | Mapping[str, Any] | None = None,
     parameters: Any = None,
     outside: bool = False,
 ) -> Robot:
-    """A robot from a URDF, MJCF or YAML file, a bundled robot by name, or a Description.
+    """A robot from a URDF, MJCF or YAML file, a bundled robot by name, a dict that holds what a YAML file would, a
+    Description; or from the ``text`` of such a file.
 
     ``base``: "fixed" or "floating" (default: what the file says). ``gravity``: acceleration vector in the base frame of
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
     mimic joints as joints of their own, but for places along a link that bends. ``lock``: joint name -> position at
     which it is fixed. ``elastic``: joint name -> ElasticDrive that moves it through a spring. ``structure``: a YAML
-    file with the loops and roles that a URDF cannot tell. ``parameters``: other numbers of the robot as it is with all
-    this, as of ``with_parameters``. ``outside=True``: an MJCF file may include files and take meshes from outside its
-    folder.
+    file, or a dict of the same, with the loops and roles that a URDF cannot have. ``parameters``: other numbers of the
+    robot as it is with all this, as of ``with_parameters``. ``outside=True``: an MJCF file may include files and take
+    meshes from outside its folder.
     """
-    if not isinstance(robot, Description):
-        description = io.read(robot, structure, outside=outside)
-    else:
+    if (robot is None) == (text is None):
+        got = "both" if text is not None else "neither"
+        raise ModelError("a robot is loaded from a file or from a text", where="load", got=got, expected="one of them")
+    if text is not None:
+        robot = io.parse(text, outside=outside)
+    if isinstance(robot, Description):
         description = robot if structure is None else io.apply(robot, io.structure_of(structure))
+    else:
+        assert robot is not None
+        description = io.read(robot, structure, outside=outside)
     if elastic is not None:
         description = with_elastic_drives(description, elastic)
     cut = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from ..errors import ModelError, UnknownNameError, at_door
+from ..errors import ModelError, UnknownNameError, at_door, short
 from ..files import read_bytes, read_text, write_text
 from ..model import Description
 from ..model.description import Finding
+from .dh import dh_rows
 from .mdh import read_mdh
 from .mdh_writer import write_mdh
 from .mjcf import read_mjcf
@@ -24,7 +27,7 @@ READERS = {".urdf": read_urdf, ".xml": read_urdf, ".mjcf": read_mjcf, ".yaml": r
 WRITERS = {".urdf": write_urdf, ".yaml": write_mdh, ".yml": write_mdh}
 BUNDLED = Path(__file__).parent.parent / "robots"
 
-__all__ = ["read", "write"]
+__all__ = ["dh_rows", "read", "write"]
 
 
 def __dir__() -> list[str]:
@@ -41,14 +44,37 @@ def side_file(path: str | Path) -> Path:
     return Path(path).with_suffix(".loops.yaml")
 
 
-def read(robot: str | Path, structure: str | Path | None = None, *, outside: bool = False) -> Description:
-    """The description in a file, or of a bundled robot by name, with the loops, roles and home of the side file
-    ``structure``. ``outside``: an MJCF file may take files from outside its folder. Nothing is judged yet: see
-    ``linkwork check``."""
+def parse(text: str, *, outside: bool = False) -> Description:
+    """The description in the text of a robot file: URDF, MJCF or YAML."""
+    if not isinstance(text, str):
+        raise ModelError("text is the text of a robot file", got=short(repr(text)), expected="URDF, MJCF or YAML")
+    if len(text) > LIMITS["longest"]:
+        raise ModelError("the text is too long", got=f"{len(text):,}", expected=f"{LIMITS['longest']:,} characters")
+    bare = text.lstrip("\ufeff \t\r\n")
+    if not bare.startswith("<"):
+        return read_mdh(text, "text")
+    text = bare if bare.startswith("<?xml") else text  # which must be first, and is not in a text between quotes
+    if parse_xml(text, "text").tag == "mujoco":
+        return read_mjcf(text, "text", outside=outside)
+    return read_urdf(text, "text")
+
+
+def read(
+    robot: str | Path | Mapping[str, Any],
+    structure: str | Path | Mapping[str, Any] | None = None,
+    *,
+    outside: bool = False,
+) -> Description:
+    """The description in a file, of a bundled robot by name, or in data that hold what a YAML file would, with the
+    loops, roles and home of ``structure``, a side file or such data. ``outside``: an MJCF file may take files from
+    outside its folder. Nothing is judged yet: see ``linkwork check``."""
+    if isinstance(robot, Mapping):
+        description = read_mdh(robot)
+        return description if structure is None else apply(description, structure_of(structure))
     try:
         path = Path(robot)
     except TypeError as error:
-        expected = "the path of a robot file, a name of `linkwork robots`, or a Description"
+        expected = "the path of a robot file, a name of `linkwork robots`, a dict or a Description"
         raise ModelError("this is not a robot", got=repr(robot), expected=expected) from error
     if not path.suffix and not os.path.exists(path):
         if str(robot) not in bundled_robots():
@@ -65,10 +91,12 @@ def read(robot: str | Path, structure: str | Path | None = None, *, outside: boo
     return description
 
 
-def structure_of(path: str | Path) -> Structure:
-    """The structure in a side file."""
+def structure_of(path: str | Path | Mapping[str, Any]) -> Structure:
+    """The structure in a side file, or in data that hold what it would."""
+    if isinstance(path, Mapping):
+        return read_structure(path, "structure")
     if not isinstance(path, (str, os.PathLike)):
-        raise ModelError("structure is a file", got=repr(path), expected="the path of a side file")
+        raise ModelError("structure is a file", got=repr(path), expected="the path of a side file, or a dict")
     return read_structure(read_text(path, **LIMITS, fix="give the path of a side file"), str(path))
 
 

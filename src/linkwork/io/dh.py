@@ -9,10 +9,38 @@ Modified frame j sits on the axis of joint j itself (see ``model.placement``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+
+from ..errors import ModelError, UnknownNameError, short
 from ..model.description import Placement
 from ..model.placement import ModifiedParameters
+
+ORDER = {"modified": ("alpha", "d", "theta", "r"), "standard": ("theta", "d", "a", "alpha")}  # of four bare numbers
+
+
+def dh_rows(table: Any, convention: str) -> list[Mapping[str, Any]]:
+    """The rows of a table as a YAML file has them; four bare numbers get their letters."""
+    if convention not in ORDER:
+        raise UnknownNameError("convention", convention, ORDER)
+    letters = ORDER[convention]
+    if isinstance(table, np.ndarray):
+        table = table.tolist()
+    if not isinstance(table, (list, tuple)) or not table:
+        expected = f"a list of rows, each [{', '.join(letters)}] or a dict"
+        raise ModelError("this is no table of joints", where="from_dh", got=short(repr(table)), expected=expected)
+    rows = []
+    for k, row in enumerate(table, 1):
+        if not isinstance(row, Mapping):
+            numbers = row.tolist() if isinstance(row, np.ndarray) else row
+            if not isinstance(numbers, (list, tuple)) or len(numbers) != len(letters):
+                expected = f"[{', '.join(letters)}], or a dict with keys such as {letters[0]!r} and 'kind'"
+                raise ModelError("not a row", where=f"from_dh, row {k}", got=short(repr(row)), expected=expected)
+            row = dict(zip(letters, numbers, strict=True))
+        rows.append(row)
+    return rows
 
 
 def from_standard_dh(

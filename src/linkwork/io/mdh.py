@@ -3,7 +3,7 @@
     name: arm
     sources: {book: "Author, Title, table 1"}    # key -> reference; `illustrative` needs no entry
     source: {joints: book, links: illustrative}  # of whole tables; a row's own `source` goes before
-    joints:                                      # geometry, a row per frame j; sigma or kind, pitch, origin
+    joints:                                      # geometry, a row per frame j; sigma or kind, pitch, origin, axis
       - {name: waist, r: 0.3}
       - {name: elbow, link: fore, sigma: 0, alpha: pi/2, d: 0.2}
       - {name: ball, link: hand, kind: spherical, d: 0.3}
@@ -17,6 +17,8 @@
 Joint rows. Frame j in frame a(j) is Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r) at position zero; what is not given
 is zero. `parent` is a link's name or a row's number, 0 or `base` for the base; without it, the row before. Names are
 joint1 and link1, and so on, if not given. Where no common normal is near, a joint may be placed by xyz and rpy instead.
+A joint moves about or along z of its frame, or `axis`, a direction in that frame. A joint row may also have the keys of
+its link's row in `links` and of its own row in `drives`.
 From there the frame moves as sigma tells, 0 revolute (the default), 1 prismatic, 2 fixed, or as `kind` does:
 
     revolute, continuous   a turn about z; a revolute joint without limits is continuous
@@ -51,6 +53,9 @@ in the joints' frames. So a robot whose axes are not z keeps its links' frames.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LoopDescription, Placement
@@ -69,21 +74,21 @@ SAME = 1e-9  # entries of rotations that are the same but for rounding
 KEYS = ("name", "description", "convention", "sources", "source", *TABLES, *PARALLEL, "independent", "actuation")
 
 
-def read_mdh(text: str, source: str = "") -> Description:
-    """The robot that a YAML text describes. ``source`` is the file's name, for messages.
+def read_mdh(content: str | Mapping[str, Any], source: str = "") -> Description:
+    """The robot that a YAML text, or the same as Python data, describes. ``source``: the file's name, for messages.
 
     ``Description.sources`` maps source keys to references, and tables, rows and values ("links", "links.fore",
     "links.fore.M") to source keys.
     """
-    return _Reader(source).robot(text)
+    return _Reader(source).robot(content)
 
 
 class _Reader(Tables):
     """One file being read: its tables, top to bottom."""
 
-    def robot(self, text: str) -> Description:
+    def robot(self, content: str | Mapping[str, Any]) -> Description:
         with self.collecting():
-            root = self.root(text)
+            root = self.root(content)
             top = self.mapping(root, KEYS)
             modules = modules_of(self, top, root)
             name, summary = (self.text(top[key]) if key in top else "" for key in ("name", "description"))
@@ -177,9 +182,9 @@ class _Reader(Tables):
 
 def _unfit(kind: JointKind, axis: np.ndarray, own: Placement) -> str:
     """Why a frame cannot be the link's own: the joint's positions would tell of another motion. Empty if it can."""
-    if kind.free or not kind.nv:
+    if kind.free or not kind.nv or not (own.translation.any() or (own.rotation != np.eye(3)).any()):
         return ""
-    if kind.bends and (own.translation.any() or (own.rotation != np.eye(3)).any()):
+    if kind.bends:
         return "the origin and the axes of the tip"
     if kind.directions != 1:
         return "its origin in the joint's centre" if own.translation.any() else ""

@@ -15,7 +15,7 @@ from ..model.flexible.station import Station
 from ..model.joints import JOINT_KINDS, Flexible, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
-from .dh import from_standard_dh
+from .dh import ORDER, from_standard_dh
 from .mdh_drives import NUMBERS, SPRING, read_drive_values
 from .mdh_flexible import follow, kind_of, read_flexible, tip_of
 from .yaml_nodes import Nodes
@@ -44,8 +44,9 @@ SIGMA = {"0": "revolute", "1": "prismatic", "2": "fixed"}  # Khalil's words for 
 OWN = {"helical": {"pitch": "metres per radian"}}  # keys that a kind has for itself, and needs
 MODIFIED = ModifiedParameters._fields
 PLACED = (*MODIFIED, "xyz", "rpy")
-STANDARD = ("theta", "d", "a", "alpha")
+STANDARD = ORDER["standard"]
 DRIVES = NUMBERS | SPRING | {"velocity": "velocity_limit", "effort": "effort_limit", "weight": "weight"}
+DRIVE_KEYS = ("role", *DRIVES, "friction", "limits", "mimic")
 
 Row = dict[str, yaml.Node]
 Side = tuple[str, Placement]  # a link, and a frame in its joint's frame
@@ -213,10 +214,11 @@ class Tables(Nodes):
         carried: list[str] = [scope.base]  # links by number
         numbers = {"base": scope.base, "0": scope.base}
         added: list[dict[str, Any]] = []
+        driven: list[tuple[yaml.Node, dict[str, Any], Row]] = []
         columns: list[list[float]] = [[], [], [], []]
         own = [key for keys in OWN.values() for key in keys]
-        known = ("name", "link", "parent", "sigma", "kind", *own, "flexible", "origin", "source")
-        known += STANDARD if standard else PLACED
+        known = ("name", "link", "parent", "sigma", "kind", *own, "flexible", "origin", *INERTIA, *DRIVE_KEYS)
+        known += STANDARD if standard else (*PLACED, "axis")
         for node, row in self.rows(top, "joints", known):
             with self.going_on():
                 j = len(carried)
@@ -232,6 +234,10 @@ class Tables(Nodes):
                 added.append(joint)
                 carried.append(link)
                 numbers[str(j)] = link
+                if body := {key: row.pop(key) for key in INERTIA if key in row}:
+                    self.links[link] = self.inertia(body, node)
+                if drive := {key: row.pop(key) for key in DRIVE_KEYS if key in row}:
+                    driven.append((node, joint, drive))
                 if standard:
                     for column, key in zip(columns, STANDARD, strict=True):
                         column.append(self.number(row[key]) if key in row else 0.0)
@@ -242,6 +248,12 @@ class Tables(Nodes):
                 elif not standard:
                     base = scope.at if parent == scope.base else Placement()
                     self.stand(joint, base, self.placement(row, node))
+        for node, joint, row in driven:  # mimic joints may name one of a later row
+            with self.going_on():
+                self.label = f"joint {joint['name']!r}"
+                self.driven.add(joint["name"])
+                self.read_drive(joint, node, row, scope.of(self.joints))
+        self.label = self.within.removesuffix(": ")
         if standard:
             number = {link: k - 1 for k, link in enumerate(carried)}
             modified, ends = from_standard_dh(*columns, parent=[number[joint["parent"]] for joint in added])
@@ -280,6 +292,12 @@ class Tables(Nodes):
             if kind not in JOINT_KINDS or not joint_kind(kind).free:
                 self.fail(row["origin"], f"the row's placement is the origin of a {kind} joint", fix="keep one of them")
             values["origin"] = self.placement(self.mapping(row["origin"], PLACED), row["origin"])
+        if "axis" in row:
+            if kind not in JOINT_KINDS or joint_kind(kind).directions != 1:
+                self.fail(row["axis"], f"a {kind} joint has no single axis", fix="turn its frame by rpy")
+            values["axis"] = np.array(self.numbers(row["axis"], 3))
+            if not values["axis"].any():
+                self.fail(row["axis"], "not a direction", got=[0, 0, 0], expected="axis: [0, 1, 0]")
         return values
 
     def stand(self, joint: dict[str, Any], base: Placement, at: Placement) -> None:
@@ -344,7 +362,7 @@ class Tables(Nodes):
 
     def read_drives(self, top: Row, scope: Scope) -> None:
         names = scope.of(self.joints)
-        for node, row in self.rows(top, "drives", ("joint", "role", *DRIVES, "friction", "limits", "mimic", "source")):
+        for node, row in self.rows(top, "drives", ("joint", *DRIVE_KEYS, "source")):
             with self.going_on():
                 name = self.name_of(node, row, "joint", names)
                 if name in self.driven:

@@ -30,7 +30,7 @@ The side file may stand beside any robot file, and what it says goes before what
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -71,26 +71,26 @@ KEYS = (
 
 @dataclass(frozen=True)
 class Structure:
-    """A side file, not yet told which robot it belongs to. ``source`` is its name, for messages."""
+    """A side file, or the same as Python data, whose robot is not known yet. ``source``: its name, for messages."""
 
-    text: str
+    content: str | Mapping[str, Any]
     source: str = ""
 
 
-def read_structure(text: str, source: str = "") -> Structure:
-    """The structure in the text of a side file; refuses at once what is no such file."""
-    _Reader(source).top(text)
-    return Structure(text, source)
+def read_structure(content: str | Mapping[str, Any], source: str = "") -> Structure:
+    """The structure in the text of a side file, or the same as data; refuses at once what is no such file."""
+    _Reader(source).top(content)
+    return Structure(content, source)
 
 
 def apply(description: Description, structure: Structure) -> Description:
     """The robot with the loops, roles, home and forces of its side file."""
-    return _Reader(structure.source).applied(description, structure.text)
+    return _Reader(structure.source).applied(description, structure.content)
 
 
 class _Reader(Tables):
-    def top(self, text: str) -> Row:
-        return self.mapping(self.root(text), KEYS)
+    def top(self, content: str | Mapping[str, Any]) -> Row:
+        return self.mapping(self.root(content), KEYS)
 
     def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> Row:
         """A plain name in place of a side of a loop is that of a frame."""
@@ -98,9 +98,9 @@ class _Reader(Tables):
             return {"frame": node}
         return super().mapping(node, known)
 
-    def applied(self, description: Description, text: str) -> Description:
+    def applied(self, description: Description, content: str | Mapping[str, Any]) -> Description:
         with self.collecting():
-            top = self.top(text)
+            top = self.top(content)
             self.links = {link.name: link.inertia for link in description.links}
             self.floating = description.floating
             self.joints = {

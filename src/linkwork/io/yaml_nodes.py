@@ -1,14 +1,17 @@
-"""YAML read with care: plain values only, every value with its line, every mistake with its remedy."""
+"""YAML, or the same as Python data, read with care: plain values only, every value with its line or its place in the
+data, every mistake with its remedy."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+import numpy as np
 import yaml
 from yaml.composer import Composer
 
@@ -77,10 +80,7 @@ class _PlainLoader(*_LOADER):
             self.nodes.fail(event, "YAML tags are not read", got=tag, fix="remove the tag")
         self.depth += 1
         self.count += 1
-        if self.depth > _DEEPEST:
-            self.nodes.fail(event, "lists or mappings are nested too deep", expected=f"at most {_DEEPEST} levels")
-        if self.count > _MOST:
-            self.nodes.fail(event, "too many values", expected=f"at most {_MOST:,} in a file")
+        self.nodes.bound(event, self.depth, self.count)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -96,6 +96,7 @@ class Nodes:
     def __init__(self, source: str):
         self.source = source
         self.label = ""
+        self.count = 0  # values of Python data that have been read
         self.mistakes: list[ModelError] | None = None
 
     @contextmanager
@@ -129,9 +130,10 @@ class Nodes:
         self.mistakes.append(error)
 
     def mistake(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> ModelError:
-        """At the line of a node, event or mark (None: the file)."""
+        """At the line of a node, event or mark (None: the file), or at its place in Python data."""
         mark = getattr(node, "start_mark", node)
-        parts = (self.source, "" if mark is None else f"line {mark.line + 1}", self.label)
+        place = mark if isinstance(mark, str) else "" if mark is None else f"line {mark.line + 1}"
+        parts = (self.source, place, self.label)
         return ModelError(message, where=": ".join(filter(None, parts)), got=got, expected=expected, fix=fix)
 
     def fail(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
@@ -142,7 +144,39 @@ class Nodes:
         self.mistakes = None
         self.fail(node, message, got, expected, fix)
 
-    def root(self, text: str) -> yaml.Node:
+    def bound(self, node, depth: int, count: int) -> None:
+        """Refuse what is too deep or too large."""
+        if depth > _DEEPEST:
+            self.fail(node, "lists or mappings are nested too deep", expected=f"at most {_DEEPEST} levels")
+        if count > _MOST:
+            self.fail(node, "too many values", expected=f"at most {_MOST:,}")
+
+    def root(self, content: str | Mapping[str, Any]) -> yaml.Node:
+        """The node of a YAML text, or of Python data that holds what the text would."""
+        return self._parsed(content) if isinstance(content, str) else self._node(content, "", 1)
+
+    def _node(self, value: Any, place: Any, depth: int) -> yaml.Node:
+        self.count += 1
+        self.bound(place, depth, self.count)
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = value.tolist()
+        if isinstance(value, Mapping):
+            inner = {key: f"{place}.{key}" if place else str(key) for key in value}
+            items = [(_scalar(str(key), at), self._node(value[key], at, depth + 1)) for key, at in inner.items()]
+            return yaml.MappingNode("", items, start_mark=place)
+        if isinstance(value, (list, tuple)):
+            items = [self._node(item, f"{place}[{k}]", depth + 1) for k, item in enumerate(value)]
+            return yaml.SequenceNode("", items, start_mark=place)
+        if isinstance(value, bool) or value is None:
+            return _scalar({True: "true", False: "false", None: ""}[value], place)
+        if isinstance(value, Real):
+            return _scalar(str(value) if isinstance(value, Integral) else repr(float(value)), place)
+        if not isinstance(value, str):
+            got, expected = f"{type(value).__name__}: {short(repr(value))}", "a number, a text, a list or a dict"
+            self.fail(place, "wrong type", got=got, expected=expected)
+        return _scalar(value, place)
+
+    def _parsed(self, text: str) -> yaml.Node:
         try:
             node = _PlainLoader(text, self).get_single_node()
         except (yaml.YAMLError, UnicodeEncodeError) as error:  # the latter: half of a pair of surrogates
@@ -216,6 +250,10 @@ class Nodes:
         known = list(names)
         message, expected = f"there is no {kind} {short(name)!r}", one_of(name, known, kind)
         return self.mistake(node, message, expected=expected, fix=perhaps(name, known))
+
+
+def _scalar(text: str, place: Any) -> yaml.ScalarNode:
+    return yaml.ScalarNode("", text, start_mark=place)
 
 
 def _shown(node: yaml.Node) -> str:
