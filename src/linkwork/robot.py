@@ -684,11 +684,10 @@ class Robot:
         spans of the recordings in turn. ``simulation``: options of ``linkwork.identify.fit_simulation``, such as
         {"unknowns": ("stiffness", "friction_width", "delay"), "horizon": 0.5}.
         """
-        from .identify.solve import identify
+        from .identify.fit_options import FitOptions
+        from .identify.identification import identify
 
-        options = {"friction": friction, "inertias": inertias, "rotors": rotors, "springs": springs, "width": width}
-        options |= {"payload": payload, "prior": prior, "gamma": gamma, "held_out": held_out, "progress": progress}
-        return identify(self, logs, method, controller=controller, gains=gains, simulation=simulation, **options)
+        return identify(self, FitOptions.from_arguments(locals()))
 
     # -- functions of a named frame ----------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ import linkwork
 from linkwork.control import PD, Fourier, Point
 from linkwork.errors import LinkworkError
 from linkwork.identify import Log, drive_gains
-from linkwork.identify.answer import Data
 from linkwork.identify.convex.consistent_fit import consistent_fit, typical
 from linkwork.identify.convex.entropic_prior import Prior
 from linkwork.identify.regression.least_squares import wls
+from linkwork.identify.regression.observations import Observations
 from linkwork.identify.regression.stacked_regressor import collect
 from linkwork.identify.regression.unknowns import unknowns_of
 
@@ -53,7 +53,7 @@ def test_deviations_where_noise_lasts():
     log = Log(log.t, log.q, log.tau + noise, log.v, log.a)
     unknowns = unknowns_of(robot)
     own = log.for_robot(unknowns.robot)
-    data = Data(unknowns, [log], [own], collect(unknowns, [own]), None)
+    data = Observations(unknowns, [log], [own], collect(unknowns, [own]), None)
     plain = wls(data.information, unknowns.base_prior)
     found = consistent_fit(data, plain, Prior.of(unknowns, unknowns.prior, typical(unknowns, plain.x)), 1e-6)
     K = unknowns.matrix

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..answer import Data, Found
 from ..regression.least_squares import Solution
+from ..regression.observations import Estimate, Observations
 from ..regression.stacked_regressor import HELD
 from ..regression.unknowns import Unknowns
 from .entropic_prior import GAMMAS, Prior, consistent, path
@@ -19,7 +19,7 @@ NEARLY = 1e-3  # of the least error of held-out data: a stronger pull may cost a
 BARRIER = 1e-2  # weight of the entropic term where nothing is thought before: it keeps inside, and pulls by no more
 
 
-def consistent_fit(data: Data, first: Solution, prior: Prior, gamma: float | None) -> Found:
+def consistent_fit(data: Observations, first: Solution, prior: Prior, gamma: float | None) -> Estimate:
     """Forces in deviations of plain least squares; the pull is the strongest one that predicts held-out data as well as
     the best does, within the spread of the folds."""
     unknowns, information = data.unknowns, data.excited
@@ -45,10 +45,10 @@ def consistent_fit(data: Data, first: Solution, prior: Prior, gamma: float | Non
     pull = divergences(prior, found.theta)
     notes = (*notes, f"consistent: {found.iterations} steps, weight of the prior {gamma:g}")
     unsettled = "the consistent fit did not settle: no physical robot is near what the data say"
-    return Found(solution, found.theta, spread, gamma, pull, notes, doubts=() if found.settled else (unsettled,))
+    return Estimate(solution, found.theta, spread, gamma, pull, notes, doubts=() if found.settled else (unsettled,))
 
 
-def _chosen(data: Data, prior: Prior, weights: np.ndarray) -> tuple[float, str]:
+def _chosen(data: Observations, prior: Prior, weights: np.ndarray) -> tuple[float, str]:
     """Goes from strong pull to weak until the error of held-out data has grown twice."""
     information, K = data.excited, data.unknowns.matrix
     if data.held is not None:

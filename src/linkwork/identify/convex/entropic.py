@@ -14,7 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .inertia_cone import TEN, UNITS, factors, pseudo_inertia
+from ..regression.unknowns import TEN
+from .inertia_cone import UNITS, factors, pseudo_inertia
 
 
 @dataclass(frozen=True, eq=False)

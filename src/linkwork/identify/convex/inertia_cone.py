@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model import ELEMENTS
 from ...model import pseudo_inertia as of_one
+from ..regression.unknowns import TEN
 
-TEN = len(ELEMENTS)  # of a body
 THIN, EXTENT = 1e-6, 1e-3  # of a body: thinner is none, and what it is given then
 LIGHT, SIZE = 1e-3, 0.1  # of the mean mass of the others; metres, if nothing tells a size
 SMALL = 1e-3  # metres: no body is smaller

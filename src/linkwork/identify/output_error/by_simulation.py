@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import LinkworkError, UnsupportedError
-from ..answer import ROUNDED, Data, Found
 from ..convex.consistent_fit import divergences
 from ..convex.entropic_prior import Prior
+from ..fit_options import FitOptions
 from ..logs.log import Log
 from ..regression.least_squares import Solution, deviations_of, wls
-from ..regression.stacked_regressor import Progress, collect, frames_of
-from ..regression.unknowns import Friction, Unknowns, listed, payload_of, unknowns_of, values_of
+from ..regression.observations import ROUNDED, Estimate, Observations
+from ..regression.stacked_regressor import collect, frames_of
+from ..regression.unknowns import Unknowns, listed, payload_of, unknowns_of, values_of
 from .simulation_fit import SimulationFit, fit_simulation
 
 if TYPE_CHECKING:
@@ -25,16 +26,13 @@ ITERATIONS = 100  # at most
 LINEAR = ("coulomb", "viscous", "offset", "stribeck")  # friction that regressors know, by name
 
 
-def searched_names(
-    friction: Friction, inertias: bool, rotors: bool, springs: bool, payload: str | None
-) -> dict[str, Any]:
+def _searched_names(options: FitOptions) -> dict[str, Any]:
     """The unknowns of a simulation that options of least squares ask for."""
-    if payload is not None:
-        return {"payload": payload}
-    asked: dict[str, Any] = {"inertial": None} if inertias else {}
-    asked |= {"rotor_inertia": None} if rotors else {}
-    asked |= {"stiffness": None} if springs else {}
-    laws = friction if isinstance(friction, Mapping) else {None: friction or ()}
+    if options.payload is not None:
+        return {"payload": options.payload}
+    kinds = {"inertial": options.inertias, "rotor_inertia": options.rotors, "stiffness": options.springs}
+    asked: dict[str, Any] = {name: None for name, wanted in kinds.items() if wanted}
+    laws = options.friction if isinstance(options.friction, Mapping) else {None: options.friction or ()}
     for joint, own in laws.items():
         for law in listed(own):
             name = law if isinstance(law, str) else law.name
@@ -50,22 +48,17 @@ def searched_names(
     return asked
 
 
-def by_simulation(
-    robot: Robot,
-    logs: list[Log],
-    held_out: list[Log],
-    asked: Mapping[str, Any],
-    gamma: float | None,
-    options: Mapping[str, Any],
-    progress: Progress,
-) -> tuple[Data, Found]:
+def by_simulation(robot: Robot, options: FitOptions) -> tuple[Observations, Estimate]:
     """The fit, and what it says of joint forces, where the recordings tell accelerations."""
-    own = dict(options)
-    asked = own.pop("unknowns", asked)
+    logs, held_out, gamma = options.logs, options.held_out, options.gamma or 1.0
+    own: dict[str, Any] = {name: getattr(options, name) for name in ("controller", "gains", "prior")}
+    own |= {"unknowns": _searched_names(options), "iterations": ITERATIONS, **(options.simulation or {})}
+    own |= {"friction_width": options.width} if options.width is not None else {}
+    asked = own.pop("unknowns")
     asked = dict(asked) if isinstance(asked, Mapping) else dict.fromkeys([asked] if isinstance(asked, str) else asked)
-    most = own.setdefault("iterations", ITERATIONS)
+    progress, most = options.progress, own["iterations"]
     shown = None if progress is None else lambda done, cost: progress(done, most)
-    found = fit_simulation(robot, logs, asked, gamma=gamma or 1.0, progress=shown, **own)
+    found = fit_simulation(robot, logs, asked, gamma=gamma, progress=shown, **own)
     unknowns = _told_by(robot, found, asked, frames_of([*logs, *held_out]))
     notes = list(found.notes)
     try:
@@ -79,7 +72,7 @@ def by_simulation(
     held = collect(unknowns, [log.for_robot(found.robot) for log in held_out]) if held_out else None
     theta, spread = _values(unknowns, found)
     x = unknowns.matrix @ theta
-    data = Data(unknowns, logs, placed, information, held)
+    data = Observations(unknowns, logs, placed, information, held)
     linear = wls(data.without_noise(x), x)
     unseen = linear.unseen if placed else np.zeros((len(x), 0))
     held = _alone(unknowns.matrix, unseen)  # the search may have left them anywhere
@@ -92,8 +85,7 @@ def by_simulation(
     pull = {}
     if unknowns.prior.any():  # of a load, nothing is thought before
         pull = divergences(Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0)), theta)
-    answer = Found(solution, theta, spread, gamma or 1.0, pull, tuple(notes), found)
-    return data, answer
+    return data, Estimate(solution, theta, spread, gamma, pull, tuple(notes), found)
 
 
 def _alone(K: np.ndarray, unseen: np.ndarray) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...control import Law
 from ...errors import LinkworkError
-from ..convex.inertia_cone import TEN
+from ..regression.unknowns import TEN
 from .quadratic import Quadratic
 from .rollout_error import OutputError, Residuals, Starts
 

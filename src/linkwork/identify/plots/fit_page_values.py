@@ -12,8 +12,7 @@ from ...model import FrictionLaw
 from ...model.drive import JointValues
 from ...model.pseudo_inertia import body_of, margin
 from ...page import DOTS, Safe, Series, chart, deviation_bar, heading, html, legend, paragraph, table
-from ..convex.inertia_cone import TEN
-from ..regression.unknowns import split
+from ..regression.unknowns import TEN, split
 from .force_curves import Curves
 from .friction_curves import FrictionCurve, friction_curves
 

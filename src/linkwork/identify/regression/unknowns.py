@@ -17,11 +17,11 @@ from ...parameters import base_parameters, parameter_vector
 from ...pipeline import compile
 from ...sim.setup import remember
 from ...spatial import Inertia, Pose
-from ..convex.inertia_cone import TEN
 
 if TYPE_CHECKING:
     from ...robot import Robot
 
+TEN = len(ELEMENTS)  # parameters of a body
 FRICTION = ("coulomb", "viscous", "offset")
 BUILT_IN = (Coulomb, Viscous)  # which every drive has
 POSITIVE = {"IA", "FS", "FV", "FSP", "FSN", "FVP", "FVN", "K"}  # a drive would feed energy in, were they negative
