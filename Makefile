@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo quick test lint bench docs docs-tables dist clean
+.PHONY: demo quick test full lint bench docs docs-tables dist clean
 
 demo: $(VENV)/plot
 	$(RUN)/linkwork demo
@@ -13,6 +13,9 @@ demo: $(VENV)/plot
 
 quick: SOME := --quick
 quick: test
+
+full: SOME := --full
+full: test
 
 # Types are looked at while the tests run: one after the other takes half a minute more.
 test: $(VENV)/test

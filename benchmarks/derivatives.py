@@ -23,7 +23,6 @@ from timing import Contender, race, ratio
 
 import linkwork
 from linkwork import Function
-from linkwork.codegen.sources.casadi_source import to_casadi
 
 INVERSE, FORWARD = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
 QUANTITIES = (INVERSE, FORWARD)
@@ -145,10 +144,10 @@ def cold(sources: Mapping[str, Source]) -> list[dict[str, Any]]:
 def differentiated(function: Function) -> casadi.Function:
     """linkwork's program of the dynamics, with CasADi's derivatives by q (along its tangent), v and a or tau."""
     inputs = [casadi.SX.sym(port.name, port.size) for port in function.program.inputs]
-    result = to_casadi(function)(*inputs)
+    result = function.to_casadi()(*inputs)
     by_q, *others = (casadi.jacobian(result, each) for each in inputs)
     if function.tangents:
-        tangent = to_casadi(Function(function.tangents["q"], function.label), name="tangent_of_q")
+        tangent = Function(function.tangents["q"], function.label).to_casadi(name="tangent_of_q")
         by_q = by_q @ casadi.sparsify(tangent(inputs[0]))
     return casadi.Function("differentiated", inputs, casadi.cse([result, by_q, *others]))
 

@@ -16,8 +16,6 @@ from robots import STATES, Case
 from timing import Contender, race, ratio
 
 from linkwork import Function
-from linkwork.codegen.sources.c_project import write_c
-from linkwork.codegen.sources.casadi_source import to_casadi
 
 OPTIONS = ("-O3", "-march=native")
 C, FROM_PYTHON = "linkwork, exported C, loop in C", "linkwork, exported C, one call by ctypes"
@@ -84,7 +82,7 @@ def _pointer(array: np.ndarray) -> ctypes.c_void_p:
 
 def _linkwork(function: Function, folder: Path) -> tuple[ctypes.CDLL, Any]:
     """The library with its loop, and the exported function itself."""
-    header = write_c(function, folder)[0]
+    header = function.to_c(folder)[0]
     call = f"{header.stem}(q, v, a, tau);"
     (folder / "loop.c").write_text(LOOP.format(declaration=f'#include "{header.name}"', call=call))
     library = _compiled(folder, f"{header.stem}.c")
@@ -93,7 +91,7 @@ def _linkwork(function: Function, folder: Path) -> tuple[ctypes.CDLL, Any]:
 
 def _casadi(function: Function, folder: Path) -> tuple[ctypes.CDLL, None]:
     """The same program, instruction by instruction, through CasADi's code generator."""
-    translated = to_casadi(function, name="casadi_function")
+    translated = function.to_casadi(name="casadi_function")
     generator = casadi.CodeGenerator("generated.c")
     generator.add(translated)
     folder.mkdir()

@@ -12,11 +12,11 @@ from timing import Contender, race, ratio
 from linkwork import Robot, Trajectory
 from linkwork.codegen.optimised import optimised
 from linkwork.pipeline import choose
-from linkwork.sim.adjoint import Adjoint
-from linkwork.sim.gradient import Gradient
-from linkwork.sim.integrators import INTEGRATORS
-from linkwork.sim.plant import Plant
-from linkwork.sim.transition import transition
+from linkwork.sim.derivatives.adjoint import Adjoint
+from linkwork.sim.derivatives.gradient import Gradient
+from linkwork.sim.derivatives.transition import transition
+from linkwork.sim.plant.plant import Plant
+from linkwork.sim.schemes.integrators import INTEGRATORS
 
 SAMPLES, STEPS = 4096, 200
 CHECKED = 8  # samples held to differences

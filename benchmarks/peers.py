@@ -13,7 +13,6 @@ from robots import STATES, Case
 from timing import Contender
 
 from linkwork import Function
-from linkwork.codegen.sources.casadi_source import to_casadi
 
 TOLERANCE = 1e-10  # relative, per joint
 CHECKED = 256  # states compared for peers that take one state per call
@@ -85,7 +84,7 @@ def pinocchio_inertia_loop(case: Case) -> tuple[Contender, np.ndarray]:
 
 def casadi_contenders(case: Case, quantity: str, function: Function, expected: np.ndarray) -> list[Contender]:
     """CasADi from Python by its fastest way, ``buffer()``: one state per call, and ``map`` over the whole batch."""
-    one = to_casadi(function)
+    one = function.to_casadi()
     contenders = []
     for name, traced, states in (
         ("CasADi, buffer(), one state per call", one, 1),

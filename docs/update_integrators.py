@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import linkwork
 from linkwork.drawing import styled
-from linkwork.sim.integrators import INTEGRATORS, schemes
+from linkwork.sim.schemes.integrators import INTEGRATORS, schemes
 
 DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "simulation.md", DOCS / "pictures" / "integrators.png"

@@ -1,7 +1,8 @@
 """What every test shares: helpers in ``support``, a cache of their own, hypothesis profiles, worst deviations.
 
-``pytest --hypothesis-profile=explore`` tries many more random robots, and other ones each time. ``pytest --quick`` runs
-a part of the tests that finds most mistakes: not the slow ones, and of like cases one, of random robots five.
+``pytest`` runs what finds nearly every mistake in ten minutes, ``pytest --full`` all tests, and ``pytest --quick`` what
+finds most mistakes in one: not the slow tests, of like cases one, of random robots five. The lists below tell which.
+``pytest --hypothesis-profile=explore`` tries many more random robots, and other ones each time.
 """
 
 import gc
@@ -9,7 +10,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,44 +20,173 @@ from linkwork import cli
 sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable", deadline=None, derandomize=True, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("full", settings.get_profile("repeatable"), max_examples=30)
 settings.register_profile("explore", settings.get_profile("repeatable"), derandomize=False, max_examples=500)
 settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=5)
 settings.load_profile("repeatable")
 
-SLOW = (  # what --quick leaves out
+FULL = (  # what only `make full` runs: whatever takes long and finds little that the rest does not
+    "tests/agreement/test_joint_mutants.py",
+    "tests/agreement/test_mutants.py",
+    "tests/agreement/test_sizes.py::test_two_hundred_joints",
+    "tests/compiled/test_any_program.py::test_any_program_on_neon",
+    "tests/compiled/test_neon.py",
+    "tests/compiled/test_targets.py::test_as_many_lanes_as_you_like",
     "tests/fuzz",
+    "tests/guards/test_site.py",
+    "tests/guards/test_snippets.py::test_examples",
+    "tests/guards/test_snippets.py::test_notebook",
+    "tests/guards/test_snippets.py::test_snippets[derivatives.md]",
+    "tests/guards/test_snippets.py::test_snippets[identification.md]",
+    "tests/guards/test_snippets.py::test_snippets[legs.md]",
+    "tests/guards/test_snippets.py::test_snippets[rolling.md]",
+    "tests/guards/test_snippets.py::test_tables_in_the_docs_are_up_to_date",
+    "tests/unit/test_cli.py::TestCount::test_loops",
+    "tests/unit/test_cli.py::TestDemo::test_json",
+    "tests/unit/test_cli.py::TestDemo::test_many_joints",
+    "tests/unit/test_cli_papers.py::TestCompare::test_all_methods_agree",
+    "tests/unit/test_growth.py",
+    "tests/unit/test_pipeline.py::test_minimal_parameters_never_cost_operations",
+    "tests/unit/test_sweep.py::test_missing_packages",
+    "tests/view/test_page.py",
+)
+EVERY = 4
+SOME = (  # of whose like cases `make test` runs one in ``EVERY``
+    "tests/agreement/test_derivatives.py",
+    "tests/agreement/test_flexible_oracles.py",
+    "tests/agreement/test_hollerbach.py",
+    "tests/agreement/test_lin1991.py",
+    "tests/agreement/test_linfang.py",
+    "tests/agreement/test_loops.py",
+    "tests/agreement/test_mixed_trees.py",
+    "tests/agreement/test_parallel.py",
+    "tests/agreement/test_pinocchio.py::test_every_quantity",
+    "tests/agreement/test_shared_axes.py",
+    "tests/compiled/test_any_program.py",
+    "tests/compiled/test_backends.py",
+    "tests/compiled/test_direct.py",
+    "tests/compiled/test_elementary.py",
+    "tests/compiled/test_export_c.py",
+    "tests/compiled/test_export_others.py",
+    "tests/compiled/test_large.py",
+    "tests/compiled/test_targets.py",
+    "tests/guards/test_bundled_motion.py",
+    "tests/laws/test_derivatives.py",
+    "tests/laws/test_drives.py",
+    "tests/laws/test_elsewhere.py",
+    "tests/laws/test_gradients.py",
+    "tests/laws/test_identify_exact.py",
+    "tests/laws/test_linear_steps.py",
+    "tests/laws/test_regressor.py::test_bundled_robots",
+    "tests/laws/test_simulation.py",
+    "tests/laws/test_stiff.py",
+    "tests/published/test_linfang1999.py::test_theorem_1_random",
+    "tests/unit/test_cli.py::TestConvert::test_every_structure",
+    "tests/unit/test_cli_derivatives.py::TestForms",
+    "tests/unit/test_cli_eval.py::TestOneState::test_every_quantity",
+    "tests/unit/test_cli_terminal.py::test_words_are_never_broken",
+    "tests/unit/test_grouping.py::test_number_of_base_parameters",
+    "tests/unit/test_memory.py",
+    "tests/unit/test_parameters.py::test_rank_of_bundled_robots",
+    "tests/unit/test_payload.py",
+    "tests/unit/test_robots.py::TestEach::test_accelerations_are_defined_at_home",
+    "tests/unit/test_rollout.py",
+    "tests/unit/test_rollout_runs.py",
+    "tests/unit/test_stepper.py::test_the_bits_of_rollouts",
+    "tests/unit/test_symbolic.py",
+    "tests/unit/test_trajectory.py::test_damaged_files_load_or_are_refused",
+    "tests/unit/test_wrong_recordings.py",
+    "tests/view/test_shapes.py::test_every_robot_is_drawn_with_its_joints_in_their_places",
+)
+SLOW = (  # what --quick leaves out as well
     "tests/agreement/test_ball_legs.py",
     "tests/agreement/test_consistent.py",
-    "tests/agreement/test_joint_mutants.py",
+    "tests/agreement/test_derivatives.py::test_slopes_of_robots_of_all_kinds",
+    "tests/agreement/test_flexible_oracles.py",
+    "tests/agreement/test_khalil_structures.py",
+    "tests/agreement/test_lin1991.py",
+    "tests/agreement/test_loops.py",
     "tests/agreement/test_mixed_loops.py",
     "tests/agreement/test_multipliers.py",
-    "tests/agreement/test_mutants.py",
     "tests/agreement/test_parallel.py",
-    "tests/agreement/test_sizes.py",
+    "tests/agreement/test_pinocchio.py::test_compiled",
+    "tests/agreement/test_pinocchio.py::test_every_robot_with_mimic_joints_is_tested",
+    "tests/agreement/test_simulation_peers.py",
+    "tests/compiled/test_cache.py::test_fork_while_another_thread_compiles",
+    "tests/compiled/test_direct.py::test_split_programs",
     "tests/compiled/test_export_c.py",
+    "tests/compiled/test_export_others.py",
     "tests/compiled/test_large.py",
+    "tests/compiled/test_lifetime.py",
+    "tests/compiled/test_native.py::test_split_programs_give_the_same_bits",
+    "tests/compiled/test_targets.py",
+    "tests/compiled/test_threads.py",
+    "tests/guards/test_benchmarks.py",
     "tests/guards/test_bundled_motion.py",
-    "tests/guards/test_site.py",
     "tests/guards/test_snippets.py",
+    "tests/guards/test_used.py",
     "tests/laws/test_closed_motion.py",
+    "tests/laws/test_derivatives.py",
+    "tests/laws/test_drives.py",
+    "tests/laws/test_flexible.py",
+    "tests/laws/test_flying.py",
+    "tests/laws/test_foot_events.py",
     "tests/laws/test_gradients.py",
+    "tests/laws/test_identify_exact.py",
     "tests/laws/test_identify_noise.py",
     "tests/laws/test_interaction.py",
+    "tests/laws/test_legs.py",
+    "tests/laws/test_linear_steps.py",
+    "tests/laws/test_loops.py",
+    "tests/laws/test_parallel.py",
+    "tests/laws/test_rolling.py",
     "tests/laws/test_simulation.py",
     "tests/laws/test_simulation_fit.py",
+    "tests/laws/test_springs.py",
+    "tests/laws/test_stiff.py",
     "tests/laws/test_tops.py",
+    "tests/unit/test_assembly.py::test_a_platform_without_closed_form_is_followed",
+    "tests/unit/test_cli.py::TestCommandLine::test_broken_pipe",
     "tests/unit/test_cli.py::TestCount",
     "tests/unit/test_cli.py::TestDemo",
+    "tests/unit/test_cli.py::TestRobots",
+    "tests/unit/test_cli_derivatives.py",
     "tests/unit/test_cli_excite.py",
+    "tests/unit/test_cli_identify.py",
     "tests/unit/test_cli_papers.py",
+    "tests/unit/test_cli_terminal.py",
+    "tests/unit/test_commands.py",
+    "tests/unit/test_customisation.py",
+    "tests/unit/test_derivative_functions.py",
+    "tests/unit/test_equations_complete.py",
     "tests/unit/test_excitation.py",
     "tests/unit/test_findings.py",
-    "tests/unit/test_growth.py",
+    "tests/unit/test_fit_at_rest.py",
+    "tests/unit/test_fit_page.py",
+    "tests/unit/test_gradient_runs.py",
+    "tests/unit/test_gym_example.py",
+    "tests/unit/test_hostile_files.py",
+    "tests/unit/test_identify_simulation.py",
+    "tests/unit/test_memory.py",
+    "tests/unit/test_pipeline.py::test_robots_have_every_quantity",
+    "tests/unit/test_rank.py",
     "tests/unit/test_report.py",
+    "tests/unit/test_rolling_input.py",
+    "tests/unit/test_rollout.py::test_all_outputs",
+    "tests/unit/test_rollout.py::test_varied",
+    "tests/unit/test_rollout.py::test_wrenches",
+    "tests/unit/test_rollout_runs.py",
+    "tests/unit/test_schedules.py",
     "tests/unit/test_sweep.py",
-    "tests/view/test_page.py",
+    "tests/unit/test_symbolic.py::TestLatex",
+    "tests/unit/test_symbolic.py::TestSameAsTheFormulations::test_random_trees",
+    "tests/unit/test_tabulate.py",
+    "tests/unit/test_trajectory.py::test_plot",
+    "tests/unit/test_urdf.py::test_planar_and_floating_joints_anywhere_move_as_in_pinocchio",
+    "tests/unit/test_wrong_recordings.py",
+    "tests/view/test_state.py",
 )
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking")
@@ -95,6 +224,7 @@ def browser():
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="no slow tests, and of like cases one")
+    parser.addoption("--full", action="store_true", help="all tests, with all their cases")
 
 
 def pytest_ignore_collect(collection_path):
@@ -110,18 +240,27 @@ def pytest_runtest_setup(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("quick"):
-        kept = one_of_each(item for item in items if not item.nodeid.startswith(SLOW))
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
-
-
-def one_of_each(items):
-    """Of the cases of each test the one in the middle."""
+    if config.getoption("full"):
+        return
+    left_out = FULL + SLOW if config.getoption("quick") else FULL
     tests: dict[str, list] = {}
     for item in items:
-        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    return {cases[len(cases) // 2] for cases in tests.values()}
+        if not item.nodeid.startswith(left_out):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    some = one_of_many if config.getoption("quick") else some_of_many
+    kept = {item for name, cases in tests.items() for item in some(name, cases)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def one_of_many(_name, cases):
+    """The one in the middle."""
+    return [cases[len(cases) // 2]]
+
+
+def some_of_many(name, cases):
+    """One in ``EVERY``, in steps that fall together with those of no parameter."""
+    return [case for k, case in enumerate(cases) if k * 0.618 % 1 < 1 / EVERY or not name.startswith(SOME)]
 
 
 def pytest_collection_finish():
@@ -132,15 +271,11 @@ def pytest_collection_finish():
 
 
 def pytest_configure(config):
-    if config.getoption("quick"):
-        settings.load_profile("quick")
-    if not hasattr(config, "workerinput"):  # workers of pytest-xdist inherit the directory
-        config.linkwork_cache = os.environ["LINKWORK_CACHE"] = tempfile.mkdtemp(prefix="linkwork-test-cache-")
-
-
-def pytest_unconfigure(config):
-    if hasattr(config, "linkwork_cache"):
-        shutil.rmtree(config.linkwork_cache)
+    for profile in ("quick", "full"):
+        if config.getoption(profile):
+            settings.load_profile(profile)
+    # Kept between runs and shared by workers: what is in it is found by its sources.
+    os.environ["LINKWORK_CACHE"] = str(Path(__file__).parents[1] / "build" / "test-cache")
 
 
 @pytest.fixture

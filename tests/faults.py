@@ -1,7 +1,8 @@
-"""How many mistakes does ``pytest --quick`` find? Faults are seeded in a copy of the tree, one at a time.
+"""How many mistakes does ``make test`` find? Faults are seeded in a copy of the tree, one at a time.
 
     python tests/faults.py                 twenty faults
     python tests/faults.py 50 --seed 3     others
+    python tests/faults.py --quick         by ``make quick``
 
 A fault is one thing changed in one file of ``src``: a comparison, a sign, a number, and for or, a negation. Unlike the
 mutants, it may stand anywhere, on lines too that no test reaches.
@@ -21,7 +22,10 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "site", "demo")
+SKIPPED = shutil.ignore_patterns(
+    ".git", ".venv", ".*_cache", ".hypothesis", "__pycache__", "build", "dist", "site", "demo"
+)
+NOTHING = 5  # what pytest ends with if no test was chosen
 PATIENCE = 1800  # seconds; a run that takes longer has noticed
 OTHER = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -78,13 +82,14 @@ def change(node: ast.expr) -> ast.expr | None:
     return None
 
 
-def found(fault: Fault, tree: Path) -> str:
-    """How the quick tests notice the fault; empty if they do not. Those that know its file are asked first."""
+def found(fault: Fault, tree: Path, options: list[str]) -> str:
+    """How the tests notice the fault; empty if they do not. Those that know its file are asked first."""
     file = tree / fault.path
     text = file.read_text(encoding="utf-8")
     file.write_text(fault.seeded(text), encoding="utf-8")
     try:
-        return run(tree, likely(fault)) or run(tree, [Path("tests")])
+        near = [*map(str, likely(fault))]
+        return (run(tree, [*options, *near]) if near else "") or run(tree, [*options, "-n", "auto", "tests"])
     finally:
         file.write_text(text, encoding="utf-8")
 
@@ -98,16 +103,16 @@ def likely(fault: Fault) -> list[Path]:
     ]
 
 
-def run(tree: Path, tests: list[Path]) -> str:
+def run(tree: Path, options: list[str]) -> str:
     """The first failure."""
-    command = [sys.executable, "-m", "pytest", "--quick", "-x", "-q", "-p", "no:cacheprovider", *map(str, tests)]
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
-    options: dict = {"cwd": tree, "env": environment, "capture_output": True, "text": True, "timeout": PATIENCE}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *options]
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1"}
+    how: dict = {"cwd": tree, "env": environment, "capture_output": True, "text": True, "timeout": PATIENCE}
     try:
-        done = subprocess.run(command, **options) if tests else None
+        done = subprocess.run(command, **how)
     except subprocess.TimeoutExpired:
         return "it hangs"
-    if done is None or done.returncode == 0:
+    if done.returncode in (0, NOTHING):
         return ""
     return next((line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "it cannot start")
 
@@ -116,6 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("number", nargs="?", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
     paths = sorted(path.relative_to(ROOT) for path in (ROOT / "src").rglob("*.py"))
     every = [fault for path in paths for fault in faults(path)]
@@ -124,7 +130,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(shutil.copytree(ROOT, Path(folder) / "tree", ignore=SKIPPED))
         for place in chosen:
-            how = found(every[place], tree)
+            how = found(every[place], tree, ["--quick"] if asked.quick else [])
             noticed += bool(how)
             print(f"{every[place]}\n    {how or 'NOT NOTICED'}", flush=True)
     print(f"{noticed} of {asked.number} faults noticed, of {len(every)} that could be seeded")

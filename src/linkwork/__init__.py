@@ -23,7 +23,22 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from . import about, control, drawing, forces, identify, io, library, model, report, scalar, spatial, sweep, view
+    from . import (
+        about,
+        control,
+        drawing,
+        forces,
+        identify,
+        io,
+        library,
+        model,
+        report,
+        scalar,
+        spatial,
+        sweep,
+        targets,
+        view,
+    )
     from .assembly import Assembly
     from .coefficient_tables import Tables, tabulate
     from .formulations import Method, methods
@@ -84,6 +99,7 @@ __all__ = [  # every name has its place in docs/api.md
     "spatial",
     "sweep",
     "tabulate",
+    "targets",
     "view",
 ]
 
@@ -109,6 +125,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "spatial": set(),
     "sweep": set(),
     "symbolic": {"SymbolicModel"},
+    "targets": set(),
     "view": set(),
 }
 

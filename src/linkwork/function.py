@@ -12,11 +12,10 @@ from inspect import signature
 from itertools import combinations
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .codegen.backend import backend
 from .differentiable import Differentiable
 from .errors import (
     LinkworkError,
@@ -31,6 +30,11 @@ from .metadata import FORMAT, Label, read_document
 from .model.coordinates import Layout, kind_of
 from .program import Operations, Port, Program, count
 from .quoting import printable
+from .targets.listing import description, title, wrapped, write_all
+from .targets.registry import backend, export, express, sources
+
+if TYPE_CHECKING:
+    from .symbolic import SymbolicModel
 
 PLAIN, NUMBERS = (np.ndarray, np.memmap), {float, int}
 # that this process may use; more threads gain nothing
@@ -393,6 +397,8 @@ class Function(Differentiable):
         """
         write_text(path, json.dumps(self._document() | {"program": self.program.to_json()}))
 
+    export = export
+
     def to_c(
         self,
         folder: str | Path,
@@ -402,28 +408,29 @@ class Function(Differentiable):
         overwrite: bool = False,
     ) -> list[Path]:
         """Write C99 without allocation, a test of it and a CMake file. ``states``: input -> (n, ...) for the test."""
-        from .codegen.sources.c_project import write_c
-
-        return write_c(self, folder, name=name, states=states, overwrite=overwrite)
+        return self.export("c", folder, name=name, states=states, overwrite=overwrite)
 
     def to_numpy(self, path: str | Path | None = None, *, name: str | None = None, overwrite: bool = False) -> str:
         """The text of a Python file that needs NumPy alone, written to ``path`` if given."""
-        from .codegen.sources.numpy_source import write_numpy
-
-        return write_numpy(self, path, name=name, overwrite=overwrite)
+        (text,) = sources(self, "numpy", name).values()
+        if path is not None:
+            write_all({Path(path): text}, overwrite)
+        return str(text)
 
     def to_casadi(self, *, name: str | None = None) -> Any:
         """A ``casadi.Function`` with the same inputs and outputs by name (``pip install 'linkwork[casadi]'``)."""
-        from .codegen.sources.casadi_source import to_casadi
-
-        return to_casadi(self, name)
+        return express(self, "casadi", name)
 
     def to_latex(self) -> str:
         """Its equations as LaTeX, constants as numbers; ``Robot.symbolic`` has them with letters."""
-        from .codegen.sources.listing import title, wrapped
+        (text,) = sources(self, "latex").values()
+        return str(text)
+
+    def symbolic(self) -> SymbolicModel:
+        """Its equations, constants as numbers."""
         from .symbolic import from_program
 
-        return f"{wrapped([title(self)], '% ', printable)}\n{from_program(self.program, self.label).latex()}"
+        return from_program(self.program, self.label)
 
     @staticmethod
     def load(path: str | Path) -> Function:
@@ -443,8 +450,6 @@ class Function(Differentiable):
 
 def _help(function: Function) -> str:
     """What ``help`` shows of one function: its quantity, inputs and outputs with their units."""
-    from .codegen.sources.listing import description, title, wrapped
-
     paragraphs = (title(function), "", *description(function), "", "How to call it: help(linkwork.Function)")
     return wrapped(paragraphs, "", printable)
 

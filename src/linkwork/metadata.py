@@ -9,11 +9,11 @@ from keyword import iskeyword
 from math import isfinite
 from typing import Any
 
-from .codegen.backend import BACKENDS
 from .model.coordinates import Layout, Segment
 from .program.program import Port, Program, entry
 from .quoting import unprintable
 from .sparsity import Pattern, read_patterns
+from .targets import names as targets
 
 FORMAT = "linkwork-function-2"
 DTYPES = ("float64", "float32")
@@ -44,7 +44,7 @@ def read_document(document: Any) -> tuple[Program, Label, str, str, dict[str, Pr
     says what is wrong."""
     if (found := entry(document, "format", str)) != FORMAT:
         raise ValueError(f"unknown format {found!r}")
-    for name, known in (("dtype", DTYPES), ("backend", BACKENDS)):
+    for name, known in (("dtype", DTYPES), ("backend", targets("run"))):
         if entry(document, name, str) not in known:
             raise ValueError(f"{name!r} is {document[name]!r}, not one of: {', '.join(known)}")
     program = Program.from_json(entry(document, "program", str))

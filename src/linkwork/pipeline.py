@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from .codegen.backend import BACKENDS
 from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
 from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods, position_map
@@ -19,6 +18,7 @@ from .model import Model
 from .parameters import parameter_vector
 from .program import PARAMETER, Port, Program, count, trace
 from .program.passes import absorb_signs, fuse_multiply_add
+from .targets import find as find_target
 from .timing import least_seconds
 
 COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values
@@ -27,8 +27,23 @@ CLOSE = 1.01  # how many times the fewest instructions as traced a method may ha
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
 
+class HasModel(Protocol):
+    """A Robot, a Workspace, or whatever else has a Model."""
+
+    @property
+    def model(self) -> Model: ...
+
+
+def model_of(robot: Model | HasModel) -> Model:
+    """Return the Model of a robot, or the Model itself."""
+    model = getattr(robot, "model", robot)
+    if not isinstance(model, Model):
+        raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
+    return model
+
+
 def compile(
-    robot: Any,
+    robot: Model | HasModel,
     quantity: str,
     *,
     method: str = "auto",
@@ -55,9 +70,7 @@ def compile(
     ``drives``: of a regressor: which parameters of the drives have columns, as in ``Robot.regressor``.
     ``backend``: "interpreter" runs in NumPy, without LLVM.
     """
-    model = getattr(robot, "model", robot)
-    if not isinstance(model, Model):
-        raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
+    model = model_of(robot)
     if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):
         fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
@@ -75,9 +88,9 @@ def compile(
             raise UnsupportedError(
                 f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
             )
-    for value, allowed, what in ((dtype, DTYPES, "dtype"), (backend, BACKENDS, "backend")):
-        if value not in allowed:
-            raise UnknownNameError(what, str(value), allowed)
+    if dtype not in DTYPES:
+        raise UnknownNameError("dtype", dtype, DTYPES)
+    find_target(backend, "run")
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
     options["drives"] = drives
     problem = bound(model, quantity, wrenches=wrenches, **options)
@@ -160,10 +173,15 @@ def _nominal(model: Model) -> dict[str, tuple[float, ...]]:
 
 
 def traced(
-    robot: Any, quantity: str, *, method: str = "auto", frame: str | None = None, parameters: str = "minimal"
+    robot: Model | HasModel,
+    quantity: str,
+    *,
+    method: str = "auto",
+    frame: str | None = None,
+    parameters: str = "minimal",
 ) -> tuple[str, Program]:
     """The method that ``compile`` would take and its program as it is traced, before the passes."""
-    problem = bound(getattr(robot, "model", robot), quantity, frame=frame, parameters=parameters)
+    problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters)
     chosen, program, _ = _fewest(_trace_candidates(problem, method))
     return _name(chosen), program
 

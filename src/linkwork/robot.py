@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import io
-from .assembly import Assembler, Assembly
+from .assembly import Assembly
 from .constraints import closed
-from .errors import ModelError, ModelWarning, memory_reported, names_of, require_mapping
+from .errors import ModelError, ModelWarning, memory_reported, require_mapping
 from .function import Function
 from .io import parameter_file
 from .model import (
@@ -22,7 +22,6 @@ from .model import (
     Description,
     Drive,
     ElasticDrive,
-    Model,
     SoftLimits,
     build,
     chain,
@@ -38,6 +37,7 @@ from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
 from .quoting import printable
 from .symbolic import SymbolicModel, symbolic
+from .workspace import Workspace
 
 if TYPE_CHECKING:
     from .identify import Fit, Log
@@ -45,22 +45,13 @@ if TYPE_CHECKING:
     from .sim.feet import FootLoads
 
 
-class Robot:
+class Robot(Workspace):
     """A Model with its Functions, each compiled when first used.
 
     ``robot.inverse_dynamics(q, v, a)`` and the others take arrays with any leading batch axes. ``robot.model`` is the
     immutable Model behind it. q holds the positions of all joints; v and a are of the independent ones, tau of those
     that are driven or free: all joints, unless loops are closed.
     """
-
-    def __init__(self, model: Model):
-        self.model = model
-        self._of_frames: dict[tuple[str, str, str], Function] = {}
-        self._assemblers: dict[tuple[str, ...] | None, Assembler] = {}
-        self._regressors: dict[Any, Function] = {}
-        self.plants: dict[Any, Any] = {}  # what was traced for simulations and is to be said of it, by its contents
-        self.unknowns: dict[Any, Any] = {}  # what was compiled to identify it, by what was asked
-        self.linear_steps: dict[str, Function] = {}  # see ``linearise``, by method of integration
 
     @classmethod
     def from_dh(cls, table: Any, convention: str = "modified", *, name: str = "robot", **tables: Any) -> Robot:
@@ -175,9 +166,6 @@ class Robot:
     def _repr_html_(self) -> str:
         return robot_html(self.model)
 
-    def __reduce__(self):
-        return Robot, (self.model,)
-
     def write(self, path: str | Path) -> None:
         """Write the robot as URDF or YAML, by the suffix of ``path``. Reading it back gives the same dynamics."""
         io.write(describe(self.model), path)
@@ -239,10 +227,7 @@ class Robot:
         if not, positions near them are looked for. ``tolerance``: of the residual, in metres and radians; 1e-12 unless
         rounded numbers in the file, or the last bits of large positions, keep the loops from closing so well.
         """
-        key = None if known is None else names_of(known, "assemble, known")
-        assembler = self._assemblers.get(key)
-        if assembler is None:
-            assembler = self._assemblers[key] = Assembler(self.model, key)
+        assembler = self.assembler(known)
         with memory_reported("these positions", where="assemble", fix="assemble fewer at a time"):
             return assembler(positions, guess, tolerance, iterations)
 
@@ -463,155 +448,155 @@ class Robot:
     @cached_property
     def inverse_dynamics(self) -> Function:
         """tau = inverse_dynamics(q, v, a): joint forces for a motion."""
-        return compile(self, "inverse_dynamics")
+        return self.function("inverse_dynamics")
 
     @cached_property
     def forward_dynamics(self) -> Function:
         """a = forward_dynamics(q, v, tau): joint accelerations under joint forces."""
-        return compile(self, "forward_dynamics")
+        return self.function("forward_dynamics")
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> Function:
         """tau, dtau_dq, dtau_dv, M = inverse_dynamics_derivatives(q, v, a); columns of q are along the tangent of its
         coordinates: in a floating base's or ball joint's own axes."""
-        return compile(self, "inverse_dynamics_derivatives")
+        return self.function("inverse_dynamics_derivatives")
 
     @cached_property
     def forward_dynamics_derivatives(self) -> Function:
         """a, da_dq, da_dv, da_dtau = forward_dynamics_derivatives(q, v, tau); columns of q as above."""
-        return compile(self, "forward_dynamics_derivatives")
+        return self.function("forward_dynamics_derivatives")
 
     @cached_property
     def hybrid_dynamics(self) -> Function:
         """tau, a = hybrid_dynamics(q, v, a_known, tau_known): forces of the motors and accelerations of what they leave
         free (a floating base, elastic and passive joints), from accelerations of the driven joints and the forces on
         the free ones beside their springs and friction, none if left out."""
-        return compile(self, "hybrid_dynamics")
+        return self.function("hybrid_dynamics")
 
     @cached_property
     def inertia_matrix(self) -> Function:
         """M = inertia_matrix(q), complete and symmetric."""
-        return compile(self, "inertia_matrix")
+        return self.function("inertia_matrix")
 
     @cached_property
     def bias(self) -> Function:
         """b = bias(q, v): joint forces at zero acceleration, M a + b = tau."""
-        return compile(self, "bias")
+        return self.function("bias")
 
     @cached_property
     def gravity(self) -> Function:
         """g = gravity(q): joint forces that hold the robot against gravity."""
-        return compile(self, "gravity")
+        return self.function("gravity")
 
     @cached_property
     def coriolis_matrix(self) -> Function:
         """C = coriolis_matrix(q, v) with Mdot - 2 C skew-symmetric."""
-        return compile(self, "coriolis_matrix")
+        return self.function("coriolis_matrix")
 
     @cached_property
     def kinetic_energy(self) -> Function:
         """T = kinetic_energy(q, v), of bodies and rotors."""
-        return compile(self, "kinetic_energy")
+        return self.function("kinetic_energy")
 
     @cached_property
     def potential_energy(self) -> Function:
         """V = potential_energy(q), of gravity and springs."""
-        return compile(self, "potential_energy")
+        return self.function("potential_energy")
 
     @cached_property
     def momentum(self) -> Function:
         """momentum(q, v): linear, and angular about the centre of mass, in world axes."""
-        return compile(self, "momentum")
+        return self.function("momentum")
 
     @cached_property
     def center_of_mass(self) -> Function:
         """c = center_of_mass(q), of the moving bodies, in the world."""
-        return compile(self, "center_of_mass")
+        return self.function("center_of_mass")
 
     @cached_property
     def velocity_map(self) -> Function:
         """G = velocity_map(q): velocities of all joints per independent one; Khalil's G."""
-        return compile(self, "velocity_map")
+        return self.function("velocity_map")
 
     @cached_property
     def position_map(self) -> Function:
         """G = position_map(q): changes of all positions, as velocities, per direction in which they can change: that of
         ``velocity_map`` unless something rolls, which can stand at places to which it cannot go straight."""
-        return compile(self, "position_map")
+        return self.function("position_map")
 
     @cached_property
     def motor_jacobian(self) -> Function:
         """J = motor_jacobian(q): velocities of the motors per independent one; of a parallel robot, J_p^-1."""
-        return compile(self, "motor_jacobian")
+        return self.function("motor_jacobian")
 
     @cached_property
     def platform_jacobian(self) -> Function:
         """J = platform_jacobian(q): independent velocities per velocity of the motors; of a parallel robot, J_p."""
-        return compile(self, "platform_jacobian")
+        return self.function("platform_jacobian")
 
     @cached_property
     def joint_velocities(self) -> Function:
         """joint_velocities(q, v): of all joints, loops closed."""
-        return compile(self, "joint_velocities")
+        return self.function("joint_velocities")
 
     @cached_property
     def joint_accelerations(self) -> Function:
         """joint_accelerations(q, v, a): of all joints, loops closed."""
-        return compile(self, "joint_accelerations")
+        return self.function("joint_accelerations")
 
     @cached_property
     def constrained_dynamics(self) -> Function:
         """a_joints, forces = constrained_dynamics(q, v_joints, tau): accelerations of all joints from velocities of all
         joints, and the forces that hold the loops at the cuts. It exists wherever the mechanism is regular, also where
         the independent joints do not tell the others."""
-        return compile(self, "constrained_dynamics")
+        return self.function("constrained_dynamics")
 
     @cached_property
     def constraint_forces(self) -> Function:
         """forces = constraint_forces(q, v_joints, tau): of each cut joint's first frame on its second one, in the axes
         of the first; the entries are those of ``loop_residual``."""
-        return compile(self, "constraint_forces")
+        return self.function("constraint_forces")
 
     @cached_property
     def contact_dynamics(self) -> Function:
         """a, forces = contact_dynamics(q, v, tau, contacts): accelerations of a robot on its feet, and the forces of
         the ground on them, a row each: force, then moment about the origin of the foot's frame, in the world's axes.
         ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0."""
-        return compile(self, "contact_dynamics")
+        return self.function("contact_dynamics")
 
     @cached_property
     def contact_inverse_dynamics(self) -> Function:
         """tau, forces = contact_inverse_dynamics(q, v, a, contacts): the least forces on the feet that leave nothing to
         joints without motors, and joint forces beside them. What the feet cannot bear stays in tau of those joints, the
         first six of a floating base. Among feet on the ground, a larger number of ``contacts`` takes a larger share."""
-        return compile(self, "contact_inverse_dynamics")
+        return self.function("contact_inverse_dynamics")
 
     @cached_property
     def impact(self) -> Function:
         """v_after, impulses = impact(q, v, contacts, restitution): when the feet of ``contacts`` meet the ground, or
         are there, at once. They stop, or along the ground's normal move back with a share of the velocity, by foot."""
-        return compile(self, "impact")
+        return self.function("impact")
 
     @cached_property
     def conditioning(self) -> Function:
         """c = conditioning(q): how well the independent joints tell the others, from 1 to 0, where forward dynamics in
         their coordinates does not exist (it gives NaN there)."""
-        return compile(self, "conditioning")
+        return self.function("conditioning")
 
     @cached_property
     def loop_rates(self) -> Function:
         """loop_rates(q, v_joints): at which velocities of all joints open the loops; zero for those they allow."""
-        return compile(self, "loop_rates")
+        return self.function("loop_rates")
 
     @cached_property
     def loop_residual(self) -> Function:
         """r = loop_residual(q): by how much the loops are open, in metres and radians."""
-        return compile(self, "loop_residual")
+        return self.function("loop_residual")
 
     @cached_property
     def torque_projector(self) -> Function:
         """N = torque_projector(q): with more motors than freedoms, tau + N z moves the robot as tau does."""
-        return compile(self, "torque_projector")
+        return self.function("torque_projector")
 
     # -- parameters ------------------------------------------------------------------------------------------------
 
@@ -631,10 +616,7 @@ class Robot:
         Coulomb and viscous friction FS and FV, those of further friction laws, stiffness K). True: also where they are
         zero, but for K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor;
         "elbow.FV" is that of one."""
-        key = parameters, drives if isinstance(drives, (bool, str, type(None))) else tuple(drives)
-        if key not in self._regressors:
-            self._regressors[key] = compile(self, "regressor", parameters=parameters, drives=drives)
-        return self._regressors[key](q, v, a, **how)
+        return self.function("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
 
     def parameter_names(
         self, parameters: str = "standard", drives: bool | Sequence[str] | None = None
@@ -691,28 +673,22 @@ class Robot:
 
     # -- functions of a named frame ----------------------------------------------------------------------------------
 
-    def _of_frame(self, quantity: str, frame: str, axes: str = "world") -> Function:
-        key = (quantity, frame, axes)
-        if key not in self._of_frames:
-            self._of_frames[key] = compile(self, quantity, frame=frame, axes=axes)
-        return self._of_frames[key]
-
     def pose(self, frame: str, q: Any, **how: Any) -> Any:
         """4 x 4 pose of a link or named frame in the world."""
-        return self._of_frame("pose", frame)(q, **how)
+        return self.function("pose", frame=frame)(q, **how)
 
     def jacobian(self, frame: str, q: Any, axes: str = "world", **how: Any) -> Any:
         """6 x nv: velocity of the frame's origin, then angular velocity, per joint velocity; in world or local axes."""
-        return self._of_frame("jacobian", frame, axes)(q, **how)
+        return self.function("jacobian", frame=frame, axes=axes)(q, **how)
 
     def tree_jacobian(self, frame: str, q: Any, **how: Any) -> Any:
         """6 x all joints: the Jacobian of a frame in world axes as if the loops were open. A frame of a loop's name is
         where the loop was cut, the tip of a leg; the leg's own columns are its Jacobian J_i."""
-        return self._of_frame("tree_jacobian", frame)(q, **how)
+        return self.function("tree_jacobian", frame=frame)(q, **how)
 
     def jacobian_drift(self, frame: str, q: Any, v: Any, axes: str = "world", **how: Any) -> Any:
         """Jdot v: the frame's acceleration when the joints do not accelerate; in world or local axes."""
-        return self._of_frame("jacobian_drift", frame, axes)(q, v, **how)
+        return self.function("jacobian_drift", frame=frame, axes=axes)(q, v, **how)
 
 
 def load(

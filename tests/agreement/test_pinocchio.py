@@ -6,6 +6,8 @@ what they add is the subject of the last tests.
 
 import math
 import re
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import files
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,6 +18,7 @@ import pytest
 
 import linkwork
 from linkwork.formulations import methods
+from linkwork.model import Model
 from support.evaluate import deviation, evaluate
 from support.pinocchio_robot import PinocchioRobot
 
@@ -85,10 +88,12 @@ def state(model, seed: int = 0):
     return rng.uniform(-3, 3, model.nq), rng.uniform(-2, 2, model.nv), rng.uniform(-5, 5, model.nv)
 
 
-def assert_agree(deviations, what: str, actual, expected, scale: float = 0.0, tolerance: float = TOLERANCE) -> None:
+def assert_agree(
+    deviations, what: str, actual, expected, scale: float = 0.0, tolerance: float = TOLERANCE, of: str = ""
+) -> None:
     off = deviation(actual, expected, scale)
     deviations(what, off)
-    assert off <= tolerance, what
+    assert off <= tolerance, f"{what} {of}"
 
 
 def test_every_file_is_loaded_or_known_to_be_refused():
@@ -102,42 +107,77 @@ def test_every_file_is_loaded_or_known_to_be_refused():
 
 @both_bases
 @every_robot
-def test_forces_and_energies(name: str, base: str, deviations):
-    model = load(name, base).model
+def test_every_quantity(name: str, base: str, deviations):
+    """One test of each robot, which is loaded once: straight from the formulations, and what is compiled."""
+    robot = load(name, base)
+    model, agree = robot.model, partial(assert_agree, deviations)
     peer = PinocchioRobot(text_of(name), model)
-    q, v, a = state(model)
-    assert_agree(deviations, "kinetic energy", evaluate(model, "kinetic_energy", q, v), peer.kinetic_energy(q, v))
-    expected = peer.potential_energy(q)
-    assert_agree(deviations, "potential energy", evaluate(model, "potential_energy", q), expected, scale=1.0)
+    exact = PinocchioRobot(exact_quarter_turns(text_of(name)), model)
+    forces_and_energies(model, peer, agree)
+    poses(model, peer, agree)
+    jacobians(model, peer, agree)
     if model.nv:
-        tau = peer.inverse_dynamics(q, v, a)
-        assert_agree(deviations, "inverse dynamics", evaluate(model, "inverse_dynamics", q, v, a), tau)
-        assert_agree(deviations, "bias", evaluate(model, "bias", q, v), peer.bias(q, v))
-        assert_agree(deviations, "gravity", evaluate(model, "gravity", q), peer.gravity(q), scale=1.0)
-        assert_agree(deviations, "inertia matrix", evaluate(model, "inertia_matrix", q), peer.inertia_matrix(q))
-        assert_agree(deviations, "centre of mass", evaluate(model, "center_of_mass", q), peer.center_of_mass(q))
-        assert_agree(deviations, "momentum", evaluate(model, "momentum", q, v), peer.momentum(q, v))
+        programs(robot, exact, agree)
+        if name not in SINGULAR:
+            accelerations(model, exact, agree)
 
 
-@pytest.mark.parametrize("method", [method.name for method in methods("forward_dynamics") if not method.serial])
-@both_bases
-@pytest.mark.parametrize("name", [name for name in ROBOTS if name not in SINGULAR])
-def test_accelerations(name: str, base: str, method: str, deviations):
+def forces_and_energies(model: Model, peer: PinocchioRobot, agree: Callable) -> None:
+    q, v, a = state(model)
+    agree("kinetic energy", evaluate(model, "kinetic_energy", q, v), peer.kinetic_energy(q, v))
+    agree("potential energy", evaluate(model, "potential_energy", q), peer.potential_energy(q), scale=1.0)
+    if model.nv:
+        agree("inverse dynamics", evaluate(model, "inverse_dynamics", q, v, a), peer.inverse_dynamics(q, v, a))
+        agree("bias", evaluate(model, "bias", q, v), peer.bias(q, v))
+        agree("gravity", evaluate(model, "gravity", q), peer.gravity(q), scale=1.0)
+        agree("inertia matrix", evaluate(model, "inertia_matrix", q), peer.inertia_matrix(q))
+        agree("centre of mass", evaluate(model, "center_of_mass", q), peer.center_of_mass(q))
+        agree("momentum", evaluate(model, "momentum", q, v), peer.momentum(q, v))
+
+
+def accelerations(model: Model, peer: PinocchioRobot, agree: Callable) -> None:
     """The condition of the inertia matrix (1e6 and more among these robots) enlarges rounding, and any difference
     between two models, so Pinocchio gets quarter turns as exact as linkwork takes them."""
-    model = load(name, base).model
-    peer = PinocchioRobot(exact_quarter_turns(text_of(name)), model)
     q, v, a = state(model)
-    (chosen,) = (m for m in methods("forward_dynamics") if m.name == method)
-    if model.nv and chosen.refusal(model):
-        with pytest.raises(linkwork.UnsupportedError, match="use one of"):
-            linkwork.compile(model, "forward_dynamics", method=method)
-    elif model.nv:
-        tau = peer.inverse_dynamics(q, v, a)
-        found = evaluate(model, "forward_dynamics", q, v, tau, method=method)
-        allowed = TOLERANCE + 1e-16 * np.linalg.cond(peer.inertia_matrix(q))
-        expected = peer.forward_dynamics(q, v, tau)
-        assert_agree(deviations, f"forward dynamics, {method}", found, expected, tolerance=allowed)
+    tau = peer.inverse_dynamics(q, v, a)
+    expected = peer.forward_dynamics(q, v, tau)
+    allowed = TOLERANCE + 1e-16 * np.linalg.cond(peer.inertia_matrix(q))
+    for method in (method for method in methods("forward_dynamics") if not method.serial):
+        if method.refusal(model):
+            with pytest.raises(linkwork.UnsupportedError, match="use one of"):
+                linkwork.compile(model, "forward_dynamics", method=method.name)
+        else:
+            found = evaluate(model, "forward_dynamics", q, v, tau, method=method.name)
+            agree(f"forward dynamics, {method.name}", found, expected, tolerance=allowed)
+
+
+def poses(model: Model, peer: PinocchioRobot, agree: Callable) -> None:
+    q, *_ = state(model)
+    theirs = peer.poses(q)
+    assert theirs.keys() == set(model.link_names)
+    for link, pose in theirs.items():
+        agree("poses", evaluate(model, "pose", q, frame=link), pose, scale=1.0, of=link)
+
+
+def jacobians(model: Model, peer: PinocchioRobot, agree: Callable) -> None:
+    q, v, _ = state(model)
+    links = model.link_names
+    for frame in {*links[:: len(links) // 8 + 1], links[-1]}:
+        for axes in ("world", "local"):
+            found, expected = evaluate(model, "jacobian", q, frame=frame, axes=axes), peer.jacobian(q, frame, axes)
+            agree(f"Jacobians, {axes}", found, expected, scale=1.0, of=frame)
+            found = evaluate(model, "jacobian_drift", q, v, frame=frame, axes=axes)
+            expected = peer.jacobian_drift(q, v, frame, axes)
+            agree(f"Jacobian drifts, {axes}", found, expected, scale=1.0, of=frame)
+
+
+def programs(robot: linkwork.Robot, peer: PinocchioRobot, agree: Callable) -> None:
+    """What is compiled, with its grouped parameters and after all passes, run by the interpreter."""
+    q, v, a = state(robot)
+    inverse = robot.compile("inverse_dynamics", backend="interpreter")
+    agree("inverse dynamics, program", inverse(q, v, a), peer.inverse_dynamics(q, v, a))
+    inertia = robot.compile("inertia_matrix", backend="interpreter")
+    agree("inertia matrix, program", inertia(q), peer.inertia_matrix(q))
 
 
 @pytest.mark.parametrize("name", sorted(SINGULAR))
@@ -149,47 +189,6 @@ def test_singular_robots_are_singular(name: str):
     assert not np.isfinite(peer.forward_dynamics(q, v, tau)).all()
     with pytest.raises(linkwork.LinkworkError, match="singular"):
         linkwork.compile(model, "forward_dynamics")
-
-
-@both_bases
-@every_robot
-def test_poses(name: str, base: str, deviations):
-    model = load(name, base).model
-    q, *_ = state(model)
-    poses = PinocchioRobot(text_of(name), model).poses(q)
-    assert poses.keys() == set(model.link_names)
-    for link, pose in poses.items():
-        assert_agree(deviations, "poses", evaluate(model, "pose", q, frame=link), pose, scale=1.0)
-
-
-@both_bases
-@every_robot
-def test_jacobians(name: str, base: str, deviations):
-    model = load(name, base).model
-    peer = PinocchioRobot(text_of(name), model)
-    q, v, _ = state(model)
-    links = model.link_names
-    for frame in {*links[:: len(links) // 8 + 1], links[-1]}:
-        for axes in ("world", "local"):
-            found, expected = evaluate(model, "jacobian", q, frame=frame, axes=axes), peer.jacobian(q, frame, axes)
-            assert_agree(deviations, f"Jacobians, {axes}", found, expected, scale=1.0)
-            found = evaluate(model, "jacobian_drift", q, v, frame=frame, axes=axes)
-            expected = peer.jacobian_drift(q, v, frame, axes)
-            assert_agree(deviations, f"Jacobian drifts, {axes}", found, expected, scale=1.0)
-
-
-@both_bases
-@every_robot
-def test_programs(name: str, base: str, deviations):
-    """What is compiled, with its grouped parameters and after all passes, run by the interpreter."""
-    robot = load(name, base)
-    peer = PinocchioRobot(exact_quarter_turns(text_of(name)), robot.model)
-    q, v, a = state(robot)
-    if robot.nv:
-        inverse = robot.compile("inverse_dynamics", backend="interpreter")
-        assert_agree(deviations, "inverse dynamics, program", inverse(q, v, a), peer.inverse_dynamics(q, v, a))
-        inertia = robot.compile("inertia_matrix", backend="interpreter")
-        assert_agree(deviations, "inertia matrix, program", inertia(q), peer.inertia_matrix(q))
 
 
 @pytest.mark.parametrize("name", REPRESENTATIVE)

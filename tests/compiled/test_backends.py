@@ -8,10 +8,10 @@ import pytest
 
 import linkwork
 from linkwork.codegen import interpreter
-from linkwork.codegen.backend import BACKENDS, backend
 from linkwork.control import ComputedTorque, Quintic
 from linkwork.errors import DivergedError, UnknownNameError
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes.integrators import schemes
+from linkwork.targets import Target, backend, names, registry
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe, random_state
 
@@ -50,7 +50,7 @@ def test_rollouts(name, method):
     tau = rng.normal(size=(9, 7, size))
     run = {"dt": 1e-3, "steps": 7, "every": 2, "method": method, "outputs": OUTPUTS, "threads": 2}
     run["vary"] = {"gravity": rng.normal(size=(9, 3))}
-    one, other = (robot.rollout(q, v, tau, backend=by, **run) for by in BACKENDS)
+    one, other = (robot.rollout(q, v, tau, backend=by, **run) for by in names("run"))
     alike(one, other)
     assert one.notes == other.notes and np.abs(one.q[:, -1] - one.q[:, 0]).max() > 1e-4
 
@@ -60,7 +60,7 @@ def test_rollouts(name, method):
 def test_simulations(method):
     robot = linkwork.load("planar2r")
     how = {"torque": ComputedTorque(100.0, 20.0), "reference": Quintic([0, 0], [0.3, 0.2], 0.5), "method": method}
-    one, other = (robot.simulate([0.1, 0.1], [0.5, 0.3], 0.02, backend=by, **how) for by in BACKENDS)
+    one, other = (robot.simulate([0.1, 0.1], [0.5, 0.3], 0.02, backend=by, **how) for by in names("run"))
     alike(one, other, 1e-9 if method == "dormand-prince" else 1e-12)  # whose steps follow the last digit
     assert one.method == other.method
 
@@ -69,7 +69,7 @@ def test_what_leaves_the_numbers_is_told_by_both():
     """v' = v^3 has a pole."""
     robot = linkwork.load("planar2r")
     told = []
-    for by in BACKENDS:
+    for by in names("run"):
         with pytest.raises(DivergedError) as caught:
             robot.rollout([0, 0], [1, 1], lambda t, q, v, r: 3000.0 * v * v * v, 1e-3, 100, method="rk4", backend=by)
         told.append((caught.value.step, caught.value.sample))
@@ -83,7 +83,7 @@ def test_another_one(monkeypatch, tmp_path):
     module.compile = lambda program, dtype: asked.append(program.name) or interpreter.compile(program, dtype)
     module.compile_loop = lambda loop, samples: asked.append(loop.scheme) or interpreter.compile_loop(loop, samples)
     monkeypatch.setitem(sys.modules, "notebook_backend", module)
-    monkeypatch.setitem(BACKENDS, "notebook", "notebook_backend")
+    monkeypatch.setitem(registry.TARGETS, "notebook", Target("notebook", "A notebook.", run="notebook_backend"))
     robot = linkwork.load("planar2r")
     function = robot.compile("gravity", backend="notebook")
     assert np.allclose(function([0.1, 0.2]), robot.gravity([0.1, 0.2]), rtol=1e-14) and function.backend == "notebook"

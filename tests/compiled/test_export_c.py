@@ -14,12 +14,11 @@ from straightline import one_instruction
 
 import linkwork
 from linkwork.about.states import random_states
-from linkwork.codegen.sources import c_source
-from linkwork.codegen.sources.c_project import write_c
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
 from linkwork.function import Function, Label
 from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret, trace
+from linkwork.targets import c_source
 from support.driven_robots import LAWS, coupled, rubbing
 from support.random_robots import Recipe
 
@@ -64,7 +63,7 @@ class Exported:
 
     def __init__(self, function, folder, compiler=FIRST, options=("-O2",)):
         self.function = function
-        self.paths = write_c(function, folder)
+        self.paths = function.to_c(folder)
         self.name = self.paths[0].stem
         if function.dtype == "float32":
             options = (*options, "-Wdouble-promotion")
@@ -144,7 +143,7 @@ def test_whatever_the_optimisation(options, tmp_path):
 
 
 def test_its_own_test_finds_a_mistake(tmp_path):
-    write_c(linkwork.load("planar2r").inverse_dynamics, tmp_path)
+    linkwork.load("planar2r").inverse_dynamics.to_c(tmp_path)
     file = tmp_path / "planar2r_inverse_dynamics.c"
     text = file.read_text()
     assert text.count("9.81 ") + text.count("9.81;") >= 1
@@ -231,7 +230,7 @@ def test_numbers_survive_as_text(tmp_path):
     constants = (0.1, -1 / 3, 1e-310, 1.7976931348623157e308, -0.0, 1e22, float("inf"), -float("inf"), float("nan"))
     n = len(constants)
     program = Program("numbers", (Port("x", (1,)),), (Port("y", (n,)),), constants, (), tuple(range(1, n + 1))).check()
-    write_c(toy(one_instruction(Op.NEG)), tmp_path)  # for its folder
+    toy(one_instruction(Op.NEG)).to_c(tmp_path)  # for its folder
     for name, text in c_source.c_source(toy(program), "numbers").items():
         (tmp_path / name).write_text(text)
     library = compile_c(tmp_path, "numbers.c", options=("-shared", "-fPIC"), output="numbers.so")
@@ -243,7 +242,7 @@ def test_numbers_survive_as_text(tmp_path):
 @NO_GCC
 def test_cmake_builds_and_tests(tmp_path):
     assert CMAKE  # a test dependency
-    write_c(linkwork.load("scara").inverse_dynamics, tmp_path)
+    linkwork.load("scara").inverse_dynamics.to_c(tmp_path)
     test = [str(Path(CMAKE).with_name("ctest")), "--test-dir", "build", "--output-on-failure"]
     for command in ([CMAKE, "-S", ".", "-B", "build"], [CMAKE, "--build", "build"], test):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
@@ -252,7 +251,7 @@ def test_cmake_builds_and_tests(tmp_path):
 
 
 def test_header_serves_cpp(tmp_path):
-    write_c(linkwork.load("planar2r").gravity, tmp_path)
+    linkwork.load("planar2r").gravity.to_c(tmp_path)
     main = (
         '#include "planar2r_gravity.h"\nint main() { double q[2] = {}, g[2]; planar2r_gravity(q, g); return g[0] < 1; }'
     )
@@ -269,7 +268,7 @@ def test_header_serves_cpp(tmp_path):
 
 def test_header_tells_all(tmp_path):
     function = linkwork.load("quadruped").compile("forward_dynamics", wrenches=["trunk"])
-    header = write_c(function, tmp_path)[0].read_text()
+    header = function.to_c(tmp_path)[0].read_text()
     lines = " ".join(line.removeprefix(" *").strip() for line in header.splitlines())
     prototype = "void quadruped_forward_dynamics(const double q[19], const double v[18], const double tau[18],"
     assert f"{prototype} const double wrenches[6], double a[18]);" in lines
@@ -282,7 +281,7 @@ def test_header_tells_all(tmp_path):
 
 def test_parameters_are_told_apart(tmp_path):
     function = linkwork.load("planar2r").compile("inverse_dynamics", parameters="input")
-    header = write_c(function, tmp_path)[0].read_text()
+    header = function.to_c(tmp_path)[0].read_text()
     assert "const double parameters[20]" in header
     assert f"beside these: {function.off_line_operations}" in header
 
@@ -291,7 +290,7 @@ def test_rows_of_parameters_are_named_and_their_values_given(tmp_path):
     """The test of the C code runs on them; a changed value is found."""
     robot = linkwork.load("puma560")
     function = robot.compile("inverse_dynamics", parameters="input")
-    header, source, test, _ = write_c(function, tmp_path)
+    header, source, test, _ = function.to_c(tmp_path)
     lines = " ".join(line.removeprefix(" *").strip() for line in header.read_text().splitlines())
     assert "Rows of parameters: 0 link1, 1 link2" in lines
     assert "extern const double puma560_inverse_dynamics_nominal[60];" in lines
@@ -307,7 +306,7 @@ def test_rows_of_parameters_are_named_and_their_values_given(tmp_path):
 def test_parameters_of_your_own_states(tmp_path):
     robot = linkwork.load("planar2r")
     states = {"q": [[0.1, 0.2]], "parameters": [2 * np.array(robot.parameters)]}
-    test = write_c(robot.compile("gravity", parameters="input"), tmp_path, states=states)[2]
+    test = robot.compile("gravity", parameters="input").to_c(tmp_path, states=states)[2]
     assert "nominal" not in test.read_text() and run_test(tmp_path).returncode == 0
 
 
@@ -323,14 +322,14 @@ def test_parameters_of_your_own_states(tmp_path):
 )
 def test_header_tells_what_is_built_in(options, told, tmp_path):
     robot = linkwork.load("puma560", **options)
-    header = write_c(robot.bias, tmp_path)[0].read_text()
+    header = robot.bias.to_c(tmp_path)[0].read_text()
     assert all(words in header for words in [*told, f"linkwork {linkwork.__version__}"]), header
-    assert "Gravity" not in write_c(robot.inertia_matrix, tmp_path / "M")[0].read_text()
+    assert "Gravity" not in robot.inertia_matrix.to_c(tmp_path / "M")[0].read_text()
 
 
 def test_header_tells_springs_and_surroundings(tmp_path):
-    assert "Springs at joints: included." in write_c(linkwork.load("panda-elastic").bias, tmp_path / "a")[0].read_text()
-    eel = write_c(linkwork.load("eel").bias, tmp_path / "b")[0].read_text()
+    assert "Springs at joints: included." in linkwork.load("panda-elastic").bias.to_c(tmp_path / "a")[0].read_text()
+    eel = linkwork.load("eel").bias.to_c(tmp_path / "b")[0].read_text()
     assert "Forces of the surroundings on: " in eel
 
 
@@ -357,9 +356,9 @@ def test_files_are_not_replaced_unasked(gravity, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "CMakeLists.txt").write_text("mine")
     with pytest.raises(LinkworkError, match=r"CMakeLists.txt: the file exists(.|\n)*overwrite"):
-        write_c(gravity, tmp_path)
+        gravity.to_c(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["CMakeLists.txt", "notes.txt"]
-    assert len(write_c(gravity, tmp_path, overwrite=True)) == 4
+    assert len(gravity.to_c(tmp_path, overwrite=True)) == 4
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert "planar2r_gravity" in (tmp_path / "CMakeLists.txt").read_text()
 
@@ -367,37 +366,37 @@ def test_files_are_not_replaced_unasked(gravity, tmp_path):
 def test_a_file_is_no_folder(gravity, tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(LinkworkError, match="the folder cannot be made"):
-        write_c(gravity, tmp_path / "file" / "deeper")
+        gravity.to_c(tmp_path / "file" / "deeper")
     with pytest.raises(LinkworkError, match="cannot be"):
-        write_c(gravity, tmp_path / "file")
+        gravity.to_c(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_own_name(gravity, tmp_path):
-    assert write_c(gravity, tmp_path / "new" / "folder", name="hold")[0] == tmp_path / "new" / "folder" / "hold.h"
+    assert gravity.to_c(tmp_path / "new" / "folder", name="hold")[0] == tmp_path / "new" / "folder" / "hold.h"
     with pytest.raises(LinkworkError, match="fix: name='hold_it'"):
-        write_c(gravity, tmp_path, name="hold it")
+        gravity.to_c(tmp_path, name="hold it")
 
 
 @pytest.mark.parametrize("name", ["int", "class", "lambda", "main", "sin", "math", "test", "q", "g", "np"])
 def test_names_that_are_taken(name, gravity, tmp_path):
     with pytest.raises(LinkworkError, match=f"fix: name='robot_{name}'"):
-        write_c(gravity, tmp_path, name=name)
+        gravity.to_c(tmp_path, name=name)
     with pytest.raises(LinkworkError, match="cannot be the name of a function"):
         gravity.to_numpy(name=name)
     assert not any(tmp_path.iterdir())
 
 
 def test_own_states(gravity, tmp_path):
-    write_c(gravity, tmp_path, states={"q": [[0.125, 0.25], [0.5, 1.0]]})
+    gravity.to_c(tmp_path, states={"q": [[0.125, 0.25], [0.5, 1.0]]})
     assert "q[2][2] = {\n    {0.125, 0.25},\n    {0.5, 1.0}\n};" in (tmp_path / "planar2r_gravity_test.c").read_text()
     with pytest.raises(UnknownNameError, match="there is no input 'tau'"):
-        write_c(gravity, tmp_path, states={"tau": [[0, 0]]}, overwrite=True)
+        gravity.to_c(tmp_path, states={"tau": [[0, 0]]}, overwrite=True)
     with pytest.raises(ShapeError, match="a row for each state"):
-        write_c(gravity, tmp_path, states={"q": [0, 0]}, overwrite=True)
+        gravity.to_c(tmp_path, states={"q": [0, 0]}, overwrite=True)
     with pytest.raises(ShapeError, match="not an array of numbers"):
-        write_c(gravity, tmp_path, states={"q": np.ones((2, 2)) * 1j}, overwrite=True)
+        gravity.to_c(tmp_path, states={"q": np.ones((2, 2)) * 1j}, overwrite=True)
     with pytest.raises(ShapeError, match="not an array of numbers"):
-        write_c(gravity, tmp_path, states={"q": ["a", "b"]}, overwrite=True)
+        gravity.to_c(tmp_path, states={"q": ["a", "b"]}, overwrite=True)
     with pytest.raises(LinkworkError, match="no state was found"):
-        write_c(gravity, tmp_path, states={"q": [[np.inf, 0]]}, overwrite=True)
+        gravity.to_c(tmp_path, states={"q": [[np.inf, 0]]}, overwrite=True)

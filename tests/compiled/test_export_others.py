@@ -12,14 +12,12 @@ from straightline import one_instruction
 
 import linkwork
 from linkwork.about.states import random_states
-from linkwork.codegen.sources.c_source import c_source
-from linkwork.codegen.sources.casadi_source import to_casadi
-from linkwork.codegen.sources.numpy_source import write_numpy
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.formulations import QUANTITIES
 from linkwork.function import Function, Label
 from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret
+from linkwork.targets.c_source import c_source
 from support.driven_robots import LAWS, coupled, rubbing
 from support.random_robots import Recipe
 
@@ -87,8 +85,8 @@ def test_every_operation(op):
     if op in (Op.SQRT, Op.LOG):
         states[0] = np.abs(states[0])
     (expected,) = interpret(function.program, states)
-    np.testing.assert_allclose(load_source(write_numpy(function))(*states), expected, rtol=1e-15)
-    symbolic = to_casadi(function)
+    np.testing.assert_allclose(load_source(function.to_numpy())(*states), expected, rtol=1e-15)
+    symbolic = function.to_casadi()
     np.testing.assert_allclose([float(symbolic(*state)) for state in zip(*states)], expected, rtol=1e-14)
 
 
@@ -98,7 +96,7 @@ def test_every_operation(op):
 @pytest.mark.parametrize("case", CASES)
 def test_numpy_equals_native(case):
     function, inputs, native = make(case)
-    exported = load_source(write_numpy(function))
+    exported = load_source(function.to_numpy())
     assert exported.__code__.co_varnames[: len(inputs)] == tuple(port.name for port in function.program.inputs)
     whole = tuple_of(exported(*inputs))
     one = tuple_of(exported(*(x[1, 2] for x in inputs)))
@@ -124,7 +122,7 @@ def test_every_quantity(name):
             continue
         exported += 1
         inputs = [states[port.name] for port in function.program.inputs]
-        results = tuple_of(load_source(write_numpy(function))(*inputs))
+        results = tuple_of(load_source(function.to_numpy())(*inputs))
         for port, got, expected in zip(function.program.outputs, results, tuple_of(function(*inputs))):
             assert close(got, expected, port.shape, 1e-13), quantity
         assert name in c_source(function, "name")["name.h"]
@@ -133,7 +131,7 @@ def test_every_quantity(name):
 
 def test_numpy_broadcasts_and_takes_lists():
     function, (q, v, a), _ = make("inverse")
-    exported = load_source(write_numpy(function))
+    exported = load_source(function.to_numpy())
     np.testing.assert_allclose(exported(q, v[:, :1], a[0]), function(q, v[:, :1], a[0]), rtol=1e-12, atol=1e-12)
     assert exported([0] * 7, [0] * 7, [0] * 7).shape == (7,)
     assert exported(q[:0], v[:0], a[:0]).shape == (0, 5, 7)
@@ -143,14 +141,14 @@ def test_numpy_broadcasts_and_takes_lists():
 
 @pytest.mark.parametrize("wrong", [np.ones(7) * 1j, np.ma.masked_less(np.ones(7), 2), np.array(["x"] * 7), [None] * 7])
 def test_numpy_takes_real_numbers_alone(wrong):
-    exported = load_source(write_numpy(make("inverse")[0]))
+    exported = load_source(make("inverse")[0].to_numpy())
     with pytest.raises(TypeError, match=r"v: got .* expected an array of real numbers"):
         exported([0] * 7, wrong, [0] * 7)
 
 
 def test_numpy_docstring_tells_all():
     function, *_ = make("wrenches")
-    exported = load_source(write_numpy(function))
+    exported = load_source(function.to_numpy())
     text = " ".join(exported.__doc__.split())
     assert exported.__name__ == "ur5e_bias"
     assert text.startswith(f"Bias of ur5e, by the method {function.label.method}. Inputs: q (6): positions, rad")
@@ -163,11 +161,11 @@ def test_the_head_tells_axes_and_payload():
     for axes, told in (("world", "in axes of the world"), ("local", "in the frame's own axes")):
         function = robot.compile("jacobian", frame="tool0", axes=axes, backend="interpreter")
         assert f"Jacobian of tool0 of ur5e, {told}." in c_source(function, "name")["name.h"]
-        assert f"Jacobian of tool0 of ur5e, {told}." in write_numpy(function)
+        assert f"Jacobian of tool0 of ur5e, {told}." in function.to_numpy()
     loaded = c_source(robot.compile("gravity", payload="tool0", backend="interpreter"), "name")["name.h"]
     assert "payload (10): mass, centre of mass x y z" in loaded and "Frame of the payload: tool0" in loaded
     assert "Jacobian" not in loaded
-    rows = write_numpy(robot.compile("gravity", parameters="input", backend="interpreter"))
+    rows = robot.compile("gravity", parameters="input", backend="interpreter").to_numpy()
     mass = robot.parameters[0][0]
     assert "Rows of parameters: 0 shoulder_link, 1 upper_arm_link" in rows and f"shoulder_link: {mass!r}, " in rows
     assert f"Made by linkwork {linkwork.__version__}; needs NumPy alone." in rows and "Gravity: 0 0 -9.81" in rows
@@ -176,7 +174,7 @@ def test_the_head_tells_axes_and_payload():
 def test_the_head_tells_where_packed_entries_are():
     """Without it nobody could put them into their places who has the file alone."""
     function = linkwork.load("ur5e").compile("inverse_dynamics_derivatives", backend="interpreter")
-    exported = load_source(write_numpy(function.packed()))
+    exported = load_source(function.packed().to_numpy())
     text, states = " ".join(exported.__doc__.split()), np.random.default_rng(0).normal(size=(3, 6))
     for name, entries, expected in zip(function(*states)._fields, exported(*states), function(*states), strict=True):
         shape = " x ".join(map(str, expected.shape))
@@ -189,15 +187,15 @@ def test_the_head_tells_where_packed_entries_are():
 def test_numpy_file_runs_without_linkwork(tmp_path):
     function = linkwork.load("planar2r").gravity
     file = tmp_path / "new" / "holding.py"
-    assert write_numpy(function, file, name="hold") == file.read_text()
+    assert function.to_numpy(file, name="hold") == file.read_text()
     script = "import sys; from holding import hold; print(repr(hold([0.3, 0.5]).tolist()), 'linkwork' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=file.parent, capture_output=True, text=True, check=True)
     values, imported = done.stdout.rsplit(maxsplit=1)
     np.testing.assert_allclose(eval(values), function([0.3, 0.5]), rtol=1e-14)
     assert imported == "False"
     with pytest.raises(LinkworkError, match="the file exists"):
-        write_numpy(function, file)
-    write_numpy(function, file, overwrite=True)
+        function.to_numpy(file)
+    function.to_numpy(file, overwrite=True)
     assert "def planar2r_gravity(q):" in file.read_text()
 
 
@@ -205,7 +203,7 @@ def test_numpy_names_from_files_do_no_harm():
     program = Program("add", (Port("x", (2,)),), (Port("y", ()),), (-3.0,), ((Op.ADD, 0, 2),), (3,)).check()
     layout = Layout(tuple(Segment(name, ("",), ("m",), name) for name in ('"', "\\N{oops}")))
     label = Label('"""\nimport os', "add", "\\", "", {"x": layout})
-    assert load_source(write_numpy(Function(program, label, backend="interpreter")))([1.0, 2.0]) == -2.0
+    assert load_source(Function(program, label, backend="interpreter").to_numpy())([1.0, 2.0]) == -2.0
 
 
 # -- CasADi ----------------------------------------------------------------------------------------------------------
@@ -214,7 +212,7 @@ def test_numpy_names_from_files_do_no_harm():
 @pytest.mark.parametrize("case", [case for case in CASES if case != "float"])
 def test_casadi_equals_native(case):
     function, inputs, native = make(case, (3,))
-    exported = to_casadi(function)
+    exported = function.to_casadi()
     assert exported.name_in() == [port.name for port in function.program.inputs]
     assert exported.name_out() == [port.name for port in function.program.outputs]
     for k in range(3):
@@ -229,7 +227,7 @@ def test_casadi_equals_native(case):
 def test_casadi_differentiates(case):
     """Against a complex step of the interpreter: exact to rounding."""
     function, inputs, _ = make(case, (1,))
-    exported, state = to_casadi(function), [x[0] for x in inputs]
+    exported, state = function.to_casadi(), [x[0] for x in inputs]
     symbols = [casadi.SX.sym(port.name, port.size) for port in function.program.inputs]
     jacobian = casadi.Function("jacobian", symbols, [casadi.jacobian(exported(*symbols), casadi.vertcat(*symbols))])
     n = sum(map(len, state))
@@ -242,7 +240,7 @@ def test_casadi_differentiates(case):
 
 def test_casadi_by_name_and_saved(tmp_path):
     function, (q, v, a), (tau,) = make("inverse", (1,))
-    exported = to_casadi(function, name="torques")
+    exported = function.to_casadi(name="torques")
     assert exported.name() == "torques"
     exported.save(str(tmp_path / "torques.casadi"))
     again = casadi.Function.load(str(tmp_path / "torques.casadi"))
@@ -252,4 +250,4 @@ def test_casadi_by_name_and_saved(tmp_path):
 def test_without_casadi(monkeypatch):
     monkeypatch.setitem(sys.modules, "casadi", None)
     with pytest.raises(UnsupportedError, match=re.escape("pip install 'linkwork[casadi]'")):
-        to_casadi(linkwork.load("planar2r").gravity)
+        linkwork.load("planar2r").gravity.to_casadi()

@@ -13,7 +13,7 @@ from linkwork.codegen import native
 from linkwork.codegen.native import build, ir_text, time_loop
 from linkwork.codegen.native.target import host
 from linkwork.program.program import ARITY, Op, Port, Program
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes.integrators import schemes
 from support.aarch64 import NEON, Call, Emulator, inner_loop
 
 pytestmark = pytest.mark.skipif(not host().fused, reason="this processor rounds products before it adds")

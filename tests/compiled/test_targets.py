@@ -16,7 +16,7 @@ from linkwork.codegen.native import build, ir_text, time_loop
 from linkwork.codegen.native.target import Target, host
 from linkwork.program.passes.dead import rebuild
 from linkwork.program.program import Op, Port, Program
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes.integrators import schemes
 from support.assembly import TARGETS, Code, Instruction, compiled, straight_on
 
 ROBOTS = [

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.integrate import RK45
 
-from linkwork.codegen.backend import BACKENDS, backend
 from linkwork.codegen.native import time_loop
 from linkwork.codegen.native.target import host
 from linkwork.codegen.schemes import OwnStep
 from linkwork.codegen.timeloop import TimeLoop, Turns
 from linkwork.program import Port, optimize, trace
 from linkwork.scalar import cos, sin, sqrt
-from linkwork.sim.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4
+from linkwork.sim.schemes.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4
+from linkwork.targets import backend, names
 
 SCHEMES = {"step": OwnStep(), "rk4": RK4, "ab4": AB4, "heun": HEUN, "dp5": DORMAND_PRINCE_5}
 BUTCHER = {  # as others have them: A, b, c
@@ -137,7 +137,7 @@ def by_numpy(scheme, inputs, every=1, finish=False, size=5):
 
 @pytest.mark.parametrize("finish", [False, True])
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("by", BACKENDS)
+@pytest.mark.parametrize("by", names("run"))
 def test_schemes(scheme, finish, by):
     for samples in range(1, 10) if by == "native" else (1, 4):
         inputs = Inputs(samples, 20, seed=samples)
@@ -149,7 +149,7 @@ def test_schemes(scheme, finish, by):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("by", BACKENDS)
+@pytest.mark.parametrize("by", names("run"))
 def test_cut_anywhere_and_alone(scheme, by):
     what, inputs = loop(scheme, finish=True), Inputs(9, 12)
     whole, end = ran(what, inputs, by=by)
@@ -174,7 +174,7 @@ def test_lanes_change_no_bit(scheme, monkeypatch):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("by", BACKENDS)
+@pytest.mark.parametrize("by", names("run"))
 def test_samples_that_start_anew(scheme, by):
     """Beside others that go on: they have their own time and, where the scheme looks back, nothing to look back on."""
     what, inputs = loop(scheme), Inputs(9, 4)
@@ -196,7 +196,7 @@ def test_samples_that_start_anew(scheme, by):
 
 
 @pytest.mark.parametrize("own", [(a, b, c) for a in (False, True) for b in (False, True) for c in (False, True)])
-@pytest.mark.parametrize("by", BACKENDS)
+@pytest.mark.parametrize("by", names("run"))
 def test_inputs_of_their_own_or_shared(own, by):
     inputs = Inputs(7, 10, own)
     records, _ = ran(loop("rk4"), inputs, by=by)
@@ -216,7 +216,7 @@ def test_sizes_of_records(size):
 
 
 @pytest.mark.parametrize(("every", "steps"), [(2, 10), (3, 10), (4, 11), (10, 10), (11, 10), (7, 20)])
-@pytest.mark.parametrize("by", BACKENDS)
+@pytest.mark.parametrize("by", names("run"))
 def test_every(every, steps, by):
     """Also with steps that are left over; pieces are whole numbers of records, but for the last."""
     what, inputs = loop("ab4"), Inputs(9, steps)
@@ -229,7 +229,7 @@ def test_every(every, steps, by):
         assert np.array_equal(state, ran(what, inputs, by=by)[1])
 
 
-@pytest.mark.parametrize("by", BACKENDS)
+@pytest.mark.parametrize("by", names("run"))
 def test_nothing_but_its_records_is_written(by):
     what, inputs = loop("step", records=3), Inputs(5, 4)
     room = np.full((7, 9, 5), -1.0)  # samples, times and entries to spare
@@ -245,7 +245,7 @@ def test_nothing_but_its_records_is_written(by):
 
 
 @pytest.mark.parametrize("finish", [False, True])
-@pytest.mark.parametrize("by", BACKENDS)
+@pytest.mark.parametrize("by", names("run"))
 def test_finite_steps(finish, by):
     """x' = c x^2 has a pole at t = 1 / (c x0); square roots of negative numbers are no numbers at once."""
     ports = [Port("x", (2,)), Port("t", ()), Port("dt", ()), Port("c", (1,))]

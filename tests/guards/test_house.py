@@ -1,4 +1,4 @@
-"""What the project says of itself is so: layers, versions of Python, what CI runs, what a quick run leaves out."""
+"""What the project says of itself is so: layers, versions of Python, what CI runs, what runs leave out."""
 
 import ast
 import re
@@ -86,8 +86,17 @@ def test_every_target_is_told():
     assert targets - {"clean"} <= told
 
 
-def test_what_a_quick_run_leaves_out_exists():
-    slow = runpy.run_path(str(ROOT / "tests" / "conftest.py"))["SLOW"]
-    for each in slow:
-        path, _, name = each.partition("::")
-        assert (ROOT / path).exists() and (not name or f"class {name}" in text(path)), each
+@pytest.mark.parametrize("which", ["FULL", "SOME", "SLOW"])
+def test_what_runs_leave_out_exists(which):
+    listed = runpy.run_path(str(ROOT / "tests" / "conftest.py"))[which]
+    assert sorted(listed) == list(listed)
+    for each in listed:
+        path, *names = each.partition("[")[0].split("::")
+        assert (ROOT / path).exists(), each
+        assert all(re.search(rf"^ *(def|class) {name}", text(path), re.M) for name in names), each
+
+
+def test_all_tests_run_every_night():
+    nightly = yaml.safe_load(text(".github/workflows/nightly.yml"))
+    assert nightly[True]["schedule"], "YAML reads `on` as true"
+    assert "make full" in [step.get("run") for step in nightly["jobs"]["full"]["steps"]]

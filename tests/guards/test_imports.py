@@ -16,6 +16,7 @@ ALLOWED = {
     "errors": set(),
     "files": set(),
     "timing": set(),
+    "progress": set(),
     "drawing": set(),
     "page": set(),
     "scalar": set(),
@@ -32,19 +33,31 @@ ALLOWED = {
     "derive": {"program", "scalar"},
     "sparsity": {"program"},
     "differentiable": {"codegen", "derive", "metadata", "sparsity", "program"},
-    "codegen": {"files", "program", "linkwork"},  # the version
-    "metadata": {"codegen", "model", "sparsity", "program"},
-    "function": {"differentiable", "program", "codegen", "files", "metadata", "model", "notebook", "symbolic"},
+    "codegen": {"program"},
+    "targets": {"codegen", "files", "linkwork", "program"},  # the version
+    "metadata": {"model", "program", "sparsity", "targets"},
+    "function": {"differentiable", "files", "metadata", "model", "notebook", "program", "symbolic", "targets"},
     "notebook": {"model"},
-    "pipeline": {"codegen", "formulations", "function", "metadata", "model", "parameters", "program", "timing"},
+    "pipeline": {
+        "codegen",
+        "formulations",
+        "function",
+        "metadata",
+        "model",
+        "parameters",
+        "program",
+        "targets",
+        "timing",
+    },
     "assembly": {"constraints", "function", "model", "program", "scalar"},
+    "workspace": {"assembly", "function", "model", "pipeline"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "metadata", "scalar", "spatial"},
+    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial", "targets", "workspace"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
-    | {"parameters", "pipeline", "sim", "spatial"},  # and the version
+    | {"parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
-    | {"sim", "symbolic"},
+    | {"sim", "symbolic", "workspace"},
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
@@ -75,12 +88,22 @@ ALLOWED = {
         "spatial",
     }
     | {"timing"},
-    "sweep": {"control", "files", "io", "linkwork", "model", "robot", "sim"},
-    "symbolic": {"formulations", "function", "model", "pipeline", "program", "scalar", "spatial", "notation"},
+    "sweep": {"control", "files", "io", "linkwork", "model", "progress", "robot", "sim"},
+    "symbolic": {
+        "formulations",
+        "function",
+        "model",
+        "pipeline",
+        "program",
+        "scalar",
+        "spatial",
+        "notation",
+        "targets",
+    },
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
-    | {"program", "robot", "control", "codegen", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
-    | {"drawing", "identify", "linkwork"},  # the version
+    | {"program", "robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
+    | {"drawing", "identify", "linkwork", "targets"},  # the version
     "__main__": {"cli"},
 }
 

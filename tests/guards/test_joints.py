@@ -20,7 +20,10 @@ WORDS = {  # where names of kinds may stand, and why
     "library.py": "robots by formula",
     "model/cut_joints.py": "cuts have kinds of their own",
 }
-OTHERS = {"io/mjcf_equalities.py": "MuJoCo's numbers of an equality", "sim/findings.py": "six names of a list"}
+OTHERS = {
+    "io/mjcf_equalities.py": "MuJoCo's numbers of an equality",
+    "sim/trajectory/diagnostics.py": "six names of a list",
+}
 
 
 def kinds(tree: ast.AST) -> Iterator[int]:

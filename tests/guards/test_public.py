@@ -18,9 +18,9 @@ RETURNED = {
     "sparsity.Pattern",
     "parameters.BaseParameters",
     "sim.feet.FootLoads",
-    "sim.gradient.Gradient",
+    "sim.derivatives.gradient.Gradient",
     "sim.grip.Grip",
-    "sim.linear.LinearSystem",
+    "sim.derivatives.linear_system.LinearSystem",
 }  # by methods of public classes
 
 

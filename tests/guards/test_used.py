@@ -32,6 +32,8 @@ def unused(sources: dict[str, str], told: str, tests: str) -> list[str]:
                 defined.append((file, path))
             elif isinstance(node, (ast.Name, ast.Attribute)):
                 used[node.id if isinstance(node, ast.Name) else node.attr].add((file, path))
+            elif isinstance(node, ast.Constant) and re.fullmatch(r"linkwork[\w.]+:\w+", str(node.value)):
+                used[node.value.split(":")[1]].add((file, path))  # an entry of the registry of targets
     words, tested = (set(re.findall(r"\w+", text)) for text in (told, tests))
     return [
         f"{file}: {'.'.join(path)}"

@@ -11,7 +11,7 @@ import linkwork
 from linkwork import LinkworkError
 from linkwork.errors import SimulationWarning
 from linkwork.model import JointDescription, Link, LoopDescription, Placement
-from linkwork.sim.integrators import INTEGRATORS, schemes
+from linkwork.sim.schemes.integrators import INTEGRATORS, schemes
 from support.random_loops import along_x, four_bar
 
 ENERGY = ("q", "v", "kinetic_energy", "potential_energy", "work")

@@ -13,7 +13,7 @@ from linkwork import SoftLimits
 from linkwork.control import PID, ComputedTorque, Point, tanh
 from linkwork.forces import Contact, Drag
 from linkwork.sim import INTEGRATORS, AdamsBashforth, Integrator, add_integrator
-from linkwork.sim.integrators import HEUN, schemes
+from linkwork.sim.schemes.integrators import HEUN, schemes
 from support.evaluate import assert_close
 from support.mixed_trees import MixedRecipe, mixed
 from support.random_loops import LoopRecipe, four_bar, mechanism

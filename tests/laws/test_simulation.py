@@ -11,7 +11,7 @@ from linkwork import SoftLimits
 from linkwork.control import PD, ComputedTorque, PDGravity, Point, Quintic
 from linkwork.forces import Contact, Drag
 from linkwork.model import Description, JointDescription, Link, LinkInertia
-from linkwork.sim.integrators import INTEGRATORS, schemes
+from linkwork.sim.schemes.integrators import INTEGRATORS, schemes
 from support.random_loops import LoopRecipe, four_bar, mechanism
 from support.random_robots import Recipe, describe, random_state
 

@@ -10,7 +10,7 @@ from linkwork import SoftLimits
 from linkwork.control import PID, Quintic
 from linkwork.forces import Contact
 from linkwork.model import Description, JointDescription, Link, LinkInertia
-from linkwork.sim.integrators import RODAS
+from linkwork.sim.schemes.integrators import RODAS
 from support.mixed_trees import MixedRecipe, mixed
 from support.random_loops import four_bar
 from support.random_robots import random_state

@@ -12,7 +12,7 @@ import numpy as np
 import linkwork
 from linkwork import Trajectory
 from linkwork.control import Point
-from linkwork.sim.gradient import Gradient
+from linkwork.sim.derivatives.gradient import Gradient
 
 OFFSETS = {3: 1 / 60, 2: -9 / 60, 1: 45 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}
 STEP = 2e-3  # beside the largest number of what is moved; its sixth power is beyond rounding

@@ -8,6 +8,7 @@ import pytest
 import linkwork
 from linkwork.control import PD, Equations, Point, Quintic, with_memory
 from linkwork.forces import Thruster
+from linkwork.sim.plant.setup import plants
 from support.random_robots import Recipe, describe
 
 DT, STEPS = 2e-3, 5
@@ -207,7 +208,7 @@ def test_functions_are_known_again_by_what_they_compute():
 
     for factor in (2.0, 2.0, 3.0, 2.0):
         robot.rollout([0.1, 0.2], [0.0, 0.0], law(factor), DT, 1, reference=way)
-    assert len(robot.plants) == 2
+    assert len(robot.derived(plants)) == 2
 
 
 def test_controllers_of_the_package_are_known_without_being_traced(monkeypatch):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.codegen.backend import BACKENDS
 from linkwork.control import PID, Point, Sampled
-from linkwork.sim import gradient
-from linkwork.sim.integrators import schemes
+from linkwork.sim.derivatives import gradient
+from linkwork.sim.schemes.integrators import schemes
+from linkwork.targets import names
 from support.evaluate import assert_close
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe
@@ -68,12 +68,12 @@ def same(one, other, tolerance=0.0):
 
 @pytest.mark.parametrize("method", schemes())
 def test_native_code_is_the_interpreter(arm, method):
-    same(*(pulled(arm, 2, method=method, backend=backend) for backend in BACKENDS), 1e-11)
+    same(*(pulled(arm, 2, method=method, backend=backend) for backend in names("run")), 1e-11)
 
 
 @pytest.mark.parametrize("name", ["floating", "loop"])
 def test_native_code_is_the_interpreter_elsewhere(name):
-    same(*(pulled(ROBOTS[name], 2, 4, backend=backend) for backend in BACKENDS), 1e-11)
+    same(*(pulled(ROBOTS[name], 2, 4, backend=backend) for backend in names("run")), 1e-11)
 
 
 @pytest.mark.parametrize("checkpoint_every", [1, 5])
@@ -86,7 +86,7 @@ def test_threads_share_the_samples(arm, checkpoint_every):
 @pytest.fixture
 def small(monkeypatch):
     """Groups of five samples, of which two go back side by side, three steps at a time."""
-    for module in ("gradient", "rollout"):
+    for module in ("derivatives.gradient", "rollout"):
         monkeypatch.setattr(importlib.import_module(f"linkwork.sim.{module}"), "GROUP", 5)
     monkeypatch.setattr(gradient, "PIECE", 2)
     monkeypatch.setattr(gradient, "SEGMENT", 3)

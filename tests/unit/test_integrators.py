@@ -15,7 +15,7 @@ from linkwork.codegen.schemes import AdamsBashforth, Combination, OwnStep, Rosen
 from linkwork.errors import LinkworkError, UnknownNameError
 from linkwork.robot import Robot
 from linkwork.sim import INTEGRATORS, Integrator, Options, add_integrator
-from linkwork.sim.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4, RODAS, Adaptive, schemes
+from linkwork.sim.schemes.integrators import AB4, DORMAND_PRINCE_5, HEUN, RK4, RODAS, Adaptive, schemes
 
 RALSTON = RungeKutta("0 | \n 1/2 | 1/2 \n 3/4 | 0 3/4 \n | 2/9 1/3 4/9")
 KINDS = {

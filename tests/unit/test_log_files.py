@@ -450,7 +450,7 @@ def test_parquet_that_ends_the_process(tmp_path):
 
 def test_parquet_that_takes_too_long(tmp_path, monkeypatch):
     parquet.write_table(pyarrow.table({"t": T, "q1": T, "tau1": T}), tmp_path / "log.parquet")
-    monkeypatch.setattr("linkwork.sim.parquet.PATIENCE", 0.0)
+    monkeypatch.setattr("linkwork.sim.trajectory.parquet.PATIENCE", 0.0)
     with pytest.raises(LinkworkError, match="longer than 0 s"):
         Log.read(tmp_path / "log.parquet")
 

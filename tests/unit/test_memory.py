@@ -9,13 +9,13 @@ import pytest
 
 import linkwork
 from linkwork import ShapeError, SimulationWarning, Trajectory, UnknownNameError
-from linkwork.codegen.backend import BACKENDS
 from linkwork.control import PID, Law, Quintic, with_memory
 from linkwork.derive import jacobian
 from linkwork.program import interpret
 from linkwork.sim import Options
-from linkwork.sim.integrators import schemes
-from linkwork.sim.setup import prepare
+from linkwork.sim.plant.setup import plants, prepare
+from linkwork.sim.schemes.integrators import schemes
+from linkwork.targets import names
 from support.evaluate import assert_close
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe
@@ -119,7 +119,7 @@ def test_semi_implicit_euler_by_hand(name):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_native_code_and_the_interpreter(name, method):
     gains = {"cutoff": np.array([5.0, 20.0, 50.0])}
-    native, slow = (roll(ROBOTS[name], memories(), gains, method=method, every=2, backend=by) for by in BACKENDS)
+    native, slow = (roll(ROBOTS[name], memories(), gains, method=method, every=2, backend=by) for by in names("run"))
     same(native, slow, 1e-12)
     assert native.estimate.shape == (B, STEPS // 2 + 1, 4) and native.clock.shape == (B, STEPS // 2 + 1)
     assert native.entries["estimate"] == ("0.0", "0.1", "1.0", "1.1") and "clock" not in native.entries
@@ -298,17 +298,17 @@ def test_setups_are_remembered_by_content(monkeypatch):
 
     for _ in range(2):
         simulate(PID(3, 2, 1), reference=way)
-        assert len(robot.plants) == 1
+        assert len(robot.derived(plants)) == 1
     begun = simulate(PID(3, 2, 1), reference=way, memory={"integral": [1.0, 2.0]})
-    assert len(robot.plants) == 1 and begun.integral[0].tolist() == [1, 2]  # the same programs from elsewhere
+    assert len(robot.derived(plants)) == 1 and begun.integral[0].tolist() == [1, 2]  # the same programs from elsewhere
     simulate(PID(3, 2, 1, integral_limit=3), reference=way)
-    assert len(robot.plants) == 2
+    assert len(robot.derived(plants)) == 2
     simulate(Leaky(2.0))
-    assert simulate(Leaky(2.0)).level.shape == (11, 2) and len(robot.plants) == 3
+    assert simulate(Leaky(2.0)).level.shape == (11, 2) and len(robot.derived(plants)) == 3
     monkeypatch.setattr(Leaky, "memory", {"level": np.ones(2)})
-    assert simulate(Leaky(2.0)).level[0].tolist() == [1, 1] and len(robot.plants) == 3
+    assert simulate(Leaky(2.0)).level[0].tolist() == [1, 1] and len(robot.derived(plants)) == 3
     monkeypatch.setattr(Leaky, "memory", {"level": np.zeros(())})
-    assert simulate(Leaky(2.0)).level.shape == (11,) and len(robot.plants) == 4
+    assert simulate(Leaky(2.0)).level.shape == (11,) and len(robot.derived(plants)) == 4
 
 
 def test_controllers_travel_between_processes():

@@ -30,7 +30,7 @@ def assert_same(found, expected, **how) -> None:
 
 
 @pytest.mark.parametrize("quantity, method", METHOD)
-@settings(max_examples=8)
+@settings(max_examples=settings().max_examples // 3)
 @given(recipe=recipes(joints=4, mimic=False))
 def test_every_method_with_every_treatment_of_parameters(quantity: str, method: str, recipe: Recipe):
     hybrid = quantity == "hybrid_dynamics"

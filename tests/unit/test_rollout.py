@@ -11,8 +11,8 @@ from linkwork.control import PD, ComputedTorque, PDGravity, Point, Quintic, Samp
 from linkwork.errors import ShapeError
 from linkwork.model import JointDescription, Link, LinkInertia, Offset, Stribeck
 from linkwork.sim import OUTPUTS
-from linkwork.sim.integrators import schemes
-from linkwork.sim.names import OF_LOOPS
+from linkwork.sim.schemes.integrators import schemes
+from linkwork.sim.trajectory.outputs import OF_LOOPS
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe, random_rotation, random_state
 
@@ -413,7 +413,7 @@ def test_all_outputs(robot):
 
 
 def test_threads_give_the_same_bits(arm, monkeypatch):
-    monkeypatch.setattr(sys.modules["linkwork.sim.runner"], "PROCESSORS", 8)
+    monkeypatch.setattr(sys.modules["linkwork.sim.schemes.runner"], "PROCESSORS", 8)
     q, v = starts(arm, 37)
     tau = np.random.default_rng(0).uniform(-2, 2, (37, STEPS, 2))
     vary = {"viscous": np.random.default_rng(1).uniform(0, 1, (37, 2))}

@@ -17,8 +17,8 @@ import linkwork
 from linkwork import DivergedError, LinkworkError, SoftLimits
 from linkwork.control import PD, Quintic, Sampled
 from linkwork.model import Description, JointDescription, Link, LinkInertia
-from linkwork.sim import stability
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes import stability
+from linkwork.sim.schemes.integrators import schemes
 from support.random_robots import Recipe, describe
 
 module = importlib.import_module("linkwork.sim.rollout")  # the name in linkwork.sim is the function
@@ -291,7 +291,7 @@ def test_progress_counts_steps(arm, small):
 
 def test_progress_bar(arm, small, monkeypatch, capsys):
     """It shows up in runs that take long, and changes nothing."""
-    bar = importlib.import_module("linkwork.sim.progress")
+    bar = importlib.import_module("linkwork.progress")
     monkeypatch.setattr(bar, "AFTER", 0.0)
     shown = arm.rollout(*starts(7), None, 1e-3, 30, progress=True)
     assert np.array_equal(shown.q, arm.rollout(*starts(7), None, 1e-3, 30, progress=False).q)
@@ -467,7 +467,7 @@ def test_no_warning_for_sensible_robots():
 
 @pytest.mark.parametrize("samples, steps, expected", [(512, 200, 3), (2, 2, 1), (9, 10**6, 2)])
 def test_threads_are_taken_where_they_gain(samples, steps, expected, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("linkwork.sim.runner"), "PROCESSORS", 3)
+    monkeypatch.setattr(importlib.import_module("linkwork.sim.schemes.runner"), "PROCESSORS", 3)
     arm = linkwork.load("scara")
     runner = SimpleNamespace(setup=SimpleNamespace(samples=samples), loop=SimpleNamespace(instructions=200))
     assert module.Runner.threads(runner, "auto", steps) == expected

@@ -5,7 +5,7 @@ import pytest
 
 import linkwork
 from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes.integrators import schemes
 
 DT, STEPS = 4e-3, 8
 OFFERED = [name for name, scheme in schemes().items() if not scheme.history and name != "rosenbrock"]

@@ -17,7 +17,7 @@ from linkwork.control import PD, ComputedTorque, Point, Quintic, Sampled
 from linkwork.errors import ShapeError, UnknownNameError, UnsupportedError
 from linkwork.forces import Contact, Drag
 from linkwork.model import JointDescription, Link, LinkInertia
-from linkwork.sim.integrators import schemes
+from linkwork.sim.schemes.integrators import schemes
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe
 
@@ -105,7 +105,7 @@ def test_the_bits_of_rollouts(name, method):
 
 @pytest.fixture
 def three_processors(monkeypatch):
-    monkeypatch.setattr(sys.modules["linkwork.sim.runner"], "PROCESSORS", 3)
+    monkeypatch.setattr(sys.modules["linkwork.sim.schemes.runner"], "PROCESSORS", 3)
 
 
 @pytest.mark.usefixtures("three_processors")

@@ -20,8 +20,8 @@ from pyarrow import parquet
 
 import linkwork
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from linkwork.sim import records
-from linkwork.sim.trajectory import Event, Trajectory
+from linkwork.sim.trajectory import records
+from linkwork.sim.trajectory.trajectory import Event, Trajectory
 
 NAMES = ("shoulder", 'odd, "name"')
 NASTY = (0.1, 1 / 3, -0.0, 5e-324, 1.7976931348623157e308, np.nan, np.inf)

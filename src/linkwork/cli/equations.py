@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..codegen.sources.listing import refuse_existing
 from ..errors import UnknownNameError
 from ..files import write_text
 from ..formulations import QUANTITIES
-from ..symbolic import SymbolicModel, symbolic
-from ..symbolic.sympy_form import sympy_entries
+from ..symbolic import symbolic
+from ..targets import find, names
+from ..targets.listing import refuse_existing
 from .common import Source, among, method_option, progress, quantity_option, say, takes_robot
 
-
-def _sympy(model: SymbolicModel) -> str:
-    return "".join(f"{name} = {expression}\n" for name, expression in sympy_entries(model).items())
-
-
-FORMATS: dict[str, Callable[[SymbolicModel], str]] = {
-    "text": SymbolicModel.text,
-    "latex": SymbolicModel.latex,
-    "python": SymbolicModel.python,
-    "sympy": _sympy,
-}
+FORMATS = names("write", "equations")
 
 
 @takes_robot
@@ -62,6 +51,7 @@ def equations(
     """
     if format not in FORMATS:
         raise UnknownNameError("format", format, FORMATS)
+    write = find(format).load("write")
     refuse_existing([output] if output else [], force)
     robot = source.load()
     if frame is None and quantity in QUANTITIES and QUANTITIES[quantity].of_frame:
@@ -72,7 +62,7 @@ def equations(
             robot, quantity, method=method, frame=frame, axes=axes, parameters=parameters, written_out=written_out,
             geometry=kept, inertias=kept, friction=kept, gravity=kept,
         )  # fmt: skip
-        text = FORMATS[format](model)
+        text = write(model)
     if output is None:
         print(text, end="")
         return

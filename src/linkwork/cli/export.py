@@ -2,92 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..about.states import random_states
-from ..codegen.sources.c_project import write_c
-from ..codegen.sources.casadi_source import to_casadi
-from ..codegen.sources.listing import name_of, refuse_existing
-from ..codegen.sources.numpy_source import write_numpy
 from ..errors import LinkworkError, UnknownNameError
-from ..files import write_bytes, write_text
-from ..function import Function
-from ..robot import Robot
+from ..targets import find, names
+from ..targets.listing import name_of
 from .common import Json, Source, among, method_option, print_json, progress, quantity_option, say, takes_robot
 
 DERIVATIVES = ("derivative", "vjp", "jvp", "hessian", "hvp")
 CANDIDATES = 50  # states for the test of the C code, of which it takes a few
 
 
-@dataclass(frozen=True)
-class Request:
-    """What to write, and where: a folder, a file, or wherever the language puts it."""
-
-    robot: Robot
-    function: Function
-    name: str
-    output: Path | None
-    overwrite: bool
-
-    def file(self, suffix: str) -> Path:
-        """The file asked for; in a folder, or where nothing is asked for, it is named after the function."""
-        if self.output is None or self.output.is_dir():
-            return (self.output or Path()) / f"{self.name}{suffix}"
-        return self.output
-
-
-def _c(request: Request) -> list[Path]:
-    states = random_states(request.robot, CANDIDATES)
-    inputs = {port.name for port in request.function.program.inputs}
-    given = {name: array for name, array in states.items() if name in inputs}
-    folder = request.output or Path(request.name)
-    return write_c(request.function, folder, name=request.name, states=given, overwrite=request.overwrite)
-
-
-def _numpy(request: Request) -> list[Path]:
-    file = request.file(".py")
-    write_numpy(request.function, file, name=request.name, overwrite=request.overwrite)
-    return [file]
-
-
-def _casadi(request: Request) -> list[Path]:
-    file = request.file(".casadi")
-    refuse_existing([file], request.overwrite)
-    function = to_casadi(request.function, request.name)
-    with tempfile.TemporaryDirectory() as folder:
-        function.save(f"{folder}/function")
-        write_bytes(file, Path(folder, "function").read_bytes())
-    return [file]
-
-
-@dataclass(frozen=True)
-class Language:
-    write: Callable[[Request], list[Path]]
-    then: str  # what to do with the files
-
-
-def _latex(request: Request) -> list[Path]:
-    file = request.file(".tex")
-    refuse_existing([file], request.overwrite)
-    write_text(file, request.function.to_latex())
-    return [file]
-
-
-LANGUAGES = {
-    "c": Language(
-        _c, "build and test:\n  cmake -S {folder} -B {folder}/build\n  cmake --build {folder}/build\n"
-        "  ctest --test-dir {folder}/build",
-    ),
-    "numpy": Language(_numpy, "use it: from {stem} import {name}"),
-    "casadi": Language(_casadi, 'use it: casadi.Function.load("{file}")'),
-    "latex": Language(_latex, "use it: \\input{{{file}}}, with \\usepackage{{amsmath}}"),
-}  # fmt: skip
+LANGUAGES = names("write")
 
 
 @takes_robot
@@ -97,7 +28,12 @@ def export(
         str, quantity_option("What to compute; `linkwork eval --help` lists them.")
     ] = "inverse_dynamics",
     language: Annotated[
-        str, typer.Option(metavar="LANGUAGE", help=f"One of: {', '.join(LANGUAGES)}.", autocompletion=among(LANGUAGES))
+        str,
+        typer.Option(
+            metavar="LANGUAGE",
+            help=" ".join(f"{name}: {find(name).summary}" for name in LANGUAGES),
+            autocompletion=among(LANGUAGES),
+        ),
     ] = "c",
     output: Annotated[
         Path | None,
@@ -142,9 +78,6 @@ def export(
 ) -> None:
     """Write a quantity of this robot as source code that needs linkwork no more.
 
-    c: C99 without allocation, with a test of its own and a CMake file. numpy: a Python file that needs NumPy alone and
-    takes batches. casadi: a file that casadi.Function.load reads, and CasADi differentiates (needs casadi installed).
-
     \b
     linkwork export panda --language c
     linkwork export quadruped --quantity forward_dynamics --language numpy --output quadruped.py
@@ -153,8 +86,7 @@ def export(
     linkwork export panda --quantity forward_dynamics --derivative vjp --by q,v
     linkwork export quadruped --quantity forward_dynamics_derivatives --packed
     """
-    if language not in LANGUAGES:
-        raise UnknownNameError("language", language, LANGUAGES, where="--language")
+    target = find(language, "write", where="--language")
     if derivative is not None and derivative not in DERIVATIVES:
         raise UnknownNameError("derivative", derivative, DERIVATIVES, where="--derivative")
     if by is not None and derivative is None:
@@ -170,7 +102,12 @@ def export(
         if packed:
             function = function.packed()
         name = name_of(function, name)
-        files = LANGUAGES[language].write(Request(robot, function, name, output, force))
+        options = {}
+        if "states" in target.options:  # of a test that is written along
+            inputs = {port.name for port in function.program.inputs}
+            states = random_states(robot, CANDIDATES)
+            options["states"] = {each: array for each, array in states.items() if each in inputs}
+        files = function.export(language, output, name=name, overwrite=force, **options)
     if json:
         print_json(
             {"function": name, "files": [str(file) for file in files], "signature": function.signature,
@@ -179,5 +116,6 @@ def export(
         return
     say(f"wrote {', '.join(map(str, files))}")
     say(f"{name}: {function.signature}; {function.operations}")
-    first = files[0]
-    say(LANGUAGES[language].then.format(folder=first.parent, file=first, stem=first.stem, name=name))
+    if target.usage:
+        first = files[0]
+        say(target.usage.format(folder=first.parent, file=first, stem=first.stem, name=name))

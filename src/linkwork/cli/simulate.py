@@ -19,7 +19,7 @@ from ..robot import Robot
 from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory, rest
 from ..sim import simulate as simulated
 from ..sim.events import KINDS
-from ..sim.inputs import one_of_names
+from ..sim.plant.inputs import one_of_names
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 

@@ -1,7 +1,7 @@
-"""What runs programs and time loops: a back end compiles both. ``BACKENDS`` tells the module of each, by name.
+"""What runs programs and time loops: a back end compiles both.
 
 A back end is a module (or any object) with the two functions of :class:`Backend`; those of linkwork are :mod:`.native`
-and :mod:`.interpreter`. After ``BACKENDS["name"] = "module"`` another is a ``backend=`` of ``linkwork.compile``,
+and :mod:`.interpreter`. One that ``linkwork.targets.register`` adds is a ``backend=`` of ``linkwork.compile``,
 ``Robot.simulate``, ``Robot.rollout`` and ``Robot.stepper`` like these.
 """
 
@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import UnknownNameError
 from ..program.program import Program
 
 if TYPE_CHECKING:
@@ -44,14 +42,3 @@ class Backend(Protocol):
     def compile_loop(self, loop: TimeLoop, samples: int) -> Run:
         """A time loop, in float64; it takes any number of samples, and is made for about so many."""
         ...
-
-
-BACKENDS = {"native": "linkwork.codegen.native", "interpreter": "linkwork.codegen.interpreter"}
-
-
-def backend(name: str) -> Backend:
-    """Imported when it is used: most programs start sooner without LLVM."""
-    if name not in BACKENDS:
-        raise UnknownNameError("backend", name, BACKENDS)
-    found: Any = import_module(BACKENDS[name])
-    return found

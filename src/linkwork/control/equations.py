@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedError
+from ..errors import ShapeError
 from ..formulations import Problem, methods, sizes
 from ..model import Model, command_vector
-from ..pipeline import choose
+from ..pipeline import HasModel, choose, model_of
 from ..scalar import Scalar
 
 
@@ -19,11 +19,8 @@ class Equations:
     over numbers of any kind. Arrays of plain numbers give such arrays, those of traced numbers become part of the
     program that is being traced."""
 
-    def __init__(self, robot: Any):
-        model = getattr(robot, "model", robot)
-        if not isinstance(model, Model):
-            raise UnsupportedError("this is not a robot", got=repr(robot), fix=f"linkwork.load({robot!r})")
-        self.model = model
+    def __init__(self, robot: Model | HasModel):
+        self.model = model_of(robot)
         self._problems: dict[tuple[str, str | None], Problem] = {}
 
     def gravity(self, q: Any) -> np.ndarray:

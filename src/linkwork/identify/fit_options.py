@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import LinkworkError, UnknownNameError
+from ..workspace import Workspace
 from .logs.log import Log
 from .regression.stacked_regressor import Progress
 from .regression.unknowns import FRICTION, Friction
@@ -54,6 +55,9 @@ class FitOptions:
             object.__setattr__(self, name, _listed(getattr(self, name), name))
         if not self.logs:
             raise LinkworkError("there are no recordings", where="identify", fix="give a Log, or a list of them")
+        if self.prior is not None and not isinstance(self.prior, Workspace):
+            got = repr(self.prior)[:80]
+            raise LinkworkError("the prior is a robot", where="prior", got=got, fix="linkwork.load(...)")
         for name, least in (("gamma", np.finfo(float).tiny), ("width", 0.0)):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, (int, float, np.number)) and least <= value < np.inf):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import IdentificationWarning, LinkworkError
+from ..errors import IdentificationWarning
 from ..formulations import drives_of
 from ..model import Model, describe, unphysical
 from ..model.drive_checks import check_values
@@ -40,9 +40,6 @@ Method = Callable[["Robot", FitOptions], tuple[Observations, Estimate]]
 
 def identify(robot: Robot, options: FitOptions) -> Fit:
     """Return the fit of a robot to recordings; ``Robot.identify`` explains the options."""
-    if options.prior is not None and not isinstance(options.prior, type(robot)):
-        got = repr(options.prior)[:80]
-        raise LinkworkError("the prior is a robot", where="prior", got=got, fix="linkwork.load(...)")
     return _fit(*METHODS[options.method](robot, options), options)
 
 

@@ -1,18 +1,18 @@
 """Motion: one simulated trajectory, or batches of them with the time loop compiled."""
 
 from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
-from .findings import WARNING
+from .derivatives.linear_system import LinearSystem, linearise
 from .grip import Grip, grip
-from .integrators import INTEGRATORS, Integrator, add_integrator
-from .linear import LinearSystem, linearise
-from .names import OUTPUTS
 from .options import Options
-from .reuse import STOPPED
+from .plant.setup import OPEN, rest, zero
 from .rollout import rollout
-from .setup import OPEN, rest, zero
+from .schemes.integrators import INTEGRATORS, Integrator, add_integrator
 from .simulate import STEP, simulate
 from .stepper import Stepper
-from .trajectory import Trajectory
+from .trajectory.diagnostics import WARNING
+from .trajectory.output_buffer import STOPPED
+from .trajectory.outputs import OUTPUTS
+from .trajectory.trajectory import Trajectory
 
 __all__ = [
     "INTEGRATORS",

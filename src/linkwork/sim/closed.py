@@ -15,7 +15,7 @@ from ..constraints.closing import closer
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
 from ..scalar.orthogonal import dot
-from .now import Now
+from .plant.instant import Now
 
 
 class ClosedNow(Now):

@@ -21,18 +21,19 @@ from ..codegen.schemes import RungeKutta
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
-from . import stability
+from ..workspace import Workspace
 from .contact_modes import BOUNCES, SLIDES, SMALL, Ground, Mode, Situation
+from .derivatives.transition import NUMBERS
 from .feet import on_corners
-from .findings import WARNING, findings
-from .inputs import one_of_names
-from .integrators import INTEGRATORS
-from .names import by_output, entries
-from .now import MEMORY
 from .options import Options
-from .setup import Setup, prepare
-from .trajectory import Event, Trajectory
-from .transition import NUMBERS
+from .plant.inputs import one_of_names
+from .plant.instant import MEMORY
+from .plant.setup import Setup, prepare
+from .schemes import stability
+from .schemes.integrators import INTEGRATORS
+from .trajectory.diagnostics import WARNING, findings
+from .trajectory.outputs import by_output, entries
+from .trajectory.trajectory import Event, Trajectory
 
 KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: feet never slide, or do
 TOUCH = 1e-10  # m: what is lower has gone through the ground
@@ -51,7 +52,7 @@ Indicator = tuple[str, int]
 
 
 def by_events(
-    robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options, outputs: Sequence[str]
+    workspace: Workspace, q0: Any, v0: Any, dt: float, steps: int, options: Options, outputs: Sequence[str]
 ) -> Trajectory:
     """One motion; ``outputs``: what is recorded."""
     kind = one_of_names("choice of contacts", options.contacts, KINDS)
@@ -66,9 +67,7 @@ def by_events(
     if options.checkpoint_every is not None:
         fix = "a schedule of contacts, or compliant ground: robot.with_forces({frame: Contact(...)})"
         raise UnsupportedError("motions by events have no gradients", where="checkpoint_every", fix=fix)
-    if "corners" not in robot.plants:
-        robot.plants["corners"] = type(robot)(on_corners(robot.model))
-    points = robot.plants["corners"]
+    points = workspace.derived(_on_corners)
     start = replace(options, contacts=np.zeros(len(points.model.feet)), method=method)  # none is held
     setup = prepare(points, q0, v0, steps, dt, start, (*outputs, "work"))  # which takes part in the motion
     own = setup.plant.memory if options.outputs is None else ()
@@ -76,12 +75,19 @@ def by_events(
     if setup.batched:
         fix = "robot.rollout takes batches, and a schedule of contacts"
         raise LinkworkError("simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix=fix)
-    run = _Run(robot.model, setup, scheme, dt, steps, options, kind == "coulomb")
+    run = _Run(workspace.model, setup, scheme, dt, steps, options, kind == "coulomb")
     try:
-        return run.trajectory(method, robot.model.name)
+        return run.trajectory(method, workspace.model.name)
     except np.linalg.LinAlgError:
-        where, fix = f"robot {robot.model.name!r}, step {run.step + 1}", "`linkwork check` names them: give them some"
+        where, fix = (
+            f"robot {workspace.model.name!r}, step {run.step + 1}",
+            "`linkwork check` names them: give them some",
+        )
         raise LinkworkError("links without inertia move, and no foot holds them", where=where, fix=fix) from None
+
+
+def _on_corners(workspace: Workspace) -> Workspace:
+    return Workspace(on_corners(workspace.model))
 
 
 @dataclass

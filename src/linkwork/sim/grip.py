@@ -12,8 +12,9 @@ from ..constraints import row_names
 from ..constraints.rows import leading_jacobian
 from ..errors import ShapeError, UnsupportedError
 from ..model import Contact, Model
-from .inputs import torques
-from .setup import velocities
+from ..workspace import Workspace
+from .plant.inputs import torques
+from .plant.setup import velocities
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ class Grip:
         return "\n".join(lines)
 
 
-def grip(robot: Any, q: Any, v: Any, tau: Any, commands: Any, wrenches: Mapping[str, Any] | None) -> Grip:
+def grip(workspace: Workspace, q: Any, v: Any, tau: Any, commands: Any, wrenches: Mapping[str, Any] | None) -> Grip:
     """See ``Robot.grip``."""
-    model: Model = robot.model
+    model: Model = workspace.model
     if not any(isinstance(loop.kind, Contact) for loop in model.loops):
         raise UnsupportedError(
             "nothing of this robot touches a plane", where=f"robot {model.name!r}", fix="describe contacts in `rolling`"
@@ -102,6 +103,8 @@ def grip(robot: Any, q: Any, v: Any, tau: Any, commands: Any, wrenches: Mapping[
             fix="give them, zeros too",
         )
     v = velocities(model, v, "v")
-    every = v if v.shape[-1] == model.n_leading > model.nv else robot.joint_velocities(q, v)
+    every = v if v.shape[-1] == model.n_leading > model.nv else workspace.function("joint_velocities")(q, v)
     given = {} if commands is None else {"commands": commands}
-    return Grip.of(model, robot.constraint_forces(q, every, torques(model, tau, "tau"), wrenches=wrenches, **given))
+    return Grip.of(
+        model, workspace.function("constraint_forces")(q, every, torques(model, tau, "tau"), wrenches=wrenches, **given)
+    )

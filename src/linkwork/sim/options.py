@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..codegen.backend import BACKENDS
 from ..errors import LinkworkError, require_mapping
 from ..model import SoftLimits
-from .inputs import one_of_names, positive, whole
+from ..targets import names as targets
+from .plant.inputs import one_of_names, positive, whole
 
 DIVERGED = ("raise", "keep")
 FORMS = {
@@ -51,7 +51,7 @@ class Options:
 
     def __post_init__(self):
         one_of_names("treatment of diverged samples", self.diverged, DIVERGED)
-        one_of_names("backend", self.backend, BACKENDS)
+        one_of_names("backend", self.backend, targets("run"))
         if self.to is not None and self.out is not None:
             got, fix = "to= and out=", "leave one of them"
             raise LinkworkError("records go into a folder or into a trajectory's memory", got=got, fix=fix)

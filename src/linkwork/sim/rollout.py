@@ -15,19 +15,21 @@ import numpy as np
 from ..codegen.schemes import Scheme
 from ..codegen.timeloop import Turns
 from ..errors import LinkworkError, SimulationWarning, memory_reported
-from . import reuse, stability, storage
-from .findings import WARNING, findings, unbalanced
-from .gradient import Tape
-from .inputs import one_of_names, positive, whole
-from .integrators import schemes
-from .now import REFERENCE
+from ..progress import Progress
+from ..workspace import Workspace
+from .derivatives.gradient import Tape
 from .options import Options
-from .plant import Plant
-from .progress import Progress
-from .records import destination
-from .runner import BLOCK, GROUP, Runner
-from .setup import Setup, prepare
-from .trajectory import Trajectory
+from .plant.inputs import one_of_names, positive, whole
+from .plant.instant import REFERENCE
+from .plant.plant import Plant
+from .plant.setup import Setup, prepare
+from .schemes import stability
+from .schemes.integrators import schemes
+from .schemes.runner import BLOCK, GROUP, Runner
+from .trajectory import output_buffer, storage
+from .trajectory.diagnostics import WARNING, findings, unbalanced
+from .trajectory.records import destination
+from .trajectory.trajectory import Trajectory
 
 BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
 PATIENCE = 0.1  # seconds between these looks
@@ -40,13 +42,13 @@ JUMPS = (
 USER = 4  # whoever calls Robot.rollout or Robot.simulate, on the stack above `run`
 
 
-def rollout(robot: Any, q0: Any, v0: Any, dt: float, steps: int, options: Options) -> Trajectory:
+def rollout(workspace: Workspace, q0: Any, v0: Any, dt: float, steps: int, options: Options) -> Trajectory:
     """Motions from many states at once; see ``Robot.rollout``."""
     method = one_of_names("method of rollouts", options.method, schemes())
     dt, steps = positive(dt, "dt"), whole(steps, "steps")
     outputs = ("q", "v") if options.outputs is None else options.outputs
     with memory_reported("these samples", where="rollout", fix="roll out fewer samples at a time"):
-        setup = prepare(robot, q0, v0, steps, dt, options, outputs)
+        setup = prepare(workspace, q0, v0, steps, dt, options, outputs)
         return run(setup, method, dt, steps, options)
 
 
@@ -72,7 +74,7 @@ def run(
     shown = Progress(options.progress, samples * steps)
     lent = None
     if options.out is not None:
-        lent = reuse.lent(options.out, setup.plant, samples if setup.batched else None, rows, runner.shapes)
+        lent = output_buffer.lent(options.out, setup.plant, samples if setup.batched else None, rows, runner.shapes)
         runner.held = [x.copy() if np.may_share_memory(x, lent) else x for x in runner.held]
     records = destination(to, lent, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
@@ -115,10 +117,10 @@ def run(
             if not isinstance(stop, KeyboardInterrupt):
                 with suppress(OSError, LinkworkError):  # of a disk without a byte left
                     arrays = records.finish(done_samples, done_rows, dt * every)
-                    why = f"{reuse.ENDED} {far}: {str(stop).partition(chr(10))[0]}"
+                    why = f"{output_buffer.ENDED} {far}: {str(stop).partition(chr(10))[0]}"
                     _kept(arrays, setup, method, dt, [*notes, why], options)
                 raise
-            note, tape = f"{reuse.STOPPED} {far}", None
+            note, tape = f"{output_buffer.STOPPED} {far}", None
             warnings.warn(note, stacklevel=USER)
             notes.append(note)
     with _room(to):

@@ -12,16 +12,17 @@ import numpy as np
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
-from . import stability
+from ..workspace import Workspace
 from .events import by_events
-from .findings import ENERGIES, WARNING, findings, unbalanced
-from .inputs import one_of_names, positive
-from .integrators import INTEGRATORS, Adaptive, schemes
-from .names import OF_FEET, by_output
 from .options import Options
+from .plant.inputs import one_of_names, positive
+from .plant.setup import Setup, prepare
 from .rollout import USER, run
-from .setup import Setup, prepare
-from .trajectory import Trajectory
+from .schemes import stability
+from .schemes.integrators import INTEGRATORS, Adaptive, schemes
+from .trajectory.diagnostics import ENERGIES, WARNING, findings, unbalanced
+from .trajectory.outputs import OF_FEET, by_output
+from .trajectory.trajectory import Trajectory
 
 PATIENCE = 100_000  # evaluations between two records, and again for each second, after which the integrator is stuck
 STEP = 1e-3  # unless another one is asked for
@@ -32,7 +33,7 @@ class _StuckError(Exception):
     """At the time it tells."""
 
 
-def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, options: Options) -> Trajectory:
+def simulate(workspace: Workspace, q0: Any, v0: Any, duration: float, dt: float | None, options: Options) -> Trajectory:
     """One motion from one state; see ``Robot.simulate``."""
     if options.method is not None:
         one_of_names("method of simulation", options.method, INTEGRATORS)
@@ -48,12 +49,12 @@ def simulate(robot: Any, q0: Any, v0: Any, duration: float, dt: float | None, op
                 max(steps, 1) * dt, duration / max(steps, 1)
             ),
         )
-    outputs = all_outputs(robot.model, options.contacts is not None) if options.outputs is None else options.outputs
+    outputs = all_outputs(workspace.model, options.contacts is not None) if options.outputs is None else options.outputs
     if isinstance(options.contacts, str):
-        return by_events(robot, q0, v0, dt, steps, options, outputs)
+        return by_events(workspace, q0, v0, dt, steps, options, outputs)
     free, outputs = options.method is None and asked is None, tuple(outputs)
     unasked = [name for name in ENERGIES if free and name not in outputs]  # by which the method is judged
-    setup = prepare(robot, q0, v0, steps, dt, options, (*outputs, *unasked))
+    setup = prepare(workspace, q0, v0, steps, dt, options, (*outputs, *unasked))
     if options.outputs is None:
         setup = replace(setup, outputs=(*setup.outputs, *setup.plant.memory))
     if setup.batched:

@@ -18,18 +18,19 @@ from ..control import Point
 from ..errors import ShapeError, SimulationWarning, UnknownNameError, UnsupportedError, require_memory
 from ..formulations import layouts
 from ..model.coordinates import real_numbers
-from . import stability
-from .findings import WARNING
-from .inputs import is_law, one_of_names, positive, vector, whole
-from .integrators import schemes
-from .names import checked_outputs
-from .now import MEMORY, REFERENCE
+from ..workspace import Workspace
 from .options import Options, require_dict
+from .plant.inputs import is_law, one_of_names, positive, vector, whole
+from .plant.instant import MEMORY, REFERENCE
+from .plant.randomisation import VARIED
+from .plant.setup import given_memory, initial, prepare, rest, velocities
 from .rollout import jumps
-from .runner import Runner, shares
-from .setup import given_memory, initial, prepare, rest, velocities
+from .schemes import stability
+from .schemes.integrators import schemes
+from .schemes.runner import Runner, shares
 from .supported import CONTACTS
-from .varied import VARIED
+from .trajectory.diagnostics import WARNING
+from .trajectory.outputs import checked_outputs
 
 USER = 4  # whoever calls Robot.stepper, on the stack above
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is
@@ -49,11 +50,13 @@ class Stepper:
     ``notes``: what one must know to read the numbers.
     """
 
-    def __init__(self, robot: Any, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options):
+    def __init__(
+        self, workspace: Workspace, samples: int, dt: float, substeps: int, q0: Any, v0: Any, options: Options
+    ):
         self.samples, self.substeps = whole(samples, "samples"), whole(substeps, "substeps")
         self.dt = positive(dt, "dt")
         self.method = one_of_names("method of steppers", options.method, schemes())
-        self.robot, self._model = robot, robot.model
+        self.workspace, self._model = workspace, workspace.model
         require_memory(2 * self.samples * (self._model.nq + self._model.nv))  # where they start, and where they are
         layout = layouts(self._model)["tau"]
         if options.torque is None and layout.size:
@@ -64,7 +67,7 @@ class Stepper:
         recorded = ("q", "v", *outputs) if together else outputs
         q0 = self._rows("q0", rest(self._model) if q0 is None else vector(self._model, "q", q0, "q0"))
         v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))
-        setup = prepare(robot, q0, v0, None, self.dt, options, recorded)
+        setup = prepare(workspace, q0, v0, None, self.dt, options, recorded)
         self._setup, self._plant = setup, setup.plant
         self._runner = runner = Runner(setup, self.method, self.dt, options.backend)
         self._state = runner.start(slice(0, self.samples))
@@ -216,7 +219,7 @@ class Stepper:
         if q is not None or v is not None:
             q = own["q"] if q is None else self._rows("q", vector(self._model, "q", q, "q"), chosen)
             v = own["v"] if v is None else self._rows("v", velocities(self._model, v, "v"), chosen)
-            own["q"][:], own["v"][:] = initial(self.robot, q, v)[:2]
+            own["q"][:], own["v"][:] = initial(self.workspace, q, v)[:2]
             self._plant.stand(own)
         for name, values in given_memory(self._plant.memory, memory or {}, (self.samples, len(start))).items():
             shared = values.ndim < own[MEMORY + name].ndim or len(values) == len(start)

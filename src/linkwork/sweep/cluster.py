@@ -20,7 +20,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import LinkworkError, UnsupportedError
-from ..sim.progress import Progress
+from ..progress import Progress
 from .folder import Chunk, Folder, to_parquet
 from .rows import compute
 from .study import DIVERGED, Study

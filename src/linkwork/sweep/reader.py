@@ -41,8 +41,8 @@ from ..errors import LinkworkError
 from ..files import read_bytes, read_text
 from ..robot import Robot, load
 from ..sim import Options, rest
-from ..sim.integrators import schemes
-from ..sim.names import entries
+from ..sim.schemes.integrators import schemes
+from ..sim.trajectory.outputs import entries
 from .sampling import Change, Vector
 from .study import ARRAYS, STATISTICS, Case, Controller, Study, closed, started
 from .values import MOST, Values

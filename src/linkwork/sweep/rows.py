@@ -11,8 +11,8 @@ import numpy as np
 from .. import __version__
 from ..errors import ShapeError
 from ..sim import Trajectory, rollout
-from ..sim.names import entries
-from ..sim.trajectory import ENTRIES as TRAJECTORY_ENTRIES
+from ..sim.trajectory.outputs import entries
+from ..sim.trajectory.trajectory import ENTRIES as TRAJECTORY_ENTRIES
 from .study import DIVERGED, Case, Study, closed
 
 MEMORY = 2**28  # bytes of records at a time

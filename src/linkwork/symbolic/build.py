@@ -16,7 +16,7 @@ from ..function import Label
 from ..model import ELEMENTS, Layout, Model, grouped
 from ..notation.names import WRENCH, Names, entries, vector
 from ..notation.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
-from ..pipeline import CHOOSING, LARGE, bound, compile
+from ..pipeline import CHOOSING, LARGE, HasModel, bound, compile, model_of
 from ..program import FUNCTIONS, PARAMETER, Op, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
@@ -33,7 +33,7 @@ PARAMETERS = ("minimal", "standard")
 
 
 def symbolic(
-    robot: Any,
+    robot: Model | HasModel,
     quantity: str = "inverse_dynamics",
     *,
     method: str = "auto",
@@ -62,7 +62,7 @@ def symbolic(
         raise UnknownNameError("treatment of parameters", parameters, PARAMETERS)
     how = {"frame": frame, "axes": axes, "wrenches": wrenches, "parameters": parameters}
     label = compile(robot, quantity, method=method, backend="interpreter", **how).label  # checked, the method chosen
-    model: Model = getattr(robot, "model", robot)
+    model = model_of(robot)
     columns = bound(model, quantity, parameters=parameters).columns if quantity == "regressor" else None
     if columns is None:  # base parameters are those of the compiler's frames
         model = with_plain_tips(model)

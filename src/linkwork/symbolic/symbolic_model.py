@@ -11,6 +11,7 @@ import numpy as np
 from ..function import Label
 from ..program import Operations
 from ..quoting import printable
+from ..targets import find
 from .expressions import Equation
 
 
@@ -76,6 +77,4 @@ class SymbolicModel:
         A vector is a Matrix of one column, a scalar an expression, what has more axes an Array. ``numbers`` puts the
         values of the constants in, too. Needs the extra ``sympy``.
         """
-        from .sympy_form import sympy_form
-
-        return sympy_form(self, numbers)
+        return find("sympy", "express").load("express")(self, numbers)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
 from .equations import NAMES
 from .expressions import evaluate
 from .symbolic_model import SymbolicModel
@@ -15,7 +14,7 @@ SYMPY = {"arctan2": "atan2", "abs": "Abs", "minimum": "Min", "maximum": "Max"}  
 EXACT = 4096  # fractions with denominators up to this are kept as such: 0.5 is 1/2
 
 
-def sympy_form(model: SymbolicModel, numbers: bool) -> dict[str, Any]:
+def sympy_form(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]:
     """Each output as a whole: a scalar, a Matrix (a vector is a column), an Array where it has more axes."""
     known = sympy_entries(model, numbers)
     import sympy
@@ -29,12 +28,14 @@ def sympy_form(model: SymbolicModel, numbers: bool) -> dict[str, Any]:
     return {name: whole(array) for name, array in model.outputs.items()}
 
 
+def sympy_text(model: SymbolicModel) -> str:
+    """Lines ``name = expression``, one for each entry of the outputs."""
+    return "".join(f"{name} = {expression}\n" for name, expression in sympy_entries(model).items())
+
+
 def sympy_entries(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]:
     """Each entry of each output, by its own name."""
-    try:
-        import sympy
-    except ImportError:
-        raise UnsupportedError("sympy is not installed", fix="pip install 'linkwork[sympy]'") from None
+    import sympy
 
     def number(value: float) -> Any:
         numerator, denominator = float(value).as_integer_ratio()

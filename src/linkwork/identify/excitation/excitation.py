@@ -16,7 +16,7 @@ from ...drawing import styled
 from ...errors import LinkworkError
 from ...quoting import in_html
 from ...sim import Trajectory
-from ...sim.plots import write_figure
+from ...sim.trajectory.plots import write_figure
 from .fourier_from_rest import FourierFromRest
 from .motion_path import Path
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...control import Reference, Sampled
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...pipeline import compile
-from ...sim.progress import Progress
+from ...progress import Progress
 from .augmented_lagrangian import OBJECTIVES, Problem, descend
 from .excitation import Excitation, Margin
 from .fourier_from_rest import FourierFromRest, Grid
@@ -83,7 +83,7 @@ def excite(
     _check_whole(periods=periods, harmonics=harmonics, starts=starts)
     ramp = period / 5 if ramp is None else ramp
     limits = Limits(position, velocity, acceleration, torque, share)
-    smooth = type(robot)(replace(robot.model, friction_width=robot.model.friction_width or friction_width))
+    smooth = robot.with_model(replace(robot.model, friction_width=robot.model.friction_width or friction_width))
     path, notes = Path(smooth), []
     held = _held(path, still)
     rows = limits_of_series(path, limits, held, notes)

@@ -15,10 +15,10 @@ import numpy as np
 
 from ...errors import LinkworkError, ShapeError
 from ...files import parse_json, read_bytes
-from ...sim.arrays import MEMORY, read_zip
-from ...sim.parquet import read_parquet
-from ...sim.parquet_child import seconds
-from ...sim.storage import KEY
+from ...sim.trajectory.array_files import MEMORY, read_zip
+from ...sim.trajectory.parquet import read_parquet
+from ...sim.trajectory.parquet_child import seconds
+from ...sim.trajectory.storage import KEY
 
 LONGEST = 2**30  # bytes of a file, also when unpacked
 PACKED = 100  # times more than in the file, of text and numbers that somebody measured

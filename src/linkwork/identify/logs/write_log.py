@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import LinkworkError
 from ...files import write_bytes
-from ...sim.storage import KEY, csv_of, parquet_of
+from ...sim.trajectory.storage import KEY, csv_of, parquet_of
 from .read_log import FORMAT
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ def _told_by(robot: Robot, found: SimulationFit, asked: Mapping[str, Any], frame
     """What was searched for and acts linearly, as unknowns of the robot that was found, the rest of which is known."""
     if asked.get("payload"):
         bare = found.robot.model.with_parameters(found.parameters.tolist())
-        return payload_of(type(robot)(bare), asked["payload"], frames)
+        return payload_of(robot.with_model(bare), asked["payload"], frames)
     joints = found.robot.model.position_names
     laws: dict[str, list[Any]] = {}
     for name in LINEAR:

@@ -20,10 +20,10 @@ import numpy as np
 from ...control import Point
 from ...errors import SimulationWarning
 from ...sim import Options, Trajectory
-from ...sim.forward import Forward
-from ...sim.now import MEMORY, REFERENCE
+from ...sim.derivatives.forward_sensitivity import Forward
+from ...sim.plant.instant import MEMORY, REFERENCE
+from ...sim.plant.setup import prepare
 from ...sim.rollout import run as run_steps
-from ...sim.setup import prepare
 from .search_variables import Searched
 from .segments import Segments
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import LinkworkError, UnknownNameError
 from ...model import ELEMENTS, Joint, Model, body_of, carrying
-from ...sim.varied import LAWS, OF_JOINTS, POSITIVE, value_of, varied, with_value
+from ...sim.plant.randomisation import LAWS, OF_JOINTS, POSITIVE, value_of, varied, with_value
 from ..convex.entropic import Entropic
 from ..convex.inertia_cone import made_physical
 from ..regression.unknowns import TEN

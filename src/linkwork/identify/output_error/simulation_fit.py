@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import LinkworkError
-from ...sim import stability
-from ...sim.inputs import is_law, one_of_names, positive
-from ...sim.integrators import schemes
+from ...sim.plant.inputs import is_law, one_of_names, positive
+from ...sim.schemes import stability
+from ...sim.schemes.integrators import schemes
 from .damped_search import Search
 from .quadratic import Directions
 from .rollout_error import OutputError
@@ -140,7 +140,7 @@ def _answer(search: Search, notes: list[str], began: float) -> SimulationFit:
     inputs = own.inputs(z)
     model = own.model(z)
     return SimulationFit(
-        robot=type(error.robot)(model),
+        robot=error.robot.with_model(model),
         names=own.labels,
         values=own.numbers(z),
         deviations=np.sqrt(np.diag(covariance)),

@@ -13,7 +13,7 @@ from ...drawing import styled
 from ...errors import LinkworkError, UnknownNameError
 from ...formulations import layouts
 from ...quoting import in_plot
-from ...sim.plots import write_figure
+from ...sim.trajectory.plots import write_figure
 from .force_curves import Curve, curves_of
 from .friction_curves import FrictionCurve, friction_curves
 

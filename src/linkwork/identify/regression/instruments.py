@@ -10,6 +10,8 @@ import numpy as np
 
 from ...control import Point, Sampled
 from ...errors import LinkworkError
+from ...sim import Options, simulate
+from ...workspace import Workspace
 from ..logs.log import Log
 from .unknowns import Unknowns
 
@@ -19,7 +21,7 @@ STEP = 1e-3  # seconds, of simulations, at most
 def instruments_of(
     unknowns: Unknowns,
     logs: Sequence[Log],
-    changed: Callable[[np.ndarray], Any],
+    changed: Callable[[np.ndarray], Workspace],
     controller: Any = None,
     gains: Mapping[str, Any] | None = None,
 ) -> Callable[[np.ndarray], list[Log]]:
@@ -39,8 +41,8 @@ def instruments_of(
         return lambda x: commanded
 
     def simulated(x: np.ndarray) -> list[Log]:
-        robot = changed(x)
-        return [_followed(robot, log, controller, gains) for log in commanded]
+        workspace = changed(x)
+        return [_followed(workspace, log, controller, gains) for log in commanded]
 
     return simulated
 
@@ -49,14 +51,12 @@ def _motion(reference: Point | None) -> dict[str, Any]:
     return dict(zip(("q", "v", "a"), reference or (), strict=True))
 
 
-def _followed(robot: Any, log: Log, controller: Any, gains: Mapping[str, Any] | None) -> Log:
+def _followed(workspace: Workspace, log: Log, controller: Any, gains: Mapping[str, Any] | None) -> Log:
     every = max(1, int(np.ceil(1 / (log.rate * STEP) - 1e-9)))
     dt = 1 / (log.rate * every)
     t = np.asarray(log.t) - log.t[0]
-    motors = robot.model.motor_places()
+    motors = workspace.model.motor_places()
     way = Sampled(t, np.asarray(log.q)[:, motors])
-    run = robot.simulate(
-        log.q[0], log.v[0], dt * every * (len(log) - 1), dt,
-        torque=controller, reference=way, gains=gains, method="rk4", every=every,
-    )  # fmt: skip
+    options = Options(torque=controller, reference=way, gains=gains, method="rk4", every=every)
+    run = simulate(workspace, log.q[0], log.v[0], dt * every * (len(log) - 1), dt, options)
     return replace(log, q=run.q, v=run.v, a=run.a)

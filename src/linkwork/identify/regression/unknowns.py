@@ -15,8 +15,8 @@ from ...model import ELEMENTS, FrictionLaw, Model, changed_drives
 from ...model.drive import Coulomb, Viscous, law_with
 from ...parameters import base_parameters, parameter_vector
 from ...pipeline import compile
-from ...sim.setup import remember
 from ...spatial import Inertia, Pose
+from ...workspace import Cache, Workspace
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -69,9 +69,14 @@ def unknowns_of(robot: Robot, friction: Friction = FRICTION, **asked: Any) -> Un
     """``friction``: laws that are found, in place of those of the file, of every driven joint and motor, or by name.
     Others: see ``_unknowns_of``, which is asked once for each question: compiling takes longer than most fits."""
     key = repr(friction), *sorted(asked.items())
-    if key not in robot.unknowns:
-        remember(robot.unknowns, key, _unknowns_of(robot, friction, **asked))
-    return robot.unknowns[key]
+    known = robot.derived(_known_unknowns)
+    if key not in known:
+        known[key] = _unknowns_of(robot, friction, **asked)
+    return known[key]
+
+
+def _known_unknowns(_: Workspace) -> Cache[Any, Unknowns]:
+    return Cache()
 
 
 def _unknowns_of(
@@ -109,9 +114,9 @@ def _unknowns_of(
     bodies = tuple((body.name, TEN * i) for i, body in enumerate(model.bodies)) if inertias else ()
     positive = tuple(k for k, name in enumerate(standard) if split(name)[1] in POSITIVE)
     known = _known(model, standard, frames)
-    changed = lambda values: type(robot)(with_standard(model, values))  # noqa: E731
+    changed = lambda values: robot.with_model(with_standard(model, values))  # noqa: E731
     return Unknowns(
-        type(robot)(model), names, tuple(split(each) for each in columns), matrix, standard, values,
+        robot.with_model(model), names, tuple(split(each) for each in columns), matrix, standard, values,
         bodies, positive, regressor, known, tuple(frames), changed,
     )  # fmt: skip
 
@@ -132,7 +137,7 @@ def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns
     def changed(values: Mapping[str, float]) -> Robot:
         body = carrier.pose.inertia_outward(Inertia.of(values[name] for name in names))
         inertias = [each.inertia + body if k == i else each.inertia for k, each in enumerate(model.bodies, 1)]
-        return type(robot)(model.with_inertias(inertias))
+        return robot.with_model(model.with_inertias(inertias))
 
     names = tuple(f"{frame}.{element}" for element in ELEMENTS)
     return Unknowns(

@@ -1,0 +1,1 @@
+"""Derivatives through time: gradients, forward sensitivities and the Jacobian of a step."""

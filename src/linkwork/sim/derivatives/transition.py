@@ -1,0 +1,65 @@
+"""A whole step of a scheme as one program, so that it can be differentiated.
+
+Its inputs are those of the plant's programs, with the state as one port ``s`` in front: x, then the rates of earlier
+steps that the scheme looks back on, youngest first. Its output is s after the step.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ...codegen.schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, Rosenbrock, RungeKutta, Scheme
+from ...program import Port, Program
+from ...program.replay import assembled, input_nodes, replayed, split
+from ..plant.plant import Plant
+
+NUMBERS = Arithmetic(float, operator.add, operator.mul, lambda a, b, c: a * b + c)
+
+Flat = list[Any]
+Rates = Callable[[Flat, Any], Flat]
+
+
+def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
+    """``early``: one of the steps that start a scheme that looks back."""
+    size, history = plant.x, scheme.history
+    ports = [Port("s", (size * (1 + history),)), *plant.ports[len(plant.state) :]]
+    given = split(input_nodes(ports), ports)
+    x, *before = (given["s"][k : k + size] for k in range(0, size * (1 + history), size))
+    t, dt = given["t"][0], given["dt"][0]
+
+    def run(program: Program, x: Flat, t: Any) -> Flat:
+        parts = replayed(program, {**given, **split(x, plant.state), "t": [t]})
+        return [value for part in parts.values() for value in part]
+
+    def rates(x: Flat, t: Any) -> Flat:
+        return run(plant.rates, x, t)
+
+    match scheme:
+        case OwnStep() | Rosenbrock():
+            after, now = run(plant.step_program(scheme), x, t), []
+        case RungeKutta():
+            after, now = stages(scheme, rates, x, t, dt)
+        case AdamsBashforth() if early:
+            after, now = stages(scheme.start, rates, x, t, dt)
+        case AdamsBashforth():
+            now = rates(x, t)
+            after = combined(scheme.step, x, [now, *before], dt)
+    if plant.finish is not None and not isinstance(scheme, OwnStep):
+        after = run(plant.finish, after, t)
+    youngest = [value for part in [now, *before][:history] for value in part]
+    return assembled("transition", ports, {ports[0]: [*after, *youngest]})
+
+
+def stages(scheme: RungeKutta, rates: Rates, x: Flat, t: Any, dt: Any) -> tuple[Flat, Flat]:
+    """x after a step, and the rates at its beginning."""
+    slopes = [rates(x, t)]
+    for node, place in scheme.stages:
+        slopes.append(rates(combined(place, x, slopes, dt), t + node * dt))
+    return combined(scheme.step, x, slopes, dt), slopes[0]
+
+
+def combined(combination: Combination, x: Flat, slopes: list[Flat], dt: Any) -> Flat:
+    share = float(combination.share) * dt
+    return [combination(value, lambda n, k=k: slopes[n][k], share, NUMBERS) for k, value in enumerate(x)]

@@ -1,0 +1,1 @@
+"""What is simulated: a robot with what acts on it, as programs of its state."""

@@ -1,0 +1,106 @@
+"""Parameters of a robot that may differ from sample to sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import LinkworkError, ShapeError
+from ...model import Joint, Model, Offset, Stribeck, carrying
+from ...model.drive_checks import check_values
+from ...model.pseudo_inertia import negative_mass
+from ...scalar import Scalar, is_zero
+from ...spatial import Inertia, Vector
+
+INERTIAL = ("mass", "parameters", "payload")
+LAWS = {"offset": (Offset, "offset"), "stribeck": (Stribeck, "excess"), "stribeck_velocity": (Stribeck, "velocity")}
+POSITIVE = ("friction_width", "stribeck_velocity")
+OF_JOINTS = ("rotor_inertia", "viscous", "coulomb", *LAWS, "friction_width", "stiffness")
+VARIED = (*INERTIAL, *OF_JOINTS, "gravity")
+
+
+def varied(model: Model, values: Mapping[str, Any], payload: str = "") -> Model:
+    """With the values there are; others are not looked at. ``payload``: the frame that carries it."""
+    if "parameters" in values:
+        model = model.with_parameters(values["parameters"])
+    if "mass" in values:
+        own = zip(model.bodies, values["mass"], strict=True)
+        model = model.with_inertias([_with_mass(body.inertia, mass) for body, mass in own])
+    if "payload" in values:
+        model = carrying(model, payload, values["payload"])
+    if "gravity" in values:
+        model = replace(model, gravity=Vector(*values["gravity"]))
+    for name in OF_JOINTS:
+        if name in values:
+            model = _with_joints(model, name, values[name])
+    return model
+
+
+def _with_joints(model: Model, name: str, values: Sequence[Scalar]) -> Model:
+    own = dict(zip(model.position_names, values, strict=True))
+    bodies = [
+        replace(body, joint=with_value(body.joint, name, own[body.joint.name])) if body.joint.name in own else body
+        for body in model.bodies
+    ]
+    return replace(model, bodies=tuple(bodies))
+
+
+def with_value(joint: Joint, name: str, value: Scalar) -> Joint:
+    """Of one that has not the law in question: every joint can have an offset; the others stay without."""
+    if name not in LAWS:
+        return replace(joint, **{name: value})
+    kind, field = LAWS[name]
+    if kind is Offset and not any(isinstance(law, Offset) for law in joint.friction):
+        return replace(joint, friction=(*joint.friction, Offset(value)))
+    laws: list[Any] = list(joint.friction)
+    laws = [replace(law, **{field: value}) if isinstance(law, kind) else law for law in laws]
+    return replace(joint, friction=tuple(laws))
+
+
+def value_of(joint: Joint, name: str) -> float:
+    """As ``with_value`` changes it; zero of a law that the joint has not."""
+    if name not in LAWS:
+        return getattr(joint, name)
+    kind, field = LAWS[name]
+    return next((getattr(law, field) for law in joint.friction if isinstance(law, kind)), 0.0)
+
+
+def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
+    """Of a body of the same shape and another density; one without mass stays so."""
+    if is_zero(inertia.mass):
+        return inertia
+    share = mass / inertia.mass
+    return Inertia.of(share * value for value in inertia)
+
+
+def check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
+    """Refuse numbers, (samples, entries), that a robot file may not have either."""
+    if name in INERTIAL:
+        _check_masses(model, name, values, where)
+    if name in OF_JOINTS:
+        joints = {body.joint.name: body.joint for body in model.bodies}
+        for joint, column in zip(model.position_names, values.T, strict=True):
+            for finding in check_values(f"{where}, joint {joint!r}", with_value(joints[joint], name, column)):
+                raise LinkworkError(finding.message, where=finding.where, fix=finding.fix)
+    if name in POSITIVE and not (values > 0).all():
+        raise ShapeError("out of range", where=where, got=values.min(), expected="positive numbers")
+    if (kind := LAWS.get(name, (Offset,))[0]) is not Offset and not any(
+        isinstance(law, kind) for body in model.bodies for law in body.joint.friction
+    ):
+        fix = f"give joints this law, friction=({kind.__name__}(...),)"
+        raise ShapeError(f"no joint has the law {kind.name!r}", where=where, fix=fix)
+
+
+def _check_masses(model: Model, name: str, values: np.ndarray, where: str) -> None:
+    """A load of no mass may have its centre anywhere; parameters without a mass have no first moments."""
+    links = ["its load"] if name == "payload" else [f"link {body.name!r}" for body in model.bodies]
+    for link, own in zip(links, np.split(values, len(links), axis=1), strict=True):
+        if wrong := negative_mass(own[:, 0]):
+            raise LinkworkError(wrong, where=f"{where}, {link}", fix="give masses of zero or more")
+        lone = own[(own[:, 0] == 0) & own[:, 1:4].any(axis=1)] if name == "parameters" else own[:0]
+        if len(lone):
+            got, fix = f"MX, MY, MZ = {', '.join(f'{x:g}' for x in lone[0, 1:4])}", "give a mass above zero"
+            raise LinkworkError("first moments without a mass", where=f"{where}, {link}", got=got, fix=fix)

@@ -1,0 +1,112 @@
+"""Integrators, each a table, which every back end runs.
+
+A new one is an entry here, or a call of :func:`add_integrator` anywhere else: docs/guides/new-integrator.md shows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...codegen.schemes import AdamsBashforth, OwnStep, Rosenbrock, RungeKutta, Scheme
+from ...errors import LinkworkError
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """One of SciPy's, which chooses its own steps; ``implicit``: with the slopes of the rates."""
+
+    solver: str
+    implicit: bool = False
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """A method of simulation. ``order``: errors at the end of a motion shrink with this power of the step."""
+
+    name: str
+    order: int
+    scheme: Scheme | Adaptive
+    remark: str = ""  # what it is good for, in the table of the docs
+
+
+RK4 = RungeKutta(
+    """
+    0   |
+    1/2 | 1/2
+    1/2 | 0    1/2
+    1   | 0    0    1
+        | 1/6  1/3  1/3  1/6
+    """
+)
+AB4 = AdamsBashforth("55/24 -59/24 37/24 -9/24", start=RK4)
+HEUN = RungeKutta(
+    """
+    0 |
+    1 | 1
+      | 1/2  1/2
+    """
+)
+DORMAND_PRINCE_5 = RungeKutta(
+    """
+    0    |
+    1/5  | 1/5
+    3/10 | 3/40        9/40
+    4/5  | 44/45       -56/15       32/9
+    8/9  | 19372/6561  -25360/2187  64448/6561  -212/729
+    1    | 9017/3168   -355/33      46732/5247  49/176   -5103/18656
+         | 35/384      0            500/1113    125/192  -2187/6784   11/84
+    """
+)
+# Hairer & Wanner (1996), "Solving Ordinary Differential Equations II", section VI.4, in the digits of their code.
+RODAS = Rosenbrock(
+    "1/4",
+    """
+    0     |
+    0.386 | 1.544
+    0.21  | 0.9466785280815826  0.2557011698983284
+    0.63  | 3.314825187068521   2.896124015972201   0.9986419139977817
+    1     | 1.221224509226641   6.019134481288629  12.53708332932087   -0.6878860361058950
+    1     | 1.221224509226641   6.019134481288629  12.53708332932087   -0.6878860361058950   1
+          | 1.221224509226641   6.019134481288629  12.53708332932087   -0.6878860361058950   1   1
+    """,
+    """
+    -5.6688
+    -2.430093356833875   -0.2063599157091915
+    -0.1073529058151375  -9.594562251023355  -20.47028614809616
+     7.496443313967647  -10.24680431464352   -33.99990352819905  11.70890893206160
+     8.083246795921522   -7.981132988064893  -31.52159432874371  16.31930543123136  -6.058818238834054
+    """,
+)
+
+INTEGRATORS = {
+    each.name: each
+    for each in (
+        Integrator(
+            "adams-bashforth-4", 4, AB4,
+            "tried first; what Lin (1991) recommends, started by three steps of Runge and Kutta's",
+        ),
+        Integrator("rk4", 4, RK4, "the larger steps stay stable"),
+        Integrator(
+            "semi-implicit-euler", 1, OwnStep(),
+            "cheap, robust, bears any friction; MuJoCo's Euler, but for free joints",
+        ),
+        Integrator("heun", 2, HEUN, "between `rk4` and Euler, in cost and in error"),
+        Integrator("dormand-prince-5", 5, DORMAND_PRINCE_5, "most digits at a fixed step; Dormand and Prince (1980)"),
+        Integrator("rosenbrock", 4, RODAS, "stiff springs, friction, gains; RODAS of Hairer and Wanner (1996)"),
+        Integrator("dormand-prince", 8, Adaptive("DOP853"), "SciPy's DOP853, within `tolerance`"),
+        Integrator("implicit", 5, Adaptive("Radau", implicit=True), "SciPy's Radau, for stiff springs"),
+    )
+}  # fmt: skip
+
+
+def add_integrator(integrator: Integrator) -> None:
+    """Make it a ``method=`` of ``simulate`` and, with a fixed step, of ``rollout``, sweeps and the command line."""
+    if INTEGRATORS.setdefault(integrator.name, integrator) != integrator:
+        raise LinkworkError(
+            f"there is another integrator {integrator.name!r}", where="add_integrator", fix="give it a name of its own"
+        )
+
+
+def schemes() -> dict[str, Scheme]:
+    """Those of the methods with a fixed step, by name."""
+    return {name: each.scheme for name, each in INTEGRATORS.items() if not isinstance(each.scheme, Adaptive)}

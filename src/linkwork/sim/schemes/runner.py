@@ -1,0 +1,121 @@
+"""The time loop of a setup, and the arrays it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ...codegen.schemes import Rosenbrock
+from ...codegen.timeloop import Turns
+from ...errors import DivergedError, UnsupportedError, method_at_door
+from ...function import PROCESSORS
+from ...targets import backend
+from ..plant.setup import Setup
+from ..trajectory.diagnostics import SINGULAR
+from .integrators import schemes
+
+GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
+SHARED = 10**7  # instructions of all samples from which on threads gain: about a millisecond
+BLOCK = 8  # samples or fewer take the same time: the most lanes there are
+
+
+class Runner:
+    """The time loop of a setup, and the arrays it works on."""
+
+    def __init__(self, setup: Setup, method: str, dt: float, compiler: str):
+        plant = setup.plant
+        self.setup, self.method, self.dt, self.backend = setup, method, dt, compiler
+        self.scheme = schemes()[method]
+        if plant.stands and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
+            message, fix = (
+                f"{method} looks back, or ahead, over steps in which feet come and go",
+                method_at_door("rk4"),
+            )
+            raise UnsupportedError(message, where="contacts", fix=fix)
+        self.loop = plant.time_loop(self.scheme, setup.outputs)
+        self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
+        self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
+        self.held = [setup.inputs.held[name] for name in plant.held]
+        parts = [setup.inputs.constants[name] for name in plant.constants]
+        each = max((len(part) for part in parts), default=1)
+        wide = [np.broadcast_to(part, (each, part.shape[1])) for part in parts]
+        self.constants = np.ascontiguousarray(np.concatenate(wide, axis=1)) if wide else np.zeros((1, 0))
+
+    def start(self, group: slice) -> np.ndarray:
+        state = np.zeros((group.stop - group.start, self.loop.state))
+        state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
+        return state
+
+    def threads(self, wanted: int | str, steps: int) -> int:
+        """How many share so many steps of all samples: no more than there are processors, and if that is left open, all
+        of these where each gains more than it takes to begin."""
+        if wanted != "auto":
+            return min(int(wanted), PROCESSORS)
+        work = self.setup.samples * steps * self.loop.instructions
+        return min(PROCESSORS, -(-self.setup.samples // BLOCK)) if work >= SHARED else 1
+
+    def advance(
+        self,
+        state: np.ndarray,
+        group: slice,
+        turns: Turns,
+        block: np.ndarray,
+        pool: ThreadPoolExecutor | None = None,
+        threads: int = 1,
+    ) -> None:
+        """Steps of the samples of a group; records go to ``block``."""
+
+        def work(here: slice) -> None:
+            samples = slice(group.start + here.start, group.start + here.stop)
+            self.bound(turns, samples, state[here], block[here])()
+
+        list((map if pool is None else pool.map)(work, shares(len(state), threads)))
+
+    def bound(self, turns: Turns, samples: slice, state: np.ndarray, block: np.ndarray) -> Callable[[], None]:
+        """A call that makes these turns of some samples."""
+        held, constants = [of_samples(x, samples) for x in self.held], of_samples(self.constants, samples)
+        return self.compiled(turns, 0.0, self.dt, state, held, constants, block)
+
+    def story(self, group: slice, state: np.ndarray, steps: int, warned: str) -> DivergedError:
+        """Which sample left the numbers first, when, and from where; ``warned``: what was wrong from the start."""
+        finite = state[:, -1].astype(int)
+        k = int(finite.argmin())
+        step, sample = int(finite[k]), group.start + k
+        again = slice(sample, sample + 1)
+        before = self.start(again)
+        nothing = np.empty((1, 1, len(self.loop.record.results)))
+        self.advance(before, again, Turns(0, step, step + 1, end=False, last_held=steps - 1), nothing)
+        model = self.setup.plant.model
+        q, v = self.setup.plant.reported(before[0, : self.loop.x])
+        at = (step + 1) * self.dt
+        if model.loops and not self.setup.plant.distance(q) > SINGULAR:
+            warned = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
+        return DivergedError(
+            f"the motion is not finite after step {step + 1}, t = {at:g} s",
+            where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),
+            got=f"before this step q = {_short(q)}, v = {_short(v)}",
+            fix=(warned or "take a smaller dt, weaker gains, or another method")
+            + "; rollout(diverged='keep') leaves such samples in",
+            sample=sample if self.setup.batched else None,
+            step=step + 1,
+            time=at,
+            q=q.copy(),
+            v=v.copy(),
+        )
+
+
+def shares(samples: int, threads: int) -> list[slice]:
+    """Of each thread: whole blocks."""
+    share = -(-samples // threads // BLOCK) * BLOCK
+    return [slice(first, min(first + share, samples)) for first in range(0, samples, share)]
+
+
+def of_samples(array: np.ndarray, samples: slice) -> np.ndarray:
+    """Rows of some samples, or the one they share."""
+    return array[samples] if len(array) > 1 else array
+
+
+def _short(values: np.ndarray) -> str:
+    return np.array2string(values, precision=6, threshold=16)

@@ -1,0 +1,79 @@
+"""Parquet files that nobody vouches for. pyarrow ends the process on some of them, so it reads them in another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import LinkworkError, UnsupportedError
+from .array_files import MEMORY, PACKED, read_zip
+
+CHILD = Path(__file__).with_name("parquet_child.py")
+PATIENCE = 120.0  # seconds that a file may take
+
+
+def read_parquet(data: bytes, where: str) -> tuple[dict[str, np.ndarray], list[str], Any]:
+    """Read the columns of numbers.
+
+    Returns:
+        Columns by name, the physical types of columns that are not numbers, and the metadata that linkwork wrote.
+
+    Raises:
+        ValueError: The file cannot be read, or claims far more numbers than it can hold.
+        UnsupportedError: Columns are packed so that they may unpack to any size, or pyarrow is missing.
+    """
+    answer, ending = _asked(MEMORY + PACKED * len(data), data)
+    if ending:
+        raise ValueError(ending)
+    arrays = list(read_zip(answer).values())
+    about = json.loads(str(arrays.pop(0)))
+    if about["packed"]:
+        raise UnsupportedError(
+            "columns that are packed so are not read", where=where, got=", ".join(about["packed"]),
+            fix="write them with compression='snappy'",
+        )  # fmt: skip
+    metadata = json.loads(about["metadata"]) if about["metadata"] else {}
+    return dict(zip(about["names"], arrays, strict=True)), about["others"], metadata
+
+
+def _asked(largest: int, data: bytes) -> tuple[bytes, str]:
+    """The child's answer, and how it ended if not well."""
+    load_pyarrow()
+    if not sys.executable or getattr(sys, "frozen", False):
+        fix = "run linkwork in a Python interpreter, or use .npz or .csv files"
+        raise UnsupportedError("Parquet files are read by a second interpreter, and there is none here", fix=fix)
+    command = [sys.executable, "-I", str(CHILD), json.dumps([*map(str, sys.path)]), str(largest)]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # their stacks and buffers count as memory
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=PATIENCE, env=environment)
+    except subprocess.TimeoutExpired as error:
+        return error.stdout or b"", f"it takes longer than {PATIENCE:g} s"
+    except OSError as error:
+        raise LinkworkError("no process can be started to read Parquet", got=error.strerror) from error
+    if done.returncode == 0:
+        return done.stdout, ""
+    said = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
+    if done.returncode == 1:  # an error that it caught
+        return done.stdout, said[-1] if said else "no reason is known"
+    names = {-each: each.name for each in signal.Signals}
+    how = f"pyarrow ended with {names.get(done.returncode, f'exit code {done.returncode}')}"
+    return done.stdout, ": ".join([how, *said[-1:]])
+
+
+def load_pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UnsupportedError("pyarrow is not installed", fix="pip install 'linkwork[parquet]'") from None
+    if int(pyarrow.__version__.partition(".")[0]) < 15:  # before 14.0.1 it unpickles what a file says
+        got, fix = f"pyarrow {pyarrow.__version__}", "pip install -U 'linkwork[parquet]'"
+        raise UnsupportedError("this pyarrow is too old to read files of others", got=got, fix=fix)
+    return pyarrow, parquet

@@ -1,0 +1,161 @@
+"""A folder with a function in C, a test of it, and a CMake file that builds both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..program import Port, interpret
+from .c_source import REAL, c_source, literal
+from .listing import Exported
+
+STATES = 5
+CANDIDATES = 200
+PAYLOAD = (2.0, 0.02, -0.03, 0.05, 0.02, 0.001, -0.002, 0.015, 0.003, 0.01)  # of the test: a body that can be
+TOLERANCE = {"float64": 1e-9, "float32": 1e-3}  # of the test, relative to the largest entry of an output
+
+
+def c_project(function: Exported, name: str, states: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``. ``states``: inputs of the test."""
+    test = _test(function, name, _states(function, states or {}))
+    return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": _cmake(name)}
+
+
+def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
+    """States at which rounding matters little, so that the test may be strict: of those given, or of random ones."""
+    ports = {port.name: port for port in function.program.inputs}
+    for name in given:
+        if name not in ports:
+            raise UnknownNameError("input", name, ports, where=f"states of {function.label.quantity}")
+    rng = np.random.default_rng(0)
+    number = max((len(np.atleast_1d(array)) for array in given.values()), default=CANDIDATES)
+    arrays = [
+        _given(port, given[name], number) if name in given else _made(function, port, number, rng)
+        for name, port in ports.items()
+    ]
+    arrays = [array.astype(function.dtype).astype(float) for array in arrays]
+    step = 4 * np.finfo(function.dtype).eps
+    nearby = [array * (1 + step * rng.choice((-1, 1), array.shape)) for array in arrays]
+    good = np.ones(number, bool)
+    for here, there in zip(interpret(function.program, arrays), interpret(function.program, nearby), strict=True):
+        with np.errstate(invalid="ignore"):
+            both = here, here - there
+        scale, change = (np.max(np.abs(x), tuple(range(1, x.ndim)), initial=0) for x in both)
+        good &= np.isfinite(scale) & (change <= TOLERANCE[function.dtype] / 100 * scale)
+    if not good.any():
+        raise LinkworkError(
+            "no state was found for the test at which rounding does not spoil the result",
+            where=f"{function.label.quantity} of {function.label.robot}",
+            fix="give some: states={'q': ..., ...}, arrays with a row for each state",
+        )
+    return [array[good][:STATES] for array in arrays]
+
+
+def _made(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
+    if port.name == "parameters" and function.label.nominal:
+        return np.array([[*function.label.nominal.values()]] * number)
+    if port.name == "payload":
+        return np.array([PAYLOAD] * number)
+    return rng.uniform(-1, 1, (number, *port.shape))
+
+
+def _given(port: Port, array: Any, number: int) -> np.ndarray:
+    where, expected = f"states, input {port.name!r}", f"{(number, *port.shape)}, a row for each state"
+    try:
+        array = np.asarray(array).astype(float, casting="same_kind")
+    except (TypeError, ValueError) as error:
+        raise ShapeError("this is not an array of numbers", where=where, got=error, expected=expected) from error
+    if array.shape != (number, *port.shape):
+        raise ShapeError("wrong shape", where=where, got=array.shape, expected=expected)
+    return array
+
+
+def _is_nominal(function: Exported, inputs: Mapping[str, np.ndarray]) -> bool:
+    """Are the parameters of all states the robot's own?"""
+    rows = np.array([*function.label.nominal.values()]).astype(function.dtype)
+    return bool(function.label.nominal) and bool((inputs["parameters"] == rows).all())
+
+
+def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
+    """A program that compares results with those of linkwork's interpreter, in double precision."""
+    program, real = function.program, REAL[function.dtype]
+    inputs = [(port.name, x) for port, x in zip(program.inputs, states, strict=True) if port.size]
+    results = interpret(program, states)
+    outputs = [(port.name, y) for port, y in zip(program.outputs, results, strict=True) if port.size]
+    count = len(results[0])
+
+    def table(label: str, array: np.ndarray) -> str:
+        rows = (", ".join(literal(x, real) for x in row) for row in array.reshape(count, -1).tolist())
+        body = ",\n".join(f"    {{{row}}}" for row in rows)
+        return f"static const {real} {label}[{count}][{array[0].size}] = {{\n{body}\n}};\n"
+
+    own = f"{name}_nominal" if _is_nominal(function, dict(inputs)) else ""
+    tables = [table(label, x) for label, x in inputs if not (own and label == "parameters")] + [
+        table(f"expected_{label}", y) for label, y in outputs
+    ]
+    places = [f"        {real} {label}[{y[0].size}];\n" for label, y in outputs]
+    given = [own if own and label == "parameters" else f"{label}[k]" for label, _ in inputs]
+    arguments = ", ".join([*given, *(label for label, _ in outputs)])
+    checks = [
+        f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[k]);\n' for label, y in outputs
+    ]
+    return f"""/* Compares {name} with results of linkwork. */
+#include "{name}.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define TOLERANCE {TOLERANCE[function.dtype]:g} /* relative to the largest entry */
+
+{"".join(tables)}
+static int check(const char *what, int size, const {real} *got, const {real} *expected)
+{{
+    double scale = 0;
+    int failures = 0;
+    for (int k = 0; k < size; k++)
+        scale = fmax(scale, fabs((double)expected[k]));
+    for (int k = 0; k < size; k++) {{
+        if (!(fabs((double)got[k] - (double)expected[k]) <= TOLERANCE * scale)) {{
+            printf("%s[%d] is %.17g, expected %.17g\\n", what, k, (double)got[k], (double)expected[k]);
+            failures++;
+        }}
+    }}
+    return failures;
+}}
+
+int main(void)
+{{
+    int failures = 0;
+    for (int k = 0; k < {count}; k++) {{
+{"".join(places)}        {name}({arguments});
+{"".join(checks)}    }}
+    printf("{name}: {count} states, %d wrong entries\\n", failures);
+    return failures != 0;
+}}
+"""
+
+
+def _cmake(name: str) -> str:
+    return f"""cmake_minimum_required(VERSION 3.10)
+project({name} C)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library({name} {name}.c)
+target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
+set_target_properties({name} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
+if(UNIX)
+  target_link_libraries({name} PUBLIC m)
+endif()
+
+enable_testing()
+add_executable({name}_test {name}_test.c)
+set_target_properties({name}_test PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
+target_link_libraries({name}_test {name})
+add_test(NAME {name} COMMAND {name}_test)
+"""

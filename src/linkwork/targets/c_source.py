@@ -1,0 +1,244 @@
+"""A program as C99: straight-line code on the stack, without allocation, with sine and cosine of its own.
+
+Every input is read before the first output is written, so an output may share the memory of an input. A program of
+more than ``PART`` instructions is cut into several functions, because compilers take more than twice as long for twice
+as many statements; values that outlive their part are kept in a workspace array ``w``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite, isnan, pi
+
+import numpy as np
+
+from ..codegen.native.sincos import COSINE, SINE, SPLIT_PARTS
+from ..program import Op, Port, Program
+from ..quoting import in_c_comment
+from .listing import LOCAL, MADE, Exported, description, expression, title, value_names, wrapped
+
+PART = 8000  # instructions
+REAL = {"float64": "double", "float32": "float"}
+# pi/2 in three parts; n times the first two is exact for |x| <= LIMIT, fused or not
+PARTS = {"double": SPLIT_PARTS, "float": ("0x1.92p+0", "0x1.fb4p-12", "0x1.4442d2p-24")}
+LIMIT = {"double": 1e5, "float": 8e3}
+LIBRARY = (Op.SQRT, Op.EXP, Op.LOG, Op.TANH, Op.ATAN2, Op.ABS)  # functions of math.h, by the same names
+FUSING = (
+    "A C compiler may fuse a product and a sum where it likes, so the last digits differ from those of native code of"
+    " linkwork. Do not compile with -ffast-math, which spoils sine and cosine."
+)
+
+
+def c_source(function: Exported, name: str) -> dict[str, str]:
+    """The header and the source, by file name."""
+    program, real = function.program, REAL[function.dtype]
+    prototype = f"void {name}({_parameters(program.inputs, program.outputs, real)})"
+    parts = [f'#include "{name}.h"\n\n#include <math.h>', *_values(function, name), *_code(program, prototype, real)]
+    return {f"{name}.h": _header(function, name, prototype), f"{name}.c": "\n\n".join(parts) + "\n"}
+
+
+def _nominal(function: Exported, name: str) -> str:
+    """The array that holds the robot's own values of the input ``parameters``."""
+    return f"const {REAL[function.dtype]} {name}_nominal[{10 * len(function.label.nominal)}]"
+
+
+def _declaration(function: Exported, name: str) -> str:
+    if not function.label.nominal:
+        return ""
+    return f"\n/* The robot's own parameters; give them, or a changed copy. */\nextern {_nominal(function, name)};\n"
+
+
+def _values(function: Exported, name: str) -> Iterator[str]:
+    real, lines = REAL[function.dtype], []
+    for link, row in function.label.nominal.items():
+        lines.append(f"    {', '.join(literal(x, real) for x in row)}, /* {in_c_comment(link)} */\n")
+    if lines:
+        yield f"{_nominal(function, name)} = {{\n{''.join(lines)}}};"
+
+
+def literal(number: float, real: str) -> str:
+    """Of as many digits as it takes to read the same number back."""
+    value = float(np.float32(number)) if real == "float" else float(number)
+    if not isfinite(value):
+        return "NAN" if isnan(value) else "INFINITY" if value > 0 else "(-INFINITY)"
+    text = f"{np.float32(value)!s}f" if real == "float" else repr(value)
+    return f"({text})" if value < 0 else text
+
+
+def _parameters(inputs: Sequence[Port], outputs: Sequence[Port], real: str) -> str:
+    """C has no empty arrays: what has no entries is left out."""
+    given = [f"const {real} {port.name}[{port.size}]" for port in inputs if port.size]
+    return ", ".join(given + [f"{real} {port.name}[{port.size}]" for port in outputs if port.size])
+
+
+def _header(function: Exported, name: str, prototype: str) -> str:
+    def paragraphs() -> Iterator[str]:
+        yield title(function)
+        yield ""
+        yield from description(function)
+        yield ""
+        yield "SI units. Matrices are stored row by row. An output may share the memory of an input."
+        yield FUSING
+
+    guard = f"{name.upper()}_H"
+    return f"""/*
+{wrapped(paragraphs(), " * ", in_c_comment)}
+ *
+ * {MADE}.
+ */
+#ifndef {guard}
+#define {guard}
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+{prototype};
+{_declaration(function, name)}
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
+    """Helpers, parts, and the function itself."""
+    used = {op for op, *_ in program.instructions}
+    if Op.SIGN in used:
+        yield _sign(real)
+    for op, name, relation in ((Op.MIN, "minimum", "<"), (Op.MAX, "maximum", ">")):
+        if op in used:
+            yield _choice(real, name, relation)
+    if used & {Op.SIN, Op.COS}:
+        yield _sine_cosine(real)
+    names = value_names(program, lambda number: literal(number, real))
+    statements = list(_statements(program, names, real))
+    ending = list(_ending(program, names))
+    if len(statements) <= PART:
+        yield _definition(prototype, [*statements, *ending], {}, real, program.inputs)
+        return
+    parts = [statements[k : k + PART] for k in range(0, len(statements), PART)]
+    kept = _kept([*parts, ending])
+    workspace = Port("w", (len(kept),))
+    for k, part in enumerate(parts):
+        signature = f"static void part{k}({_parameters(program.inputs, [workspace], real)})"
+        yield _definition(signature, part, kept, real, [*program.inputs, workspace])
+    given = ", ".join([*(port.name for port in program.inputs if port.size), "w"])
+    calls = [((), f"part{k}({given})") for k in range(len(parts))]
+    yield _definition(prototype, [((), f"{real} w[{len(kept)}]"), *calls, *ending], kept, real, ())
+
+
+Statement = tuple[tuple[str, ...], str]  # the locals it makes (two: sine and cosine of an angle), and from what
+
+
+def _statements(program: Program, names: Sequence[str], real: str) -> Iterator[Statement]:
+    """All angles first, then their sines and cosines, which so overlap, then the rest."""
+    early: set[int] = set()
+    for k, (op, *args) in reversed([*program.numbered()]):
+        if op in (Op.SIN, Op.COS) or k in early:
+            early |= {k, *args}
+    angles = set()
+    for k, (op, *args) in sorted(program.numbered(), key=lambda numbered: numbered[0] not in early):
+        if op not in (Op.SIN, Op.COS):
+            text = expression(op, *(names[a] for a in args))
+            of_float = real == "float" and op in LIBRARY
+            yield (names[k],), text.replace("(", "f(", 1) if of_float else text
+        elif args[0] not in angles:
+            angles.add(args[0])
+            yield (f"sin_{names[k][4:]}", f"cos_{names[k][4:]}"), names[args[0]]
+
+
+def _ending(program: Program, names: Sequence[str]) -> Iterator[Statement]:
+    """The outputs are written last; an input that is a result is read before."""
+    places = [f"{port.name}[{k}]" for port in program.outputs for k in range(port.size)]
+    copies = {r: f"copy{r}" for r in program.results if r < program.n_inputs}
+    yield from (((copy,), names[r]) for r, copy in copies.items())
+    for place, r in zip(places, program.results, strict=True):
+        yield (), f"{place} = {copies.get(r, names[r])}"
+
+
+def _kept(parts: Sequence[Sequence[Statement]]) -> dict[str, str]:
+    """Locals that outlive the part they are made in -> their places in the workspace."""
+    made = {name: k for k, part in enumerate(parts) for names, _ in part for name in names}
+    used = {name: k for k, part in enumerate(parts) for _, text in part for name in LOCAL.findall(text)}  # the last one
+    return {name: f"w[{n}]" for n, name in enumerate(name for name, k in used.items() if k > made[name])}
+
+
+def _definition(
+    prototype: str, statements: Sequence[Statement], kept: Mapping[str, str], real: str, arguments: Sequence[Port]
+) -> str:
+    lines = [line for names, text in statements for line in _lines(names, text, kept, real)]
+    text = "\n".join(lines)
+    unused = [port.name for port in arguments if port.size and not re.search(rf"\b{port.name}\[", text)]
+    body = "".join(f"    {line};\n" for line in [*(f"(void){name}" for name in unused), *lines])
+    return f"{prototype}\n{{\n{body}}}"
+
+
+def _lines(names: Sequence[str], text: str, kept: Mapping[str, str], real: str) -> Iterator[str]:
+    text = LOCAL.sub(lambda match: kept.get(match[0], match[0]), text)
+    own = [name for name in names if name not in kept]
+    if len(names) < 2:
+        yield f"const {real} {own[0]} = {text}" if own else f"{kept[names[0]]} = {text}" if names else text
+        return
+    if own:
+        yield f"{real} {', '.join(own)}"
+    yield f"sine_cosine({text}, {', '.join(f'&{kept.get(name, name)}' for name in names)})"
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------
+
+
+def _sign(real: str) -> str:
+    one = literal(1, real)
+    return f"""/* -1, 0 or 1; not a number stays so */
+static {real} sign({real} x)
+{{
+    return x > 0 ? {one} : x < 0 ? -{one} : x;
+}}"""
+
+
+def _choice(real: str, name: str, relation: str) -> str:
+    return f"""/* not a number if one of them is none */
+static {real} {name}({real} a, {real} b)
+{{
+    return a {relation} b || isnan(a) ? a : b;
+}}"""
+
+
+def _sine_cosine(real: str) -> str:
+    """x = n pi/2 + r with |r| <= pi/4: two polynomials of r; the last two bits of n tell which is which, and signs."""
+    number = lambda x: literal(x, real)  # noqa: E731
+    f, epsilon = ("f", "FLT_EPSILON") if real == "float" else ("", "DBL_EPSILON")
+    parts = [number(float.fromhex(part)) for part in PARTS[real]]
+    half, one = number(0.5), number(1)
+
+    def polynomial(coefficients: Sequence[float]) -> str:
+        """In pairs of coefficients: a shorter chain of dependent operations than one by one."""
+        rows = [*map(number, coefficients)]
+        pairs = [f"({' + r2 * '.join(rows[k : k + 2])})" for k in range(0, len(rows), 2)]
+        value = pairs[-1]
+        for pair in pairs[-2::-1]:
+            value = f"({pair} + r4 * {value})"
+        return value
+
+    return f"""/* Errors below {epsilon}; by the library beyond {LIMIT[real]:g} and for what is not a number. */
+static void sine_cosine({real} x, {real} *sine, {real} *cosine)
+{{
+    if (!(x >= -{number(LIMIT[real])} && x <= {number(LIMIT[real])})) {{
+        *sine = sin{f}(x);
+        *cosine = cos{f}(x);
+        return;
+    }}
+    const int n = (int)(x * {number(2 / pi)} + (x < 0 ? -{half} : {half}));
+    const {real} r = x - n * {parts[0]} - n * {parts[1]} - n * {parts[2]};
+    const {real} r2 = r * r, r4 = r2 * r2;
+    const {real} both[2] = {{
+        r + r * r2 * {polynomial(SINE[real])},
+        {one} - {half} * r2 + r4 * {polynomial(COSINE[real])}
+    }};
+    *sine = both[n & 1] * ({real})(1 - (n & 2));
+    *cosine = both[(n + 1) & 1] * ({real})(1 - ((n + 1) & 2));
+}}"""

@@ -1,0 +1,202 @@
+"""What the exports share: names, what a listing says of itself, its statements, and the way to the disk."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Protocol
+
+from .. import __version__
+from ..errors import LinkworkError, at_door
+from ..files import write_bytes
+from ..program import PARAMETER, Op, Program, count
+from ..quoting import identifier
+
+
+class Exported(Protocol):
+    """What is exported: a Function, of which no more than this is asked."""
+
+    program: Program
+    label: Any  # a ``metadata.Label``
+    dtype: str
+
+    def symbolic(self) -> Any: ...
+
+
+AXES = {"": "", "world": ", in axes of the world", "local": ", in the frame's own axes"}
+OPERATIONS = {
+    Op.ADD: "{} + {}", Op.SUB: "{} - {}", Op.MUL: "{} * {}", Op.DIV: "{} / {}", Op.NEG: "-{}",
+    Op.SQRT: "sqrt({})", Op.SIN: "sin({})", Op.COS: "cos({})", Op.SIGN: "sign({})",
+    Op.FMA: "{} * {} + {}", Op.FMS: "{} * {} - {}", Op.FNMA: "{2} - {0} * {1}",
+    Op.EXP: "exp({})", Op.LOG: "log({})", Op.TANH: "tanh({})", Op.ATAN2: "atan2({}, {})", Op.ABS: "fabs({})",
+    Op.MIN: "minimum({}, {})", Op.MAX: "maximum({}, {})",
+}  # fmt: skip
+WIDTH = 116
+NO_BREAK = "\xa0"  # a blank at which no line ends
+LONGEST_PART = 60  # characters of a robot's, a quantity's and a frame's name in that of a function, and of its file
+MADE = f"Made by linkwork {__version__}"
+WORDS = """
+auto bool break case catch char class const default delete do double enum explicit extern float for friend goto if
+inline int long mutable namespace new operator private protected public register restrict short signed sizeof static
+struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
+all clean help install test
+main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL w batch
+exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum
+"""  # of C and C++, of CMake, and those that the files use themselves: no names of functions
+
+
+LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+)\b")  # names that value_names and the C code make
+
+
+# -- names -------------------------------------------------------------------------------------------------------
+
+
+def name_of(function: Exported, name: str | None = None) -> str:
+    """The name asked for, or one made of robot, quantity and frame."""
+    label = function.label
+    ports = [port.name for port in (*function.program.inputs, *function.program.outputs)]
+    taken = {*keyword.kwlist, *WORDS.split()}
+    for port in ports:
+        if port != identifier(port) or port in taken or LOCAL.fullmatch(port) or ports.count(port) > 1:
+            raise LinkworkError("an input or output of this name cannot be exported", where=label.quantity, got=port)
+    taken |= {*ports}
+    if name is None:
+        made = identifier("_".join(part[:LONGEST_PART] for part in (label.robot, label.quantity, label.frame) if part))
+        return f"robot_{made}" if made in taken else made
+    if name != identifier(name) or name in taken:
+        better = f"robot_{name}" if name in taken else identifier(name)
+        raise LinkworkError(
+            "this cannot be the name of a function",
+            got=repr(name),
+            fix=at_door("name={!r}", "--name {}").format(better),
+        )
+    return name
+
+
+def value_names(program: Program, literal: Callable[[float], str]) -> list[str]:
+    """How each value is written: ``q[1]``, a number, ``sin_q1`` or ``t12``."""
+    names = [f"{port.name}[{k}]" for port in program.inputs for k in range(port.size)]
+    names += map(literal, program.constants)
+    made: dict[str, tuple[int, ...]] = {}
+    for k, (op, *args) in enumerate(program.instructions, 1):
+        own = op in (Op.SIN, Op.COS)
+        names.append(f"{Op(op).name.lower()}_{re.sub(r'[^0-9A-Za-z_]', '', names[args[0]])}" if own else f"t{k}")
+        if made.setdefault(names[-1], (op, *args)) != (op, *args):  # of ``q1[2]`` and ``q[12]``, say
+            raise LinkworkError("two values would have the same name", where=program.name, got=names[-1])
+    return names
+
+
+def expression(op: int, *operands: str) -> str:
+    return OPERATIONS[Op(op)].format(*operands)
+
+
+# -- what it says of itself --------------------------------------------------------------------------------------
+
+
+def title(function: Exported) -> str:
+    label = function.label
+    frame = f" of {label.frame}" if label.frame else ""
+    axes = AXES.get(label.axes, "")
+    method = f", by the method {label.method}" if label.method else ""
+    return f"{label.quantity.replace('_', ' ').capitalize()}{frame} of {label.robot}{axes}{method}."
+
+
+def nominal_rows(function: Exported) -> Iterator[str]:
+    """The robot's own values of the input ``parameters``, a line each."""
+    if function.label.nominal:
+        yield "Nominal parameters:"
+    for link, row in function.label.nominal.items():
+        yield f"  {link}: {', '.join(map(repr, row))}"
+
+
+def description(function: Exported) -> Iterator[str]:
+    """Lines on inputs and outputs, the order of their entries, conventions and operations; each a paragraph."""
+    program, label = function.program, function.label
+    for kind, ports in (("Inputs", program.inputs), ("Outputs", program.outputs)):
+        yield f"{kind}:"
+        for port in ports:
+            shape = " x ".join(map(str, port.shape)) or "1"
+            yield f"  {port.name} ({shape}): {label.meanings.get(port.name, label.quantity.replace('_', ' '))}"
+    yield from _packed(function)
+    for names, entries in _entries(function).items():
+        yield f"Entries of {names}: " + ", ".join(f"{k}{NO_BREAK}{entry}" for k, entry in enumerate(entries))
+    for (joint, meaning), ports in _meanings(function).items():
+        yield f"Those of {joint} in {', '.join(ports)}: {meaning}."
+    if label.wrenches:
+        yield f"Rows of wrenches: {', '.join(label.wrenches)}"
+    if label.payload:
+        yield f"Frame of the payload: {label.payload}"
+    if label.nominal:
+        yield "Rows of parameters: " + ", ".join(f"{k}{NO_BREAK}{link}" for k, link in enumerate(label.nominal))
+    yield from label.assumed
+    yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
+    if any(port.stage == PARAMETER for port in program.inputs):
+        yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
+
+
+def _packed(function: Exported) -> Iterator[str]:
+    """What stands where in the arrays that packed outputs are of."""
+    for name, pattern in function.label.patterns.items():
+        known = [*map(str, range(pattern.size)), *(f"={x!r}" for x in pattern.constants)]
+        shape, places = " x ".join(map(str, pattern.shape)) or "1", " ".join(known[k] for k in pattern.places)
+        yield f"Packed {name}, of {shape}; row by row the number of the entry, or = and a constant: {places}"
+
+
+def _layouts(function: Exported) -> Iterator[tuple[str, Any]]:
+    """Of the joint vectors, by name."""
+    ports = (*function.program.inputs, *function.program.outputs)
+    layouts = function.label.layouts
+    return ((port.name, layouts[port.name]) for port in ports if port.name in layouts and port.size)
+
+
+def _entries(function: Exported) -> dict[str, tuple[str, ...]]:
+    """Names of vectors -> names of their entries, told once for all vectors that hold the same."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, layout in _layouts(function):
+        found.setdefault(layout.names, []).append(name)
+    return {", ".join(ports): entries for entries, ports in found.items()}
+
+
+def _meanings(function: Exported) -> dict[tuple[str, str], list[str]]:
+    """What the entries of joints with several freedoms mean -> in which vectors."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, layout in _layouts(function):
+        for segment in layout.segments:
+            if segment.meaning:
+                found.setdefault((segment.name, segment.meaning), []).append(name)
+    return found
+
+
+def wrapped(paragraphs: Iterable[str], prefix: str, quote: Callable[[str], str]) -> str:
+    """Lines of a comment, each quoted for its language: what stands at the end of a line matters there."""
+    lines = []
+    for paragraph in paragraphs:
+        indent = " " * (len(paragraph) - len(paragraph.lstrip()) + 2)
+        lines += wrap(paragraph, WIDTH - len(prefix), subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return "\n".join(f"{prefix}{quote(line.replace(NO_BREAK, ' '))}".rstrip() for line in lines)
+
+
+# -- to the disk -------------------------------------------------------------------------------------------------
+
+
+def write_all(texts: Mapping[Path, str | bytes], overwrite: bool) -> list[Path]:
+    """Write files, making their folder; all of them or, if one exists that may not be replaced, none."""
+    refuse_existing(texts, overwrite)
+    for path, text in texts.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"the folder cannot be made: {error.strerror}"
+            raise LinkworkError(message, where=str(path.parent), fix="choose another place") from error
+        write_bytes(path, text.encode() if isinstance(text, str) else text)
+    return list(texts)
+
+
+def refuse_existing(paths: Iterable[Path], overwrite: bool) -> None:
+    for path in paths:
+        if path.exists() and not overwrite:
+            fix = f"choose another place, or replace it with {at_door('overwrite=True', '--force')}"
+            raise LinkworkError("the file exists", where=str(path), fix=fix)

@@ -1,0 +1,91 @@
+"""A program as a Python file that needs NumPy alone; its function takes batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import indent
+
+import numpy as np
+
+from ..program import Op
+from ..quoting import in_python
+from .listing import (
+    MADE,
+    Exported,
+    description,
+    expression,
+    nominal_rows,
+    title,
+    value_names,
+    wrapped,
+)
+
+DTYPE = {"float64": "float", "float32": "np.float32"}
+IMPORTED = {
+    Op.ATAN2: "arctan2 as atan2", Op.COS: "cos", Op.EXP: "exp", Op.ABS: "fabs", Op.LOG: "log", Op.MAX: "maximum",
+    Op.MIN: "minimum", Op.SIGN: "sign", Op.SIN: "sin", Op.SQRT: "sqrt", Op.TANH: "tanh",
+}  # fmt: skip
+ENTRIES = '''def _entries(name, x, *shape):
+    """The entries of an array (..., *shape) one after another, each with the batch axes."""
+    x = np.asanyarray(x)
+    if isinstance(x, np.ma.MaskedArray) or x.dtype.kind not in "fiub":
+        raise TypeError(f"{{name}}: got {{type(x).__name__}} of {{x.dtype}}, expected an array of real numbers")
+    x = np.asarray(x, {dtype})
+    batch = x.shape[: x.ndim - len(shape)]
+    if x.shape != batch + shape:
+        raise ValueError(f"{{name}}: got shape {{x.shape}}, expected (..., {{', '.join(map(str, shape))}})")
+    return np.moveaxis(x.reshape(*batch, int(np.prod(shape))), -1, 0)'''
+
+
+def numpy_source(function: Exported, name: str) -> str:
+    inputs = ", ".join(port.name for port in function.program.inputs)
+
+    def paragraphs() -> Iterator[str]:
+        yield from description(function)
+        yield from nominal_rows(function)
+        yield "SI units. Arrays have any leading batch axes, (..., n), broadcast together."
+
+    return f'''"""{wrapped([title(function)], "", in_python)}
+
+{MADE}; needs NumPy alone.
+"""
+
+import numpy as np
+{_imports(function)}
+
+{ENTRIES.format(dtype=DTYPE[function.dtype])}
+
+
+def {name}({inputs}):
+    """{wrapped([title(function)], "", in_python)}
+
+{wrapped(paragraphs(), "    ", in_python)}
+    """
+{indent(chr(10).join(_lines(function)), "    ")}
+'''
+
+
+def _imports(function: Exported) -> str:
+    used = {op for op, *_ in function.program.instructions}
+    names = [name for op, name in IMPORTED.items() if op in used]
+    return f"from numpy import {', '.join(names)}\n" if names else ""
+
+
+def _lines(function: Exported) -> Iterator[str]:
+    program = function.program
+    names = value_names(program, _literal)
+    for port in program.inputs:
+        yield f"{port.name} = _entries({', '.join([repr(port.name), port.name, *map(str, port.shape)])})"
+    for k, (op, *args) in program.numbered():
+        yield f"{names[k]} = {expression(op, *(names[a] for a in args))}"
+    yield f"batch = np.broadcast_shapes({', '.join(f'{port.name}.shape[1:]' for port in program.inputs)})"
+    results = iter(program.results)
+    for port in program.outputs:
+        yield f"{port.name} = np.empty(batch + {port.shape!r}, {DTYPE[function.dtype]})"
+        for place in np.ndindex(port.shape):
+            yield f"{port.name}[{', '.join(['...', *map(str, place)])}] = {names[next(results)]}"
+    yield "return " + ", ".join(port.name if port.shape else f"{port.name}[()]" for port in program.outputs)
+
+
+def _literal(number: float) -> str:
+    return f"({number!r})" if number < 0 else repr(float(number))
