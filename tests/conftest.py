@@ -56,10 +56,9 @@ EVERY = 4
 SOME = (  # of whose like cases `make test` runs one in ``EVERY``
     "tests/agreement/test_derivatives.py",
     "tests/agreement/test_flexible_oracles.py",
-    "tests/agreement/test_hollerbach.py",
     "tests/agreement/test_lin1991.py",
-    "tests/agreement/test_linfang.py",
     "tests/agreement/test_loops.py",
+    "tests/agreement/test_methods.py",
     "tests/agreement/test_mixed_trees.py",
     "tests/agreement/test_parallel.py",
     "tests/agreement/test_pinocchio.py::test_every_quantity",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -119,6 +120,14 @@ def memory_reported(what: str, *, where: str = "", fix: str = "") -> Iterator[No
         yield
     except MemoryError as error:
         raise LinkworkError(f"{what} do not fit into memory", where=where, got=error, fix=fix) from error
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's code that called linkwork."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "linkwork":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def at_door(python: str, command: str) -> str:

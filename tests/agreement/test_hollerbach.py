@@ -1,7 +1,4 @@
-"""Hollerbach's seven formulations against Newton-Euler, composite bodies and Pinocchio; identities of the paper."""
-
-from dataclasses import replace
-from itertools import product
+"""Hollerbach's seven formulations with all that joints may have, and identities of the paper; see test_methods.py."""
 
 import numpy as np
 import pytest
@@ -14,54 +11,11 @@ from linkwork.formulations.hollerbach.configuration_space import coefficients
 from linkwork.formulations.hollerbach.hollerbach_3x3 import accelerations
 from linkwork.formulations.hollerbach.matrices import Links3, Links4, zeros
 from linkwork.formulations.hollerbach.waters import motion
-from linkwork.io.urdf_writer import write_urdf
 from linkwork.model import build
-from support.evaluate import STEP, assert_close, deviation, evaluate
-from support.pinocchio_robot import PinocchioRobot
-from support.random_robots import RELATIONS, Recipe, describe, random_state
+from support.evaluate import STEP, assert_close, evaluate
+from support.random_robots import RELATIONS, Recipe, describe, random_state, serial
 
-TOLERANCE = 1e-11
 METHODS = [method.name for method in hollerbach.METHODS]
-NAMES = {"R": "revolute", "P": "prismatic"}
-SHORT = ["".join(kinds) for n in range(1, 5) for kinds in product("RP", repeat=n)]
-LONG = [
-    "RRRRR",
-    "RPRPR",
-    "PPRRR",
-    "RRPRRR",
-    "PRRPPR",
-    "RRRRRR",
-    "RRRPRRR",
-    "PRPRPRP",
-    "RRRRRRRR",
-    "RPPRRRPR",
-    "PPPPPPPP",
-]
-MIXES = [("skew",), ("parallel", "right angle", "coaxial"), ("coordinate", "antiparallel"), ("coaxial", "skew", "1e-6")]
-
-
-def chain(pattern: str, seed: int = 0, **fields):
-    """A random serial robot whose joints are as the pattern says."""
-    recipe = Recipe(seed=seed, joints=len(pattern), **fields)
-    description = describe(recipe)
-    kinds = iter(pattern)
-    joints = [j if j.kind == "fixed" else replace(j, kind=NAMES[next(kinds)]) for j in description.joints]
-    return replace(description, joints=tuple(joints))
-
-
-@pytest.mark.parametrize("relations", MIXES, ids="-".join)
-@pytest.mark.parametrize("pattern", SHORT + LONG)
-def test_every_pattern_of_joints(pattern: str, relations: tuple[str, ...], deviations):
-    description = chain(pattern, seed=len(pattern) + len(relations), relations=relations)
-    model = build(description)
-    q, v, a = random_state(model)
-    peer = PinocchioRobot(write_urdf(description), model).inverse_dynamics(q, v, a)
-    own = evaluate(model, "inverse_dynamics", q, v, a, method="rnea")
-    for method in METHODS:
-        found = evaluate(model, "inverse_dynamics", q, v, a, method=method)
-        off = max(deviation(found, own), deviation(found, peer))
-        deviations(method, off)
-        assert off < TOLERANCE, method
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -75,26 +29,6 @@ def test_rotors_friction_mimic_and_massless_links(seed: int):
     expected = evaluate(model, "inverse_dynamics", *state, method="rnea")
     for method in METHODS:
         assert_close(evaluate(model, "inverse_dynamics", *state, method=method), expected)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["puma560", "stanford", "scara", "panda"])
-def test_compiled_for_bundled_robots(name: str, method: str):
-    """Inertial parameters are grouped before compiling where the method allows."""
-    robot = linkwork.load(name)
-    rng = np.random.default_rng(1)
-    q, v, a = rng.uniform(-2, 2, (3, 5, robot.nv))
-    compiled = linkwork.compile(robot, "inverse_dynamics", method=method)
-    assert_close(compiled(q, v, a), robot.inverse_dynamics(q, v, a))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_one_call_takes_a_batch(method: str):
-    model = build(chain("RPRR"))
-    rng = np.random.default_rng(2)
-    q, v, a = rng.uniform(-2, 2, (3, 7, 4))
-    expected = [evaluate(model, "inverse_dynamics", *state, method=method) for state in zip(q, v, a)]
-    assert_close(evaluate(model, "inverse_dynamics", q, v, a, method=method), np.array(expected))
 
 
 def test_a_tree_is_refused():
@@ -111,7 +45,7 @@ def numbers(matrix) -> np.ndarray:
 
 @pytest.mark.parametrize("pattern", ["R", "P", "RR", "PR", "RRR", "RPR", "RRPR", "PRRPR", "RRRRRR"])
 def test_coefficients_of_configuration_space(pattern: str):
-    model = build(chain(pattern, relations=("skew", "parallel"), extras=True), friction=False)
+    model = build(serial(pattern, relations=("skew", "parallel"), extras=True), friction=False)
     n = range(len(pattern))
     q = random_state(model)[0]
     G, J, C = (np.array(part, dtype=float) for part in coefficients(model, q.tolist()))
@@ -134,7 +68,7 @@ def test_coefficients_of_configuration_space(pattern: str):
 @pytest.mark.parametrize("pattern", ["R", "P", "PR", "RRR", "RPRR", "RRRRRR"])
 def test_sum_over_links_with_3x3_matrices(pattern: str):
     """(15) with dW_j/dq_i and dp_j/dq_i by complex steps, gravity corrected."""
-    model = build(chain(pattern))
+    model = build(serial(pattern))
     q, v, a = (x.tolist() for x in random_state(model))
     links = Links3(DistalChain(model), q)
     W, Wd, Wdd = motion(links, v, a)
@@ -157,7 +91,7 @@ def test_sum_over_links_with_3x3_matrices(pattern: str):
 @pytest.mark.parametrize("pattern", ["R", "PR", "RRR", "RPRR", "RRRRRR"])
 def test_kinetic_energy(pattern: str):
     """(A5): K = 1/2 sum tr(m pd pd^T + 2 Wd n pd^T + Wd J Wd^T), and with 4x4 matrices 1/2 sum tr(Wd J Wd^T)."""
-    model = build(chain(pattern))
+    model = build(serial(pattern))
     q, v, a = (x.tolist() for x in random_state(model))
     four, three = Links4(DistalChain(model), q), Links3(DistalChain(model), q)
     Wd4, (W3, Wd3, _) = motion(four, v, a)[1], motion(three, v, a)

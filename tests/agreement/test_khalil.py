@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from importlib.metadata import files
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,30 +17,18 @@ from linkwork.formulations.khalil import khalil, khalil_direct, khalil_kleinfing
 from linkwork.formulations.parallel_axes import second_moments, shared_axes
 from linkwork.formulations.rnea import rnea
 from linkwork.io import read
-from linkwork.model import grouped
 from linkwork.spatial import Force, Vector
-from support.evaluate import assert_close, deviation, evaluate
+from support.evaluate import assert_close, evaluate
 from support.pinocchio_robot import PinocchioRobot
-from support.random_robots import RELATIONS, Recipe, describe, random_state, recipes
+from support.random_robots import Recipe, describe, random_state, recipes, serial
 
 TOLERANCE = 1e-12
 BUNDLED = ("planar2r", "scara", "puma560", "stanford", "rx90", "ur5e", "panda", "quadruped")
 FILES = {path.name: path for path in map(Path, map(str, (f.locate() for f in files("example-robot-data") or ())))}
 
 
-def patterns() -> list[str]:
-    """Every sequence of revolute and prismatic joints up to four, random ones up to eight."""
-    rng = np.random.default_rng(0)
-    short = ["".join(kinds) for n in range(1, 5) for kinds in product("RP", repeat=n)]
-    return short + ["".join(rng.choice(["R", "P"], n)) for n in (5, 6, 7, 8) for _ in range(4)]
-
-
-def robot_of(pattern: str, seed: int, relations=("skew",), **more):
-    """A random robot with joints of these kinds."""
-    described = describe(Recipe(seed=seed, joints=len(pattern), relations=relations, **more))
-    kinds = {f"to_link{k}": "prismatic" if kind == "P" else "revolute" for k, kind in enumerate(pattern, 1)}
-    joints = tuple(replace(joint, kind=kinds.get(joint.name, joint.kind)) for joint in described.joints)
-    return linkwork.load(replace(described, joints=joints))
+def robot_of(pattern: str, seed: int, *relations, **more) -> linkwork.Robot:
+    return linkwork.load(serial(pattern, seed, *relations, **more))
 
 
 def lists(*vectors) -> list[list[float]]:
@@ -51,28 +38,6 @@ def lists(*vectors) -> list[list[float]]:
 def wrenches_on(model, seed: int = 0) -> dict[int, Force]:
     rng = np.random.default_rng(seed)
     return {i: Force(Vector(*rng.normal(size=3)), Vector(*rng.normal(size=3))) for i in range(1, model.n_bodies + 1)}
-
-
-@pytest.mark.parametrize("pattern", patterns())
-def test_every_pattern(pattern: str, tmp_path, deviations):
-    cases = [(("skew",), False), (("parallel", "coaxial", "right angle"), False), (RELATIONS, True)]
-    for seed, (relations, branches) in enumerate(cases):
-        robot = robot_of(pattern, seed, relations, branches=branches, fixed=branches)
-        robot.write(tmp_path / "robot.urdf")
-        model, state = robot.model, random_state(robot.model, seed)
-        q, v, a = lists(*state)
-        peer = PinocchioRobot((tmp_path / "robot.urdf").read_text(), model)
-        tau = peer.inverse_dynamics(*state)
-        condition = np.linalg.cond(crba(model, q))
-        for seen in (model, grouped(model)):
-            for function in (rnea, khalil, khalil_kleinfinger, shared_axes):
-                off = deviation(function(seen, q, v, a), tau)
-                deviations(function.__name__, off)
-                assert off <= TOLERANCE, function.__name__
-            off = deviation(khalil_direct(seen, q, v, list(tau)), a)
-            deviations("khalil_direct", off)
-            assert off <= TOLERANCE + 1e-15 * condition
-        assert_close(khalil_direct(model, q, v, list(tau)), peer.forward_dynamics(q, v, tau), tolerance=1e-11)
 
 
 @given(recipes(joints=7, mimic=False))
@@ -214,14 +179,3 @@ def test_second_moments():
             assert M > 0 and not any(E)
         else:
             assert (M, MS.z, E.zz) == (0, 0, 0) and all((MS.x, E.xx, E.yy))
-
-
-@pytest.mark.parametrize("name", ["khalil", "khalil-kleinfinger", "shared-axes"])
-def test_arrays_and_complex_numbers(name: str):
-    model = robot_of("RRPR", 2, ("right angle", "skew")).model
-    q, v, a = (np.array([random_state(model, seed)[k] for seed in range(3)]) for k in range(3))
-    batched = evaluate(model, "inverse_dynamics", q, v, a, method=name)
-    for k in range(3):
-        assert_close(batched[k], evaluate(model, "inverse_dynamics", q[k], v[k], a[k], method="rnea"))
-    step = evaluate(model, "inverse_dynamics", q[0] + 1e-30j, v[0], a[0], method=name).imag
-    assert_close(step * 1e30, evaluate(model, "inverse_dynamics", q[0] + 1e-30j, v[0], a[0]).imag * 1e30)

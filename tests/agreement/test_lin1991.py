@@ -1,6 +1,5 @@
 """The composite-body methods of Lin 1991, its bias and its bias coefficients, against linkwork's own and Pinocchio."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,11 +10,9 @@ from linkwork.formulations.crba import crba
 from linkwork.formulations.lin1991 import METHODS, bias_coefficients, inertia_and_bias
 from linkwork.formulations.lin1991.composite import bias, inertia_matrix
 from linkwork.formulations.rnea import rnea
-from linkwork.model import grouped
 from linkwork.program import Port, count, optimize, trace
-from support.evaluate import assert_close, deviation, evaluate, gathered, scalars
-from support.pinocchio_robot import PinocchioRobot
-from support.random_robots import RELATIONS, Recipe, describe, random_state
+from support.evaluate import assert_close, deviation, evaluate
+from support.random_robots import PATTERNS, Recipe, describe, random_state, serial
 
 INERTIA = [method for method in METHODS if method.quantity == "inertia_matrix"]
 (BIAS,) = (method for method in METHODS if method.quantity == "bias")
@@ -23,50 +20,13 @@ TOLERANCE = 1e-13
 ROBOTS = ("planar2r", "scara", "puma560", "stanford", "rx90", "ur5e", "panda")
 
 
-def patterns() -> list[str]:
-    """Every sequence of revolute and prismatic joints up to four, random ones up to eight."""
-    rng = np.random.default_rng(1)
-    short = ["".join(kinds) for n in range(1, 5) for kinds in product("RP", repeat=n)]
-    return short + ["".join(rng.choice(["R", "P"], n)) for n in (5, 6, 7, 8) for _ in range(4)] + ["R" * 8, "PPPPPR"]
-
-
-def chain(pattern: str, seed: int = 0, relations: tuple[str, ...] = ("skew",), **more):
-    described = describe(Recipe(seed=seed, joints=len(pattern), relations=relations, **more))
-    kinds = {f"to_link{k}": "prismatic" if kind == "P" else "revolute" for k, kind in enumerate(pattern, 1)}
-    joints = tuple(replace(joint, kind=kinds.get(joint.name, joint.kind)) for joint in described.joints)
-    return linkwork.load(replace(described, joints=joints))
-
-
-def forms(model, method):
-    """The robot as the method may see it."""
-    return (model, grouped(model)) if method.grouped else (model,)
-
-
-@pytest.mark.parametrize("pattern", patterns())
-def test_every_pattern(pattern: str, tmp_path, deviations):
-    for seed, relations in enumerate((("skew",), ("parallel", "coaxial", "right angle"), RELATIONS)):
-        robot = chain(pattern, seed, relations, fixed=seed == 1)
-        robot.write(tmp_path / "chain.urdf")
-        model = robot.model
-        q, v, _ = (x.tolist() for x in random_state(model, seed))
-        M, b = crba(model, q), rnea(model, q, v, [0] * model.nv)
-        peer = PinocchioRobot((tmp_path / "chain.urdf").read_text(), model)
-        assert_close(peer.inertia_matrix(np.array(q)), M)
-        assert_close(peer.bias(np.array(q), np.array(v)), b)
-        for method in INERTIA:
-            for seen in forms(model, method):
-                off = deviation(method.function(seen, q), M)
-                deviations(method.name, off)
-                assert off <= TOLERANCE, method.name
-        for seen in forms(model, BIAS):
-            off = deviation(BIAS.function(seen, q, v, {}), b)
-            deviations("lin-1991, bias", off)
-            assert off <= TOLERANCE
+def load(pattern: str, *how, **more) -> linkwork.Robot:
+    return linkwork.load(serial(pattern, *how, **more))
 
 
 @pytest.mark.parametrize("pattern", ["R", "P", "RPR", "PRRP", "RRRRRR"])
 def test_joint_terms(pattern: str):
-    model = chain(pattern, 5, ("skew", "parallel"), extras=True).model
+    model = load(pattern, 5, ("skew", "parallel"), extras=True).model
     q, v, _ = random_state(model)
     for method in INERTIA:
         assert_close(evaluate(model, "inertia_matrix", q, method=method.name), evaluate(model, "inertia_matrix", q))
@@ -75,7 +35,7 @@ def test_joint_terms(pattern: str):
 
 @pytest.mark.parametrize("pattern", ["R", "P", "RR", "PRPR"])
 def test_a_last_link_without_mass(pattern: str):
-    model = chain(pattern, 3, light=True).model
+    model = load(pattern, 3, light=True).model
     q, v, _ = (x.tolist() for x in random_state(model))
     for method in INERTIA:
         assert_close(method.function(model, q), crba(model, q))
@@ -99,10 +59,10 @@ def test_serial_methods_refuse_trees_and_say_what_can():
     assert "unit-accelerations" in str(refused.value) and "crba" in str(refused.value)
 
 
-@pytest.mark.parametrize("pattern", [*patterns()[:30], "RRPRR", "PPRRR"])
+@pytest.mark.parametrize("pattern", [*PATTERNS[:30], "RRPRR", "PPRRR"])
 def test_coefficients_are_christoffel_symbols(pattern: str):
     """D_mkj = (dM_mk/dq_j + dM_mj/dq_k - dM_kj/dq_m) / 2, derivatives by complex steps."""
-    model = chain(pattern, 2).model
+    model = load(pattern, 2).model
     q, v, _ = random_state(model)
     n = model.nv
     varied = q[:, None] + 1e-30j * np.eye(n)
@@ -118,7 +78,7 @@ def test_coefficients_are_christoffel_symbols(pattern: str):
 def test_properties_of_the_coefficients(pattern: str):
     """(32) to (34) and what the too narrow range of (47) would leave out."""
     n = len(pattern)
-    D = bias_coefficients(chain(pattern).model, [0.3] * n)
+    D = bias_coefficients(load(pattern).model, [0.3] * n)
     for m, k, j in product(range(n), repeat=3):
         assert D[m][j][k] == D[m][k][j]
         if j >= k:
@@ -156,21 +116,10 @@ def test_parameters_as_input(name: str):
         assert_close(found, crba(changed, q.tolist()))
 
 
-def test_batches_and_complex_numbers():
-    model = chain("RPRR").model
-    q, v = np.random.default_rng(0).normal(size=(2, 3, 4))
-    for method in INERTIA:
-        found = gathered(method.function(model, scalars(q)), (3,))
-        assert_close(found, [crba(model, row.tolist()) for row in q])
-        step = np.array(method.function(model, list(q[0] + 1e-30j * v[0]))).imag
-        assert_close(step, np.array(crba(model, list(q[0] + 1e-30j * v[0]))).imag)
-    assert_close(gathered(bias(model, scalars(q), scalars(v)), (3,)), [bias(model, *x) for x in zip(q, v)])
-
-
 @pytest.mark.parametrize("pattern", ["RRRRRR", "RRPRRR"])
 def test_inertia_and_bias_share_what_they_have_in_common(pattern: str):
     """Asked for apart in one program, they cost as much as together: less than one after the other."""
-    model, n = chain(pattern).model, len(pattern)
+    model, n = load(pattern).model, len(pattern)
 
     def operations(run, *inputs: str) -> int:
         return count(optimize(trace("shared", run, [Port(name, (n,)) for name in inputs]))).instructions

@@ -1,12 +1,10 @@
 """The formulations of Lin and Fang 1999 against linkwork's own inertia matrix and Pinocchio's."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 
-import linkwork
 from linkwork.formulations.crba import crba
 from linkwork.formulations.linfang import METHODS, joint_classes
 from linkwork.formulations.linfang.chain import Chain, composite_bodies
@@ -14,34 +12,11 @@ from linkwork.formulations.linfang.minimal import minimal_combinations
 from linkwork.formulations.linfang.moments import composite_moments
 from linkwork.model import build, grouped
 from linkwork.spatial import Vector
-from support.evaluate import assert_close, deviation, gathered, scalars
-from support.pinocchio_robot import PinocchioRobot
-from support.random_robots import RELATIONS, Recipe, describe, random_state
+from support.evaluate import assert_close, deviation
+from support.random_robots import random_state, serial
 
 TOLERANCE = 1e-13
 NAMES = [method.name for method in METHODS]
-MIXES = (  # relations that the joints take in turn
-    ("skew",),
-    ("parallel",),
-    ("antiparallel", "coaxial"),
-    ("parallel", "coaxial", "right angle"),
-    ("skew", "coaxial", "antiparallel", "skew", "parallel"),
-    RELATIONS,
-)
-
-
-def patterns() -> list[str]:
-    """Every sequence of revolute and prismatic joints up to four, random ones up to eight."""
-    rng = np.random.default_rng(0)
-    short = ["".join(kinds) for n in range(1, 5) for kinds in product("RP", repeat=n)]
-    return short + ["".join(rng.choice(["R", "P"], n)) for n in (5, 6, 7, 8) for _ in range(4)] + ["R" * 8, "PPPPPR"]
-
-
-def description(pattern: str, seed: int, relations: tuple[str, ...], **more):
-    described = describe(Recipe(seed=seed, joints=len(pattern), relations=relations, **more))
-    kinds = {f"to_link{k}": "prismatic" if kind == "P" else "revolute" for k, kind in enumerate(pattern, 1)}
-    joints = tuple(replace(joint, kind=kinds.get(joint.name, joint.kind)) for joint in described.joints)
-    return replace(described, joints=joints)
 
 
 def assert_all_equal_crba(model, q, deviations):
@@ -53,22 +28,11 @@ def assert_all_equal_crba(model, q, deviations):
             assert off < TOLERANCE, method.name
 
 
-@pytest.mark.parametrize("pattern", patterns())
-def test_every_pattern(pattern: str, tmp_path, deviations):
-    for seed, relations in enumerate(MIXES):
-        robot = linkwork.load(description(pattern, seed, relations, fixed=seed == 3))
-        robot.write(tmp_path / "chain.urdf")
-        q = random_state(robot.model, seed)[0]
-        peer = PinocchioRobot((tmp_path / "chain.urdf").read_text(), robot.model)
-        assert_close(peer.inertia_matrix(q), crba(robot.model, q.tolist()))
-        assert_all_equal_crba(robot.model, q.tolist(), deviations)
-
-
 @pytest.mark.parametrize("pattern", ["R", "PR", "RP", "RR", "PRPR", "RPR", "RPPRR", "RRPRR"])
 def test_gravity_along_parallel_axes(pattern: str, deviations):
     """There first moments drop out of the minimal set, and the inertia matrix is still exact."""
     for seed, relations in enumerate((("coaxial",), ("coaxial", "coaxial", "parallel"), ("parallel",))):
-        described = description(pattern, seed, relations)
+        described = serial(pattern, seed, relations)
         model = build(replace(described, gravity=(0.0, 0.0, -9.81)))  # all axes are the base's z
         first = joint_classes(model).r
         assert joint_classes(model).delta[first] == 0
@@ -80,7 +44,7 @@ def test_parallel_rotational_joints_with_sliding_ones_between(pattern: str, devi
     """R is parallel or antiparallel to the first axis, S and P are not."""
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        described = description(pattern.replace("S", "R"), seed, ("skew",))
+        described = serial(pattern.replace("S", "R"), seed, ("skew",))
         common, R, joints = rng.normal(size=3), np.eye(3), []
         for kind, joint in zip(pattern, described.joints):
             R = R @ joint.origin.rotation
@@ -95,34 +59,16 @@ def test_parallel_rotational_joints_with_sliding_ones_between(pattern: str, devi
 
 
 def test_rotors_stand_on_the_diagonal(deviations):
-    model = build(description("RPRR", 5, ("skew",), extras=True))
+    model = build(serial("RPRR", 5, ("skew",), extras=True))
     assert model.joint(1).rotor_inertia
     assert_all_equal_crba(model, random_state(model)[0].tolist(), deviations)
-
-
-@pytest.mark.parametrize("method", METHODS, ids=NAMES)
-def test_batches_and_complex_numbers(method):
-    model = build(description("RRPRR", 2, ("skew", "parallel")))
-    q = np.random.default_rng(3).uniform(-2, 2, (4, 5))
-    for x in (q, q + 0.3j):
-        assert_close(gathered(method.function(model, scalars(x)), (4,)), gathered(crba(model, scalars(x)), (4,)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("robot", ["planar2r", "scara", "puma560", "stanford", "rx90", "ur5e", "panda"])
-def test_compiled_for_bundled_robots(robot: str, name: str):
-    loaded = linkwork.load(robot)
-    q = np.random.default_rng(1).uniform(-2, 2, loaded.model.nv)
-    for parameters in ("minimal", "standard"):
-        compiled = linkwork.compile(loaded, "inertia_matrix", method=name, parameters=parameters, backend="interpreter")
-        assert_close(compiled(q), loaded.inertia_matrix(q))
 
 
 @pytest.mark.parametrize("pattern", ["RR", "PRR", "RPR", "RPPR", "RRPR", "PRPRPR", "RPPRRR", "RRRPR"])
 def test_minimal_combinations_give_the_moments_of_composite_bodies(pattern: str):
     """What Formulations 1 and 2 need, element by element: first moments, third columns, and u_r.t_ii before s."""
     for seed, relations in enumerate((("skew",), ("skew", "parallel", "antiparallel"), ("parallel", "right angle"))):
-        model = build(description(pattern, seed, relations))
+        model = build(serial(pattern, seed, relations))
         q = random_state(model, seed)[0].tolist()
         chain, classes = Chain(model, q), joint_classes(model)
         true, found = composite_bodies(model, chain), composite_moments(chain, minimal_combinations(model))

@@ -51,13 +51,15 @@ ALLOWED = {
     },
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "workspace": {"assembly", "function", "model", "pipeline"},
+    "options": {"formulations", "model", "targets"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
-    | {"derive", "drawing", "files", "metadata", "progress", "scalar", "spatial", "targets", "workspace"},
+    | {"derive", "drawing", "files", "metadata", "options", "progress", "scalar", "spatial", "targets", "workspace"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
-    | {"parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
-    "robot": {"assembly", "constraints", "function", "identify", "io", "model", "notebook", "parameters", "pipeline"}
-    | {"sim", "symbolic", "workspace"},
+    | {"options", "parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
+    "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
+    "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
+    | {"robot_functions", "sim", "symbolic"},
     "library": {"forces", "model"},
     "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
@@ -103,7 +105,7 @@ ALLOWED = {
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
     | {"program", "robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
-    | {"drawing", "identify", "linkwork", "targets"},  # the version
+    | {"drawing", "identify", "linkwork", "options", "targets"},  # the version
     "__main__": {"cli"},
 }
 

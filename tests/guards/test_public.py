@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import linkwork
 from linkwork.formulations import METHODS, QUANTITIES, references
+from linkwork.options import OPTIONS
 from linkwork.robot import Robot
 
 TAG = r"\(([A-Z]?\.?\d+[\w.']*)\)"  # (12), (3.11), (A5), (14')
@@ -58,6 +60,19 @@ def test_dir_shows_public_names_and_nothing_else(before):
 def test_every_quantity_is_reachable_from_a_robot():
     for name in QUANTITIES:
         assert inspect.getdoc(getattr(Robot, name)), name
+
+
+def test_editors_know_the_functions_of_a_robot():
+    written = runpy.run_path(str(ROOT / "tests" / "robot_stub.py"))
+    assert written["STUB"].read_text(encoding="utf-8") == written["stub"](), "python tests/robot_stub.py writes it anew"
+
+
+def test_options_are_those_of_the_table():
+    for name, options in OPTIONS.items():
+        parameters = inspect.signature(getattr(Robot, name)).parameters
+        assert parameters.keys() >= options.taken_by(name).keys()
+        assert all(f"{option}: " in inspect.getdoc(getattr(Robot, name)) for option in options.taken_by(name))
+        assert not any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{m.quantity}-{m.name}")

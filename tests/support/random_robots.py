@@ -5,6 +5,7 @@ again: ``describe(Recipe(seed=3, joints=2))``.
 """
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -43,6 +44,26 @@ def recipes(*, joints: int = 6, **given) -> st.SearchStrategy[Recipe]:
         **{name: st.booleans() for name in ("branches", "fixed", "floating", "mimic", "extras", "light")},
     }
     return st.builds(Recipe, **(fields | {name: st.just(value) for name, value in given.items()}))
+
+
+def _patterns() -> list[str]:
+    """Every sequence of revolute and prismatic joints up to four, others up to eight."""
+    rng = np.random.default_rng(0)
+    short = ["".join(kinds) for n in range(1, 5) for kinds in product("RP", repeat=n)]
+    drawn = ["".join(rng.choice(["R", "P"], n)) for n in (5, 6, 7, 8) for _ in range(4)]
+    chosen = ["RPRPR", "PPRRR", "RRPRRR", "PPPPPR", "RRRRRR", "PRPRPRP", "RRRRRRRR", "PPPPPPPP"]
+    return list(dict.fromkeys(short + drawn + chosen))
+
+
+PATTERNS = _patterns()
+
+
+def serial(pattern: str, seed: int = 0, relations: tuple[str, ...] = ("skew",), **more) -> Description:
+    """A random robot with revolute (R) and prismatic (P) joints as the pattern says."""
+    described = describe(Recipe(seed=seed, joints=len(pattern), relations=relations, **more))
+    kinds = {f"to_link{k}": {"R": "revolute", "P": "prismatic"}[kind] for k, kind in enumerate(pattern, 1)}
+    joints = tuple(replace(joint, kind=kinds.get(joint.name, joint.kind)) for joint in described.joints)
+    return replace(described, joints=joints)
 
 
 def describe(recipe: Recipe) -> Description:

@@ -111,9 +111,9 @@ def test_treatment_and_choices(run, robot, log, monkeypatch):
     asked = {}
     original = solver.identify
 
-    def listening(robot, options):
-        asked.update(vars(options))
-        return original(robot, options)
+    def listening(robot, logs, method, options):
+        asked.update(vars(options), logs=logs, method=method)
+        return original(robot, logs, method, options)
 
     monkeypatch.setattr("linkwork.identify.identification.identify", listening)
     log.save("other.csv")

@@ -8,7 +8,7 @@ import pytest
 import linkwork
 from linkwork import DivergedError, LinkworkError, ShapeError, Trajectory, UnknownNameError, UnsupportedError
 
-module = importlib.import_module("linkwork.sim.rollout")
+module = importlib.import_module("linkwork.sim.schemes.fixed_steps")
 SAMPLES, STEPS = 3, 6
 SHAPE = (SAMPLES, STEPS + 1, 2)
 STATES = np.full((SAMPLES, 2), 0.1), np.full((SAMPLES, 2), 0.2)

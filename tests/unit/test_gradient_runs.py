@@ -86,7 +86,7 @@ def test_threads_share_the_samples(arm, checkpoint_every):
 @pytest.fixture
 def small(monkeypatch):
     """Groups of five samples, of which two go back side by side, three steps at a time."""
-    for module in ("derivatives.gradient", "rollout"):
+    for module in ("derivatives.gradient", "schemes.fixed_steps"):
         monkeypatch.setattr(importlib.import_module(f"linkwork.sim.{module}"), "GROUP", 5)
     monkeypatch.setattr(gradient, "PIECE", 2)
     monkeypatch.setattr(gradient, "SEGMENT", 3)

@@ -1,6 +1,5 @@
 """Recordings and wishes that cannot be right: what is said, of what, and what would help."""
 
-import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import linkwork
 from linkwork.errors import IdentificationWarning, LinkworkError, ShapeError, UnknownNameError
 from linkwork.identify import Log, drive_gains
-from linkwork.identify.fit_options import FitOptions
 from support.recordings import other, recorded, states, swung
 
 LOAD = {"mass": 2.0, "center": [0.05, 0.02, 0.1], "inertia": [0.01, 0.012, 0.015]}
@@ -190,9 +188,3 @@ def test_gains(robot, log):
         drive_gains(robot, [log, log], [{"tip": LOAD}, {"tip": dict(LOAD)}])
     with pytest.raises(LinkworkError, match=r"payload at 'hand': there is no frame"):
         drive_gains(robot, [log, log], [None, {"hand": LOAD}])
-
-
-def test_options_of_a_robot_are_those_of_the_fit():
-    taken = [p for name, p in inspect.signature(linkwork.Robot.identify).parameters.items() if name != "self"]
-    stated = inspect.signature(FitOptions).parameters.values()
-    assert [(p.name, p.default) for p in taken] == [(p.name, p.default) for p in stated]

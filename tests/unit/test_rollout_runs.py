@@ -21,7 +21,7 @@ from linkwork.sim.schemes import stability
 from linkwork.sim.schemes.integrators import schemes
 from support.random_robots import Recipe, describe
 
-module = importlib.import_module("linkwork.sim.rollout")  # the name in linkwork.sim is the function
+module = importlib.import_module("linkwork.sim.schemes.fixed_steps")
 OUTPUTS = ("q", "kinetic_energy", "v", "work")
 
 

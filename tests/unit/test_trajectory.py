@@ -525,7 +525,7 @@ def test_a_stream_that_ends_on_a_full_disk_opens_again(tmp_path, monkeypatch, na
 
     for kind in (records.Files, records.Zarr):
         monkeypatch.setattr(kind, "flush", full(kind.flush))
-    monkeypatch.setattr(importlib.import_module("linkwork.sim.rollout"), "FIRST", 10**6)
+    monkeypatch.setattr(importlib.import_module("linkwork.sim.schemes.fixed_steps"), "FIRST", 10**6)
     with pytest.raises(LinkworkError, match="No space left"):
         arm.rollout(q, q, None, 1e-4, 100_000, outputs=outputs, to=tmp_path / name)
     monkeypatch.undo()

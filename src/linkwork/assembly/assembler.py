@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..constraints import LoopEquations, determines
-from ..constraints.closing import search
 from ..constraints.equations import in_loops
+from ..constraints.independent_rows import NOTHING, ROUNDINGS, closing_jacobian, lengths
 from ..constraints.legs import LegSolver
-from ..constraints.rows import NOTHING, ROUNDINGS, closing_jacobian, lengths
+from ..constraints.projection import search
 from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Coordinates, Model

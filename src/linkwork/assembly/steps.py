@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..constraints import LoopEquations
-from ..constraints.closing import closer, keeping
 from ..constraints.legs import LegSolver
+from ..constraints.projection import closer, keeping
 from ..function import Function, Label
 from ..model import Coordinates, Model
 from ..program import Port, trace

@@ -16,11 +16,11 @@ from ..drawing import styled
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..files import write_text
 from ..identify import Fit, Log
-from ..identify.fit_options import METHODS, FitOptions
+from ..identify.identification import METHODS
 from ..identify.regression.friction_at_rest import PARTS
-from ..identify.regression.unknowns import FRICTION
 from ..io.parameter_file import write_parameters
 from ..model import ELEMENTS, FrictionLaw, body_of, describe
+from ..options import IdentifyOptions
 from ..robot import Robot
 from .common import Json, Source, among, number, plain_status, print_json, progress, rounded, say, show, takes_robot
 
@@ -36,14 +36,14 @@ def identify(
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
     method: Annotated[
         str, typer.Option(metavar="METHOD", help=f"{', '.join(METHODS)}.", autocompletion=among(METHODS))
-    ] = FitOptions.method,
+    ] = "consistent",
     friction: Annotated[
         str,
         typer.Option(
             metavar="LAWS",
             help="Laws that are found, of coulomb, viscous, offset, asymmetric, stribeck=VELOCITY; or none.",
         ),
-    ] = ",".join(FRICTION),
+    ] = ",".join(IdentifyOptions.friction),
     width: Annotated[
         float | None,
         typer.Option(metavar="V", help="Friction goes smoothly through zero within it; else chosen on held-out data."),

@@ -15,11 +15,11 @@ import typer
 from ..control import PD, PID, ComputedTorque, PDGravity, Quintic
 from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
+from ..options import one_of_names
 from ..robot import Robot
 from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory, rest
 from ..sim import simulate as simulated
 from ..sim.events import KINDS
-from ..sim.plant.inputs import one_of_names
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 

@@ -2,17 +2,18 @@
 
 from .closed_loops import ClosedLoops
 from .equations import LoopEquations, row_names
-from .feet import Standing, Supports
-from .home import closed
+from .feet import Standing
+from .initial_assembly import closed
 from .mobility import determines
-from .multipliers import Multipliers, forces_at_cuts
+from .saddle import RedundantSaddle, RegularSaddle, SaddlePoint, forces_at_cuts
 
 __all__ = [
     "ClosedLoops",
     "LoopEquations",
-    "Multipliers",
+    "RedundantSaddle",
+    "RegularSaddle",
+    "SaddlePoint",
     "Standing",
-    "Supports",
     "closed",
     "determines",
     "forces_at_cuts",

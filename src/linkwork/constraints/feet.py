@@ -19,11 +19,9 @@ from functools import cached_property
 
 from ..model import POINT, WELD, Foot, Frame, Loop, Model
 from ..scalar import Scalar, sign
-from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
 from ..spatial import Matrix, Pose, Vector
 from .equations import LoopEquations
-from .multipliers import Multipliers
 
 Scalars = Sequence[Scalar]
 
@@ -91,32 +89,6 @@ class Standing:
 
     def _scaled(self, rows: Scalars) -> list[Scalar]:
         return [s * x for s, x in zip(self.scales, rows, strict=True)]
-
-
-class Supports(Multipliers):
-    """The least forces that hold loops and feet, of whose equations some may follow from others, or be off.
-
-    (1)  Z = R^T Q with rows of Q orthogonal by D^-1
-    (2)  a = L^-1 D^-1 x,   x = y + Q^T t,   Z D^-1 x = -gamma
-    (3)  R lambda = -t
-    """
-
-    def _factor(self) -> None:
-        self.rows = Independent(self.Z, self.inverse)  # (1)
-
-    def accelerations(self, f: Scalars, gamma: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        x, t = self.rows.nearest([-value for value in gamma], self._inward(f, gamma))  # (2)
-        return self._through(x), self.rows.shortest([-value for value in t])  # (3)
-
-    def correction(self, r: Scalars) -> list[Scalar]:
-        return self._through(self._nearest(r)[0])
-
-    def impulses(self, r: Scalars) -> list[Scalar]:
-        """Those that take ``r`` from the rates of the equations."""
-        return self.rows.shortest(self._nearest(r)[1])
-
-    def _nearest(self, r: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        return self.rows.nearest(r, [0] * len(self.inverse))
 
 
 def _scales(foot: Foot) -> list[float]:

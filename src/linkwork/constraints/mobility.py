@@ -16,9 +16,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model import POINT, Contact, Loop, Mobility, Model
-from .closing import closer, numbers, search, shortest
 from .equations import LoopEquations, Way, holding_positions, in_loops
-from .rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian, velocity_units
+from .independent_rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian, velocity_units
+from .projection import closer, numbers, search, shortest
 
 CLOSED = 1e-10  # metres and radians
 OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning

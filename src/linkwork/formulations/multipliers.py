@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..constraints import LoopEquations, Multipliers, Standing, Supports
+from ..constraints import LoopEquations, RedundantSaddle, RegularSaddle, Standing
 from ..model import Model
 from ..scalar import Scalar
 from .method import Wrenches
@@ -22,12 +22,12 @@ class ByMultipliers:
     inertia: Callable[..., list[list[Scalar]]]
     bias: Callable[..., list[Scalar]]
 
-    def system(self, model: Model, q: Scalars) -> Multipliers:
-        return Multipliers(LoopEquations.independent(model, q), self.tree_inertia(model, q))
+    def system(self, model: Model, q: Scalars) -> RegularSaddle:
+        return RegularSaddle(self.tree_inertia(model, q), LoopEquations.independent(model, q).J)
 
-    def supports(self, model: Model, q: Scalars, standing: Standing) -> Supports:
+    def supports(self, model: Model, q: Scalars, standing: Standing) -> RedundantSaddle:
         """The same with feet on the ground."""
-        return Supports(standing, self.tree_inertia(model, q))
+        return RedundantSaddle(self.tree_inertia(model, q), standing.J)
 
     def tree_inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:
         """Of the leading joints."""

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 Unit = str | tuple[str, str]  # two of joint vectors: for a joint that turns, for one that slides
 
 POSITION, VELOCITY, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N")
 BUILT_IN = ("gravity", "friction", "rotors", "springs", "surroundings")  # what a quantity may have in it, beside links
+SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "forces", "v_joints": "joints"}  # in words; others are words
+SIZES |= {"a_known": "driven", "tau_known": "free", "contacts": "feet", "restitution": "feet"}
+WIDTH = 112  # characters of a line of text
+
+
+def in_section(text: str) -> str:
+    """Lines of a docstring's section."""
+    return fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
+
+
+WRENCHES = in_section(
+    "wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m"
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +43,12 @@ class Variable:
     def unit_text(self) -> str:
         """Of joint vectors: of a joint that turns, then of one that slides."""
         return self.unit if isinstance(self.unit, str) else f"{self.unit[0]} ({self.unit[1]} of a joint that slides)"
+
+    @property
+    def documentation(self) -> str:
+        """Its name, shape in letters, meaning and unit, as lines of a docstring's section."""
+        shape = ", ".join(SIZES.get(str(size), str(size)) for size in self.shape)
+        return in_section(f"{self.name} ({shape}): {', '.join(filter(None, (self.meaning, self.unit_text)))}")
 
     def along(self, axis: int) -> tuple[str, ...] | None:
         """Names along an axis, unless they are of joints."""
@@ -102,6 +122,7 @@ class Quantity:
     has_axes: bool = False
     takes_wrenches: bool = False
     of_joints: bool = False
+    details: str = ""  # what the summary does not say
 
     @property
     def title(self) -> str:
@@ -110,3 +131,18 @@ class Quantity:
     def meaning(self, variable: Variable) -> str:
         """What an input or output is, with its unit."""
         return f"{variable.meaning or f'{self.title}, {self.summary}'}, {variable.unit_text}"
+
+    @property
+    def documentation(self) -> str:
+        """What it is, how it is called, and what goes in and comes out, with shapes and units."""
+        inputs = [VARIABLES[name] for name in self.inputs]
+        call = f"{', '.join(each.name for each in self.outputs)} = {self.name}({', '.join(self.called_with)})"
+        given = [each.documentation for each in inputs] + [WRENCHES] * self.takes_wrenches
+        ports = ["Inputs:", *given, "", "Outputs:", *(each.documentation for each in self.outputs)]
+        head = [f"{self.title.capitalize()}: {self.summary}.", call]
+        return "\n\n".join([*head, *[fill(self.details, WIDTH)] * bool(self.details), "\n".join(ports)])
+
+    @property
+    def called_with(self) -> tuple[str, ...]:
+        """Names of the arguments of the robot's function."""
+        return *["frame"] * self.of_frame, *self.inputs, *['axes="world"'] * self.has_axes

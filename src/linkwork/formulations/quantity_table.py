@@ -76,6 +76,10 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            details=(
+                "What motors leave free: a floating base, elastic and passive joints. ``tau_known`` is zero if left "
+                "out."
+            ),
         ),
         Quantity(
             "inverse_dynamics_derivatives",
@@ -86,6 +90,10 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            details=(
+                "Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball "
+                "joint."
+            ),
         ),
         Quantity(
             "forward_dynamics_derivatives",
@@ -96,6 +104,10 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            details=(
+                "Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball "
+                "joint."
+            ),
         ),
         Quantity(
             "inertia_matrix",
@@ -162,6 +174,7 @@ QUANTITIES = {
                     labels=(("px", "py", "pz", "Lx", "Ly", "Lz"),),
                 ),
             ),
+            details="In world axes.",
         ),
         Quantity(
             "center_of_mass",
@@ -186,6 +199,7 @@ QUANTITIES = {
             (Variable("J", (6, "v"), "SI", labels=(TWIST, None)),),
             of_frame=True,
             has_axes=True,
+            details="Linear and angular velocity of the frame per joint velocity, in world or local axes.",
         ),
         Quantity(
             "jacobian_drift",
@@ -195,6 +209,7 @@ QUANTITIES = {
             (Variable("Jdot_v", (6,), "m/s^2, rad/s^2", letter="Jdv", labels=(TWIST,)),),
             of_frame=True,
             has_axes=True,
+            details="In world or local axes.",
         ),
         Quantity(
             "regressor",
@@ -203,6 +218,13 @@ QUANTITIES = {
             ("q", "v", "a"),
             (Variable("Y", ("tau", "parameters"), "SI"),),
             ("gravity",),
+            details=(
+                '``parameters``: "standard", "minimal" or "lin"; a column for each of ``parameter_names(parameters, '
+                "drives)``. ``drives``: which parameters of joints and motors have columns. None: those that are not "
+                "zero (rotor inertia IA, Coulomb and viscous friction FS and FV, those of further friction laws, "
+                'stiffness K). True: also where they are zero, except K. False: none. Names, such as ("IA", "FS", '
+                '"FV", "F0"): these of every joint and motor; "elbow.FV" is that of one.'
+            ),
         ),
         Quantity(
             "tree_jacobian",
@@ -211,6 +233,10 @@ QUANTITIES = {
             ("q",),
             (Variable("J", (6, "joints"), "SI", labels=(TWIST, None)),),
             of_frame=True,
+            details=(
+                "In world axes. A frame with the name of a loop is where the loop was cut, the tip of a leg; the "
+                "leg's own columns are its Jacobian J_i."
+            ),
         ),
         Quantity(
             "motor_jacobian",
@@ -218,6 +244,7 @@ QUANTITIES = {
             of.motor_jacobian,
             ("q",),
             (Variable("J", ("motors", "v"), "SI"),),
+            details="For a parallel robot, the inverse of its Jacobian J_p.",
         ),
         Quantity(
             "platform_jacobian",
@@ -225,6 +252,7 @@ QUANTITIES = {
             of.platform_jacobian,
             ("q",),
             (Variable("J", ("v", "motors"), "SI"),),
+            details="For a parallel robot, its Jacobian J_p.",
         ),
         Quantity(
             "velocity_map",
@@ -232,6 +260,7 @@ QUANTITIES = {
             of.velocity_map,
             ("q",),
             (Variable("G", ("joints", "v"), "SI"),),
+            details="Khalil's G.",
         ),
         Quantity(
             "position_map",
@@ -239,6 +268,10 @@ QUANTITIES = {
             of.position_map,
             ("q",),
             (Variable("G", ("joints", "dq"), "SI"),),
+            details=(
+                "It equals ``velocity_map`` unless something rolls, which can stand at places to which it cannot go "
+                "straight."
+            ),
         ),
         Quantity(
             "joint_velocities",
@@ -263,6 +296,10 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            details=(
+                "From velocities of all joints. It exists wherever the mechanism is regular, also where the "
+                "independent joints do not determine the others."
+            ),
         ),
         Quantity(
             "constraint_forces",
@@ -273,6 +310,7 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            details="The entries are those of ``loop_residual``.",
         ),
         Quantity(
             "contact_dynamics",
@@ -283,6 +321,10 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            details=(
+                "``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, "
+                "else 0."
+            ),
         ),
         Quantity(
             "contact_inverse_dynamics",
@@ -293,6 +335,11 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            details=(
+                "The least forces on the feet that leave nothing to joints without motors, and the joint forces. What"
+                " the feet cannot bear stays in tau of those joints, the first six of a floating base. Among feet on "
+                "the ground, a larger number of ``contacts`` takes a larger share."
+            ),
         ),
         Quantity(
             "impact",
@@ -305,6 +352,10 @@ QUANTITIES = {
             ),
             ("rotors",),
             of_joints=True,
+            details=(
+                "The feet of ``contacts`` stop at once, or move back along the ground's normal with a share of the "
+                "velocity, by foot."
+            ),
         ),
         Quantity(
             "conditioning",
@@ -312,6 +363,10 @@ QUANTITIES = {
             of.conditioning,
             ("q",),
             (Variable("c", (), "of 1", letter="cond"),),
+            details=(
+                "Forward dynamics in the coordinates of the independent joints does not exist at 0 (it gives NaN "
+                "there)."
+            ),
         ),
         Quantity(
             "loop_rates",
@@ -319,6 +374,7 @@ QUANTITIES = {
             of.loop_rates,
             ("q", "v_joints"),
             (Variable("rates", ("residual",), "m/s, rad/s"),),
+            details="Zero for velocities that the loops allow.",
         ),
         Quantity(
             "loop_residual",
@@ -333,6 +389,7 @@ QUANTITIES = {
             of.torque_projector,
             ("q",),
             (Variable("N", ("tau", "tau"), "SI"),),
+            details="With more motors than degrees of freedom, tau + N z moves the robot as tau does.",
         ),
     )
 }

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import IdentificationWarning
+from ..errors import IdentificationWarning, LinkworkError
 from ..formulations import drives_of
 from ..model import Model, describe, unphysical
 from ..model.drive_checks import check_values
 from ..model.flexible.checks import LESS, less_than_beams
+from ..options import IdentifyOptions, one_of_names
+from ..workspace import Workspace
 from .convex.consistent_fit import consistent_fit, typical
 from .convex.entropic_prior import Prior
 from .convex.nearest_parameters import nearest
 from .fit import Fit, Values
-from .fit_options import FitOptions
+from .logs.log import Log
 from .output_error.by_simulation import by_simulation
 from .regression.friction_at_rest import limits_of, squares_of
 from .regression.friction_smoothing import width_of
@@ -35,22 +37,48 @@ from .regression.unknowns import TEN, Unknowns, payload_of, unknowns_of
 if TYPE_CHECKING:
     from ..robot import Robot
 
-Method = Callable[["Robot", FitOptions], tuple[Observations, Estimate]]
+USERS = {"controller": ("iv", "simulation"), "simulation": ("simulation",)}  # option -> methods that use it
+BEAR_NOISE = ("iv", "simulation")  # of accelerations
+
+Method = Callable[["Robot", list[Log], list[Log], IdentifyOptions], tuple[Observations, Estimate]]
 
 
-def identify(robot: Robot, options: FitOptions) -> Fit:
-    """Return the fit of a robot to recordings; ``Robot.identify`` explains the options."""
-    return _fit(*METHODS[options.method](robot, options), options)
+def identify(robot: Robot, logs: Log | Sequence[Log], method: str, options: IdentifyOptions) -> Fit:
+    """See ``Robot.identify``."""
+    one_of_names("method of identification", method, METHODS)
+    given, held_out = _listed(logs, "logs"), _listed(options.held_out, "held_out")
+    if not given:
+        raise LinkworkError("there are no recordings", where="identify", fix="give a Log, or a list of them")
+    if options.prior is not None and not isinstance(options.prior, Workspace):
+        got = repr(options.prior)[:80]
+        raise LinkworkError("the prior is a robot", where="prior", got=got, fix="linkwork.load(...)")
+    for name, users in USERS.items():
+        if getattr(options, name) is not None and method not in users:
+            fix = f"method={' or '.join(map(repr, users))}"
+            raise LinkworkError("this method does not use it", where=name, got=f"method={method!r}", fix=fix)
+    return _fit(*METHODS[method](robot, given, held_out, options), method)
+
+
+def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
+    found: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
+    if wrong := [each for each in found if not isinstance(each, Log)]:
+        fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
+        raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
+    return found
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------
 
 
 def _regression(
-    solve: Callable[[Observations, Solution, Prior, FitOptions], Estimate], robot: Robot, options: FitOptions
+    solve: Callable[[Observations, Solution, Prior, IdentifyOptions], Estimate],
+    robot: Robot,
+    logs: list[Log],
+    held_out: list[Log],
+    options: IdentifyOptions,
 ) -> tuple[Observations, Estimate]:
     """Observations of the recordings, and what ``solve`` makes of them, of weighted least squares and of the prior."""
-    data, notes = _observed(robot, options)
+    data, notes = _observed(robot, logs, held_out, options)
     unknowns = data.unknowns
     first = wls(data.excited, unknowns.base_prior)
     own = unknowns.prior.any()  # of a load, nothing is thought before
@@ -59,38 +87,44 @@ def _regression(
     return data, replace(found, notes=(*notes, *found.notes))
 
 
-def _observed(robot: Robot, options: FitOptions) -> tuple[Observations, list[str]]:
-    frames, notes = frames_of([*options.logs, *options.held_out]), []
+def _observed(
+    robot: Robot, logs: list[Log], held_out: list[Log], options: IdentifyOptions
+) -> tuple[Observations, list[str]]:
+    frames, notes = frames_of([*logs, *held_out]), []
     if options.payload is not None:
         unknowns = payload_of(robot, options.payload, frames)
     else:
         asked = {name: getattr(options, name) for name in ("friction", "inertias", "rotors", "springs", "prior")}
         unknowns = unknowns_of(robot, **asked, width=options.width or 0.0, frames=frames)
-    logs = [log.for_robot(unknowns.robot) for log in options.logs]
-    if options.payload is None and options.width is None and (smooth := width_of(unknowns, logs)):
+    own = [log.for_robot(unknowns.robot) for log in logs]
+    if options.payload is None and options.width is None and (smooth := width_of(unknowns, own)):
         unknowns = unknowns_of(robot, **asked, width=smooth, frames=frames)
         notes.append(f"friction goes smoothly through zero within {smooth:g} rad/s (m/s): chosen on spans held out")
-    information = collect(unknowns, logs, options.progress)
+    information = collect(unknowns, own, options.progress)
     require_enough(information, len(unknowns), "identify")
-    others = [log.for_robot(unknowns.robot) for log in options.held_out]
+    others = [log.for_robot(unknowns.robot) for log in held_out]
     held = collect(unknowns, others) if others else None
-    return Observations(unknowns, options.logs, logs, information, held), notes
+    return Observations(unknowns, logs, own, information, held), notes
 
 
-def _consistent(data: Observations, first: Solution, prior: Prior, options: FitOptions) -> Estimate:
+def _consistent(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
     return consistent_fit(data, first, prior, options.gamma)
 
 
-def _ols(data: Observations, first: Solution, prior: Prior, options: FitOptions) -> Estimate:
-    return _nearest(data, ols(data.excited, data.unknowns.base_prior), prior, options)
+def _wls(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
+    return _nearest(data, first, prior, "wls")
 
 
-def _irls(data: Observations, first: Solution, prior: Prior, options: FitOptions) -> Estimate:
+def _ols(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
+    return _nearest(data, ols(data.excited, data.unknowns.base_prior), prior, "ols")
+
+
+def _irls(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
     found = irls(data.unknowns, data.logs, data.excited, data.noise, options.progress)
-    return _nearest(data, found, prior, options)
+    return _nearest(data, found, prior, "irls")
 
 
-def _iv(data: Observations, first: Solution, prior: Prior, options: FitOptions) -> Estimate:
+def _iv(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
     unknowns = data.unknowns
 
     def changed(x: np.ndarray) -> Robot:
@@ -98,19 +132,19 @@ def _iv(data: Observations, first: Solution, prior: Prior, options: FitOptions) 
 
     motions = instruments_of(unknowns, data.given, changed, options.controller, options.gains)
     found = iv(unknowns, data.logs, data.excited, motions, data.noise, options.progress)
-    return _nearest(data, found, prior, options)
+    return _nearest(data, found, prior, "iv")
 
 
-def _nearest(data: Observations, found: Solution, prior: Prior, options: FitOptions) -> Estimate:
+def _nearest(data: Observations, found: Solution, prior: Prior, method: str) -> Estimate:
     """The standard parameters nearest to the prior that have these base parameters."""
     theta, slope = nearest(data.unknowns, prior, found.x)
-    iterations = (f"{options.method}: {found.iterations} iterations",) if found.iterations > 1 else ()
+    iterations = (f"{method}: {found.iterations} iterations",) if found.iterations > 1 else ()
     return Estimate(found, theta, slope @ found.covariance @ slope.T, notes=iterations)
 
 
 METHODS: dict[str, Method] = {
     "consistent": partial(_regression, _consistent),
-    "wls": partial(_regression, _nearest),
+    "wls": partial(_regression, _wls),
     "ols": partial(_regression, _ols),
     "irls": partial(_regression, _irls),
     "iv": partial(_regression, _iv),
@@ -121,14 +155,15 @@ METHODS: dict[str, Method] = {
 # -- the fit ---------------------------------------------------------------------------------------------------------
 
 
-def _fit(data: Observations, found: Estimate, options: FitOptions) -> Fit:
+def _fit(data: Observations, found: Estimate, method: str) -> Fit:
     """The Fit with its errors, notes and warnings."""
     unknowns, information, solution = data.unknowns, data.information, found.solution
     robot = found.robot(unknowns)
     squares = squares_of(unknowns, robot.model, solution.x, data.logs, data.fastest)
     unseen, never = unseen_in_words(unknowns, data.logs, solution.unseen)
-    noise = None if options.bears_noise else data.noise
-    doubts = [*suspicions(unknowns, data.logs, solution.x, options.bears_noise)]
+    bears_noise = method in BEAR_NOISE
+    noise = None if bears_noise else data.noise
+    doubts = [*suspicions(unknowns, data.logs, solution.x, bears_noise)]
     doubts += [*noise_doubts(unknowns, data.logs, information, noise, solution.x), *found.doubts]
     if unseen:
         moved = solution.unseen.T @ (solution.x - unknowns.base_prior)
@@ -145,7 +180,7 @@ def _fit(data: Observations, found: Estimate, options: FitOptions) -> Fit:
     base, standard = _values(unknowns, found)
     return Fit(
         robot=robot,
-        method=options.method,
+        method=method,
         base=base,
         standard=standard,
         forces=unknowns.forces,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints import LoopEquations
-from ..constraints.closing import closer
+from ..constraints.projection import closer
 from ..formulations.regressor import Parameter, regressor
 from ..model import Frame, Model
 from ..scalar import Scalar, sqrt

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..constraints import LoopEquations
-from ..constraints.closing import Solve, closer
+from ..constraints.projection import Solve, closer
 from ..errors import LinkworkError
 from ..model import Model
 from ..scalar import Scalar

@@ -1,9 +1,9 @@
 """Motion: one simulated trajectory, or batches of them with the time loop compiled."""
 
 from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
+from ..options import Options
 from .derivatives.linear_system import LinearSystem, linearise
 from .grip import Grip, grip
-from .options import Options
 from .plant.setup import OPEN, rest, zero
 from .rollout import rollout
 from .schemes.integrators import INTEGRATORS, Integrator, add_integrator

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..constraints import LoopEquations, Multipliers, forces_at_cuts
-from ..constraints.closing import closer
+from ..constraints import LoopEquations, RegularSaddle, SaddlePoint, forces_at_cuts
+from ..constraints.projection import closer
 from ..formulations import ByMultipliers, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ..scalar import Scalar, positive_part, sign
-from ..scalar.orthogonal import dot
 from .plant.instant import Now
 
 
@@ -26,7 +25,7 @@ class ClosedNow(Now):
         return function
 
     @cached_property
-    def system(self) -> Multipliers:
+    def system(self) -> SaddlePoint:
         return self.method.system(self.for_method(self.model), self.tree[0])
 
     @cached_property
@@ -53,22 +52,14 @@ class ClosedNow(Now):
 
     def balance(self, a: Sequence[Scalar], held: Sequence[Scalar]) -> list[Scalar]:
         """Then those of the loops, which ``a`` must keep closed."""
-        loops = self.equations
-        opening = [dot(row, a) + gamma for row, gamma in zip(loops.J, loops.drift(self.tree[1]), strict=True)]
-        forces = [x + self.system.rho * y for x, y in zip(held, opening, strict=True)]
-        columns = zip(*loops.J, strict=True)
-        return [*(x + dot(j, forces) for x, j in zip(super().balance(a, ()), columns, strict=True)), *opening]
+        return self.system.residual(super().balance(a, ()), a, held, self.equations.drift(self.tree[1]))
 
     @cached_property
     def by_motion(self) -> list[list[Scalar]]:
-        J, rho = self.equations.J, self.system.rho
-        columns = list(zip(*J, strict=True))
-        lent = [[rho * dot(x, y) for y in columns] for x in columns]
-        M = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(super().by_motion, lent, strict=True)]
-        return [*([*row, *j] for row, j in zip(M, columns, strict=True)), *([*row, *[0] * len(J)] for row in J)]
+        return self.system.matrix(super().by_motion)
 
     @cached_property
-    def ahead(self) -> Multipliers:
+    def ahead(self) -> SaddlePoint:
         """The same with friction ahead."""
         return self.method.system(self.for_method(with_friction_ahead(self.model, self.tree[1], self.dt)), self.tree[0])
 
@@ -104,8 +95,9 @@ class ClosedNow(Now):
         v = [x - y for x, y in zip(self.rates, lost, strict=True)]
         return {"q": q, "v": v} | self._closeness(system)
 
-    def _closeness(self, system: Multipliers) -> dict[str, Any]:
+    def _closeness(self, system: SaddlePoint) -> dict[str, Any]:
         """The largest so far of what grows towards singular positions, and its time."""
+        assert isinstance(system, RegularSaddle)  # rows that come and go have nothing to compare with
         worst, at = self.values["closeness"]
         for value in system.closeness(self.plant.pivots):
             above = value - worst

@@ -24,9 +24,9 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from ..constraints.saddle import solve_arrays
 from .rubbing import rubbed
 
-DEPENDENT = 1e-10  # of the largest singular value: equations with less follow from others
 SMALL = 1e-9  # of the largest force, impulse or acceleration: less is none
 SLIDES = 1e-8  # m/s along the ground: slower is no sliding
 TURNS = (
@@ -85,27 +85,17 @@ class Situation:
             rows, columns, wanted = [*rows, *self.J[i, :2]], [*columns, *self.J[i, :2]], [*wanted, *feet[i, :2]]
             places += [(i, np.eye(3)[k]) for k in range(2)]
         forces = np.zeros((len(self.J), 3))
-        if not rows:
-            return np.linalg.solve(self.M, force), forces
-        A, B = np.array(rows), np.array(columns).T
-        M = self.M
-        try:
-            free = np.linalg.solve(M, np.column_stack([force, B]))
-        except np.linalg.LinAlgError:  # links without inertia, which the ground and the loops carry
-            M = M + A.T @ A
-            free = np.linalg.solve(M, np.column_stack([force + A.T @ np.array(wanted), B]))
-        phi = np.linalg.lstsq(A @ free[:, 1:], np.array(wanted) - A @ free[:, 0], rcond=DEPENDENT)[0]
+        x, phi = solve_arrays(self.M, force, np.array(rows), np.array(wanted), np.array(columns))
         for (i, direction), value in zip(places, phi[len(self.J_loops) :], strict=True):
             forces[i] += value * direction
-        return free[:, 0] + free[:, 1:] @ phi, forces
+        return x, forces
 
     def struck(self, feet: list[int], friction: np.ndarray, after: np.ndarray) -> np.ndarray | None:
         """Velocities after an impact of these feet, which leave the ground as fast as told (feet, 3) at least, by
         impulses of Coulomb's law; None if no such impulses are found, as where a link has no inertia."""
-        rows, m = self.J[feet].reshape(3 * len(feet), -1), len(self.J_loops)
-        system = np.block([[self.M, self.J_loops.T], [self.J_loops, np.zeros((m, m))]])
+        rows = self.J[feet].reshape(3 * len(feet), -1)
         try:
-            change = np.linalg.solve(system, np.vstack([rows.T, np.zeros((m, len(rows)))]))[: len(self.v)]
+            change, _ = solve_arrays(self.M, rows.T, self.J_loops, np.zeros((len(self.J_loops), len(rows))))
         except np.linalg.LinAlgError:
             return None
         W = rows @ change

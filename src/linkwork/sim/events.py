@@ -9,7 +9,6 @@ of them is zero. Soles are their four corners here, so they may tip over an edge
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,21 +17,20 @@ from typing import Any
 import numpy as np
 
 from ..codegen.schemes import RungeKutta
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door, method_at_door
+from ..errors import DivergedError, LinkworkError, UnsupportedError, at_door, method_at_door
 from ..function import Function, Label
 from ..model import Model
+from ..options import Options, one_of_names
 from ..workspace import Workspace
 from .contact_modes import BOUNCES, SLIDES, SMALL, Ground, Mode, Situation
 from .derivatives.transition import NUMBERS
 from .feet import on_corners
-from .options import Options
-from .plant.inputs import one_of_names
 from .plant.instant import MEMORY
 from .plant.setup import Setup, prepare
+from .run import Run
 from .schemes import stability
 from .schemes.integrators import INTEGRATORS
-from .trajectory.diagnostics import WARNING, findings
-from .trajectory.outputs import by_output, entries
+from .trajectory.outputs import by_output
 from .trajectory.trajectory import Event, Trajectory
 
 KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: feet never slide, or do
@@ -46,7 +44,6 @@ MANY = 60  # events in a step, or
 PATIENCE = 3  # at one time, after which feet do not slip until the step ends; and after as many more, glide
 LONG = 5e-3  # s: feet that glided for longer are told
 FEW = 6  # events that a note tells
-USER = 5  # whoever calls Robot.simulate, on the stack above
 
 Indicator = tuple[str, int]
 
@@ -77,7 +74,7 @@ def by_events(
         raise LinkworkError("simulate makes one motion", where="q0", got=f"{setup.samples} samples", fix=fix)
     run = _Run(workspace.model, setup, scheme, dt, steps, options, kind == "coulomb")
     try:
-        return run.trajectory(method, workspace.model.name)
+        return run.trajectory(method)
     except np.linalg.LinAlgError:
         where, fix = (
             f"robot {workspace.model.name!r}, step {run.step + 1}",
@@ -379,12 +376,11 @@ class _Run:
         independent = list(self.plant.model.mobility.independent)
         return row | {"a": a[independent], "contacts": on, "contact_forces": total.ravel()}
 
-    def trajectory(self, method: str, name: str) -> Trajectory:
+    def trajectory(self, method: str) -> Trajectory:
         every, state = self.options.every, self.started()
-        notes = list(self.setup.notes)
+        run = Run(self.setup, method, self.dt, self.options, self.model, fixed=False)
         if rate := self.too_fast(state):
-            notes.append(WARNING + (doubt := stability.story(method, self.dt, rate)))
-            warnings.warn(doubt, SimulationWarning, stacklevel=USER)
+            run.warn(stability.story(method, self.dt, rate))
         rows = [self.row(state)]
         for k in range(self.steps):
             self.step = k
@@ -392,18 +388,12 @@ class _Run:
             if (self.step + 1) % every == 0:  # under what acted in the step
                 rows.append(self.row(state))
         names = [each for each in self.setup.outputs if each in rows[0]]
-        arrays = {each: np.stack([row[each] for row in rows]) for each in names}
-        times = self.dt * every * np.arange(len(rows))
-        notes.append(self.told())
-        left_open = () if self.grounds[0].slides else ("slip",)  # the others happen
-        seen = {"t": times, **{each: x[None] for each, x in arrays.items()}}
-        judged = replace(self.model, soft_limits=self.plant.model.soft_limits)
-        for finding in (*findings(judged, seen, feet=left_open), *self.doubts()):
-            warnings.warn(finding, SimulationWarning, stacklevel=USER)
-            notes.append(WARNING + finding)
-        known = entries(self.model, self.plant.memory)
-        about = {"robot": name, "method": method, "dt": self.dt, "notes": notes, "units": self.plant.units}
-        return Trajectory({"t": times, **arrays}, known, events=self.events, **about)
+        run.arrays = {"t": self.dt * every * np.arange(len(rows))}
+        run.arrays |= {each: np.stack([row[each] for row in rows])[None] for each in names}
+        run.notes.append(self.told())
+        run.events, run.doubts = self.events, [*self.doubts()]
+        run.feet = () if self.grounds[0].slides else ("slip",)  # the others happen
+        return run.finish()
 
     def doubts(self) -> Iterator[str]:
         if long := [i for i, seconds in enumerate(self.glided) if seconds > LONG]:

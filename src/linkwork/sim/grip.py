@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints import row_names
-from ..constraints.rows import leading_jacobian
+from ..constraints.independent_rows import leading_jacobian
 from ..errors import ShapeError, UnsupportedError
 from ..model import Contact, Model
 from ..workspace import Workspace

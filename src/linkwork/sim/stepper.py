@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -15,24 +14,21 @@ import numpy as np
 
 from ..codegen.timeloop import Turns
 from ..control import Point
-from ..errors import ShapeError, SimulationWarning, UnknownNameError, UnsupportedError, require_memory
+from ..errors import ShapeError, UnknownNameError, UnsupportedError, require_memory
 from ..formulations import layouts
 from ..model.coordinates import real_numbers
+from ..options import Options, one_of_names, positive, require_dict, whole
 from ..workspace import Workspace
-from .options import Options, require_dict
-from .plant.inputs import is_law, one_of_names, positive, vector, whole
+from .plant.inputs import is_law, vector
 from .plant.instant import MEMORY, REFERENCE
 from .plant.randomisation import VARIED
 from .plant.setup import given_memory, initial, prepare, rest, velocities
-from .rollout import jumps
-from .schemes import stability
+from .run import Run
 from .schemes.integrators import schemes
 from .schemes.runner import Runner, shares
 from .supported import CONTACTS
-from .trajectory.diagnostics import WARNING
 from .trajectory.outputs import checked_outputs
 
-USER = 4  # whoever calls Robot.stepper, on the stack above
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is
 
 
@@ -80,7 +76,9 @@ class Stepper:
         self._look = self._bound(NOW) if end else lambda: None
         extra = checked_outputs(self._model, setup.plant.memory, outputs, setup.plant.stands)
         self._name_parts(is_law(options.torque), extra)
-        self.notes = tuple(self._doubts(setup.notes))
+        run = Run(setup, self.method, self.dt, options)
+        run.begin()
+        self.notes = tuple(run.notes)
         self._look()
 
     # -- what is seen ----------------------------------------------------------------------------------------------
@@ -278,12 +276,6 @@ class Stepper:
         parts = shares(self.samples, self._threads)
         calls = [self._runner.bound(turns, part, self._state[part], self._records[part]) for part in parts]
         return calls[0] if len(calls) == 1 else partial(_all, calls)
-
-    def _doubts(self, notes: tuple[str, ...]) -> list[str]:
-        warned = stability.warning(self._setup, self.method, self.dt)
-        if warned:
-            warnings.warn(warned, SimulationWarning, stacklevel=USER)
-        return [*notes, *[WARNING + warned] * bool(warned), *jumps(self._plant, self.method, self._runner.loop.scheme)]
 
     def _move(self, view: np.ndarray, value: Any, name: str) -> None:
         if self._plant.held_together:

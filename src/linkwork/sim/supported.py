@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import Standing, Supports
+from ..constraints import RedundantSaddle, Standing
 from ..constraints.feet import NORMAL, numbers_of
 from ..formulations import frame_poses, with_friction_ahead
 from ..model import Model
@@ -70,11 +70,11 @@ class SupportedNow(ClosedNow):
         return Standing(self.model, self.tree[0], self.contacts, self.values["stand"])
 
     @cached_property
-    def system(self) -> Supports:
+    def system(self) -> RedundantSaddle:
         return self.method.supports(self.for_method(self.model), self.tree[0], self.equations)
 
     @cached_property
-    def ahead(self) -> Supports:
+    def ahead(self) -> RedundantSaddle:
         model = with_friction_ahead(self.model, self.tree[1], self.dt)
         return self.method.supports(self.for_method(model), self.tree[0], self.equations)
 

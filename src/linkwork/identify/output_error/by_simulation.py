@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import LinkworkError, UnsupportedError
+from ...options import IdentifyOptions
 from ..convex.consistent_fit import divergences
 from ..convex.entropic_prior import Prior
-from ..fit_options import FitOptions
 from ..logs.log import Log
 from ..regression.least_squares import Solution, deviations_of, wls
 from ..regression.observations import ROUNDED, Estimate, Observations
@@ -26,7 +26,7 @@ ITERATIONS = 100  # at most
 LINEAR = ("coulomb", "viscous", "offset", "stribeck")  # friction that regressors know, by name
 
 
-def _searched_names(options: FitOptions) -> dict[str, Any]:
+def _searched_names(options: IdentifyOptions) -> dict[str, Any]:
     """The unknowns of a simulation that options of least squares ask for."""
     if options.payload is not None:
         return {"payload": options.payload}
@@ -48,9 +48,11 @@ def _searched_names(options: FitOptions) -> dict[str, Any]:
     return asked
 
 
-def by_simulation(robot: Robot, options: FitOptions) -> tuple[Observations, Estimate]:
+def by_simulation(
+    robot: Robot, logs: list[Log], held_out: list[Log], options: IdentifyOptions
+) -> tuple[Observations, Estimate]:
     """The fit, and what it says of joint forces, where the recordings tell accelerations."""
-    logs, held_out, gamma = options.logs, options.held_out, options.gamma or 1.0
+    gamma = options.gamma or 1.0
     own: dict[str, Any] = {name: getattr(options, name) for name in ("controller", "gains", "prior")}
     own |= {"unknowns": _searched_names(options), "iterations": ITERATIONS, **(options.simulation or {})}
     own |= {"friction_width": options.width} if options.width is not None else {}

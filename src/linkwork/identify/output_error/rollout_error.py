@@ -23,7 +23,7 @@ from ...sim import Options, Trajectory
 from ...sim.derivatives.forward_sensitivity import Forward
 from ...sim.plant.instant import MEMORY, REFERENCE
 from ...sim.plant.setup import prepare
-from ...sim.rollout import run as run_steps
+from ...sim.schemes.fixed_steps import run_steps
 from .search_variables import Searched
 from .segments import Segments
 
@@ -151,7 +151,7 @@ class OutputError:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", SimulationWarning)  # on the way any robot may come along
             setup = prepare(self.robot, starts.q, starts.v, segments.steps, segments.dt, options, names)
-            run = run_steps(setup, method, segments.dt, segments.steps, options, check=False)
+            run = run_steps(setup, method, segments.dt, segments.steps, options, check=False).finish()
         made = np.concatenate([run[name] for name in self.outputs], axis=2)
         return Residuals(run, np.where(self.there, made - self.measured, 0.0))
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import LinkworkError
-from ...sim.plant.inputs import is_law, one_of_names, positive
+from ...options import one_of_names, positive
+from ...sim.plant.inputs import is_law
 from ...sim.schemes import stability
 from ...sim.schemes.integrators import schemes
 from .damped_search import Search

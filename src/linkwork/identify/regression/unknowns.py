@@ -13,6 +13,7 @@ from ...formulations import drives_of
 from ...formulations.drives import motors
 from ...model import ELEMENTS, FrictionLaw, Model, changed_drives
 from ...model.drive import Coulomb, Viscous, law_with
+from ...options import IdentifyOptions
 from ...parameters import base_parameters, parameter_vector
 from ...pipeline import compile
 from ...spatial import Inertia, Pose
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ...robot import Robot
 
 TEN = len(ELEMENTS)  # parameters of a body
-FRICTION = ("coulomb", "viscous", "offset")
+FRICTION = IdentifyOptions.friction
 BUILT_IN = (Coulomb, Viscous)  # which every drive has
 POSITIVE = {"IA", "FS", "FV", "FSP", "FSN", "FVP", "FVN", "K"}  # a drive would feed energy in, were they negative
 

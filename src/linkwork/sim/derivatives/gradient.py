@@ -76,11 +76,10 @@ class Tape:
         """Steps until the next state is to be kept."""
         return self.segment - step % self.segment
 
-    def attach(self, trajectory: Trajectory, records: Any) -> None:
+    def attach(self, trajectory: Trajectory) -> None:
         """The run is over. Records that are needed cannot be written to any more."""
         trajectory.tape = self
         if self.recorded:
-            self.records = records.array
             self.records.flags.writeable = False
             for name, array in trajectory.arrays.items():
                 if name != "t":

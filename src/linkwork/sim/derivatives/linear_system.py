@@ -10,9 +10,8 @@ import numpy as np
 from ...formulations import sizes
 from ...function import Function
 from ...model import Joint, Model
+from ...options import Options, one_of_names, positive
 from ...workspace import Workspace
-from ..options import Options
-from ..plant.inputs import one_of_names, positive
 from ..plant.setup import prepare
 from ..schemes.integrators import schemes
 from .step_jacobian import linear_step

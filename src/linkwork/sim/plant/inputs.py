@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ...assembly import numbers
-from ...errors import ShapeError, UnknownNameError
+from ...errors import ShapeError
 from ...formulations import layouts
 from ...model import Model
 from ...model.coordinates import Layout, kind_of
+from ...options import whole
 from .instant import GAIN
 
 Shape = tuple[int, ...]
-SMALLEST = 1e-100
-MOST = 2**62  # native code counts in 64 bits
 
 
 @dataclass
@@ -164,30 +163,3 @@ def of_motors(model: Model) -> list[int]:
 def is_law(value: Any) -> bool:
     """Is it a function or a controller, not numbers?"""
     return callable(value) or hasattr(value, "for_model")
-
-
-def one_of_names(kind: str, name: Any, known: Collection[str], where: str = "") -> str:
-    """The name; what is none, or none of these, is refused."""
-    if not isinstance(name, str) or name not in known:
-        raise UnknownNameError(kind, name, known, where=where)
-    return name
-
-
-def positive(value: Any, where: str) -> float:
-    """A number of which also the square and the reciprocal are numbers."""
-    if _is_number(value, int | float | np.integer | np.floating) and SMALLEST <= value <= 1 / SMALLEST:
-        return float(value)
-    expected = f"a positive number, {SMALLEST:g} to {1 / SMALLEST:g}"
-    raise ShapeError("out of range", where=where, got=value, expected=expected)
-
-
-def whole(value: Any, where: str, least: int = 1) -> int:
-    if _is_number(value, int | np.integer) and least <= value <= MOST:
-        return int(value)
-    raise ShapeError(
-        "out of range", where=where, got=value, expected=f"a whole number, {least} or more, up to {MOST:,}"
-    )
-
-
-def _is_number(value: Any, kinds: Any) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)

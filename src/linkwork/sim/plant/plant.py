@@ -19,7 +19,7 @@ import numpy as np
 from ...codegen.optimised import optimised
 from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ...codegen.timeloop import TimeLoop
-from ...constraints import Multipliers
+from ...constraints import RegularSaddle
 from ...constraints.feet import numbers_of
 from ...derive import jvp
 from ...formulations import Method
@@ -261,7 +261,7 @@ class Plant:
         with np.errstate(all="ignore"):
             return 1 / np.sqrt(self._of_loops(q, lambda system: system.closeness(self.pivots)).max())
 
-    def _of_loops(self, q: np.ndarray, ask: Callable[[Multipliers], list[Scalar]]) -> np.ndarray:
+    def _of_loops(self, q: np.ndarray, ask: Callable[[RegularSaddle], list[Scalar]]) -> np.ndarray:
         model = self.model
 
         def run(q: list[Scalar]) -> Mapping[str, Any]:

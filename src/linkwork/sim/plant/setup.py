@@ -14,13 +14,13 @@ from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedEr
 from ...formulations import drives_of, layouts
 from ...model import Model, SoftLimits
 from ...model.coordinates import kind_of
+from ...options import Options, positive
 from ...pipeline import choose
 from ...workspace import Cache, Workspace
-from ..options import Options
 from ..supported import CONTACTS, off_the_ground
 from ..trajectory.outputs import checked_outputs
 from . import user_functions
-from .inputs import Inputs, Shape, by_name, is_law, positive, torques, vector
+from .inputs import Inputs, Shape, by_name, is_law, torques, vector
 from .instant import GAIN, REFERENCE
 from .plant import Plant
 from .randomisation import INERTIAL, OF_JOINTS, VARIED, check_varied

@@ -11,7 +11,7 @@ from ...constraints import row_names
 from ...errors import LinkworkError
 from ...formulations import layouts
 from ...model import Model
-from ..plant.inputs import one_of_names
+from ...options import one_of_names
 from .trajectory import Trajectory
 
 JOINT_VECTORS = ("q", "v", "a", "tau", "commands")

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Vector
-from .closing import closer, numbers, shortest
 from .equations import LoopEquations, Way, holding_positions
+from .projection import closer, numbers, shortest
 
 HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians
 NOTHING = 1e-9  # of slopes without units: less is rounding

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.constraints.home import check_home
+from linkwork.constraints.initial_assembly import check_home
 from linkwork.model import Placement, check
 from support.random_loops import closed_model, four_bar, spin
 

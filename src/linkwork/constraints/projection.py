@@ -2,7 +2,7 @@
 
 At positions with the residual r, the step -x of the leading joints with J x = r closes the loops to first order. Such x
 may be many, or none if equations contradict each other; who asks for the step says which to take: the least squares of
-the joints that may move (``keeping``, ``shortest``) or the lightest (``Multipliers.correction``).
+the joints that may move (``keeping``, ``shortest``) or the lightest (``SaddlePoint.correction``).
 """
 
 from __future__ import annotations

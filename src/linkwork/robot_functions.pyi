@@ -1,0 +1,846 @@
+# Written by tests/robot_stub.py from the quantity table and linkwork/options.py; do not edit.
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .function import Function
+from .identify import Fit, Log
+from .model import SoftLimits
+from .robot import Robot
+from .sim import Stepper, Trajectory
+from .workspace import Workspace
+
+class RobotFunctions(Workspace):
+    def simulate(
+        self,
+        q0: Any = None,
+        v0: Any = None,
+        duration: float = 1.0,
+        dt: float | None = None,
+        *,
+        torque: Any = None,
+        reference: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        memory: Mapping[str, Any] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        commands: Any = None,
+        contacts: Any = None,
+        method: str | None = None,
+        every: int = 1,
+        outputs: Sequence[str] | None = None,
+        limits: SoftLimits | None = None,
+        friction_width: float = 0.05,
+        dynamics: str = 'auto',
+        tolerance: float = 1e-09,
+        backend: str = 'native',
+        checkpoint_every: int | None = None,
+        progress: bool | Callable[[int, int], Any] | None = None,
+    ) -> Trajectory:
+        """Simulate one motion from a state and return a Trajectory.
+
+        A SimulationWarning, and a note, report when energy does not balance, joints leave limits that do not act, or
+        loops come close to a singular position.
+
+        Args:
+            q0: Positions (nq,) at the start. Default: home, or zero.
+            v0: Velocities (nv,) at the start, or those of all joints. Default: at rest.
+            duration: Of the motion, in s.
+            dt: Time step in s. Default: see ``method``.
+            torque: Joint forces tau in N m (N), constant (n,) or held over each step (steps, n); a controller of
+                ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
+                with the robot, and may return {"tau": ..., "commands": ...}.
+            reference: What the controller follows, a function t -> Point or a Point of numbers.
+            gains: Gains of the controller, by name.
+            memory: Where the controller's own states begin, by name; they are recorded by their names.
+            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t.
+            commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
+                name, or a function of t. Default: zero. Those that a controller returns are added.
+            contacts: Feet on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: a foot is held where
+                it is when its contact begins. Default: no foot. "events": feet touch down, bounce and lift off by
+                themselves but never slide, see ``trajectory.events``; "coulomb": they slide, too.
+            method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
+                "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
+                (``linkwork.add_integrator``). With SciPy also "dormand-prince" and "implicit", which choose their own
+                steps. Default: where ``method`` or ``dt`` is not given, adams-bashforth-4 with 1 ms, or what is stable
+                for the robot's fastest modes; notes name it.
+            every: Record every n-th step. Default: 1.
+            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (feet in contact: fx,
+                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
+                all of these. Default: all that the robot has; ``trajectory.drift`` sums up what should not have
+                changed.
+            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
+                0.05.
+            dynamics: Method of forward dynamics. Default: 'auto'.
+            tolerance: Of methods that choose their own steps. Default: 1e-09.
+            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
+            checkpoint_every: Keep the state at every n-th step, so that ``Trajectory.pullback`` gives gradients of
+                anything recorded; what lies between is computed again. 1 is the fastest: records of q and v at every
+                step serve as they are, and cannot be written to then. For methods with a fixed step.
+            progress: True, False, or a function of (done, total) steps. Default: long runs show it in a terminal.
+        """
+
+    def rollout(
+        self,
+        q0: Any,
+        v0: Any,
+        torque: Any = None,
+        dt: float = 0.001,
+        steps: int = 1000,
+        *,
+        reference: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        memory: Mapping[str, Any] | None = None,
+        vary: Mapping[str, Any] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        commands: Any = None,
+        contacts: Any = None,
+        method: str | None = 'semi-implicit-euler',
+        every: int = 1,
+        outputs: Sequence[str] | None = ('q', 'v'),
+        limits: SoftLimits | None = None,
+        friction_width: float = 0.05,
+        dynamics: str = 'auto',
+        backend: str = 'native',
+        threads: int | str = 1,
+        to: str | Path | None = None,
+        out: Trajectory | None = None,
+        checkpoint_every: int | None = None,
+        progress: bool | Callable[[int, int], Any] | None = None,
+        diverged: str = 'raise',
+    ) -> Trajectory:
+        """Simulate many motions at once, with a compiled time loop; the Trajectory has arrays (samples, times, ...).
+
+        Ctrl-C ends a run early and keeps what is done.
+
+        Args:
+            q0: Positions (samples, nq) or (nq,) at the start.
+            v0: Velocities (samples, nv) or (nv,) at the start, or those of all joints.
+            torque: As in ``simulate``; arrays may have an axis of samples first.
+            dt: Time step in s.
+            steps: Number of time steps.
+            reference: What the controller follows, a function t -> Point or a Point of numbers.
+            gains: Gains of the controller, by name. Arrays may have an axis of samples first.
+            memory: Where the controller's own states begin, by name; they are recorded by their names. Arrays may have
+                an axis of samples first.
+            vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
+                (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
+                stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
+                Controllers know nothing of these.
+            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t. Arrays may
+                have an axis of samples first.
+            commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
+                name, or a function of t. Default: zero. Those that a controller returns are added. Arrays may have an
+                axis of samples first.
+            contacts: Feet on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: a foot is held where
+                it is when its contact begins. Default: no foot. Arrays may have an axis of samples first.
+            method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
+                "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
+                (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
+            every: Record every n-th step. Default: 1.
+            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (feet in contact: fx,
+                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
+                all of these. Default: ('q', 'v').
+            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
+                0.05.
+            dynamics: Method of forward dynamics. Default: 'auto'.
+            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
+            threads: Threads that share the samples, at most one for each processor; "auto" for as many as gain
+                something. Default: 1.
+            to: A new folder to stream records into, as .npy files or, if its name ends in .zarr, as a Zarr group, so
+                that memory holds little.
+            out: A trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew, notes
+                included, and returned; after an error it has what was recorded until then.
+            checkpoint_every: Keep the state at every n-th step, so that ``Trajectory.pullback`` gives gradients of
+                anything recorded; what lies between is computed again. 1 is the fastest: records of q and v at every
+                step serve as they are, and cannot be written to then. For methods with a fixed step.
+            progress: True, False, or a function of (done, total) steps. Default: long runs show it in a terminal.
+            diverged: "raise" a DivergedError, or "keep" diverged samples (NaN or infinite). Default: 'raise'.
+        """
+
+    def stepper(
+        self,
+        samples: int,
+        dt: float = 0.001,
+        *,
+        substeps: int = 1,
+        q0: Any = None,
+        v0: Any = None,
+        torque: Any = None,
+        reference: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        memory: Mapping[str, Any] | None = None,
+        vary: Mapping[str, Any] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        commands: Any = None,
+        contacts: Any = None,
+        method: str | None = 'semi-implicit-euler',
+        outputs: Sequence[str] | None = (),
+        limits: SoftLimits | None = None,
+        friction_width: float = 0.05,
+        dynamics: str = 'auto',
+        backend: str = 'native',
+        threads: int | str = 1,
+    ) -> Stepper:
+        """Return a Stepper: many motions at once, a step at a time, for learning and for hardware in the loop.
+
+        A step is one native call and gives the bits of ``rollout``.
+
+        Args:
+            samples: Number of motions.
+            dt: Time step in s.
+            substeps: Time steps in a step.
+            q0: Positions (nq,) or (samples, nq) where samples start, and start anew. Default: home, or zero.
+            v0: Velocities there, (nv,) or (samples, nv). Default: at rest.
+            torque: Joint forces tau in N m (N), constant (n,) or held over each step (steps, n); a controller of
+                ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
+                with the robot, and may return {"tau": ..., "commands": ...}. Numbers are what ``stepper.tau`` begins
+                with; default: zero.
+            reference: What the controller follows, a function t -> Point or a Point of numbers. Numbers are what
+                ``stepper.reference`` begins with.
+            gains: Gains of the controller, by name. Arrays may have an axis of samples first; ``stepper.gains`` may be
+                changed between steps.
+            memory: Where the controller's own states begin, by name; they are recorded by their names. Reset samples
+                begin there, too; ``stepper.memory`` has the states.
+            vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
+                (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
+                stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
+                Controllers know nothing of these. ``stepper.vary`` may be changed between steps.
+            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t. Numbers, (6,)
+                or (samples, 6), are what ``stepper.wrenches[frame]`` begins with.
+            commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
+                name, or a function of t. Default: zero. Those that a controller returns are added. Numbers are what
+                ``stepper.commands`` begins with.
+            contacts: Feet on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: a foot is held where
+                it is when its contact begins. Default: no foot. Numbers, (feet,) or (samples, feet), are what
+                ``stepper.contacts`` begins with.
+            method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
+                "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
+                (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
+            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (feet in contact: fx,
+                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
+                all of these. They are computed after each step, for ``stepper.outputs``. Default: ().
+            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
+                0.05.
+            dynamics: Method of forward dynamics. Default: 'auto'.
+            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
+            threads: Threads that share the samples, at most one for each processor; "auto" for as many as gain
+                something. Default: 1.
+        """
+
+    def identify(
+        self,
+        logs: Log | Sequence[Log],
+        method: str = 'consistent',
+        *,
+        friction: Any = ('coulomb', 'viscous', 'offset'),
+        inertias: bool = True,
+        rotors: bool = True,
+        springs: bool = False,
+        width: float | None = None,
+        payload: str | None = None,
+        prior: Robot | None = None,
+        gamma: float | None = None,
+        held_out: Log | Sequence[Log] = (),
+        controller: Any = None,
+        gains: Mapping[str, Any] | None = None,
+        simulation: Mapping[str, Any] | None = None,
+        progress: Any = None,
+    ) -> Fit:
+        """Find dynamic parameters from recordings and return a Fit, whose ``robot`` has them.
+
+        Args:
+            logs: A ``linkwork.identify.Log``, or several.
+            method: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
+                "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
+                motion, or from what ``controller`` makes of it), "simulation" (output error).
+            friction: Laws to be found, by name or as objects, for all driven joints and motors or as {joint: laws}.
+                They replace those of the file, which are taken as known if this is empty. Default: ('coulomb',
+                'viscous', 'offset').
+            inertias: Find the inertial parameters; if False, they are known, with the robot's values. Default: True.
+            rotors: Find the rotor inertias; if False, they are known, with the robot's values. Default: True.
+            springs: Find the stiffnesses; if False, they are known, with the robot's values. Default: False.
+            width: Velocity in rad/s (m/s) within which friction goes smoothly through zero. Default: chosen on held-out
+                data.
+            payload: A frame; only a body fixed there is to be found.
+            prior: A variant of the robot that is thought to be near. Default: this robot.
+            gamma: Weight of the prior. Default: chosen on held-out data.
+            held_out: Recordings to choose and judge on. Default: spans of the recordings in turn.
+            controller: Controller whose closed loop gives the instruments of "iv", or runs in "simulation".
+            gains: Gains of the controller, by name.
+            simulation: Options of ``linkwork.identify.fit_simulation``, such as {"unknowns": ("stiffness",
+                "friction_width", "delay"), "horizon": 0.5}.
+            progress: True, False, or a function of (done, total).
+        """
+
+    @property
+    def inverse_dynamics(self) -> Function:
+        """Inverse dynamics: joint forces for a motion.
+
+        tau = inverse_dynamics(q, v, a)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            tau (forces): joint forces, N m (N of a joint that slides)
+        """
+
+    @property
+    def forward_dynamics(self) -> Function:
+        """Forward dynamics: joint accelerations under joint forces.
+
+        a = forward_dynamics(q, v, tau)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            tau (forces): joint forces, N m (N of a joint that slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+        """
+
+    @property
+    def hybrid_dynamics(self) -> Function:
+        """Hybrid dynamics: forces of motors, accelerations of what they leave free.
+
+        tau, a = hybrid_dynamics(q, v, a_known, tau_known)
+
+        What motors leave free: a floating base, elastic and passive joints. ``tau_known`` is zero if left out.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            a_known (driven): accelerations of the driven joints, rad/s^2 (m/s^2 of a joint that slides)
+            tau_known (free): forces on what no motor drives, beside springs and friction, N m (N of a joint that
+                slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            tau (motors): joint forces, N m (N of a joint that slides)
+            a (free): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+        """
+
+    @property
+    def inverse_dynamics_derivatives(self) -> Function:
+        """Inverse dynamics derivatives: tau, its slopes by q and v, and M.
+
+        tau, dtau_dq, dtau_dv, M = inverse_dynamics_derivatives(q, v, a)
+
+        Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            tau (forces): joint forces, N m (N of a joint that slides)
+            dtau_dq (forces, dq): slopes of the joint forces by the positions along their tangent, SI
+            dtau_dv (forces, nv): slopes of the joint forces by the velocities, SI
+            M (nv, nv): inertia matrix, SI
+        """
+
+    @property
+    def forward_dynamics_derivatives(self) -> Function:
+        """Forward dynamics derivatives: a, and its slopes by q, v and tau.
+
+        a, da_dq, da_dv, da_dtau = forward_dynamics_derivatives(q, v, tau)
+
+        Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            tau (forces): joint forces, N m (N of a joint that slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            da_dq (nv, dq): slopes of the accelerations by the positions along their tangent, SI
+            da_dv (nv, nv): slopes of the accelerations by the velocities, SI
+            da_dtau (nv, forces): slopes of the accelerations by the joint forces, SI
+        """
+
+    @property
+    def inertia_matrix(self) -> Function:
+        """Inertia matrix: M(q), complete and symmetric.
+
+        M = inertia_matrix(q)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            M (nv, nv): inertia matrix, SI
+        """
+
+    @property
+    def bias(self) -> Function:
+        """Bias: joint forces at zero acceleration: M a + b = tau.
+
+        b = bias(q, v)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            b (nv): N m (N of a joint that slides)
+        """
+
+    @property
+    def gravity(self) -> Function:
+        """Gravity: joint forces that hold the robot against gravity.
+
+        g = gravity(q)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            g (nv): N m (N of a joint that slides)
+        """
+
+    @property
+    def coriolis_matrix(self) -> Function:
+        """Coriolis matrix: C(q, v) with Mdot - 2 C skew-symmetric.
+
+        C = coriolis_matrix(q, v)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+
+        Outputs:
+            C (nv, nv): SI
+        """
+
+    @property
+    def kinetic_energy(self) -> Function:
+        """Kinetic energy: of bodies and rotors.
+
+        T = kinetic_energy(q, v)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+
+        Outputs:
+            T (): J
+        """
+
+    @property
+    def potential_energy(self) -> Function:
+        """Potential energy: of gravity and springs.
+
+        V = potential_energy(q)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            V (): J
+        """
+
+    @property
+    def momentum(self) -> Function:
+        """Momentum: linear, and angular about the centre of mass.
+
+        momentum = momentum(q, v)
+
+        In world axes.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+
+        Outputs:
+            momentum (6): kg m/s, kg m^2/s
+        """
+
+    @property
+    def center_of_mass(self) -> Function:
+        """Center of mass: of the moving bodies, in the world.
+
+        c = center_of_mass(q)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            c (3): m
+        """
+
+    def pose(
+        self,
+        frame: str,
+        q: Any,
+        **how: Any,
+    ) -> Any:
+        """Pose: 4 x 4 pose of a frame in the world.
+
+        T = pose(frame, q)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            T (4, 4): origin in m
+        """
+
+    def jacobian(
+        self,
+        frame: str,
+        q: Any,
+        axes: str = 'world',
+        **how: Any,
+    ) -> Any:
+        """Jacobian: 6 x nv, linear rows first, at the frame's origin.
+
+        J = jacobian(frame, q, axes="world")
+
+        Linear and angular velocity of the frame per joint velocity, in world or local axes.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            J (6, nv): SI
+        """
+
+    def jacobian_drift(
+        self,
+        frame: str,
+        q: Any,
+        v: Any,
+        axes: str = 'world',
+        **how: Any,
+    ) -> Any:
+        """Jacobian drift: Jdot v: a frame's acceleration when a is zero.
+
+        Jdot_v = jacobian_drift(frame, q, v, axes="world")
+
+        In world or local axes.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+
+        Outputs:
+            Jdot_v (6): m/s^2, rad/s^2
+        """
+
+    def regressor(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        parameters: str = 'standard',
+        drives: bool | Sequence[str] | None = None,
+        **how: Any,
+    ) -> Any:
+        """Regressor: joint forces per dynamic parameter: tau = Y theta.
+
+        Y = regressor(q, v, a)
+
+        ``parameters``: "standard", "minimal" or "lin"; a column for each of ``parameter_names(parameters, drives)``.
+        ``drives``: which parameters of joints and motors have columns. None: those that are not zero (rotor inertia IA,
+        Coulomb and viscous friction FS and FV, those of further friction laws, stiffness K). True: also where they are
+        zero, except K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor; "elbow.FV"
+        is that of one.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+
+        Outputs:
+            Y (forces, parameters): SI
+        """
+
+    def tree_jacobian(
+        self,
+        frame: str,
+        q: Any,
+        **how: Any,
+    ) -> Any:
+        """Tree jacobian: 6 x all joints, as if the loops were open: of a leg, say.
+
+        J = tree_jacobian(frame, q)
+
+        In world axes. A frame with the name of a loop is where the loop was cut, the tip of a leg; the leg's own
+        columns are its Jacobian J_i.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            J (6, joints): SI
+        """
+
+    @property
+    def motor_jacobian(self) -> Function:
+        """Motor jacobian: motors' velocities per independent one.
+
+        J = motor_jacobian(q)
+
+        For a parallel robot, the inverse of its Jacobian J_p.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            J (motors, nv): SI
+        """
+
+    @property
+    def platform_jacobian(self) -> Function:
+        """Platform jacobian: independent velocities per velocity of the motors.
+
+        J = platform_jacobian(q)
+
+        For a parallel robot, its Jacobian J_p.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            J (nv, motors): SI
+        """
+
+    @property
+    def velocity_map(self) -> Function:
+        """Velocity map: velocities of all joints per independent one.
+
+        G = velocity_map(q)
+
+        Khalil's G.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            G (joints, nv): SI
+        """
+
+    @property
+    def position_map(self) -> Function:
+        """Position map: changes of all positions per direction in which they can.
+
+        G = position_map(q)
+
+        It equals ``velocity_map`` unless something rolls, which can stand at places to which it cannot go straight.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            G (joints, dq): SI
+        """
+
+    @property
+    def joint_velocities(self) -> Function:
+        """Joint velocities: of all joints, loops closed.
+
+        v_joints = joint_velocities(q, v)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+
+        Outputs:
+            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+        """
+
+    @property
+    def joint_accelerations(self) -> Function:
+        """Joint accelerations: of all joints, loops closed.
+
+        a_joints = joint_accelerations(q, v, a)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+
+        Outputs:
+            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
+        """
+
+    @property
+    def constrained_dynamics(self) -> Function:
+        """Constrained dynamics: accelerations of all joints and forces at the cuts.
+
+        a_joints, forces = constrained_dynamics(q, v_joints, tau)
+
+        From velocities of all joints. It exists wherever the mechanism is regular, also where the independent joints do
+        not determine the others.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+            tau (forces): joint forces, N m (N of a joint that slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
+            forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
+        """
+
+    @property
+    def constraint_forces(self) -> Function:
+        """Constraint forces: that hold the loops together at the cuts.
+
+        forces = constraint_forces(q, v_joints, tau)
+
+        The entries are those of ``loop_residual``.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+            tau (forces): joint forces, N m (N of a joint that slides)
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
+        """
+
+    @property
+    def contact_dynamics(self) -> Function:
+        """Contact dynamics: accelerations, and forces on the feet in contact.
+
+        a, forces = contact_dynamics(q, v, tau, contacts)
+
+        ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            tau (forces): joint forces, N m (N of a joint that slides)
+            contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
+                of 1
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            forces (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
+                world's axes, N, N m
+        """
+
+    @property
+    def contact_inverse_dynamics(self) -> Function:
+        """Contact inverse dynamics: forces of joints and feet for a motion.
+
+        tau, forces = contact_inverse_dynamics(q, v, a, contacts)
+
+        The least forces on the feet that leave nothing to joints without motors, and the joint forces. What the feet
+        cannot bear stays in tau of those joints, the first six of a floating base. Among feet on the ground, a larger
+        number of ``contacts`` takes a larger share.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
+                of 1
+            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+
+        Outputs:
+            tau (forces): joint forces, N m (N of a joint that slides)
+            forces (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
+                world's axes, N, N m
+        """
+
+    @property
+    def impact(self) -> Function:
+        """Impact: velocities after feet have met the ground, and impulses.
+
+        v_after, impulses = impact(q, v, contacts, restitution)
+
+        The feet of ``contacts`` stop at once, or move back along the ground's normal with a share of the velocity, by
+        foot.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v (nv): velocities, rad/s (m/s of a joint that slides)
+            contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
+                of 1
+            restitution (feet): share of the normal velocity that comes back, of 1
+
+        Outputs:
+            v_after (nv): velocities after the impact, rad/s (m/s of a joint that slides)
+            impulses (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
+                world's axes, N s, N m s
+        """
+
+    @property
+    def conditioning(self) -> Function:
+        """Conditioning: how well the independent joints tell the others, 0 to 1.
+
+        c = conditioning(q)
+
+        Forward dynamics in the coordinates of the independent joints does not exist at 0 (it gives NaN there).
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            c (): of 1
+        """
+
+    @property
+    def loop_rates(self) -> Function:
+        """Loop rates: at which the joints open the loops.
+
+        rates = loop_rates(q, v_joints)
+
+        Zero for velocities that the loops allow.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+
+        Outputs:
+            rates (residual): m/s, rad/s
+        """
+
+    @property
+    def loop_residual(self) -> Function:
+        """Loop residual: by how much the loops are open.
+
+        r = loop_residual(q)
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            r (residual): m, rad
+        """
+
+    @property
+    def torque_projector(self) -> Function:
+        """Torque projector: joint forces N z that move nothing.
+
+        N = torque_projector(q)
+
+        With more motors than degrees of freedom, tau + N z moves the robot as tau does.
+
+        Inputs:
+            q (nq): positions, rad (m of a joint that slides)
+
+        Outputs:
+            N (forces, forces): SI
+        """
