@@ -5,9 +5,9 @@ Editors and type checkers read ``robot_functions.pyi``, which ``python tests/rob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from .errors import memory_reported
 from .formulations import QUANTITIES
@@ -21,130 +21,142 @@ if TYPE_CHECKING:
     from .sim import Stepper, Trajectory
 
 
+class RobotFunctions(Workspace):
+    """The functions of a robot: an attribute for each quantity, functions of a frame, and motions; see below."""
+
+
 def compiled(name: str) -> cached_property[Function]:
     """An attribute: the function of a quantity, compiled at its first use."""
 
     def function(workspace: Workspace) -> Function:
         return workspace.function(name)
 
-    return cached_property(documented(function, name))
+    function.__doc__ = QUANTITIES[name].documentation
+    return cached_property(function)
 
 
-def documented(method: Callable[..., Any], name: str = "") -> Callable[..., Any]:
-    """Give a method the text of the quantity whose name it has."""
-    method.__doc__ = QUANTITIES[name or method.__name__].documentation
-    return method
+def pose(self: Robot, frame: str, q: Any, **how: Any) -> Any:
+    return self.function("pose", frame=frame)(q, **how)
 
 
-class RobotFunctions(Workspace):
-    """The functions of a robot: an attribute for each quantity, functions of a frame, and motions."""
-
-    @documented
-    def pose(self, frame: str, q: Any, **how: Any) -> Any:
-        return self.function("pose", frame=frame)(q, **how)
-
-    @documented
-    def jacobian(self, frame: str, q: Any, axes: str = "world", **how: Any) -> Any:
-        return self.function("jacobian", frame=frame, axes=axes)(q, **how)
-
-    @documented
-    def tree_jacobian(self, frame: str, q: Any, **how: Any) -> Any:
-        return self.function("tree_jacobian", frame=frame)(q, **how)
-
-    @documented
-    def jacobian_drift(self, frame: str, q: Any, v: Any, axes: str = "world", **how: Any) -> Any:
-        return self.function("jacobian_drift", frame=frame, axes=axes)(q, v, **how)
-
-    @documented
-    def regressor(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        parameters: str = "standard",
-        drives: bool | Sequence[str] | None = None,
-        **how: Any,
-    ) -> Any:
-        return self.function("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
-
-    # sim and identify are not imported before they are used: most programs start sooner without
-
-    @takes_options
-    def simulate(
-        self, q0: Any = None, v0: Any = None, duration: float = 1.0, dt: float | None = None, **options: Any
-    ) -> Trajectory:
-        """Simulate one motion from a state and return a Trajectory.
-
-        A SimulationWarning, and a note, report when energy does not balance, joints leave limits that do not act, or
-        loops come close to a singular position.
-
-        Args:
-            q0: Positions (nq,) at the start. Default: home, or zero.
-            v0: Velocities (nv,) at the start, or those of all joints. Default: at rest.
-            duration: Of the motion, in s.
-            dt: Time step in s. Default: see ``method``.
-        """
-        from .sim import simulate
-
-        return simulate(self, q0, v0, duration, dt, Options.from_arguments("simulate", options))
-
-    @takes_options
-    def rollout(
-        self, q0: Any, v0: Any, torque: Any = None, dt: float = 1e-3, steps: int = 1000, **options: Any
-    ) -> Trajectory:
-        """Simulate many motions at once, with a compiled time loop; the Trajectory has arrays (samples, times, ...).
-
-        Ctrl-C ends a run early and keeps what is done.
-
-        Args:
-            q0: Positions (samples, nq) or (nq,) at the start.
-            v0: Velocities (samples, nv) or (nv,) at the start, or those of all joints.
-            torque: As in ``simulate``; arrays may have an axis of samples first.
-            dt: Time step in s.
-            steps: Number of time steps.
-        """
-        from .sim import rollout
-
-        return rollout(self, q0, v0, dt, steps, Options.from_arguments("rollout", {"torque": torque, **options}))
-
-    @takes_options
-    def stepper(
-        self, samples: int, dt: float = 1e-3, *, substeps: int = 1, q0: Any = None, v0: Any = None, **options: Any
-    ) -> Stepper:
-        """Return a Stepper: many motions at once, a step at a time, for learning and for hardware in the loop.
-
-        A step is one native call and gives the bits of ``rollout``.
-
-        Args:
-            samples: Number of motions.
-            dt: Time step in s.
-            substeps: Time steps in a step.
-            q0: Positions (nq,) or (samples, nq) where samples start, and start anew. Default: home, or zero.
-            v0: Velocities there, (nv,) or (samples, nv). Default: at rest.
-        """
-        from .sim import Stepper
-
-        taken = Options.from_arguments("stepper", options)
-        with memory_reported("these samples", where="stepper", fix="step fewer samples at a time"):
-            return Stepper(self, samples, dt, substeps, q0, v0, taken)
-
-    @takes_options
-    def identify(self, logs: Log | Sequence[Log], method: str = "consistent", **options: Any) -> Fit:
-        """Find dynamic parameters from recordings and return a Fit, whose ``robot`` has them.
-
-        Args:
-            logs: A ``linkwork.identify.Log``, or several.
-            method: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
-                "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
-                motion, or from what ``controller`` makes of it), "simulation" (output error).
-        """
-        from .identify.identification import identify
-
-        return identify(cast("Robot", self), logs, method, IdentifyOptions.from_arguments("identify", options))
+def jacobian(self: Robot, frame: str, q: Any, axes: str = "world", **how: Any) -> Any:
+    return self.function("jacobian", frame=frame, axes=axes)(q, **how)
 
 
-for _name in QUANTITIES:
-    if _name not in vars(RobotFunctions):
-        _attribute = compiled(_name)
-        setattr(RobotFunctions, _name, _attribute)
-        _attribute.__set_name__(RobotFunctions, _name)
+def tree_jacobian(self: Robot, frame: str, q: Any, **how: Any) -> Any:
+    return self.function("tree_jacobian", frame=frame)(q, **how)
+
+
+def jacobian_drift(self: Robot, frame: str, q: Any, v: Any, axes: str = "world", **how: Any) -> Any:
+    return self.function("jacobian_drift", frame=frame, axes=axes)(q, v, **how)
+
+
+def regressor(
+    self: Robot,
+    q: Any,
+    v: Any,
+    a: Any,
+    parameters: str = "standard",
+    drives: bool | Sequence[str] | None = None,
+    **how: Any,
+) -> Any:
+    return self.function("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
+
+
+# sim and identify are not imported before they are used: most programs start sooner without
+
+
+def simulate(
+    self: Robot, q0: Any = None, v0: Any = None, duration: float = 1.0, dt: float | None = None, **options: Any
+) -> Trajectory:
+    """Simulate one motion from a state and return a Trajectory.
+
+    A SimulationWarning, and a note, report when energy does not balance, joints leave limits that do not act, or
+    loops come close to a singular position.
+
+    Args:
+        q0: Positions (nq,) at the start. Default: home, or zero.
+        v0: Velocities (nv,) at the start, or those of all joints. Default: at rest.
+        duration: Of the motion, in s.
+        dt: Time step in s. Default: see ``method``.
+    """
+    from .sim import simulate
+
+    return simulate(self, q0, v0, duration, dt, Options.from_arguments("simulate", options))
+
+
+def rollout(
+    self: Robot, q0: Any, v0: Any, torque: Any = None, dt: float = 1e-3, steps: int = 1000, **options: Any
+) -> Trajectory:
+    """Simulate many motions at once, with a compiled time loop; the Trajectory has arrays (samples, times, ...).
+
+    Ctrl-C ends a run early and keeps what is done.
+
+    Args:
+        q0: Positions (samples, nq) or (nq,) at the start.
+        v0: Velocities (samples, nv) or (nv,) at the start, or those of all joints.
+        torque: As in ``simulate``; arrays may have an axis of samples first.
+        dt: Time step in s.
+        steps: Number of time steps.
+    """
+    from .sim import rollout
+
+    return rollout(self, q0, v0, dt, steps, Options.from_arguments("rollout", {"torque": torque, **options}))
+
+
+def stepper(
+    self: Robot,
+    samples: int,
+    dt: float = 1e-3,
+    *,
+    substeps: int = 1,
+    q0: Any = None,
+    v0: Any = None,
+    **options: Any,
+) -> Stepper:
+    """Return a Stepper: many motions at once, a step at a time, for learning and for hardware in the loop.
+
+    A step is one native call and gives the bits of ``rollout``.
+
+    Args:
+        samples: Number of motions.
+        dt: Time step in s.
+        substeps: Time steps in a step.
+        q0: Positions (nq,) or (samples, nq) where samples start, and start anew. Default: home, or zero.
+        v0: Velocities there, (nv,) or (samples, nv). Default: at rest.
+    """
+    from .sim import Stepper
+
+    taken = Options.from_arguments("stepper", options)
+    with memory_reported("these samples", where="stepper", fix="step fewer samples at a time"):
+        return Stepper(self, samples, dt, substeps, q0, v0, taken)
+
+
+def identify(self: Robot, logs: Log | Sequence[Log], method: str = "consistent", **options: Any) -> Fit:
+    """Find dynamic parameters from recordings and return a Fit, whose ``robot`` has them.
+
+    Args:
+        logs: A ``linkwork.identify.Log``, or several.
+        method: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
+            "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
+            motion, or from what ``controller`` makes of it), "simulation" (output error).
+    """
+    from .identify.identification import identify
+
+    return identify(self, logs, method, IdentifyOptions.from_arguments("identify", options))
+
+
+def _members() -> dict[str, Any]:
+    members: dict[str, Any] = {name: compiled(name) for name in QUANTITIES}
+    for method in (pose, jacobian, tree_jacobian, jacobian_drift, regressor):
+        method.__doc__ = members[method.__name__].__doc__
+        members[method.__name__] = method
+    return members | {method.__name__: takes_options(method) for method in (simulate, rollout, stepper, identify)}
+
+
+for _name, _member in _members().items():
+    setattr(RobotFunctions, _name, _member)
+    if isinstance(_member, cached_property):
+        _member.__set_name__(RobotFunctions, _name)
+    else:
+        _member.__qualname__ = f"Robot.{_name}"

@@ -284,13 +284,13 @@ class RobotFunctions(Workspace):
 
         tau = inverse_dynamics(q, v, a)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             tau (forces): joint forces, N m (N of a joint that slides)
         """
 
@@ -300,13 +300,13 @@ class RobotFunctions(Workspace):
 
         a = forward_dynamics(q, v, tau)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
         """
 
@@ -318,7 +318,7 @@ class RobotFunctions(Workspace):
 
         What motors leave free: a floating base, elastic and passive joints. ``tau_known`` is zero if left out.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a_known (driven): accelerations of the driven joints, rad/s^2 (m/s^2 of a joint that slides)
@@ -326,7 +326,7 @@ class RobotFunctions(Workspace):
                 slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             tau (motors): joint forces, N m (N of a joint that slides)
             a (free): accelerations, rad/s^2 (m/s^2 of a joint that slides)
         """
@@ -339,13 +339,13 @@ class RobotFunctions(Workspace):
 
         Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             tau (forces): joint forces, N m (N of a joint that slides)
             dtau_dq (forces, dq): slopes of the joint forces by the positions along their tangent, SI
             dtau_dv (forces, nv): slopes of the joint forces by the velocities, SI
@@ -360,13 +360,13 @@ class RobotFunctions(Workspace):
 
         Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
             da_dq (nv, dq): slopes of the accelerations by the positions along their tangent, SI
             da_dv (nv, nv): slopes of the accelerations by the velocities, SI
@@ -379,10 +379,10 @@ class RobotFunctions(Workspace):
 
         M = inertia_matrix(q)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             M (nv, nv): inertia matrix, SI
         """
 
@@ -392,12 +392,12 @@ class RobotFunctions(Workspace):
 
         b = bias(q, v)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             b (nv): N m (N of a joint that slides)
         """
 
@@ -407,10 +407,10 @@ class RobotFunctions(Workspace):
 
         g = gravity(q)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             g (nv): N m (N of a joint that slides)
         """
 
@@ -420,11 +420,11 @@ class RobotFunctions(Workspace):
 
         C = coriolis_matrix(q, v)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
 
-        Outputs:
+        Returns:
             C (nv, nv): SI
         """
 
@@ -434,11 +434,11 @@ class RobotFunctions(Workspace):
 
         T = kinetic_energy(q, v)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
 
-        Outputs:
+        Returns:
             T (): J
         """
 
@@ -448,10 +448,10 @@ class RobotFunctions(Workspace):
 
         V = potential_energy(q)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             V (): J
         """
 
@@ -463,11 +463,11 @@ class RobotFunctions(Workspace):
 
         In world axes.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
 
-        Outputs:
+        Returns:
             momentum (6): kg m/s, kg m^2/s
         """
 
@@ -477,10 +477,10 @@ class RobotFunctions(Workspace):
 
         c = center_of_mass(q)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             c (3): m
         """
 
@@ -494,10 +494,10 @@ class RobotFunctions(Workspace):
 
         T = pose(frame, q)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             T (4, 4): origin in m
         """
 
@@ -514,10 +514,10 @@ class RobotFunctions(Workspace):
 
         Linear and angular velocity of the frame per joint velocity, in world or local axes.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             J (6, nv): SI
         """
 
@@ -535,11 +535,11 @@ class RobotFunctions(Workspace):
 
         In world or local axes.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
 
-        Outputs:
+        Returns:
             Jdot_v (6): m/s^2, rad/s^2
         """
 
@@ -562,12 +562,12 @@ class RobotFunctions(Workspace):
         zero, except K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor; "elbow.FV"
         is that of one.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
 
-        Outputs:
+        Returns:
             Y (forces, parameters): SI
         """
 
@@ -584,10 +584,10 @@ class RobotFunctions(Workspace):
         In world axes. A frame with the name of a loop is where the loop was cut, the tip of a leg; the leg's own
         columns are its Jacobian J_i.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             J (6, joints): SI
         """
 
@@ -599,10 +599,10 @@ class RobotFunctions(Workspace):
 
         For a parallel robot, the inverse of its Jacobian J_p.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             J (motors, nv): SI
         """
 
@@ -614,10 +614,10 @@ class RobotFunctions(Workspace):
 
         For a parallel robot, its Jacobian J_p.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             J (nv, motors): SI
         """
 
@@ -629,10 +629,10 @@ class RobotFunctions(Workspace):
 
         Khalil's G.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             G (joints, nv): SI
         """
 
@@ -644,10 +644,10 @@ class RobotFunctions(Workspace):
 
         It equals ``velocity_map`` unless something rolls, which can stand at places to which it cannot go straight.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             G (joints, dq): SI
         """
 
@@ -657,11 +657,11 @@ class RobotFunctions(Workspace):
 
         v_joints = joint_velocities(q, v)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
 
-        Outputs:
+        Returns:
             v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
         """
 
@@ -671,12 +671,12 @@ class RobotFunctions(Workspace):
 
         a_joints = joint_accelerations(q, v, a)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
 
-        Outputs:
+        Returns:
             a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
         """
 
@@ -689,13 +689,13 @@ class RobotFunctions(Workspace):
         From velocities of all joints. It exists wherever the mechanism is regular, also where the independent joints do
         not determine the others.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
             forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
         """
@@ -708,13 +708,13 @@ class RobotFunctions(Workspace):
 
         The entries are those of ``loop_residual``.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
         """
 
@@ -726,7 +726,7 @@ class RobotFunctions(Workspace):
 
         ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
@@ -734,7 +734,7 @@ class RobotFunctions(Workspace):
                 of 1
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
             forces (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
                 world's axes, N, N m
@@ -750,7 +750,7 @@ class RobotFunctions(Workspace):
         cannot bear stays in tau of those joints, the first six of a floating base. Among feet on the ground, a larger
         number of ``contacts`` takes a larger share.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
@@ -758,7 +758,7 @@ class RobotFunctions(Workspace):
                 of 1
             wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
 
-        Outputs:
+        Returns:
             tau (forces): joint forces, N m (N of a joint that slides)
             forces (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
                 world's axes, N, N m
@@ -773,14 +773,14 @@ class RobotFunctions(Workspace):
         The feet of ``contacts`` stop at once, or move back along the ground's normal with a share of the velocity, by
         foot.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
                 of 1
             restitution (feet): share of the normal velocity that comes back, of 1
 
-        Outputs:
+        Returns:
             v_after (nv): velocities after the impact, rad/s (m/s of a joint that slides)
             impulses (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
                 world's axes, N s, N m s
@@ -794,10 +794,10 @@ class RobotFunctions(Workspace):
 
         Forward dynamics in the coordinates of the independent joints does not exist at 0 (it gives NaN there).
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             c (): of 1
         """
 
@@ -809,11 +809,11 @@ class RobotFunctions(Workspace):
 
         Zero for velocities that the loops allow.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
             v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
 
-        Outputs:
+        Returns:
             rates (residual): m/s, rad/s
         """
 
@@ -823,10 +823,10 @@ class RobotFunctions(Workspace):
 
         r = loop_residual(q)
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             r (residual): m, rad
         """
 
@@ -838,9 +838,9 @@ class RobotFunctions(Workspace):
 
         With more motors than degrees of freedom, tau + N z moves the robot as tau does.
 
-        Inputs:
+        Args:
             q (nq): positions, rad (m of a joint that slides)
 
-        Outputs:
+        Returns:
             N (forces, forces): SI
         """

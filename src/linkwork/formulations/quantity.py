@@ -138,7 +138,7 @@ class Quantity:
         inputs = [VARIABLES[name] for name in self.inputs]
         call = f"{', '.join(each.name for each in self.outputs)} = {self.name}({', '.join(self.called_with)})"
         given = [each.documentation for each in inputs] + [WRENCHES] * self.takes_wrenches
-        ports = ["Inputs:", *given, "", "Outputs:", *(each.documentation for each in self.outputs)]
+        ports = ["Args:", *given, "", "Returns:", *(each.documentation for each in self.outputs)]
         head = [f"{self.title.capitalize()}: {self.summary}.", call]
         return "\n\n".join([*head, *[fill(self.details, WIDTH)] * bool(self.details), "\n".join(ports)])
 

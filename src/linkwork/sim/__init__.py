@@ -4,7 +4,7 @@ from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
 from ..options import Options
 from .derivatives.linear_system import LinearSystem, linearise
 from .grip import Grip, grip
-from .plant.setup import OPEN, rest, zero
+from .plant.initial_state import OPEN, rest, zero
 from .rollout import rollout
 from .schemes.integrators import INTEGRATORS, Integrator, add_integrator
 from .simulate import STEP, simulate

@@ -13,8 +13,8 @@ from ..errors import ShapeError, UnsupportedError
 from ..model import Foot, Frame, Model
 from ..model.coordinates import real_numbers
 from ..spatial import Pose, Vector
+from .plant.initial_state import rest
 from .plant.inputs import vector
-from .plant.setup import rest
 from .supported import places_at
 
 CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))

@@ -13,8 +13,8 @@ from ..constraints.independent_rows import leading_jacobian
 from ..errors import ShapeError, UnsupportedError
 from ..model import Contact, Model
 from ..workspace import Workspace
+from .plant.initial_state import velocities
 from .plant.inputs import torques
-from .plant.setup import velocities
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from ..formulations import layouts
 from ..model.coordinates import real_numbers
 from ..options import Options, one_of_names, positive, require_dict, whole
 from ..workspace import Workspace
+from .plant.initial_state import given_memory, initial, rest, velocities
 from .plant.inputs import is_law, vector
 from .plant.instant import MEMORY, REFERENCE
 from .plant.randomisation import VARIED
-from .plant.setup import given_memory, initial, prepare, rest, velocities
+from .plant.setup import prepare
 from .run import Run
 from .schemes.integrators import schemes
 from .schemes.runner import Runner, shares

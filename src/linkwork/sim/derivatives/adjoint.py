@@ -103,7 +103,7 @@ class Adjoint:
 
     def rows(self, inputs: tuple[str, ...]) -> Program:
         """From a step's inputs and weights of the state after it to the bars of the state before it and of some inputs:
-        with a unit weight, a row of the step's slopes."""
+        with a unit weight, a row of the step's slopes (``step_jacobian`` has those by state and tau, in less time)."""
         if inputs not in self._rows:
             self._rows[inputs] = optimised(vjp(transition(self.plant, self.scheme), ["s", *inputs], ["s"]))
         return self._rows[inputs]

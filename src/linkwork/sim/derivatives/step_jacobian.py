@@ -3,6 +3,18 @@
 A part of a step (the rates of a stage, the closing of loops) is run on dual numbers with slopes of one along its own
 arguments, and its slopes are multiplied with those that arrive there: carrying all directions through every part would
 take many more products. The accelerations of a tree have their slopes by a published form.
+
+Gradients go another way: ``adjoint`` takes one product with weights, the ``vjp`` of ``transition``, and never has the
+Jacobian. Neither way can serve for both. Microseconds for the Jacobian of a step, in batches of 256 on one core:
+
+                                           here   jacobian(transition)   vjp(transition) for each row
+    Panda, rk4                             0.97   1.94                    4.7
+    ANYmal, floating, semi-implicit Euler  1.4    2.5                    11.8
+    four-bar, rk4                          0.14   0.25                    0.77
+
+And for one product with weights, the Panda's vjp has 7.6 thousand instructions, its Jacobian here 17.9 thousand. The
+rows of the vjp serve where slopes by varied parameters and gains are asked for (``forward_sensitivity``), which the
+published form has not. The Jacobian inside a Rosenbrock step is that of the balance of forces, not of a step.
 """
 
 from __future__ import annotations

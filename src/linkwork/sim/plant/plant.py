@@ -235,7 +235,7 @@ class Plant:
 
     @cached_property
     def linear_steps(self) -> dict[tuple[Scheme, str], Any]:
-        """Functions that give the slopes of a step, see ``sensitivity``."""
+        """Functions that give the slopes of a step, see ``step_jacobian``."""
         return {}
 
     @cached_property

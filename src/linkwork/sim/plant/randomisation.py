@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...model import Joint, Model, Offset, Stribeck, carrying
 from ...model.drive_checks import check_values
 from ...model.pseudo_inertia import negative_mass
 from ...scalar import Scalar, is_zero
 from ...spatial import Inertia, Vector
+
+if TYPE_CHECKING:
+    from .inputs import Inputs
 
 INERTIAL = ("mass", "parameters", "payload")
 LAWS = {"offset": (Offset, "offset"), "stribeck": (Stribeck, "excess"), "stribeck_velocity": (Stribeck, "velocity")}
@@ -76,7 +79,37 @@ def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
     return Inertia.of(share * value for value in inertia)
 
 
-def check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
+def add_varied(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
+    """Check the parameters of each sample and add them to the inputs; return the frame of a payload."""
+    shapes = {"mass": (model.n_bodies,), "parameters": (model.n_bodies, 10), "gravity": (3,), "payload": (10,)}
+    shapes |= dict.fromkeys(OF_JOINTS, (len(model.position_names),))
+    frame = ""
+    for name, value in vary.items():
+        if name not in VARIED:
+            raise UnknownNameError("parameter to vary", name, VARIED, where="vary")
+        if name == "payload":
+            if not isinstance(value, Mapping) or len(value) != 1:
+                raise ShapeError("a payload is carried by one frame", where="vary", got=repr(value)[:80],
+                                 expected='{"payload": {frame: (samples, 10)}}')  # fmt: skip
+            ((frame, value),) = value.items()
+            if not model.frame(frame).body:
+                raise ShapeError("a payload is carried by a moving link", where="vary", got=f"frame {frame!r}")
+        where = f"vary[{name!r}]"
+        inputs.add(name, value, shapes[name], where)
+        _check_varied(model, name, inputs.constants[name], where)
+    if "mass" in vary and "parameters" not in vary:
+        for body, masses in zip(model.bodies, inputs.constants["mass"].T, strict=True):
+            if not body.inertia.mass and masses.any():
+                raise ShapeError(
+                    "a body without mass has no shape to scale",
+                    where="vary['mass']",
+                    got=f"body {body.name!r}",
+                    fix="0 for this body, or vary its parameters",
+                )
+    return frame
+
+
+def _check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
     """Refuse numbers, (samples, entries), that a robot file may not have either."""
     if name in INERTIAL:
         _check_masses(model, name, values, where)

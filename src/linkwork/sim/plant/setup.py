@@ -1,14 +1,14 @@
-"""From what a user says to a Plant with its inputs and initial states."""
+"""The plant, the inputs and the initial states of a simulation, from its options."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...assembly import SINGULAR, numbers
+from ...assembly import numbers
 from ...control import Law, Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from ...formulations import drives_of, layouts
@@ -20,12 +20,11 @@ from ...workspace import Cache, Workspace
 from ..supported import CONTACTS, off_the_ground
 from ..trajectory.outputs import checked_outputs
 from . import user_functions
-from .inputs import Inputs, Shape, by_name, is_law, torques, vector
+from .initial_state import given_memory, initial
+from .inputs import Inputs, by_name, is_law, torques
 from .instant import GAIN, REFERENCE
 from .plant import Plant
-from .randomisation import INERTIAL, OF_JOINTS, VARIED, check_varied
-
-OPEN = 1e-6  # metres and radians: loops further open than this are not those of an assembled robot
+from .randomisation import INERTIAL, VARIED, add_varied
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def prepare(
     shapes = {name: values.shape for name, values in memory.items()}
     started = {**memory, **given_memory(shapes, options.memory or {}, () if batch is None else (batch,))}
     reference = _reference(inputs, model, options.reference, law, dt)
-    payload = _vary(inputs, model, vary) if vary else ""
+    payload = add_varied(inputs, model, vary) if vary else ""
     for name, value in gains.items():
         if law is None or name not in law.gains:
             raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
@@ -154,112 +153,6 @@ def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[str, ...]]]:
     return Cache()
 
 
-def given_memory(
-    memory: Mapping[str, Shape], values: Mapping[str, Any], counts: Collection[int]
-) -> dict[str, np.ndarray]:
-    """Where states of a controller shall begin: in the shapes of its ``memory``, perhaps with an axis of samples first,
-    of which there may be so many."""
-    found = {}
-    for name, value in values.items():
-        if name not in memory:
-            raise UnknownNameError("memory", name, memory, where="memory")
-        found[name], shape = numbers(value, f"memory[{name!r}]"), memory[name]
-        forms = dict.fromkeys([shape, *((count, *shape) for count in counts)])
-        if found[name].shape not in forms:
-            expected = " or ".join(map(str, forms))
-            raise ShapeError("wrong shape", where=f"memory[{name!r}]", got=found[name].shape, expected=expected)
-    return found
-
-
-def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
-    """q and the velocities of all joints, (samples, n), and the number of samples, None for a single motion."""
-    model: Model = workspace.model
-    q = rest(model) if q0 is None else vector(model, "q", q0, "q0")
-    v = np.zeros(model.nv) if v0 is None else velocities(model, v0, "v0")
-    batches = {len(x) for x in (q, v) if x.ndim == 2}
-    if len(batches) > 1:
-        raise ShapeError("q0 and v0 have different numbers of samples", got=f"{q.shape} and {v.shape}")
-    batch = batches.pop() if batches else None
-    if batch == 0:
-        raise ShapeError("there are no samples", where="q0", got=q.shape)
-    q, v = (x if x.ndim == 2 else x[None].repeat(batch or 1, axis=0) for x in (q, v))
-    if model.coordinates.quaternions:
-        q = q.copy()
-    for at in model.coordinates.quaternions:
-        length = np.linalg.norm(q[:, at], axis=1)
-        if not (np.abs(length - 1) < 1e-6).all():
-            got = f"length {length[np.abs(length - 1).argmax()]:g}"
-            fix = "divide it by its length; a turn by w (rad, about an axis u) is u sin(w/2), cos(w/2)"
-            raise ShapeError("a quaternion is not of length one", where="q0", got=got, fix=fix)
-        q[:, at] /= length[:, None]
-    if model.loops:
-        residual = np.abs(workspace.function("loop_residual")(q)).max()
-        if not residual < OPEN:
-            raise LinkworkError(
-                "the loops are not closed at q0",
-                where=f"robot {model.name!r}",
-                got=f"open by {residual:g} (m or rad)",
-                fix=at_door(
-                    "q0 = robot.assemble(positions of the independent joints).q, or robot.home",
-                    "give --q of the independent joints alone, or leave it out to start at home",
-                ),
-            )
-        v = _of_all_joints(workspace, q, v)
-    return q, v, batch
-
-
-def velocities(model: Model, v: Any, where: str) -> np.ndarray:
-    """Of the independent joints, or of all where loops are closed."""
-    if not model.loops:
-        return vector(model, "v", v, where)
-    if isinstance(v, Mapping):
-        return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v) else "v", v, where)
-    array = numbers(v, where)
-    return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, where)
-
-
-def _of_all_joints(workspace: Workspace, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Velocities of all joints that keep the loops closed."""
-    model = workspace.model
-    if not v.any():
-        return np.zeros((len(q), model.n_leading))
-    if v.shape[-1] == model.nv:
-        if not (conditioning := workspace.function("conditioning")(q)).min() >= SINGULAR:
-            raise LinkworkError(
-                "the velocities of the independent joints do not tell those of the others at q0",
-                where=f"robot {model.name!r}",
-                got=f"conditioning {conditioning.min():.1e}",
-                fix=f"give v0 of all {model.n_leading} joints: {model.coordinates.velocities}",
-            )
-        return workspace.function("joint_velocities")(q, v)
-    rates = np.abs(workspace.function("loop_rates")(q, v)).max()
-    if not rates < OPEN * max(1.0, np.abs(v).max()):
-        raise LinkworkError(
-            "these velocities of all joints would open the loops",
-            where="v0",
-            got=f"at a rate of {rates:g} (m/s or rad/s)",
-            fix=f"give those of the independent joints alone: {', '.join(model.joint_names)}",
-        )
-    return v
-
-
-def zero(model: Model) -> np.ndarray:
-    """Home of a robot with loops, else zero, and no rotation."""
-    if model.home:
-        return np.array(model.home)
-    return model.coordinates.neutral()
-
-
-def rest(model: Model) -> np.ndarray:
-    """Where a motion starts if nothing is said: home; or zero, and the middle of its range for a joint that cannot be
-    there."""
-    q, lower, upper = zero(model), model.coordinates.lower, model.coordinates.upper
-    for k in () if model.home else np.flatnonzero((q < lower) | (q > upper)):
-        middle = 0.5 * (lower[k] + upper[k])
-        q[k] = middle if np.isfinite(middle) else np.clip(0.0, lower[k], upper[k])
-    return q
-
-
 def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt: float) -> Any:
     """The reference if it can be traced; samples of it, or a Point of numbers, go to the inputs."""
     if reference is None:
@@ -314,36 +207,6 @@ def _commands(inputs: Inputs, model: Model, commands: Any) -> user_functions.Act
         commands = by_name(layout, commands, "commands", "command")
     inputs.add("commands", commands, (layout.size,), "commands", over_time=True)
     return None
-
-
-def _vary(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
-    """Parameters of each sample go to the inputs; the frame of a payload."""
-    shapes = {"mass": (model.n_bodies,), "parameters": (model.n_bodies, 10), "gravity": (3,), "payload": (10,)}
-    shapes |= dict.fromkeys(OF_JOINTS, (len(model.position_names),))
-    frame = ""
-    for name, value in vary.items():
-        if name not in VARIED:
-            raise UnknownNameError("parameter to vary", name, VARIED, where="vary")
-        if name == "payload":
-            if not isinstance(value, Mapping) or len(value) != 1:
-                raise ShapeError("a payload is carried by one frame", where="vary", got=repr(value)[:80],
-                                 expected='{"payload": {frame: (samples, 10)}}')  # fmt: skip
-            ((frame, value),) = value.items()
-            if not model.frame(frame).body:
-                raise ShapeError("a payload is carried by a moving link", where="vary", got=f"frame {frame!r}")
-        where = f"vary[{name!r}]"
-        inputs.add(name, value, shapes[name], where)
-        check_varied(model, name, inputs.constants[name], where)
-    if "mass" in vary and "parameters" not in vary:
-        for body, masses in zip(model.bodies, inputs.constants["mass"].T, strict=True):
-            if not body.inertia.mass and masses.any():
-                raise ShapeError(
-                    "a body without mass has no shape to scale",
-                    where="vary['mass']",
-                    got=f"body {body.name!r}",
-                    fix="0 for this body, or vary its parameters",
-                )
-    return frame
 
 
 def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[str]]:
