@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 import linkwork
 from linkwork.drawing import styled
 from linkwork.sim.schemes.integrators import INTEGRATORS, schemes
+from linkwork.table import Column, Table, markdown
 
 DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "simulation.md", DOCS / "pictures" / "integrators.png"
@@ -55,10 +56,12 @@ def errors(name: str) -> dict[str, list[tuple[float, int, float]]]:
 
 def methods() -> str:
     """The table of all methods."""
-    lines = ["| method | order | evaluations per step | |", "|---|---:|---:|---|"]
-    for name, each in INTEGRATORS.items():
-        lines.append(f"| `{name}` | {each.order} | {COST.get(name, 'chooses its steps')} | {each.remark} |")
-    return "\n".join(lines)
+    numbers = [Column(name, align="right") for name in ("order", "evaluations per step")]
+    rows = [
+        [f"`{name}`", each.order, COST.get(name, "chooses its steps"), each.remark]
+        for name, each in INTEGRATORS.items()
+    ]
+    return markdown(Table("", ["method", *numbers, ""], rows))
 
 
 def with_block(page: str, name: str, text: str) -> str:
@@ -69,11 +72,12 @@ def with_block(page: str, name: str, text: str) -> str:
 
 def table(results: dict[str, dict[str, list[tuple[float, int, float]]]]) -> str:
     titles = [f"{name}, dt = {dt:g} s" for name in results for dt in TABLE]
-    lines = ["| method | evaluations per step | " + " | ".join(titles) + " |", "|---|---:|" + "---:|" * len(titles)]
+    rows = []
     for method, cost in COST.items():
         cells = [f"{error:.0e}" for found in results.values() for dt, _, error in found[method] if dt in TABLE]
-        lines.append(f"| `{method}` | {cost} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([f"`{method}`", cost, *cells])
+    columns = [Column(title, align="right") for title in ("evaluations per step", *titles)]
+    return markdown(Table("", ["method", *columns], rows))
 
 
 def draw(results: dict[str, dict[str, list[tuple[float, int, float]]]]) -> None:

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 import linkwork
-from linkwork.about.counts import pass_by_pass
+from linkwork.inspection.counts import pass_by_pass
 from linkwork.pipeline import traced
+from linkwork.table import Column, Table, markdown
 
 PAGE = Path(__file__).parent / "fewer-operations.md"
 MARKED = re.compile(r"<!-- passes: ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of passes -->\n)?", re.S)
@@ -27,21 +28,20 @@ def with_tables(text: str) -> str:
 
 def table(quantity: str, robots: list[str]) -> str:
     """Multiplications + additions as traced, the change by each pass alone and by all together."""
-    lines = []
+    columns: list[Column | str] = ["robot", "method"]
+    rows = []
     for name in robots:
         method, program = traced(linkwork.load(name, friction=False, rotors=False), quantity)
         first, *passes = pass_by_pass(program)
         last = passes[-1]
-        if not lines:
-            titles = ["robot", "method", "as traced", *(row["pass"] for row in passes), "all", "saved"]
-            lines = ["| " + " | ".join(titles) + " |", "|---|---|" + "---:|" * (len(titles) - 2)]
+        titles = ["as traced", *(row["pass"] for row in passes), "all", "saved"]
         changes = [row["alone"]["mul"] + row["alone"]["add"] for row in passes]
         before, after = (sum(row["after"][key] for key in ("mul", "add")) for row in (first, last))
         cells = [name, f"`{method}`", f"{first['after']['mul']} + {first['after']['add']}"]
         cells += [f"{change:+d}" if change else "" for change in changes]
-        cells += [f"{last['after']['mul']} + {last['after']['add']}", f"{(before - after) / before:.0%}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([*cells, f"{last['after']['mul']} + {last['after']['add']}", f"{(before - after) / before:.0%}"])
+    columns += [Column(title, align="right") for title in titles]
+    return markdown(Table("", columns, rows))
 
 
 if __name__ == "__main__":

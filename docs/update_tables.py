@@ -9,10 +9,12 @@ date.
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import linkwork
-from linkwork.about.complexity import as_markdown, tables
+from linkwork.inspection.published_counts import as_markdown, complexity_tables
+from linkwork.table import Column, Table, markdown
 
 PAGES = Path(__file__).parent
 MARKED = re.compile(r"<!-- (tables|counts|derivatives): ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of \1 -->\n)?", re.S)
@@ -31,7 +33,7 @@ def with_tables(text: str) -> str:
 
 def complexity(reference: str) -> str:
     """The tables of a paper, printed and measured."""
-    chosen = [as_markdown(table) for table in tables() if table["reference"] == reference]
+    chosen = [as_markdown(table) for table in complexity_tables() if table["reference"] == reference]
     return "\n\n".join(chosen) or sys.exit(f"no tables have the reference {reference!r}")
 
 
@@ -40,29 +42,32 @@ def counts(asked: str) -> str:
     which there is nothing to compare are left out."""
     quantity, _, names = asked.partition(":")
     methods = names.split()
-    lines = ["| robot | " + " | ".join(f"`{name}`" for name in methods) + " |", "|---|" + "---:|" * len(methods)]
+    rows = []
     robots = [linkwork.load(name, friction=False, rotors=False) for name in linkwork.bundled_robots()]
     for robot in sorted(robots, key=lambda robot: robot.nv):
         cells = [operations(robot, quantity, method) for method in methods]
         if len(methods) - cells.count("-") < 2:
             continue
         base = " (floating)" if robot.model.moving_base else ""
-        lines.append(f"| {robot.name}{base} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([f"{robot.name}{base}", *cells])
+    return markdown(Table("", ["robot", *numbers(f"`{name}`" for name in methods)], rows))
 
 
 def derivatives(asked: str) -> str:
     """Instructions of quantities and their derivatives, and of QUANTITY_derivatives by the method with the fewest."""
-    lines = ["| robot | quantity | itself | `derivative` | as a quantity | `vjp` | `jvp` | `hvp` |"]
-    lines.append("|---|---|" + "---:|" * 6)
+    columns = numbers(("itself", "`derivative`", "as a quantity", "`vjp`", "`jvp`", "`hvp`"))
+    rows = []
     for name in ("planar2r", "puma560", "panda", "quadruped", "four-bar", "gough-stewart"):
         robot = linkwork.load(name)
         for quantity in asked.split():
             f, form = robot.compile(quantity), robot.compile(f"{quantity}_derivatives")
             made = f, f.derivative(), form, f.vjp(), f.jvp(), f.hvp()
-            counts = " | ".join(str(each.operations.instructions) for each in made)
-            lines.append(f"| {name} | {quantity.replace('_', ' ')} | {counts} |")
-    return "\n".join(lines)
+            rows.append([name, quantity.replace("_", " "), *(each.operations.instructions for each in made)])
+    return markdown(Table("", ["robot", "quantity", *columns], rows))
+
+
+def numbers(names: Iterable[str]) -> list[Column]:
+    return [Column(name, align="right") for name in names]
 
 
 def operations(robot: linkwork.Robot, quantity: str, method: str) -> str:

@@ -24,11 +24,11 @@ from .errors import (
 
 if TYPE_CHECKING:
     from . import (
-        about,
         control,
         drawing,
         forces,
         identify,
+        inspection,
         io,
         library,
         model,
@@ -81,7 +81,6 @@ __all__ = [  # every name has its place in docs/api.md
     "Trajectory",
     "UnknownNameError",
     "UnsupportedError",
-    "about",
     "add_integrator",
     "bundled_robots",
     "compile",
@@ -89,6 +88,7 @@ __all__ = [  # every name has its place in docs/api.md
     "drawing",
     "forces",
     "identify",
+    "inspection",
     "io",
     "library",
     "load",
@@ -104,7 +104,6 @@ __all__ = [  # every name has its place in docs/api.md
 ]
 
 _PARTS = {  # where the names are; a part is imported when it, or something of it, is first asked for
-    "about": set(),
     "assembly": {"Assembly"},
     "coefficient_tables": {"Tables", "tabulate"},
     "control": set(),
@@ -113,6 +112,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "formulations": {"Method", "methods"},
     "function": {"Function"},
     "identify": set(),
+    "inspection": set(),
     "io": {"bundled_robots"},
     "library": set(),
     "model": {"ElasticDrive", "Model", "SoftLimits"},

@@ -1,13 +1,13 @@
-"""What a notebook shows of a robot and of a function: compact tables, every name escaped."""
+"""What a notebook shows of a robot, of a function and of other facts: compact tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
 from .model import Joint, Model, in_words
-from .quoting import in_html
+from .table import Column, Table, notebook
 
 MOST = 60  # joints that are listed
 
@@ -30,8 +30,8 @@ def robot_html(model: Model) -> str:
     ]
     if model.n_bodies > MOST:
         rows.append((f"and {model.n_bodies - MOST} more", *[""] * 6))
-    headers = ("joint", "kind", "role", "lower", "upper", "moves", "on")
-    return _table(f"Robot {model.name}: {', '.join(facts)}", headers, rows)
+    columns = [Column(name, align="left") for name in ("joint", "kind", "role", "lower", "upper", "moves", "on")]
+    return notebook(Table(f"Robot {model.name}: {', '.join(facts)}", columns, rows))
 
 
 def function_html(function: Any) -> str:
@@ -46,8 +46,13 @@ def function_html(function: Any) -> str:
         "instructions": len(function.program.instructions),
         "numbers": f"{function.dtype}, {function.backend}",
     }
-    shown = [(name, value) for name, value in rows.items() if value != ""]
-    return _table(f"Function {label.quantity} of {label.robot}", (), shown)
+    return facts_html(f"Function {label.quantity} of {label.robot}", rows)
+
+
+def facts_html(title: str, facts: Mapping[str, object], notes: Iterable[str] = ()) -> str:
+    """Names and what they are, without those that are empty, then ``notes``."""
+    rows = [*((name, value) for name, value in facts.items() if value != ""), *(("note", note) for note in notes)]
+    return notebook(Table(title, [Column("", align="left")] * 2, rows))
 
 
 def _limits(joint: Joint) -> tuple[str, str]:
@@ -57,12 +62,3 @@ def _limits(joint: Joint) -> tuple[str, str]:
 
 def _parent(model: Model, number: int) -> str:
     return model.body(number).name if number else "ground" if model.moving_base else model.root
-
-
-def _table(title: str, headers: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    def row(cells: Iterable[object], tag: str = "td") -> str:
-        made = (f'<{tag} style="text-align:left">{in_html(str(cell))}</{tag}>' for cell in cells)
-        return f"<tr>{''.join(made)}</tr>"
-
-    head = row(headers, "th") if headers else ""
-    return f"<table><caption><b>{in_html(title)}</b></caption>{head}{''.join(map(row, rows))}</table>"

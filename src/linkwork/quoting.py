@@ -79,9 +79,13 @@ def in_json(document: str) -> str:
     return UNPRINTABLE.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], document)
 
 
+class Safe(str):
+    """HTML as it is. All other text is escaped."""
+
+
 def in_html(text: object) -> str:
     """Text or an attribute's value in HTML and SVG."""
-    return escape(printable(text, keep="\n\t"))
+    return text if isinstance(text, Safe) else escape(printable(text, keep="\n\t"))
 
 
 def in_plot(text: str) -> str:

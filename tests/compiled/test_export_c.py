@@ -13,9 +13,9 @@ import pytest
 from straightline import one_instruction
 
 import linkwork
-from linkwork.about.states import random_states
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
 from linkwork.function import Function, Label
+from linkwork.inspection.states import random_states
 from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret, trace
 from linkwork.targets import c_source

@@ -11,10 +11,10 @@ import pytest
 from straightline import one_instruction
 
 import linkwork
-from linkwork.about.states import random_states
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.formulations import QUANTITIES
 from linkwork.function import Function, Label
+from linkwork.inspection.states import random_states
 from linkwork.model import Layout, Segment
 from linkwork.program import Op, Port, Program, interpret
 from linkwork.targets.c_source import c_source

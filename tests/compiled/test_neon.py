@@ -8,10 +8,10 @@ import pytest
 from straightline import layouts, one_instruction, random_program, same_numbers
 
 import linkwork
-from linkwork.about.states import random_states
 from linkwork.codegen import native
 from linkwork.codegen.native import build, ir_text, time_loop
 from linkwork.codegen.native.target import host
+from linkwork.inspection.states import random_states
 from linkwork.program.program import ARITY, Op, Port, Program
 from linkwork.sim.schemes.integrators import schemes
 from support.aarch64 import NEON, Call, Emulator, inner_loop

@@ -11,9 +11,9 @@ from llvmlite import binding
 from straightline import random_program, same_bits
 
 import linkwork
-from linkwork.about.states import random_states
 from linkwork.codegen.native import build, ir_text, time_loop
 from linkwork.codegen.native.target import Target, host
+from linkwork.inspection.states import random_states
 from linkwork.program.passes.dead import rebuild
 from linkwork.program.program import Op, Port, Program
 from linkwork.sim.schemes.integrators import schemes

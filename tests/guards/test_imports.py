@@ -9,16 +9,17 @@ import linkwork
 
 ROOT = Path(linkwork.__file__).parent
 
-# A part may import those listed, errors and quoting. ``function`` stands in the column of programs, ``pipeline`` joins
-# both.
+# A part may import those listed, errors, quoting and table. ``function`` stands in the column of programs, ``pipeline``
+# joins both.
 ALLOWED = {
     "quoting": set(),
     "errors": set(),
+    "table": set(),
     "files": set(),
     "timing": set(),
     "progress": set(),
     "drawing": set(),
-    "page": set(),
+    "html": set(),
     "scalar": set(),
     "spatial": {"scalar"},
     "forces": {"scalar", "spatial"},
@@ -55,16 +56,16 @@ ALLOWED = {
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
     "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
     | {"derive", "drawing", "files", "metadata", "options", "progress", "scalar", "spatial", "targets", "workspace"},
-    "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "page"}
-    | {"options", "parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
+    "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
+    | {"notebook", "options", "parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
     "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
     | {"robot_functions", "sim", "symbolic"},
     "library": {"forces", "model"},
-    "about": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
+    "inspection": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
     | {"program", "published", "robot", "sim"},
     "report": {
-        "about",
+        "inspection",
         "constraints",
         "control",
         "files",
@@ -72,7 +73,7 @@ ALLOWED = {
         "formulations",
         "linkwork",
         "model",
-        "page",
+        "html",
         "parameters",
     }
     | {"robot", "spatial", "view"},  # and the version
@@ -103,8 +104,8 @@ ALLOWED = {
         "targets",
     },
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
-    "cli": {"about", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
-    | {"program", "robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
+    "cli": {"inspection", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
+    | {"robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"drawing", "identify", "linkwork", "options", "targets"},  # the version
     "__main__": {"cli"},
 }
@@ -145,7 +146,7 @@ def test_import_direction(path):
     part = relative.parts[0].removesuffix(".py")
     if part == "__init__":
         return
-    extra = imported_parts(path) - ALLOWED[part] - {part, "errors", "quoting"}
+    extra = imported_parts(path) - ALLOWED[part] - {part, "errors", "quoting", "table"}
     assert not extra, f"{relative} imports {extra}"
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import about
-from linkwork.about.measure import seconds
+from linkwork import inspection
 from linkwork.cli import VERBS, common
 from linkwork.cli.demo import showing
+from linkwork.inspection.measure import seconds
 
 BROKEN = '<robot name="r"><link name="a"/>'
 SUSPICIOUS = """<robot name="r"><link name="base"/><link name="arm"/>
@@ -448,7 +448,7 @@ class TestConvert:
         assert list(tmp_path.iterdir()) == []
 
     def test_nothing_is_written_if_the_file_would_differ(self, run, tmp_path, monkeypatch):
-        monkeypatch.setattr("linkwork.about.files.AGREEMENT", -1.0)
+        monkeypatch.setattr("linkwork.inspection.files.AGREEMENT", -1.0)
         code, _, err = run("convert", "panda", tmp_path / "panda.urdf")
         assert code == 1
         assert "was not written" in err
@@ -495,7 +495,7 @@ class TestBench:
             call()
             return 1e-6
 
-        monkeypatch.setattr("linkwork.about.speed.seconds", once)
+        monkeypatch.setattr("linkwork.inspection.speed.seconds", once)
         report = data("bench", "planar2r", "--batch", "16")
         assert [row["quantity"] for row in report["functions"]] == [
             "inverse_dynamics", "forward_dynamics", "inertia_matrix",
@@ -508,8 +508,8 @@ class TestBench:
 
     @pytest.mark.parametrize("name", ["scara", "quadruped"])
     def test_beside_pinocchio(self, data, tmp_path, monkeypatch, name):
-        monkeypatch.setattr("linkwork.about.speed.seconds", lambda call, **_: 1e-6)
-        monkeypatch.setattr("linkwork.about.peers.seconds", lambda call, **_: call() is None or 1e-6)
+        monkeypatch.setattr("linkwork.inspection.speed.seconds", lambda call, **_: 1e-6)
+        monkeypatch.setattr("linkwork.inspection.peers.seconds", lambda call, **_: call() is None or 1e-6)
         linkwork.load(name).write(tmp_path / "robot.urdf")
         (tmp_path / "robot.loops.yaml").unlink(missing_ok=True)  # its feet
         report = data("bench", tmp_path / "robot.urdf", "--batch", "8", "--peers")
@@ -525,7 +525,7 @@ class TestDemo:
     @pytest.fixture(autouse=True)
     def brief(self, monkeypatch):
         """Times are taken, but none of them is looked at."""
-        monkeypatch.setattr("linkwork.about.speed.seconds", partial(seconds, least=1e-4))
+        monkeypatch.setattr("linkwork.inspection.speed.seconds", partial(seconds, least=1e-4))
 
     @pytest.mark.parametrize("name", ["scara", "quadruped", "four-bar", "gough-stewart", "flexible-arm", "eel"])
     def test_json(self, data, name):
@@ -538,7 +538,7 @@ class TestDemo:
 
     def test_many_joints(self, data, monkeypatch):
         """All but inverse dynamics, of which the oldest method takes n^4 operations, and 14 joints a quarter minute."""
-        monkeypatch.setattr("linkwork.about.agreement.COMPARED", ("inertia_matrix", "bias", "hybrid_dynamics"))
+        monkeypatch.setattr("linkwork.inspection.agreement.COMPARED", ("inertia_matrix", "bias", "hybrid_dynamics"))
         checks = data("demo", "panda-elastic")["checks"]
         assert all(check["agrees"] for check in checks)
         assert any(check["check"] == "hybrid dynamics: 4 methods agree" for check in checks)
@@ -569,22 +569,22 @@ class TestDemo:
         assert run("eval", path, "gravity")[0] == 0
 
     def test_disagreement_is_told(self, run, monkeypatch):
-        monkeypatch.setattr("linkwork.about.agreement.deviation", lambda *_: 1.0)
+        monkeypatch.setattr("linkwork.inspection.agreement.deviation", lambda *_: 1.0)
         code, out, _ = run("demo", "planar2r")
         assert code == 1
         assert "FAILS" in out
 
 
 ABOUT = {
-    "robots": ((), about.robots),
-    "inspect": (("four-bar",), about.inspect),
-    "count": (("planar2r",), about.count),
-    "count --passes": (("planar2r",), about.passes),
-    "count --derivatives": (("planar2r",), about.derivatives),
-    "params": (("four-bar",), about.params),
-    "check": (("panda",), about.check),
-    "tables": ((), about.tables),
-    "cite": (("rnea",), about.cite),
+    "robots": ((), inspection.robots),
+    "inspect": (("four-bar",), inspection.inspect),
+    "count": (("planar2r",), inspection.count),
+    "count --passes": (("planar2r",), inspection.passes),
+    "count --derivatives": (("planar2r",), inspection.derivatives),
+    "params": (("four-bar",), inspection.params),
+    "check": (("panda",), inspection.check),
+    "tables": ((), inspection.complexity_tables),
+    "cite": (("rnea",), inspection.cite),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.about import random_states
+from linkwork.inspection import random_states
 
 FORMS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 

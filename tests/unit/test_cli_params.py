@@ -11,9 +11,9 @@ import typer
 from typer.testing import CliRunner
 
 import linkwork
-from linkwork.about import frames
 from linkwork.cli import mdh, params
 from linkwork.errors import UnknownNameError, UnsupportedError
+from linkwork.inspection import frames
 from linkwork.parameters import base_parameters
 from support.evaluate import assert_close, evaluate
 from support.random_robots import random_state

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import linkwork
-from linkwork.about import comparison
 from linkwork.cli import VERBS
+from linkwork.inspection import comparison
 
 QUIET = """
 import sys

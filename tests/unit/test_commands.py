@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import about, io
+from linkwork import inspection, io
 from linkwork.control import Equations
 from linkwork.errors import DivergedError, LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.forces import Buoyancy, Plate, Rotor, Thruster, Tyre
@@ -218,5 +218,5 @@ def test_mistakes(quadrotor, state):
 
 
 def test_methods_side_by_side(quadrotor):
-    rows = about.compare(quadrotor, "inverse_dynamics")["quantities"]["inverse_dynamics"]
+    rows = inspection.compare(quadrotor, "inverse_dynamics")["quantities"]["inverse_dynamics"]
     assert any(not row["refusal"] for row in rows)

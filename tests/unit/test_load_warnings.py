@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import linkwork
-from linkwork import about
+from linkwork import inspection
 from linkwork.io.xml import parse_xml
 
 GEOM = '<geom type="box" size=".1 .2 .3"/>'
@@ -76,7 +76,7 @@ def test_load_warns_once_of_dynamics_that_differs(text, words, tmp_path, run_lin
     path = write(text, tmp_path)
     (message,) = heard(path)
     assert words in message
-    assert message.splitlines()[0] in {f"{f['where']}: {f['message']}" for f in about.check(path)["findings"]}
+    assert message.splitlines()[0] in {f"{f['where']}: {f['message']}" for f in inspection.check(path)["findings"]}
     code, _, err = run_linkwork("inspect", path, "--json")
     assert (code, err) == (0, f"warning: {message}\n")
 
@@ -95,8 +95,8 @@ def test_a_side_file_that_was_not_read(tmp_path, run_linkwork):
 
 
 def test_a_verb_that_loads_twice_says_it_once(tmp_path, run_linkwork, monkeypatch):
-    monkeypatch.setattr("linkwork.about.speed.seconds", lambda call, **_: 1e-6)
-    monkeypatch.setattr("linkwork.about.peers.seconds", lambda call, **_: call() is None or 1e-6)
+    monkeypatch.setattr("linkwork.inspection.speed.seconds", lambda call, **_: 1e-6)
+    monkeypatch.setattr("linkwork.inspection.peers.seconds", lambda call, **_: call() is None or 1e-6)
     linkwork.load("scara").write(path := tmp_path / "r.urdf")
     path.write_text(path.read_text().replace("<axis", '<mimic joint="gone"/><axis', 1))
     code, _, err = run_linkwork("bench", path, "--batch", "8", "--peers", "--json")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import about
+from linkwork import inspection
 from linkwork.errors import ModelError
 from linkwork.io.mjcf import read_mjcf
 from linkwork.model.description import Placement
@@ -331,7 +331,7 @@ def test_a_keyframe_is_home_where_the_initial_position_is_singular(tmp_path):
     ):
         robot = linkwork.load(path)
     np.testing.assert_allclose(robot.home, (-1, 1, -1), atol=1e-12)
-    assert "home is its keyframe 'up'" in about.check(path)["findings"][-1]["message"]
+    assert "home is its keyframe 'up'" in inspection.check(path)["findings"][-1]["message"]
 
 
 def test_quaternions_of_keyframes_are_ours(tmp_path):

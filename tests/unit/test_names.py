@@ -19,10 +19,10 @@ import linkwork
 from linkwork import Function, quoting
 from linkwork.cli.common import plain_status
 from linkwork.errors import LinkworkError, ModelError
+from linkwork.html import page as document
 from linkwork.identify import Log
 from linkwork.io.parameter_file import write_parameters
 from linkwork.model import Description, Link, LinkInertia, describe
-from linkwork.page import page as document
 from linkwork.quoting import UNPRINTABLE
 from linkwork.report import sections
 from linkwork.report.motion import sample_motion

@@ -10,15 +10,17 @@ import typer
 from typer.testing import CliRunner
 
 import linkwork
-from linkwork.about import comparison
-from linkwork.about.states import neutral
 from linkwork.cli import report as verb
 from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
 from linkwork.forces import Rotor, Thruster
-from linkwork.page import Safe, Series, chart, table
+from linkwork.html import Series, chart, table
+from linkwork.inspection import comparison
+from linkwork.inspection.states import neutral
+from linkwork.quoting import Safe
 from linkwork.report import picture, sample_motion, sections, torque_parts
 from linkwork.report.skeleton import Skeleton
+from linkwork.table import Table
 from support.html_page import Page
 from support.playground import playground
 
@@ -268,7 +270,8 @@ def test_charts():
 
 
 def test_tables_escape_and_align():
-    text = table(["name", "<b>", "empty"], [["<script>alert(1)</script>", -1.5, None], [Safe("<i>x</i>"), 2, None]])
+    rows = [["<script>alert(1)</script>", -1.5, None], [Safe("<i>x</i>"), 2, None]]
+    text = table(Table("", ["name", "<b>", "empty"], rows))
     assert "<script>" not in text and "&lt;script&gt;" in text and "<i>x</i>" in text
     assert '<td class="number">−1.5</td>' in text and "empty" not in text and "&lt;b&gt;" in text
 

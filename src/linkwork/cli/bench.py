@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import about
-from ..about.speed import describe_host
+from .. import inspection
 from ..errors import UnsupportedError
+from ..inspection.speed import describe_host
+from ..inspection.tables import speed
+from ..table import Column, Table
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
 
@@ -29,55 +31,36 @@ def bench(
     """
     pinocchio = None
     if peers:
-        from ..about.peers import Pinocchio
+        from ..inspection.peers import Pinocchio
 
         if source.options["lock"]:
             raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
         pinocchio = Pinocchio(source.name, source.load(friction=False, rotors=False))
     robot = source.load()
-    found = about.bench(robot, batch, pinocchio=pinocchio, progress=progress)
+    found = inspection.bench(robot, batch, pinocchio=pinocchio, progress=progress)
     if json:
         print_json(found)
         return
     rows = found["functions"]
-    show_speed(f"{robot.name}: native speed, batches of {batch}", rows)
+    show(speed(f"{robot.name}: native speed, batches of {batch}", rows))
     if pinocchio is not None:
-        _show_peers(pinocchio.version, rows, found["pinocchio"])
+        show(_peers_table(pinocchio.version, rows, found["pinocchio"]))
     say(describe_host(), "dim")
 
 
-def show_speed(title: str, rows: list[dict[str, Any]]) -> None:
-    show(
-        title,
-        ["quantity", "method", "compile\ns", "state\nns", "one call\nus", "mul", "add", "div"],
-        [
-            [
-                row["quantity"], row["method"], round(row["compile_s"], 2), _rounded(row["batch_ns_per_state"]),
-                _rounded(row["one_call_us"]),
-                *(row["operations"][name] for name in ("mul", "add", "div")),
-            ]
-            for row in rows
-        ],
-    )  # fmt: skip
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.3g}")
-
-
-def _show_peers(version: str, rows: list[dict[str, Any]], peers: list[dict[str, Any]]) -> None:
+def _peers_table(version: str, rows: list[dict[str, Any]], peers: list[dict[str, Any]]) -> Table:
     shown = [
         [
-            row["quantity"], _rounded(row["batch_ns_per_state"]), _rounded(peer["batch_ns_per_state"]),
-            _rounded(peer["batch_ns_per_state"] / row["batch_ns_per_state"]),
-            _rounded(row["one_call_us"]), _rounded(peer["one_call_us"]), float(f"{peer['deviation']:.0e}"),
+            row["quantity"], row["batch_ns_per_state"], peer["batch_ns_per_state"],
+            peer["batch_ns_per_state"] / row["batch_ns_per_state"], row["one_call_us"], peer["one_call_us"],
+            peer["deviation"],
         ]
         for row, peer in zip(rows, peers, strict=True)
     ]  # fmt: skip
-    headers = ["quantity", "state\nns", "Pinocchio\nns", "ratio", "call\nus", "Pinocchio\nus", "relative\ndeviation"]
-    show(f"Beside Pinocchio {version}", headers, shown)
-    say(
+    names = ("state", "ns"), ("Pinocchio", "ns"), ("ratio", ""), ("call", "us"), ("Pinocchio", "us")
+    columns = ["quantity", *(Column(*name, 3) for name in names), Column("relative", "deviation", 1)]
+    note = (
         "Pinocchio: rneaInParallel and abaInParallel with one thread for batches, crba call by call. Results were"
-        " compared without friction and rotor inertias, of which linkwork's times include those in the file.",
-        "dim",
+        " compared without friction and rotor inertias, of which linkwork's times include those in the file."
     )
+    return Table(f"Beside Pinocchio {version}", columns, shown, [note])

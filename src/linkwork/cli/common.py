@@ -7,7 +7,7 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from textwrap import fill
@@ -18,13 +18,14 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from ..formulations import METHODS, QUANTITIES
 from ..io import bundled_robots
 from ..quoting import in_json, printable
 from ..robot import Robot, load
+from ..table import Table
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
@@ -180,47 +181,43 @@ def say(text: str, style: str = "") -> None:
     screen.print("\n".join(lines), style=style or None, soft_wrap=True)
 
 
-def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]], spare: str | None = None) -> None:
-    """A table, if it has rows. Numbers stand on the right; a column without any value is left out. In a narrow terminal
-    columns stand closer, the one that can be spared is left out, text is wrapped between words, and no further: a table
+def show(table: Table) -> None:
+    """Print a table, if it has rows, and its notes. A column without any value is left out. In a narrow terminal
+    columns stand closer, those that can be spared are left out, text is wrapped between words, and no further: a table
     that does not fit is wider than the terminal."""
-    if not rows:
-        return
-    if title:
-        say(title, "bold")
-    filled = [k for k in range(len(headers)) if any(row[k] is not None for row in rows)]
-    needed = [k for k in filled if headers[k] != spare]
-    texts = {k: [printable(headers[k], keep=LINES), *(_cell(row[k]) for row in rows)] for k in filled}
-    words = {k: max(map(cell_len, " ".join(texts[k]).split()), default=0) for k in filled}
-    lines = {k: max(map(cell_len, "\n".join(texts[k]).split("\n"))) for k in filled}
-    screen = console()
-    for shown, gap in ((filled, 2), (filled, 1), (needed, 2), (needed, 1)):
+    if table.rows:
+        _show_rows(table)
+    for note in table.notes:
+        say(note, "dim")
+    if table.notes and table.title and not table.rows:  # they stand in its place
+        print()
+
+
+def _show_rows(table: Table) -> None:
+    if table.title:
+        say(table.title, "bold")
+    columns = table.shown()
+    shown_texts = ([column.head, *map(column.text, own)] for column, _, own in columns)
+    texts = [[printable(text, keep=LINES) for text in own] for own in shown_texts]
+    words = [max(map(cell_len, " ".join(own).split()), default=0) for own in texts]
+    lines = [max(map(cell_len, "\n".join(own).split("\n"))) for own in texts]
+    screen, every = console(), range(len(columns))
+    needed = [k for k in every if not columns[k][0].spare]
+    for shown, gap in ((every, 2), (every, 1), (needed, 2), (needed, 1)):
         room = screen.width - gap * (len(shown) - 1)
         if sum(words[k] for k in shown) <= room:
             break
     widths = {k: lines[k] for k in shown}
     while sum(widths.values()) > room and (longer := [k for k in shown if widths[k] > words[k]]):
         widths[max(longer, key=lambda k: widths[k])] -= 1
-    grid = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
+    grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for k in shown:
-        numeric = any(isinstance(row[k], (int, float)) for row in rows)
-        grid.add_column(texts[k][0], justify="right" if numeric else "left", width=widths[k])
+        grid.add_column(texts[k][0], justify="right" if columns[k][1] == "right" else "left", width=widths[k])
     for row in zip(*(texts[k][1:] for k in shown), strict=True):
         grid.add_row(*row)
     screen.width = max(screen.width, sum(widths.values()) + gap * len(shown))
     screen.print(grid)
     print()
-
-
-def rounded(value: float | np.floating, digits: int = 4) -> float:
-    """To so many digits that count."""
-    return float(f"{value:.{digits}g}")
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value + 0.0:.6g}"
-    return "" if value is None else printable(value, keep=LINES)
 
 
 def print_json(value: Any) -> None:

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from .. import about
-from ..about.comparison import WITH_METHODS
-from ..about.speed import describe_host
+from .. import inspection
+from ..inspection.comparison import WITH_METHODS
+from ..inspection.speed import describe_host
+from ..inspection.tables import comparison
 from .common import METHOD_NAMES, Json, Source, among, print_json, progress, say, show, takes_robot
 
 
@@ -36,27 +37,12 @@ def compare(
     linkwork compare stanford --quantity inertia_matrix
     """
     robot = source.load()
-    found = about.compare(robot, quantity, progress=progress)
+    found = inspection.compare(robot, quantity, progress=progress)
     if json:
         print_json(found)
         return
-    counts = ["printed\nmul", "\nadd", "written\nmul", "\nadd", "compiled\nmul", "\nadd", "\ndiv"]
-    headers = ["method", "reference", *counts, "state\nns", "apart"]
-    for name, rows in found["quantities"].items():
-        shown = [
-            [
-                row["method"], row["reference"], *(row["printed"] or (None, None)),
-                row["executed"]["mul"], row["executed"]["add"],
-                row["operations"]["mul"], row["operations"]["add"], row["operations"]["div"] or None,
-                round(row["batch_ns_per_state"], 1), f"{row['deviation']:.1e}",
-            ]
-            for row in rows
-            if not row["refusal"]
-        ]  # fmt: skip
-        show(f"{robot.name}: {name}", headers, shown, spare="reference")
-        for row in rows:
-            if row["refusal"]:
-                say(f"{row['method']}: {row['refusal']}", "dim")
+    for name, methods in found["quantities"].items():
+        show(comparison(f"{robot.name}: {name}", methods))
     say(describe_host(), "dim")
 
 
@@ -71,7 +57,7 @@ def cite(
     \b
     linkwork cite crba
     """
-    entries = about.cite(method)
+    entries = inspection.cite(method)
     if json:
         print_json(entries)
     else:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import typer
 
-from .. import about
-from ..about.agreement import STATES
-from ..about.speed import TIMED, describe_host, host_facts, measure
-from ..about.states import entries
+from .. import inspection
 from ..errors import LinkworkError
 from ..formulations import sizes
+from ..inspection import tables
+from ..inspection.agreement import STATES
+from ..inspection.speed import TIMED, describe_host, host_facts, measure
+from ..inspection.states import entries
 from ..robot import Robot
 from ..sim import rest
-from .bench import show_speed
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
 STILL = 1e-9  # N, N m, rad/s^2, m/s^2: less is rounding
@@ -36,7 +36,7 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
     if not robot.nv:
         raise LinkworkError("this robot does not move, so there is nothing to show", where=source.name)
     with progress("compiling every formulation and comparing"):
-        checks = about.checks(robot)
+        checks = inspection.checks(robot)
     speed = []
     for quantity in TIMED:
         with progress(f"timing {quantity}"):
@@ -47,12 +47,8 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
     else:
         size = f"{len(robot.position_names)} joints, {robot.model.base} base"
         say(f"{robot.name}: {size}, loaded in {1e3 * loaded:.0f} ms", "bold")
-        show(
-            f"Agreement at {STATES} random states",
-            ["check", "relative\ndeviation", "at most", ""],
-            [[c["check"], float(f"{c['deviation']:.1e}"), c["tolerance"], _verdict(c)] for c in checks],
-        )
-        show_speed("Operations per state, and native speed in batches of 4096", speed)
+        show(tables.agreement(f"Agreement at {STATES} random states", checks))
+        show(tables.speed("Operations per state, and native speed in batches of 4096", speed))
         say(describe_host() + "\n", "dim")
         _say_next(source.name, robot, time.perf_counter() - start, failed)
     if failed:
@@ -101,7 +97,3 @@ def showing(robot: Robot) -> tuple[str, str]:
     way = np.minimum(0.25 * (model.coordinates.upper - q), 1.0)
     goals = (f"{names[k]}={q[k] + way[k] / (1 + i):.3g}" for i, k in enumerate(motors[:SHOWN]))
     return f" --goal {','.join(goals)}", "let its motors move"
-
-
-def _verdict(check: dict[str, Any]) -> str:
-    return "ok" if check["agrees"] else "FAILS"

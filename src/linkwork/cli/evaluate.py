@@ -10,13 +10,14 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..about.states import entries, neutral, unit
 from ..constraints import row_names
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES, VARIABLES, Variable, quantity_of
 from ..function import Function
+from ..inspection.states import entries, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
+from ..table import Table
 from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot
 from .states import Result, check_suffix, csv_text, parse, read_states, write_results
 
@@ -189,13 +190,14 @@ def _show(function: Function, model: Model, result: Result, given: dict[str, np.
     if values.ndim == 1 and not values.size:
         say(f"{title}, {name}: empty")
     elif values.ndim == 0:
-        show(title, [f"{name}\n{result.unit}"], [[float(values)]])
+        show(Table(title, [(name, result.unit)], [[float(values)]]))
     elif values.ndim == 1:
         labels = list(result.labels[0])
         beside = [vector for vector in given if entries(model, vector) == labels]
         columns = zip(labels, *(given[vector] for vector in beside), values, strict=True)
-        heads = (f"{vector}\n{unit(model, VARIABLES[vector].unit)}" for vector in beside)
-        show(title, ["", *heads, f"{name}\n{result.unit}"], [[label, *map(float, row)] for label, *row in columns])
+        heads = ((vector, unit(model, VARIABLES[vector].unit)) for vector in beside)
+        rows = [[label, *map(float, row)] for label, *row in columns]
+        show(Table(title, ["", *heads, (name, result.unit)], rows))
     else:
         _show_matrix(f"{title}, {name}, {result.unit}", result.labels, values)
 
@@ -211,4 +213,4 @@ def _show_matrix(title: str, labels: Sequence[Sequence[str]], matrix: np.ndarray
     for start in range(0, len(columns), fit):
         part = slice(start, start + fit)
         body = [[label, *map(float, row[part])] for label, row in zip(rows, matrix, strict=True)]
-        show(title if start == 0 else "", ["", *columns[part]], body)
+        show(Table(title if start == 0 else "", ["", *columns[part]], body))

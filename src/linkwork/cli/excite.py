@@ -12,7 +12,8 @@ import typer
 from ..errors import LinkworkError
 from ..identify.excitation.excitation import Excitation, Margin
 from ..identify.excitation.excite import excite as excited
-from .common import Json, Source, number, numbers, print_json, rounded, say, show, takes_robot
+from ..table import Column, Table
+from .common import Json, Source, number, numbers, print_json, say, show, takes_robot
 
 FORMATS = {"motions": (".csv", ".npz", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
 LIMIT = "One number, or JOINT=NUMBER,...; the tighter of this and the file's counts."
@@ -127,37 +128,39 @@ def show_excitation(found: Excitation) -> None:
     count, motion = found.random["count"], found.motion
     words = {"condition": "condition number", "log_determinant": "log det of information"}
     reached = {"condition": found.condition, "log_determinant": found.log_determinant}
-    show(
+    title = (
         f"{found.robot.name}: {found.duration:g} s of motion, {motion.sines.shape[1]} harmonics of "
-        f"{motion.frequency:g} Hz, {len(found.parameters)} parameters",
-        ["", "reached", f"best of\n{count} random", "median of\nthese"],
-        [
-            [words[key], rounded(reached[key]), *(rounded(found.random[key][k]) for k in ("best", "median"))]
-            for key in words
-        ],
+        f"{motion.frequency:g} Hz, {len(found.parameters)} parameters"
     )
+    rows = [
+        [words[key], float(reached[key]), *(float(found.random[key][k]) for k in ("best", "median"))] for key in words
+    ]
+    show(Table(title, ["", *_columns("reached", ("best of", f"{count} random"), ("median of", "these"))], rows))
     rows = []
     for name in found.names:
         cells: list[object] = [name]
         for quantity in ("position", "velocity", "acceleration", "torque"):
             cells += _cells(found.margin(quantity, name))
         rows.append(cells)
-    headers = ["", "position\nfrom", "to", "left", "velocity", "left", "accel.", "left", "force", "left"]
-    show("What joints do, and what is left to their limits", headers, rows)
+    columns = _columns(("position", "from"), "to", "left", "velocity", "left", "accel.", "left", "force", "left")
+    show(Table("What joints do, and what is left to their limits", ["", *columns], rows))
     others = [m for m in found.margins if m.quantity in ("height", "clearance", "regularity")]
-    if others:
-        rows = [[m.quantity, m.name, rounded(m.least), rounded(m.lower), m.unit or None] for m in others]
-        show("Room", ["", "of", "least", "limit", "unit"], rows)
+    rows = [[m.quantity, m.name, float(m.least), float(m.lower), m.unit or None] for m in others]
+    show(Table("Room", ["", "of", *_columns("least", "limit"), "unit"], rows))
+
+
+def _columns(*names: str | tuple[str, str]) -> list[Column]:
+    return [Column(*((name, "") if isinstance(name, str) else name), digits=4) for name in names]
 
 
 def _cells(margin: Margin | None) -> list[object]:
     """Where it goes and what is left; of a position both ends."""
     if margin is None:
         return [None, None]
-    left = rounded(margin.left) if math.isfinite(margin.left) else None
+    left = float(margin.left) if math.isfinite(margin.left) else None
     if margin.quantity == "position":
-        return [rounded(margin.least), rounded(margin.most), left]
-    return [rounded(max(-margin.least, margin.most)), left]
+        return [float(margin.least), float(margin.most), left]
+    return [float(max(-margin.least, margin.most)), left]
 
 
 # -- what is written on the command line ---------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ..about.states import random_states
 from ..errors import LinkworkError, UnknownNameError
+from ..inspection.states import random_states
 from ..targets import find, names
 from ..targets.listing import name_of
 from .common import Json, Source, among, method_option, print_json, progress, quantity_option, say, takes_robot

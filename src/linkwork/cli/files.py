@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .. import about, io
+from .. import inspection, io
+from ..table import Table
 from .common import Json, Source, print_json, say, show, takes_robot
 
 MOST_ROWS = 100  # findings shown in a table
@@ -30,7 +31,7 @@ def check(
     linkwork check my_robot.urdf
     linkwork check my_robot.urdf --values identified.yaml
     """
-    found = about.check(file, structure, parameters=values, outside=outside)
+    found = inspection.check(file, structure, parameters=values, outside=outside)
     errors, warnings, findings = found["errors"], found["warnings"], found["findings"]
     if json:
         print_json(found)
@@ -39,9 +40,9 @@ def check(
             [f["level"], f["where"].removeprefix(f"{file}: "), f["message"], f["fix"] or None]
             for f in findings[:MOST_ROWS]
         ]
-        show(file, ["level", "where", "what", "fix"], rows)
-        if len(findings) > MOST_ROWS:
-            say(f"and {len(findings) - MOST_ROWS} more: --json has all of them")
+        more = len(findings) - MOST_ROWS
+        notes = [f"and {more} more: --json has all of them"] if more > 0 else []
+        show(Table(file, ["level", "where", "what", "fix"], rows, notes))
         say(f"{_some(errors, 'error')}, {_some(warnings, 'warning')}: it {'does not load' if errors else 'loads'}.")
     else:
         say(f"{file} is clean: no errors, no warnings.")
@@ -68,7 +69,7 @@ def convert(
     """
     robot = source.load()
     described = io.read(source.name, source.options["structure"], outside=source.options["outside"])
-    found = about.convert(robot, out, overwrite=force, file=source.name, description=described)
+    found = inspection.convert(robot, out, overwrite=force, file=source.name, description=described)
     if json:
         print_json(found)
         return

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from .. import io
@@ -17,12 +17,12 @@ from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..files import write_text
 from ..identify import Fit, Log
 from ..identify.identification import METHODS
-from ..identify.regression.friction_at_rest import PARTS
+from ..identify.plots import fit_tables
 from ..io.parameter_file import write_parameters
-from ..model import ELEMENTS, FrictionLaw, body_of, describe
+from ..model import FrictionLaw, describe
 from ..options import IdentifyOptions
 from ..robot import Robot
-from .common import Json, Source, among, number, plain_status, print_json, progress, rounded, say, show, takes_robot
+from .common import Json, Source, among, number, plain_status, print_json, progress, say, show, takes_robot
 
 FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": (".png", ".svg", ".pdf")}
 KNOWN = ("inertias", "rotors")
@@ -315,31 +315,10 @@ def summary(fit: Fit) -> dict[str, Any]:
 
 def show_fit(fit: Fit) -> None:
     title = f"{fit.robot.name}: {len(fit.base)} base parameters by {fit.method}, condition number {fit.condition:.3g}"
-    whole = {kind: errors for kind, errors in fit.errors.items() if kind not in PARTS}
-    errors = [
-        [name, rounded(fit.sigma[k], 3), *(rounded(100 * each[k], 3) for each in whole.values())]
-        for k, name in enumerate(fit.forces)
-    ]
-    show(title, ["force", "deviation\nN m or N", *(f"error, %\n{kind}" for kind in whole)], errors)
-    if PARTS[0] in fit.errors:
-        show_at_rest(fit)
-    values = dict(zip(fit.standard.names, range(len(fit.standard)), strict=True))
-    bodies = []
-    for name, at in fit.unknowns.bodies:
-        body = body_of(fit.standard.values[at : at + len(ELEMENTS)])
-        center = [round(float(x), 5) + 0.0 for x in body.center]
-        physical = "no" if fit.physical[name] else "yes"
-        pull = rounded(fit.pull[name], 2) if name in fit.pull else None
-        bodies.append([name, rounded(body.mass), rounded(fit.standard.deviations[at], 2), *center, physical, pull])
-    if bodies:
-        headers = ["body", "mass\nkg", "±", "centre\nx, m", "\ny", "\nz", "physical", "moved from\nthe prior"]
-        show("", headers, bodies)
-    owners = {name for name, _ in fit.unknowns.bodies}
-    drives = dict.fromkeys(owner for name in values if (owner := name.rpartition(".")[0]) not in owners)
-    elements = dict.fromkeys(name.rpartition(".")[2] for name in values if name.rpartition(".")[0] in drives)
-    rows = [[drive, *(cell for e in elements for cell in _found(fit, values.get(f"{drive}.{e}")))] for drive in drives]
-    if rows:
-        show("", ["joint or\nmotor", *(cell for element in elements for cell in (element, "±"))], rows)
+    show(replace(fit_tables.errors(fit), title=title))
+    show(fit_tables.errors_at_rest(fit))
+    show(fit_tables.bodies(fit))
+    show(fit_tables.drives(fit))
     for note in fit.notes:
         if note not in fit.doubts:
             say(f"Note: {note}.", "dim")
@@ -348,19 +327,3 @@ def show_fit(fit: Fit) -> None:
             say(f"Warning: {name} cannot be a body: {wrong}.", "yellow")
     for doubt in fit.doubts:
         say(f"Warning: {doubt}{'' if doubt.endswith('?') else '.'}", "yellow")
-
-
-def show_at_rest(fit: Fit) -> None:
-    """Errors of moving and of standing samples."""
-    rows = [
-        [name, *(None if np.isnan(x := fit.errors[part][k]) else rounded(100 * x, 3) for part in PARTS)]
-        for k, name in enumerate(fit.forces)
-    ]
-    show("", ["force", *(f"error, %\n{part}" for part in PARTS)], rows)
-    say("Standing still, a joint holds any force within ± Coulomb friction (FS): only what is beyond is model error.")
-
-
-def _found(fit: Fit, place: int | None) -> tuple[float | None, float | None]:
-    if place is None:
-        return None, None
-    return rounded(fit.standard.values[place], 4), rounded(fit.standard.deviations[place], 2)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ..about.frames import FORMATS, HEADERS, SEATED, SEATS, seats, table
 from ..errors import UnknownNameError
-from .common import Source, among, say, show, takes_robot
+from ..inspection.frames import FORMATS, mdh_tables
+from .common import Source, among, show, takes_robot
 
 
 def _formats(incomplete: str) -> list[str]:
@@ -35,14 +35,5 @@ def mdh(
     if format:
         print(FORMATS[format](model), end="")
         return
-    show(f"{model.name}: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)", HEADERS, table(model))
-    show(SEATED, SEATS, seats(model))
-    kinds = "0 revolute, 1 prismatic" + (", else the kind" if any(row[3].isalpha() for row in table(model)) else "")
-    say(f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint.", "dim")
-    for joint in (body.joint for body in model.bodies if body.joint.kind.bends):
-        say(
-            f"{joint.name} leads on by the length of its link, {joint.kind.material.length:g} m, and by its bending.",
-            "dim",
-        )
-    if any(not row[0] for row in table(model)):
-        say("A row without a number leads on from the one above: the axes are almost parallel.", "dim")
+    for table in mdh_tables(model):
+        show(table)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from .. import about
+from .. import inspection
 from ..parameters import BaseParameters
+from ..table import Table
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 
 
@@ -40,14 +42,12 @@ def params(
     """
     robot, counted = source.load(), {"": None, "all": True, "none": False}.get(drives, drives.split(","))
     with progress("counting the rank of the regressor"):
-        found = about.params(robot, kind, counted)
+        found = inspection.params(robot, kind, counted)
     if json:
         print_json(found)
         return
     model, base = robot.model, robot.base_parameters(kind, counted)
-    written = base.numeric_formulas if numbers else base.written
-    rows = [[name, float(value), written[name]] for name, value in zip(base.names, base.values, strict=True)]
-    show(f"{model.name}: base parameters ({kind})", ["parameter", "value\nSI", "combination"], rows)
+    show(replace(base.as_table(numbers), title=f"{model.name}: base parameters ({kind})"))
     statuses = ("alone", "grouped", "no effect")
     of_body = [
         [i, body.name, body.joint.name, *(_listed(base, i, status) for status in statuses)]
@@ -58,7 +58,7 @@ def params(
         for each in model.transmissions
         for motor in each.motors
     ]
-    show("Standard parameters", ["", "body", "joint or motor", *statuses], of_body)
+    show(Table("Standard parameters", ["", "body", "joint or motor", *statuses], of_body))
     count, every = len(base), len(base.standard)
     agrees = "the same" if base.rank == count else f"NOT the same: {base.rank}"
     say(f"{count} base parameters of {every} standard ones. Rank of the regressor at random states: {agrees}.")

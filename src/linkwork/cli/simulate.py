@@ -20,12 +20,14 @@ from ..robot import Robot
 from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory, rest
 from ..sim import simulate as simulated
 from ..sim.events import KINDS
+from ..table import Column, Table
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
 FORMATS = {"trajectories": (".npz", ".csv", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
 STILL = 1e-9  # rad/s and m/s: less is rounding
 MISSED = 0.01  # rad or m: less is close enough to a goal
+DIGITS = 4  # of what is shown
 CONTROLLERS = {"pd": PD, "pid": PID, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
 
 
@@ -181,7 +183,7 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
     for k, name in enumerate(names["q"]):
         q, speed = trajectory.q[:, k], trajectory.v[:, names["v"].index(name)] if name in names["v"] else None
         tau = trajectory.tau[:, names["tau"].index(name)] if name in names["tau"] else None
-        rows.append([name, *map(_short, (q[0], q[-1], q.min(), q.max())), _largest(speed), _largest(tau)])
+        rows.append([name, *map(_clean, (q[0], q[-1], q.min(), q.max())), _largest(speed), _largest(tau)])
     for k, name in enumerate(names["v"]):
         if name not in names["q"]:  # turns, of which q tells a quaternion
             tau = trajectory.tau[:, names["tau"].index(name)] if name in names["tau"] else None
@@ -189,18 +191,16 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
     unit = dict(zip(names["q"], trajectory.units["q"], strict=True))
     kinds = " or ".join(sorted({u for u in unit.values() if u}, reverse=True))
     title = f"{robot.name}: {trajectory.t[-1]:g} s of motion by {trajectory.method}, {kinds}"
-    show(title, ["", "start", "end", "least", "most", "fastest\nper s", "largest\nforce"], rows)
+    columns = ("start", ""), ("end", ""), ("least", ""), ("most", ""), ("fastest", "per s"), ("largest", "force")
+    show(Table(title, ["", *(Column(*name, DIGITS) for name in columns)], rows))
     kinetic, potential, work = (trajectory[name] for name in ("kinetic_energy", "potential_energy", "work"))
     lost = float(np.abs(trajectory.drift["energy"]))
-    show(
-        "Energy, J",
-        ["", "start", "end"],
-        [
-            ["kinetic", float(kinetic[0]), _short(kinetic[-1])],
-            ["potential", float(potential[0]), float(potential[-1])],
-            ["work done on it", 0.0, _short(work[-1])],
-        ],
-    )
+    energies = [
+        ["kinetic", float(kinetic[0]), _clean(kinetic[-1])],
+        ["potential", float(potential[0]), float(potential[-1])],
+        ["work done on it", 0.0, _clean(work[-1])],
+    ]
+    show(Table("Energy, J", ["", "start", "end"], energies))
     if "constraint_forces" in trajectory:
         _show_contacts(Grip.of(robot.model, trajectory.constraint_forces))
     others = {"loop_residual": "loops open by at most", "quaternion": "quaternion off unit length by at most"}
@@ -211,23 +211,23 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
 
 def _show_contacts(grip: Grip) -> None:
     """What they bore and needed at most; nothing where that is not known, or not given."""
-    told = lambda value: _short(float(value)) if np.isfinite(value) else None  # noqa: E731
+    finite = lambda value: _clean(value) if np.isfinite(value) else None  # noqa: E731
     columns = grip.normal.min(axis=0), grip.needed.max(axis=0), grip.friction
     rows = [
-        [name, *map(told, row), verdict]
+        [name, *map(finite, row), verdict]
         for name, verdict, *row in zip(grip.names, grip.verdicts, *columns, strict=True)
     ]
-    if rows:
-        show("Contacts", ["", "least load\nN", "friction\nneeded", "friction\ngiven", "it"], rows)
+    names = ("least load", "N"), ("friction", "needed"), ("friction", "given")
+    show(Table("Contacts", ["", *(Column(*name, DIGITS) for name in names), "it"], rows))
 
 
 def _largest(values: np.ndarray | None) -> float | None:
-    return None if values is None else _short(np.abs(values).max())
+    return None if values is None else _clean(np.abs(values).max())
 
 
-def _short(value: float) -> float:
-    """Four digits; what is rounding alone is zero."""
-    return float(f"{value:.4g}") if abs(value) > 1e-12 else 0.0
+def _clean(value: float) -> float:
+    """What is rounding alone is zero."""
+    return float(value) if abs(value) > 1e-12 else 0.0
 
 
 def _missed(model: Model, trajectory: Trajectory, way: Quintic, blind: bool) -> Iterator[str]:

@@ -14,10 +14,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from ..about.states import entries, neutral
 from ..assembly import Assembler
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..files import write_bytes
+from ..inspection.states import entries, neutral
 from ..model import Model
 from ..model.coordinates import kind_of
 from ..pipeline import compile

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from ..sweep import Summary, read_study, run
+from ..table import Table
 from .common import Json, print_json, printed_warnings, progress, say, show
 
 MOST = 16  # outputs that are shown
@@ -71,11 +72,11 @@ def _say(name: str, summary: Summary) -> None:
         say(f"{summary.diverged} of these motions diverged: see the column diverged, the step it happened at", "yellow")
     print()
     if summary.found + summary.done:
-        show("Outputs of the rows that did not diverge", ["output", "5 %", "median", "95 %"], _spread(summary.folder))
+        show(_spread(summary.folder))
     say(f"Tables: {summary.folder / 'rows'}, for example pandas.read_parquet({str(summary.folder / 'rows')!r})")
 
 
-def _spread(folder: Path) -> list[list[Any]]:
+def _spread(folder: Path) -> Table:
     from pyarrow import parquet
 
     files = sorted((folder / "rows").glob("*.parquet"))
@@ -84,10 +85,11 @@ def _spread(folder: Path) -> list[list[Any]]:
     ]
     table = parquet.read_table(folder / "rows", columns=[*names[:MOST], "diverged"])
     kept = table["diverged"].to_numpy() < 0
-    rows = []
+    rows: list[list[Any]] = []
     for name in names[:MOST]:
         column = table[name].to_numpy()[kept]
         column = column[np.isfinite(column)]
         if len(column):
             rows.append([name, *np.percentile(column, [5, 50, 95]).tolist()])
-    return rows if len(names) <= MOST else [*rows, [f"and {len(names) - MOST} more", None, None, None]]
+    rows += [[f"and {len(names) - MOST} more", None, None, None]] * (len(names) > MOST)
+    return Table("Outputs of the rows that did not diverge", ["output", "5 %", "median", "95 %"], rows)

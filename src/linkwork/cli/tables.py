@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.padding import Padding
 
-from .. import about
-from ..about.complexity import as_markdown
+from .. import inspection
+from ..inspection.published_counts import as_markdown
 from ..published import growth
 from .common import Json, console, print_json, progress, say
 
@@ -35,7 +35,7 @@ def tables(
         say(f"written: {plot}")
         return
     with progress("running the algorithms"):
-        found = about.tables()
+        found = inspection.complexity_tables()
     if json:
         print_json(found)
     elif markdown:

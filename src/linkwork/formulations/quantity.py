@@ -18,6 +18,8 @@ WIDTH = 112  # characters of a line of text
 
 def in_section(text: str) -> str:
     """Lines of a docstring's section."""
+    if len(text) <= WIDTH - 4:  # most are short, and filling takes long where linkwork starts
+        return f"    {text}"
     return fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
 
 

@@ -14,7 +14,7 @@ from ..errors import IdentificationWarning, ShapeError, UnknownNameError
 from ..files import write_text
 from ..formulations import drives_of
 from ..model import ELEMENTS, body_of
-from ..quoting import in_html
+from ..table import Column, Table, notebook
 from .logs.log import Log
 from .logs.signals import fastest_of
 from .output_error.simulation_fit import SimulationFit
@@ -72,13 +72,10 @@ class Values:
             return np.where(self.deviations > 0, self.deviations / np.abs(self.values), 0.0)
 
     def _repr_html_(self) -> str:
-        rows = zip(self.names, self.values, self.deviations, self.prior, self.told, strict=True)
-        body = "".join(
-            f"<tr><th>{in_html(name)}</th><td>{x:.5g}</td><td>{d:.2g}</td><td>{p:.5g}</td><td>{told}</td></tr>"
-            for name, x, d, p, told in rows
-        )
-        head = "<tr><th>parameter</th><th>value (SI)</th><th>deviation</th><th>before</th><th>told</th></tr>"
-        return f"<table>{head}{body}</table>"
+        arrays = self.values.tolist(), self.deviations.tolist(), self.prior.tolist()
+        rows = list(zip(self.names, *arrays, self.told, strict=True))
+        columns = [Column("value (SI)", digits=5), Column("deviation", digits=2), Column("before", digits=5)]
+        return notebook(Table("", ["parameter", *columns, "told"], rows))
 
 
 @dataclass(frozen=True, eq=False)

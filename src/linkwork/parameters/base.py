@@ -16,8 +16,8 @@ from ..model import Model
 from ..model.drive import JointValues
 from ..notation.geometry import with_named_geometry
 from ..notation.polynomials import Expression, Symbol, Unwritten, symbol
-from ..quoting import in_html
 from ..scalar import Scalar
+from ..table import Table, notebook
 from .double_double import DoubleDouble
 from .excitation import Excitation, excitations, told_by_rules
 from .khalil import khalil_parameters, with_rotors_absorbed
@@ -130,18 +130,18 @@ class BaseParameters:
     def __repr__(self) -> str:
         return f"<{len(self)} base parameters of {self.model.name} ({self.kind}): {', '.join(self.names)}>"
 
-    def _repr_html_(self) -> str:
-        """A table, for notebooks."""
-        written = self.written
-        rows = [
-            f"<tr><th>{in_html(name)}</th><td>{value:.6g}</td><td>{in_html(written[name])}</td></tr>"
-            for name, value in zip(self.names, self.values + 0.0, strict=True)
-        ]
+    def as_table(self, numbers: bool = False) -> Table:
+        """Each with its value and the combination of standard ones that it is, lengths and angles as ``numbers`` or
+        symbols."""
+        written = self.numeric_formulas if numbers else self.written
         title = f"{len(self)} base parameters of {self.model.name} ({self.kind})"
         if self.ambiguity:
             title += f". Ambiguous: {self.ambiguity}"
-        head = "<tr><th>parameter</th><th>value (SI)</th><th>combination</th></tr>"
-        return f"<table><caption>{in_html(title)}</caption>{head}{''.join(rows)}</table>"
+        rows = [[name, float(value), written[name]] for name, value in zip(self.names, self.values, strict=True)]
+        return Table(title, ["parameter", "value (SI)", "combination"], rows)
+
+    def _repr_html_(self) -> str:
+        return notebook(self.as_table())
 
 
 def base_parameters(model: Model, kind: str = "khalil", drives: Drives = None) -> BaseParameters:

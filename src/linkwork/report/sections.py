@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..about.comparison import BATCH, compare
-from ..about.frames import HEADERS, SEATED, SEATS, seats
-from ..about.frames import table as mdh_table
-from ..about.further import further_tables
-from ..about.measure import Progress
-from ..about.states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 from ..control import ComputedTorque, Equations, Point, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES, layouts
+from ..html import Series, chart, heading, legend, paragraph, share_bar, table
+from ..inspection import inspect
+from ..inspection.comparison import BATCH, compare
+from ..inspection.frames import mdh_tables
+from ..inspection.measure import Progress
+from ..inspection.states import entries, unit
+from ..inspection.tables import comparison, element_tables, joint_tables
 from ..model import Model
-from ..page import Safe, Series, chart, heading, html, legend, paragraph, share_bar, table
 from ..parameters import base_parameters
+from ..quoting import Safe, in_html
 from ..robot import Robot
+from ..table import Column, Table
 from . import skeleton
 from .motion import Motion
 from .parts import torque_parts
@@ -44,11 +46,12 @@ def picture(robot: Robot, motion: Motion) -> Safe:
     ]
     caption = "; ".join(word for word in words if word) + ". The quartered circle is the centre of mass."
     drawn = skeleton.picture(model, motion.q[0], [motion.q[-1]])
-    return Safe(f"<figure>{drawn}<figcaption>{html(caption)}</figcaption></figure>\n")
+    return Safe(f"<figure>{drawn}<figcaption>{in_html(caption)}</figcaption></figure>\n")
 
 
 def frames(robot: Robot) -> Safe:
     model = robot.model
+    mdh, seats = mdh_tables(model)
     return Safe(
         paragraph(
             "Modified Denavit-Hartenberg frames of Khalil and Kleinfinger, in which the dynamics is computed: each"
@@ -56,31 +59,10 @@ def frames(robot: Robot) -> Safe:
             " m, angles in rad; sigma is 0 for a joint that turns and 1 for one that slides, of others it is the kind;"
             " parent 0 is the ground."
         )
-        + table(HEADERS, mdh_table(model))
-        + table(SEATS, seats(model), SEATED)
-        + _limits(model)
-        + "".join(table(headers, rows, title) for title, headers, rows in further_tables(model))
+        + table(replace(mdh, title=""))
+        + table(replace(seats, notes=()))
+        + "".join(map(table, (*joint_tables(model, inspect(robot)["joints"]), *element_tables(model))))
     )
-
-
-def _limits(model: Model) -> Safe:
-    position, speed, effort = (unit(model, VARIABLES[vector].unit, base=False) for vector in ("q", "v", "tau"))
-    inertia, viscous, stiffness = (unit(model, own, base=False) for own in (INERTIA, VISCOUS, STIFFNESS))
-    names = {
-        f"lower\n{position}": "lower", f"upper\n{position}": "upper", f"speed\n{speed}": "velocity_limit",
-        f"effort\n{effort}": "effort_limit", f"rotor inertia\n{inertia}": "rotor_inertia",
-        f"Coulomb\n{effort}": "coulomb", f"viscous\n{viscous}": "viscous", f"stiffness\n{stiffness}": "stiffness",
-    }  # fmt: skip
-
-    def told(value: float) -> float | None:
-        return float(value) if value and math.isfinite(value) else None
-
-    rows = [
-        [j.name, j.kind.name, j.role, *(told(getattr(j, name)) for name in names.values())]
-        for j in model.joints_on_base
-        if j.leader is None
-    ]
-    return table(["joint", "kind", "role", *names], rows, "Joints")
 
 
 def parameters(robot: Robot) -> Safe:
@@ -95,14 +77,13 @@ def parameters(robot: Robot) -> Safe:
         [str(i), body.name, *(cells.get((i, element)) for element in elements)]
         for i, body in enumerate(model.bodies, 1)
     ]
-    written = base.numeric_formulas | dict(base.formulas)
-    valued = zip(base.names, base.values, strict=True)
+    every = base.as_table()
     combined = [
-        [name, float(value) if abs(value) > ROUNDING else 0.0, written[name]]
-        for name, value in valued
-        if written[name] != name
+        [name, value if abs(value) > ROUNDING else 0.0, written]
+        for name, value, written in every.rows
+        if written != name
     ]
-    alone = [name for name in base.names if written[name] == name]
+    alone = [name for name, _, written in every.rows if written == name]
     agrees = "the same" if base.rank == len(base) else f"NOT the same: {base.rank}"
     return Safe(
         paragraph(
@@ -110,38 +91,31 @@ def parameters(robot: Robot) -> Safe:
             " frame's origin, and of the joints rotor inertia IA, Coulomb friction FS and viscous friction FV. Bold: it"
             " acts on the joints by itself. Pale: it has no effect on them. The others act in combinations."
         )
-        + table(["j", "body", *elements], rows, "Standard parameters", "numbers")
+        + table(Table("Standard parameters", ["j", "body", *elements], rows), "numbers")
         + paragraph(
             f"{len(base)} minimal parameters tell all joint forces that the {len(base.standard)} standard ones do, by"
             f" the rules of Gautier and Khalil. The rank of the regressor at random states is {agrees}."
         )
-        + table(["parameter", "value", "combination"], combined, "Combinations", "formulas")
+        + table(Table("Combinations", every.columns, combined), "formulas")
         + (paragraph("By themselves: " + ", ".join(alone) + ".") if alone else "")
     )
 
 
 def methods(robot: Robot, progress: Progress) -> Safe:
-    headers = ["method", "as written\nmul", "\nadd", "compiled\nmul", "\nadd", "\ndiv", "", "state\nns", "deviation"]
     text = paragraph(
-        f"Every published method that works for this robot, on the same {BATCH} random states. As written: operations"
-        " that the method executes, constants computed beforehand. Compiled: those left in the program that runs, with"
-        " their sum as a bar. Time: of one state in a batch on one core. Deviation: the largest from any other method,"
-        " relative."
+        f"Every published method that works for this robot, on the same {BATCH} random states. Printed: operations in"
+        " the paper's table for as many rotary joints. Written: those that the method executes, constants"
+        " computed beforehand. Compiled: those left in the program that runs, with"
+        " their sum as a bar. Time: of one state in a batch on one core. Apart: the largest deviation from any other"
+        " method, relative."
     )
     for quantity, every in compare(robot, progress=progress)["quantities"].items():
-        rows = [row for row in every if not row["refusal"]]
-        if not rows:
+        able = comparison("", every)
+        if not able.rows:
             continue
-        total = [row["operations"]["mul"] + row["operations"]["add"] for row in rows]
-        shown = [
-            [
-                row["method"], row["executed"]["mul"], row["executed"]["add"], row["operations"]["mul"],
-                row["operations"]["add"], row["operations"]["div"] or None, share_bar(count / max(*total, 1)),
-                float(f"{row['batch_ns_per_state']:.3g}"), f"{row['deviation']:.0e}" if len(rows) > 1 else None,
-            ]
-            for row, count in zip(rows, total, strict=True)
-        ]  # fmt: skip
-        text += heading(quantity.replace("_", " ")) + table(headers, shown)
+        total = [row["operations"]["mul"] + row["operations"]["add"] for row in every if not row["refusal"]]
+        bars = [[*row, share_bar(count / max(*total, 1))] for row, count in zip(able.rows, total, strict=True)]
+        text += heading(quantity.replace("_", " ")) + table(Table("", [*able.columns, ""], bars))
     return Safe(text)
 
 
@@ -158,7 +132,8 @@ def torques(robot: Robot, motion: Motion) -> Safe:
     series = [Series("total", whole, 0), *(Series(name, part, STYLES[name]) for name, part in parts.items())]
     least = 1e-9 * np.abs(whole).max()
     largest = {s.label: np.abs(s.values).max(axis=0) for s in series}
-    peaks = [[names[k], *(float(f"{x[k]:.3g}") if x[k] > least else 0.0 for x in largest.values())] for k in shown]
+    peaks = [[names[k], *(float(x[k]) if x[k] > least else 0.0 for x in largest.values())] for k in shown]
+    columns = ["joint", *(Column(s.label, digits=3) for s in series)]
     leaves = "; a moving base, springs and passive joints move as they must" if model.mobility.free else ""
     effort = unit(model, VARIABLES["tau"].unit, base=False)
     verdict = "agree" if apart <= AGREEMENT else "DO NOT AGREE"
@@ -168,7 +143,7 @@ def torques(robot: Robot, motion: Motion) -> Safe:
             f" of the joints{leaves}. The forces of the motors, from inverse dynamics, and what they are made of:"
         )
         + _charts(model, "tau", motion.t, series, shown)
-        + table(["joint", *(s.label for s in series)], peaks, f"Largest values ({effort})")
+        + table(Table(f"Largest values ({effort})", columns, peaks))
         + paragraph(f"The sum of the parts and the inverse dynamics {verdict}: relative deviation {apart:.0e}.", "note")
     )
 

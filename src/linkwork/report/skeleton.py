@@ -13,7 +13,7 @@ from ..forces import Rotor
 from ..formulations.energy import center_of_mass
 from ..formulations.kinematics import body_poses
 from ..model import Frame, Model
-from ..page import Safe, html
+from ..quoting import Safe, in_html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
 from ..view.primitives import ROTOR, across, reach
@@ -165,7 +165,7 @@ def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] 
     if here.center is not None:
         parts.append(_mass(view.at(here.center), 0.75 * thick))
     parts += _names(view, here, 1.6 * thick) + _corner(view, size)
-    name = html(f"Picture of {model.name}")
+    name = in_html(f"Picture of {model.name}")
     box = f'viewBox="0 0 {SIZE} {view.height:.0f}" role="img" aria-label="{name}"'
     return Safe(f'<svg class="robot" {box}>{"".join(parts)}</svg>\n')
 

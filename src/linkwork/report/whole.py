@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..about.facts import structure
-from ..about.measure import Progress
-from ..about.speed import describe_host
 from ..errors import LinkworkError, at_door
 from ..files import write_text
+from ..html import page
+from ..inspection.facts import structure
+from ..inspection.measure import Progress
+from ..inspection.speed import describe_host
 from ..model import Model
-from ..page import Safe, page
+from ..quoting import Safe
 from ..robot import Robot
 from . import sections
 from .motion import sample_motion

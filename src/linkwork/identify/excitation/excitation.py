@@ -14,9 +14,9 @@ import numpy as np
 from ...control import Reference
 from ...drawing import styled
 from ...errors import LinkworkError
-from ...quoting import in_html
 from ...sim import Trajectory
 from ...sim.trajectory.plots import write_figure
+from ...table import Table, notebook
 from .fourier_from_rest import FourierFromRest
 from .motion_path import Path
 
@@ -149,10 +149,8 @@ class Excitation:
         )
 
     def _repr_html_(self) -> str:
-        rows = [("joint", *COLUMNS), *(self.row(name) for name in self.names)]
-        cells = ("".join(f"<td>{in_html(cell)}</td>" for cell in row) for row in rows)
         title = f"{repr(self)[10:-1]}; shares of limits that are used"
-        return f"<table><caption><b>{in_html(title)}</b></caption>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        return notebook(Table(title, ["joint", *COLUMNS], [self.row(name) for name in self.names]))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...control import Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError
-from ...quoting import in_html, unprintable
+from ...notebook import facts_html
+from ...quoting import unprintable
 from . import filters, joint_order, read_log, write_log
 from .filters import Band
 from .sample_times import ROUNDED, require_increasing, spacing
@@ -233,10 +234,7 @@ class Log:
         return "\n".join([head, *(f"  note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        rows = [*self._rows().items(), *(("note", note) for note in self.notes)]
-        left = 'style="text-align:left"'
-        cells = "".join(f"<tr><th {left}>{name}</th><td {left}>{in_html(text)}</td></tr>" for name, text in rows)
-        return f"<table><caption><b>Log</b></caption><tbody>{cells}</tbody></table>"
+        return facts_html("Log", self._rows(), self.notes)
 
     def _rows(self) -> dict[str, str]:
         counted = "" if self.keep is None else f", of which {int(np.sum(self.keep))} count"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import __version__
-from ...formulations import layouts
-from ...page import Safe, Series, chart, heading, html, legend, page, paragraph, share_bar, table, triangle_map
-from ..regression.friction_at_rest import PARTS, limits_of
-from .fit_page_values import base, bodies, drives, listed, rounded, unseen
+from ...html import Series, chart, heading, legend, page, paragraph, share_bar, table, triangle_map
+from ...quoting import Safe
+from ...table import Column, Table, notebook
+from .fit_page_values import base, bodies, drives, listed, unseen
+from .fit_tables import all_samples, errors, errors_at_rest, force_units, percent
 from .force_curves import BINS, FAR, Curves, curves_of
 
 if TYPE_CHECKING:
@@ -55,20 +57,12 @@ def report(fit: Fit) -> str:
 
 def short(fit: Fit) -> str:
     """For notebooks."""
-    kinds, units = list(fit.errors), _units(fit)
-    head = "".join(f"<th>{html(name)}</th>" for name in ("force", "deviation", *kinds))
-    rows = "".join(
-        f'<tr><td style="text-align:left">{html(name)}</td><td>{fit.sigma[k]:.3g} {html(units[k])}</td>'
-        + "".join(f"<td>{_percent(fit.errors[kind][k])}</td>" for kind in kinds)
-        + "</tr>"
-        for k, name in enumerate(fit.forces)
-    )
     wrong = [name for name, why in fit.physical.items() if why]
     facts = [f"Fit of {fit.robot.name} by {fit.method}", f"{len(fit.base)} base parameters"]
     facts += [f"condition number {fit.condition:.3g}"]
     facts += [f"not physical: {', '.join(wrong)}" if wrong else "every body physical"] if fit.physical else []
-    doubts = "".join(f"<p>Warning: {html(doubt)}</p>" for doubt in fit.doubts)
-    return f"<table><caption><b>{html('; '.join(facts))}</b></caption><tr>{head}</tr>{rows}</table>{doubts}"
+    warnings = [f"Warning: {doubt}" for doubt in fit.doubts]
+    return notebook(replace(errors(fit, every=True), title="; ".join(facts), notes=warnings))
 
 
 def _facts(fit: Fit, data: Sequence[Curves]) -> dict[str, Any]:
@@ -83,9 +77,9 @@ def _facts(fit: Fit, data: Sequence[Curves]) -> dict[str, Any]:
         wrong = sum(map(bool, fit.physical.values()))
         kind, verdict = ("bad", f"{wrong} of {len(fit.physical)} impossible") if wrong else ("good", "all are physical")
         facts["bodies"] = Safe(f'<span class="{kind}">{verdict}</span>')
-    for kind, errors in _whole(fit).items():
-        worst = int(np.argmax(errors))
-        facts[f"largest error, {kind}"] = f"{_percent(errors[worst])} ({fit.forces[worst]})"
+    for kind, own in all_samples(fit).items():
+        worst = int(np.argmax(own))
+        facts[f"largest error, {kind}"] = f"{percent(own[worst])} ({fit.forces[worst]})"
     if fit.gamma is not None:
         facts["weight of the prior"] = f"{fit.gamma:g}"
     return facts
@@ -104,44 +98,38 @@ def _simulation(fit: Fit) -> Safe:
     rows = zip(found.names, found.values.tolist(), found.deviations.tolist(), strict=True)
     left = [[name, ", ".join(f"{x:.3g}" for x in rms)] for name, rms in found.rms.items()]
     return Safe(
-        table(["unknown", "value (SI)", "deviation"], [[name, x, rounded(d)] for name, x, d in rows])
-        + table(["output", "what is left of it (rms), entry by entry"], left)
+        table(Table("", ["unknown", "value (SI)", Column("deviation", digits=5)], list(rows)))
+        + table(Table("", ["output", "what is left of it (rms), entry by entry"], left))
     )
 
 
 def _errors(fit: Fit, data: Sequence[Curves]) -> Safe:
     if not fit.errors:
         return Safe("")
-    units, kinds = _units(fit), list(_whole(fit))
-    largest = max(*(float(fit.errors[kind].max()) for kind in kinds), np.finfo(float).tiny)
+    units, whole = force_units(fit), all_samples(fit)
     recordings = data if len(data) > 1 else []
+    largest = np.max([*whole.values()], axis=0)
     rows = []
     for k, name in enumerate(fit.forces):
-        own = [fit.errors[kind][k] for kind in kinds]
-        of_each = [_percent(each.errors[k]) for each in recordings]
-        bar = share_bar(float(max(own)) / largest)
-        rows.append([name, f"{fit.sigma[k]:.3g} {units[k]}", *map(_percent, own), bar, *of_each])
-    headers = ["force", "deviation", *kinds, "", *(f"recording {k}" for k, _ in enumerate(recordings, 1))]
+        parts = [percent(x[k]) for x in whole.values()], [percent(each.errors[k]) for each in recordings]
+        bar = share_bar(float(largest[k] / max(largest.max(), np.finfo(float).tiny)))
+        rows.append([name, f"{fit.sigma[k]:.3g} {units[k]}", *parts[0], bar, *parts[1]])
+    columns = ["force", "deviation", *whole, "", *(f"recording {k}" for k, _ in enumerate(recordings, 1))]
     return Safe(
         paragraph(
             "Of each joint's force: the standard deviation of what is left, and |measured − predicted| / |measured|."
             " Held out: each fifth of a recording predicted from the others, or recordings given for that; if it is"
             " much larger than on fitted data, the fit has learnt noise."
         )
-        + table(headers, rows, kind="numbers")
-        + _at_rest(fit, units)
+        + table(Table("", columns, rows), "numbers")
+        + _at_rest(fit)
     )
 
 
-def _at_rest(fit: Fit, units: Sequence[str]) -> Safe:
-    """Errors of moving and of standing samples, if joints with Coulomb friction stand still."""
-    if PARTS[0] not in fit.errors:
+def _at_rest(fit: Fit) -> Safe:
+    at_rest = errors_at_rest(fit)
+    if not at_rest.rows:
         return Safe("")
-    limits = limits_of(fit.robot.model)
-    rows = [
-        [name, *(_percent(fit.errors[part][k]) for part in PARTS), f"±{limits[k]:.3g} {units[k]}"]
-        for k, name in enumerate(fit.forces)
-    ]
     return Safe(
         heading("Moving and standing still")
         + paragraph(
@@ -150,13 +138,8 @@ def _at_rest(fit: Fit, units: Sequence[str]) -> Safe:
             " left beyond it is an error of the model. Last motion: predicted with Coulomb friction in the direction in"
             " which the joint moved last."
         )
-        + table(["force", *PARTS, "Coulomb"], rows, kind="numbers")
+        + table(replace(at_rest, notes=()), "numbers")
     )
-
-
-def _whole(fit: Fit) -> dict[str, np.ndarray]:
-    """Errors over all samples."""
-    return {kind: errors for kind, errors in fit.errors.items() if kind not in PARTS}
 
 
 def _forces(fit: Fit, data: Sequence[Curves]) -> Safe:
@@ -169,7 +152,7 @@ def _forces(fit: Fit, data: Sequence[Curves]) -> Safe:
         " wrong gain as a residual that looks like the force."
     )
     text += legend([Series(label, np.empty(0), style) for label, style in kinds.items()])
-    units = _units(fit)
+    units = force_units(fit)
     for number, (log, found) in enumerate(zip(fit.logs[:RECORDINGS], data, strict=False), 1):
         if len(data) > 1:
             text += heading(f"Recording {number}: {log.duration:.4g} s at {log.rate:.4g} Hz")
@@ -178,7 +161,7 @@ def _forces(fit: Fit, data: Sequence[Curves]) -> Safe:
             both = [Series("", curve.measured, MEASURED), Series("", curve.predicted, PREDICTED)]
             left = [Series("", curve.residual, LEFT)]
             drawn = chart(name, curve.t, both, unit)
-            drawn += chart(f"{name}: residual, {_percent(found.errors[k])}", curve.t, left, unit)
+            drawn += chart(f"{name}: residual, {percent(found.errors[k])}", curve.t, left, unit)
             drawn += _histogram(name, found.histogram[k])
             text += f'<div class="charts">{drawn}</div>\n'
     if len(data) > RECORDINGS:
@@ -198,9 +181,9 @@ def _histogram(name: str, counts: np.ndarray) -> Safe:
 
 def _correlation(fit: Fit) -> Safe:
     R, names = fit.correlation, fit.base.names
-    rows, columns = np.nonzero(np.tril(np.abs(R) > STRONG, -1))
-    order = np.argsort(-np.abs(R[rows, columns]))[:PAIRS]
-    pairs = [[names[rows[k]], names[columns[k]], rounded(float(R[rows[k], columns[k]]), 3)] for k in order]
+    first, second = np.nonzero(np.tril(np.abs(R) > STRONG, -1))
+    order = np.argsort(-np.abs(R[first, second]))[:PAIRS]
+    pairs = [[names[first[k]], names[second[k]], float(R[first[k], second[k]])] for k in order]
     text = paragraph(
         "Of the errors of the base parameters. Of two that are strongly correlated the data tell the sum or the"
         " difference better than each: another motion would part them."
@@ -210,18 +193,7 @@ def _correlation(fit: Fit) -> Safe:
         text += paragraph("Blue: positive, orange: negative; from 0.2 on, the fuller the colour, the stronger.", "note")
     if not pairs:
         return Safe(text + paragraph(f"No two are correlated by more than {STRONG:g}."))
-    caption = f"{len(rows)} pairs correlated by more than {STRONG:g}"
-    caption += f"; the {PAIRS} strongest" if len(rows) > PAIRS else ""
-    return Safe(text + table(["parameter", "and", "correlation"], pairs, caption))
-
-
-def _units(fit: Fit) -> Sequence[str]:
-    return layouts(fit.robot.model)["tau"].units
-
-
-def _percent(share: float) -> str:
-    if np.isnan(share):
-        return "–"
-    percent = 100 * float(share)
-    digits = 2 if 0.1 <= percent < 10 else 1
-    return f"{percent:.{digits}f} %" if percent >= 0.1 else f"{percent:.2g} %"
+    caption = f"{len(first)} pairs correlated by more than {STRONG:g}"
+    caption += f"; the {PAIRS} strongest" if len(first) > PAIRS else ""
+    columns = ["parameter", "and", Column("correlation", digits=3)]
+    return Safe(text + table(Table(caption, columns, pairs)))

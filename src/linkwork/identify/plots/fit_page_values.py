@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...formulations.drives import friction_laws
+from ...html import DOTS, Series, chart, deviation_bar, heading, legend, paragraph, table
 from ...model import FrictionLaw
 from ...model.drive import JointValues
-from ...model.pseudo_inertia import body_of, margin
-from ...page import DOTS, Safe, Series, chart, deviation_bar, heading, html, legend, paragraph, table
+from ...quoting import Safe, in_html
+from ...table import Column, Table
 from ..regression.unknowns import TEN, split
+from . import fit_tables
 from .force_curves import Curves
 from .friction_curves import FrictionCurve, friction_curves
 
@@ -60,28 +63,15 @@ def bodies(fit: Fit) -> Safe:
     """Each body's ten numbers, and whether a body can have them."""
     if not fit.unknowns.bodies:
         return Safe("")
-    rows = []
-    for name, at in fit.unknowns.bodies:
-        ten = fit.standard.values[at : at + TEN]
-        body = body_of(ten)
-        center = [round(float(x), 5) + 0.0 for x in body.center]
-        moments = [rounded(x, 4) for x in np.linalg.eigvalsh(body.central)]
-        pull = rounded(fit.pull[name], 2) if name in fit.pull else None
-        kind, verdict = ("bad", "no: see above") if fit.physical[name] else ("good", "yes")
-        rows.append(
-            [name, rounded(body.mass), rounded(fit.standard.deviations[at], 2), *center, *moments,
-             rounded(margin(ten), 3), pull, Safe(f'<span class="{kind}">{verdict}</span>')]
-        )  # fmt: skip
-    headers = [
-        "body", "mass\nkg", "±", "centre\nx, m", "\ny", "\nz", "moments\nkg m²", "", "", "margin",
-        "moved from\nthe prior", "physical",
-    ]  # fmt: skip
+    verdicts = {"yes": Safe('<span class="good">yes</span>'), "no": Safe('<span class="bad">no: see above</span>')}
+    own = fit_tables.bodies(fit)
+    shown = replace(own, rows=[[*row, verdicts[verdict]] for *row, verdict in own.rows])
     return Safe(
         paragraph(
             "Mass with its standard deviation, centre of mass in the link's frame, principal moments about it. Margin:"
             f" 1 is a ball, 0 a plate or a rod, below zero no body can be.{PULLED if fit.pull else UNPULLED}"
         )
-        + table(headers, rows)
+        + table(shown)
         + paragraph(f"About the link's origin, SI units: mass, first moments, inertias.{STATES}")
         + _cards(fit.standard, {name: range(at, at + TEN) for name, at in fit.unknowns.bodies})
     )
@@ -148,19 +138,18 @@ def _cards(values: Values, owned: Mapping[str, Sequence[int]], states: Mapping[s
         rows = []
         for k in places:
             _, element = split(values.names[k])
-            label = Safe(f'<span class="{states[values.told[k]]}">{html(element)}</span>')
+            label = Safe(f'<span class="{states[values.told[k]]}">{in_html(element)}</span>')
             x, deviation, before = (float(each[k]) for each in (values.values, values.deviations, values.prior))
             bar = deviation_bar(x, deviation, before)
-            rows.append([label, rounded(x, 4), rounded(deviation, 2), rounded(before, 4), bar])
-        tables += table(["", "value", "±", "before", ""], rows, owner, "card")
+            rows.append([label, x, deviation, before, bar])
+        columns = ["", Column("value", digits=4), Column("±", digits=2), Column("before", digits=4), ""]
+        tables += table(Table(owner, columns, rows), "card")
     return Safe(f'<div class="charts">{tables}</div>\n')
 
 
 def listed(texts: Sequence[str], kind: str = "") -> Safe:
     """A list, empty if there is nothing."""
-    items = "".join(f'<li class="{kind}">{html(text)}</li>' if kind else f"<li>{html(text)}</li>" for text in texts)
+    items = "".join(
+        f'<li class="{kind}">{in_html(text)}</li>' if kind else f"<li>{in_html(text)}</li>" for text in texts
+    )
     return Safe(f'<ul class="notes">{items}</ul>\n' if items else "")
-
-
-def rounded(value: float, digits: int = 5) -> float:
-    return float(f"{value:.{digits}g}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import LinkworkError
 from ...pipeline import compile
-from ...quoting import in_html
+from ...table import Column, Table, notebook
 from ..logs.log import Log
 from .stacked_regressor import Collector, blocks, frames_of, require_enough, thinning
 from .unknowns import FRICTION, Friction, Unknowns, unknowns_of
@@ -37,12 +37,9 @@ class Gains:
     logs: tuple[Log, ...]
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{in_html(name)}</th><td>{x:.5g}</td><td>{d:.2g}</td><td>{100 * e:.3g} %</td></tr>"
-            for name, x, d, e in zip(self.forces, self.values, self.deviations, self.errors, strict=True)
-        )
-        head = "<tr><th>drive</th><th>gain</th><th>deviation</th><th>error</th></tr>"
-        return f"<table>{head}{rows}</table>"
+        arrays = (x.tolist() for x in (self.values, self.deviations, 100 * np.asarray(self.errors)))
+        columns = [Column("gain", digits=5), Column("deviation", digits=2), Column("error", "%", digits=3)]
+        return notebook(Table("", ["drive", *columns], list(zip(self.forces, *arrays, strict=True))))
 
     def __repr__(self) -> str:
         told = zip(self.forces, self.values, self.deviations, strict=True)

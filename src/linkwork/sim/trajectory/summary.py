@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...quoting import in_html
+from ...quoting import Safe, in_html
+from ...table import Column, Table, notebook
 
 if TYPE_CHECKING:
     from .trajectory import Trajectory
@@ -34,43 +35,33 @@ def to_html(trajectory: Trajectory) -> str:
     if sum(math.prod(x.shape) for x in trajectory.arrays.values()) <= SMALL:
         with np.errstate(all="ignore"):  # of motions that diverged
             rows |= {DRIFTS[name]: f"{value:.3g}" for name, value in trajectory.drift.items()}
-    cells = "".join(_row(name, in_html(text)) for name, text in rows.items())
-    notes = "".join(_row("note", in_html(note)) for note in trajectory.notes)
-    return (
-        f"<table><caption><b>Trajectory of {in_html(trajectory.robot)}</b></caption>"
-        f"<tbody>{cells}{notes}{_positions(trajectory)}</tbody></table>"
-    )
+    facts = [*rows.items(), *(("note", note) for note in trajectory.notes), *_positions(trajectory)]
+    return notebook(Table(f"Trajectory of {trajectory.robot}", [Column("", align="left")] * 2, facts))
 
 
-def _row(name: str, cell: str) -> str:
-    return f'<tr><th style="text-align:left">{in_html(name)}</th><td style="text-align:left">{cell}</td></tr>'
-
-
-def _positions(trajectory: Trajectory) -> str:
+def _positions(trajectory: Trajectory) -> list[tuple[str, Safe]]:
     """A line for each of the first positions, of the first sample."""
     names = trajectory.entries.get("q", ())[:LINES]
     if not (names and len(trajectory.arrays["t"]) and trajectory.n_samples):
-        return ""
+        return []
     step = -(-len(trajectory.arrays["t"]) // POINTS)
     first = (0,) * len(trajectory.batch)
     q = np.asarray(trajectory.arrays["q"][(*first, slice(None, None, step))], float)
     units = trajectory.units.get("q", ("",) * len(names))
-    return "".join(
-        _row(f"q {name}", _line(q[:, k], unit)) for k, (name, unit) in enumerate(zip(names, units, strict=False))
-    )
+    return [(f"q {name}", _line(q[:, k], unit)) for k, (name, unit) in enumerate(zip(names, units, strict=False))]
 
 
-def _line(values: np.ndarray, unit: str) -> str:
+def _line(values: np.ndarray, unit: str) -> Safe:
     """An inline drawing, from the least to the largest."""
     finite = np.isfinite(values)
     if not finite.any():
-        return "not finite"
+        return Safe("not finite")
     values = np.where(np.abs(values) < NOISE, 0.0, values)
     low, high = float(values[finite].min()), float(values[finite].max())
     x = np.linspace(0, WIDTH, len(values))[finite]
     y = HEIGHT - 1 - (HEIGHT - 2) * (values[finite] - low) / ((high - low) or 1.0)
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
-    return (
+    return Safe(
         f'<svg width="{WIDTH}" height="{HEIGHT}" style="vertical-align:middle"><polyline points="{points}" fill="none" '
         f'stroke="#00798c" stroke-width="1.5"/></svg> {low:.3g} ... {high:.3g} {in_html(unit)}'
     )

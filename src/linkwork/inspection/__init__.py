@@ -4,12 +4,12 @@ name returns, and the tables of the command line are made of it.
 
 from .agreement import checks
 from .comparison import cite, compare
-from .complexity import tables
 from .counts import count, derivatives, passes
 from .facts import inspect, robots
 from .files import check, convert
 from .frames import mdh
 from .minimal import params
+from .published_counts import complexity_tables
 from .speed import bench
 from .states import random_states
 
@@ -19,6 +19,7 @@ __all__ = [
     "checks",
     "cite",
     "compare",
+    "complexity_tables",
     "convert",
     "count",
     "derivatives",
@@ -28,7 +29,6 @@ __all__ = [
     "passes",
     "random_states",
     "robots",
-    "tables",
 ]
 
 

@@ -1,17 +1,15 @@
 """Pages of HTML that need nothing but themselves: text, tables and charts in one look."""
 
 from .charts import DOTS, Series, chart, legend
-from .document import Safe, heading, html, page, paragraph, table
+from .document import heading, page, paragraph, table
 from .shapes import deviation_bar, share_bar, triangle_map
 
 __all__ = [
     "DOTS",
-    "Safe",
     "Series",
     "chart",
     "deviation_bar",
     "heading",
-    "html",
     "legend",
     "page",
     "paragraph",

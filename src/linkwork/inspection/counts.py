@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 from .. import pipeline
@@ -13,8 +15,14 @@ from ..program import Operations, Program
 from ..program import count as counted
 from ..program.passes import CUSTOMISING, customising
 from ..robot import Robot
+from ..table import Table
 
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
+RARE = (  # not shown where there are none
+    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "sign", "abs", "min", "max", "neg",
+)  # fmt: skip
+SHOWN = ("mul", "add", "sincos")
+HEADS = {"sincos": ("sin", "cos"), "instructions": ("instr.", "")}
 DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
 CONVENTION = inspect.cleandoc(Operations.__doc__ or "").replace("\n", " ").replace("``", "")
 
@@ -132,9 +140,6 @@ def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) 
     return row
 
 
-SHOWN = ("mul", "add", "sincos")
-
-
 def pass_by_pass(program: Program) -> list[dict[str, Any]]:
     """Operations of the program as traced, after each pass in turn; what each changes alone."""
     start = counted(program)
@@ -149,3 +154,63 @@ def pass_by_pass(program: Program) -> list[dict[str, Any]]:
     for lower, (name, after) in zip(CUSTOMISING, customising(program), strict=True):
         add(name.replace("_", " "), counted(lower(program)), counted(after))
     return rows
+
+
+# -- tables of these facts ---------------------------------------------------------------------------------------------
+
+
+def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
+    """Tables of what ``count`` returns: on line, and off line where parameters are inputs."""
+    rows = facts["counts"]
+    notes = [facts["convention"]]
+    if any(QUANTITIES[row["quantity"]].of_frame for row in rows):
+        notes.append(f"Pose and Jacobians are those of frame {facts['frame']!r}.")
+    stages = {"on_line": "on line, per state", "off_line": "off line, per set of parameters"}
+    for stage, when in stages.items():
+        of_stage = [row for row in rows if stage in row]
+        names = [key for key in asdict(Operations()) if key not in RARE or any(row[stage][key] for row in of_stage)]
+        shown: list[list[Any]] = []
+        for quantity, some in groupby(of_stage, key=lambda row: row["quantity"]):
+            own = list(some)
+            if own[0]["method"]:
+                shown.append([quantity, *[None] * len(names)])
+            for row in own:
+                counts = [row[stage][name] or (None if name in RARE else 0) for name in names]
+                shown.append([f"  {row['method']}" if row["method"] else quantity, *counts])
+        columns = [("quantity", "  method"), *(HEADS.get(name, name) for name in names)]
+        yield Table(f"{facts['robot']}: operations {when}", columns, shown)
+    yield Table("", [], [], [*notes, *facts["refused"]])
+
+
+def pass_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
+    """Tables of what ``passes`` returns."""
+    counted = ("add", HEADS["sincos"])
+    columns = ["pass", ("alone:", "mul"), *counted, ("in turn:", "mul"), *counted, ("saved", "in all")]
+    for each in facts["passes"]:
+        rows = []
+        for row in each["passes"]:
+            alone = (f"{row['alone'][key]:+d}" if row["alone"][key] else "-" for key in SHOWN)
+            rows.append([row["pass"], *alone, *(row["after"][key] for key in SHOWN), row["saved"]])
+        yield Table(f"{facts['robot']}: {each['quantity']} by {each['method']}", columns, rows)
+    yield Table("", [], [], ["mul and add saved in all, of those that the formulation takes as it is traced."])
+
+
+def derivative_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
+    """Tables of what ``derivatives`` returns."""
+    names = ("mul", "add", "div", "sincos", "instructions")
+    columns = ["", "gives", *(HEADS.get(name, name) for name in names), "times"]
+    for each in facts["tables"]:
+        own = each["derivatives"][0]["on_line"]["instructions"]
+        rows = []
+        for row in each["derivatives"]:
+            counts = [row["on_line"][name] for name in names]
+            times = f"{counts[-1] / own:.2f}" if own else None
+            rows.append([row["how"], ", ".join(row["gives"]), *counts, times])
+        of = f" of {facts['frame']}" if QUANTITIES[each["quantity"]].of_frame else ""
+        by = f" by {each['method']}" if each["method"] else ""
+        form = f"{each['quantity']}_derivatives"
+        notes = [f"Rows named after a method: {form}, a quantity of its own."] if form in QUANTITIES else []
+        yield Table(
+            f"{facts['robot']}: {each['quantity']}{of}{by} and its derivatives, per state", columns, rows, notes
+        )
+    yield Table("", [], [], ["Times: instructions over those of the quantity itself.", facts["convention"]])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .document import Safe, html
+from ..quoting import Safe, in_html
 
 HALF, BAR = 50, 12  # of a bar: from zero to an end, and its height
 CELL, LABEL = 10, 62  # of a map
@@ -60,12 +60,13 @@ def triangle_map(title: str, names: Sequence[str], matrix: np.ndarray) -> Safe:
             if cells:
                 parts.append(f'<path class="{kind}" fill-opacity="{level / len(LEVELS):g}" d="{cells}"/>')
     parts += [
-        f'<text x="{CELL * i + CELL + 2}" y="{CELL * i + CELL - 2}">{html(name)}</text>' for i, name in enumerate(names)
+        f'<text x="{CELL * i + CELL + 2}" y="{CELL * i + CELL - 2}">{in_html(name)}</text>'
+        for i, name in enumerate(names)
     ]
     width = size + LABEL
     wide = f"{1.15 * width:.0f}px"
     return Safe(
         f'<figure class="scroll" tabindex="0"><svg class="map" viewBox="0 0 {width} {size + 2}" role="img"'
-        f' aria-label="{html(title)}" style="width:{wide};min-width:min(34rem, {wide})">{"".join(parts)}'
+        f' aria-label="{in_html(title)}" style="width:{wide};min-width:min(34rem, {wide})">{"".join(parts)}'
         "</svg></figure>\n"
     )

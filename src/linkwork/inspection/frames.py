@@ -13,14 +13,30 @@ import numpy as np
 from ..io.mdh_writer import write_mdh
 from ..io.rpy import rpy_from_rotation
 from ..model import Description, Frame, Joint, Model, Placement, describe
-from ..quoting import in_latex, in_markdown
+from ..quoting import in_latex
 from ..robot import Robot
+from ..table import Table, escaped, markdown
 
 HEADERS = ("j", "joint", "parent", "sigma", "gamma", "b", "alpha", "d", "theta", "r")
 SYMBOLS = ("$j$", "joint", "parent", *(rf"$\{name}_j$" if len(name) > 1 else f"${name}_j$" for name in HEADERS[3:]))
 SEATS = ("j", "link", "x", "y", "z", "roll", "pitch", "yaw")
 SEATED = "Where each frame sits, in the frame of its own link"
 Rows = list[list[str]]
+
+
+def mdh_tables(model: Model) -> tuple[Table, Table]:
+    """The modified Denavit-Hartenberg table, and where its frames sit in the links' own."""
+    title = f"{model.name}: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)"
+    rows = table(model)
+    kinds = "0 revolute, 1 prismatic" + (", else the kind" if any(row[3].isalpha() for row in rows) else "")
+    notes = [f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint."]
+    notes += [
+        f"{joint.name} leads on by the length of its link, {joint.kind.material.length:g} m, and by its bending."
+        for joint in (body.joint for body in model.bodies if body.joint.kind.bends)
+    ]
+    if any(not row[0] for row in rows):
+        notes.append("A row without a number leads on from the one above: the axes are almost parallel.")
+    return Table(title, HEADERS, rows), Table(SEATED, SEATS, seats(model), notes)
 
 
 def mdh(robot: Robot) -> dict[str, list[dict[str, str]]]:
@@ -116,11 +132,8 @@ def _placement(pose: Any) -> Placement:
 
 
 def _markdown(model: Model) -> str:
-    def lines(headers: Sequence[str], rows: Rows) -> str:
-        whole = [list(headers), ["---"] * len(headers), *(map(in_markdown, row) for row in rows)]
-        return "".join("| " + " | ".join(row) + " |\n" for row in whole)
-
-    return f"{lines(HEADERS, table(model))}\n{SEATED}:\n\n{lines(SEATS, seats(model))}"
+    table, seats = (markdown(escaped(each)) for each in mdh_tables(model))
+    return f"{table}\n\n{SEATED}:\n\n{seats}\n"
 
 
 def _latex(model: Model) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .document import Safe, html
+from ..quoting import Safe, in_html
 
 WIDTH, HEIGHT = 360, 210
 LEFT, RIGHT, TOP, BOTTOM = 50, 8, 24, 34
@@ -49,8 +49,8 @@ def chart(
     def up(value: float) -> float:
         return HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html(title)}: {html(unit)}">']
-    parts.append(f'<text class="title" x="{LEFT}" y="13">{html(title)}</text>')
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{in_html(title)}: {in_html(unit)}">']
+    parts.append(f'<text class="title" x="{LEFT}" y="13">{in_html(title)}</text>')
     if shaded is not None:
         left, right = (min(max(across(x), LEFT), WIDTH - RIGHT) for x in shaded)
         height = HEIGHT - TOP - BOTTOM
@@ -66,8 +66,8 @@ def chart(
         parts.append(
             f'<text x="{across(value):.1f}" y="{HEIGHT - BOTTOM + 15}" text-anchor="middle">{_text(value)}</text>'
         )
-    parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{html(axis)}</text>')
-    parts.append(f'<text x="{WIDTH - RIGHT}" y="13" text-anchor="end">{html(unit)}</text>')
+    parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{in_html(axis)}</text>')
+    parts.append(f'<text x="{WIDTH - RIGHT}" y="13" text-anchor="end">{in_html(unit)}</text>')
     for each in sorted(series, key=lambda s: (s.style == 0) - (s.style == BAND)):
         path, pen, joined = [], "M", each.style != DOTS
         for k in _telling(each.values):
@@ -85,7 +85,7 @@ def legend(series: Sequence[Series]) -> Safe:
     """What the curves of a row of charts are."""
     entries = "".join(
         f'<li><svg viewBox="0 0 32 10" aria-hidden="true"><line class="s{each.style}" x1="1" x2="31" y1="5" y2="5"'
-        f' stroke-width="2"/></svg>{html(each.label)}</li>'
+        f' stroke-width="2"/></svg>{in_html(each.label)}</li>'
         for each in series
     )
     return Safe(f'<ul class="legend">{entries}</ul>\n')

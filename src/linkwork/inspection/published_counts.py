@@ -7,9 +7,10 @@ from typing import Any
 
 from ..published import TABLES
 from ..published.table import Row
+from ..table import Table, markdown
 
 
-def tables() -> list[dict[str, Any]]:
+def complexity_tables() -> list[dict[str, Any]]:
     """The complexity tables of the papers: printed counts beside those measured by running the algorithms."""
     keys = ("title", "reference", "convention")
     return [{key: getattr(table, key) for key in keys} | {"rows": [*map(_entry, table.rows)]} for table in TABLES]
@@ -32,24 +33,19 @@ def _entry(row: Row) -> dict[str, Any]:
     }
 
 
-def as_markdown(table: Mapping[str, Any]) -> str:
+def as_markdown(facts: Mapping[str, Any]) -> str:
     """The printed and the measured polynomials, then the printed and measured values."""
-    lines = [f"**{table['title']}.** {table['convention']}", ""]
-    lines += [
-        "| algorithm | mul, printed | mul, measured | add, printed | add, measured | |",
-        "|---|---|---|---|---|---|",
+    counts = [f"{key}, {kind}" for key in ("mul", "add") for kind in ("printed", "measured")]
+    rows = [
+        [row["algorithm"], *(row[key][kind] for key in ("mul", "add") for kind in ("printed", "measured")),
+         "same" if row["same"] else row["why"]]
+        for row in facts["rows"]
+    ]  # fmt: skip
+    values = [
+        [row["algorithm"], value["n"], *(value[kind][k] for k in (0, 1) for kind in ("printed", "measured"))]
+        for row in facts["rows"]
+        for value in row["values"]
     ]
-    for row in table["rows"]:
-        cells = [row["algorithm"], *(row[key][kind] for key in ("mul", "add") for kind in ("printed", "measured"))]
-        lines.append("| " + " | ".join([*cells, "same" if row["same"] else row["why"]]) + " |")
-    values = [(row["algorithm"], value) for row in table["rows"] for value in row["values"]]
-    if values:
-        lines += [
-            "",
-            "| algorithm | n | mul, printed | mul, measured | add, printed | add, measured |",
-            "|---|---|---|---|---|---|",
-        ]
-        for label, value in values:
-            (mul, add), (mul_measured, add_measured) = value["printed"], value["measured"]
-            lines.append(f"| {label} | {value['n']} | {mul} | {mul_measured} | {add} | {add_measured} |")
-    return "\n".join(lines)
+    parts = [Table("", ["algorithm", *counts, ""], rows), Table("", ["algorithm", "n", *counts], values)]
+    head = f"**{facts['title']}.** {facts['convention']}"
+    return "\n\n".join([head, *(markdown(part) for part in parts if part.rows)])

@@ -1,0 +1,268 @@
+"""What a robot is made of, as tables: joints, links, drives, constraints, forces, feet, vectors, frames, methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..formulations import VARIABLES, drives_of
+from ..formulations.flexible import bending_joints
+from ..io.mdh_drives import written_friction
+from ..model import Model
+from ..table import Column, Table
+from .facts import JOINT_VALUES, beam, carrier, screws
+from .states import INERTIA, STIFFNESS, VISCOUS, entries, unit
+
+ROUNDING = 1e-15  # SI: less is none
+METRES, RADIANS = [(axis, "m") for axis in "xyz"], [(angle, "rad") for angle in ("roll", "pitch", "yaw")]
+
+
+def joint_tables(model: Model, joints: list[dict[str, Any]]) -> Iterator[Table]:
+    """Limits of joints, and their own inertia, friction and springs; further friction laws; transmissions."""
+    position, speed, effort = (unit(model, VARIABLES[vector].unit, base=False) for vector in ("q", "v", "tau"))
+    inertia, viscous, stiffness = (unit(model, own, base=False) for own in (INERTIA, VISCOUS, STIFFNESS))
+    limits = [("lower", position), ("upper", position), ("speed", speed), ("effort", effort)]
+    rows = [
+        [j["name"], j["kind"], j["role"], *(_finite(j[name]) for name in JOINT_VALUES[:4]), _follows(j["mimic"])]
+        for j in joints
+    ]
+    yield Table("Joints", ["joint", "kind", "role", *limits, "follows"], rows)
+    own = [("rotor inertia", inertia), ("Coulomb", effort), ("viscous", viscous), ("stiffness", stiffness)]
+    rows = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
+    rows = rows if any(value is not None for row in rows for value in row[1:]) else []
+    but = " but the links that bend" if any(j["role"] == "elastic" for j in joints) else ""
+    notes = [f"No joint{but} has rotor inertia, friction or a spring."] if joints and not rows else []
+    yield Table("Joints' own inertia, friction and springs", ["joint", *own, ("rest", position)], rows, notes)
+    yield _friction_laws(model)
+    yield from _transmissions(model)
+
+
+def element_tables(model: Model) -> Iterator[Table]:
+    """Flexible links, constraints, force laws, feet."""
+    yield from (_beams(model), _constraints(model), _forces(model), _feet(model))
+
+
+def _friction_laws(model: Model) -> Table:
+    drives = [(drive, getattr(drive, "name", "")) for drive in drives_of(model)]
+    rows = [
+        [name, law.formula, ", ".join(f"{key} {x:g}" for key, x in written_friction(drive)[law.name].items())]
+        for drive, name in drives
+        for law in drive.friction
+    ]
+    smooth = [(name, drive.friction_width) for drive, name in drives if drive.friction_width]
+    rows += [[name, "smooth within a velocity", f"width {width:g}"] for name, width in smooth]
+    return Table("Further laws of friction", ["of", "law", ("numbers", "SI")], rows)
+
+
+def _transmissions(model: Model) -> Iterator[Table]:
+    """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
+    for each in model.transmissions:
+        own = {
+            ("rotor inertia", "kg m^2"): "rotor_inertia",
+            ("Coulomb", "N m"): "coulomb",
+            ("viscous", "N m s"): "viscous",
+        }
+        if any(motor.stiffness or not motor.driven for motor in each.motors):
+            own |= {
+                ("stiffness", "N m"): "stiffness",
+                ("rest", "rad"): "rest",
+                ("slack", "rad"): "slack",
+                ("role", ""): "role",
+            }
+        rows = [
+            [motor.name, *map(float, row), *(getattr(motor, field) or None for field in own.values())]
+            for motor, row in zip(each.motors, each.matrix, strict=True)
+        ]
+        yield Table(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
+
+
+def _beams(model: Model) -> Table:
+    rows = [
+        [facts["joint"], facts["link"], facts["tip"], float(facts["length"]), mode, float(frequency), float(ratio)]
+        for facts in (beam(model, i, p) for i, p in bending_joints(model) if not model.joint(i).leader)
+        for mode, frequency, ratio in zip(facts["modes"], facts["frequencies"], facts["damping"], strict=True)
+    ]
+    columns = ["joint", "bends", "tip", ("length", "m"), "mode", ("alone, clamped", "Hz"), ("damping", "ratio")]
+    return Table("Links that bend", columns, rows)
+
+
+def _constraints(model: Model) -> Table:
+    rows = [
+        [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind.told())]
+        for x in model.loops
+    ]
+    cut = all(x.kind.cut for x in model.loops)
+    title = "Loops: cut joints" if cut else "Loops, contacts (planes first) and gears"
+    return Table(title, ["loop" if cut else "name", "kind", "first on", "second on", ("numbers", "SI")], rows)
+
+
+def _numbers(facts: Mapping[str, Any]) -> str | None:
+    """The numbers of a contact or a gear."""
+    flat = {key: value for key, value in facts.items() if isinstance(value, float) and value not in (0.0, math.inf)}
+    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(facts.get("ratios", {}))).items()) or None
+
+
+def _forces(model: Model) -> Table:
+    """Laws of the surroundings, and what they are commanded by."""
+    commands = {
+        s.name: ", ".join(f"{n}, {unit}" for n, unit in zip(s.names, s.units, strict=True))
+        for s in model.commands.segments
+    }
+    rows = [
+        [at.name, repr(law), commands.get(at.name) if getattr(law, "commands", {}) else None]
+        for at, law in model.forces
+    ]
+    return Table("Forces of the surroundings", ["frame", "law", "command"], rows)
+
+
+def _feet(model: Model) -> Table:
+    rows = [
+        [foot.name, foot.frame, " x ".join(f"{x:g}" for x in foot.size) or "point", foot.friction, foot.restitution]
+        for foot in model.feet
+    ]
+    return Table("Feet", ["foot", "frame", ("sole", "m"), "friction", "restitution"], rows)
+
+
+def vector_tables(model: Model) -> Iterator[Table]:
+    """What stands in which vector, and home."""
+    what = {
+        "q": "positions of all joints",
+        "v": "independent velocities, and accelerations a",
+        "tau": "forces: motors, and what they leave free",
+        "a_known": "driven: hybrid_dynamics is given their accelerations",
+        "tau_known": "free: hybrid_dynamics is given the forces on them",
+        **({"commands": "of thrusters, rotors, ..."} if model.commands.size else {}),
+        **({"contacts": "1 for a foot on the ground, else 0"} if model.feet else {}),
+    }
+    rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
+    yield Table("Vectors", ["vector", "size", "what", "entries"], rows)
+    home = zip(entries(model, "q"), model.home, strict=True) if model.home else ()
+    yield Table("Home", ["", "q"], [[name, _clean(x)] for name, x in home])
+
+
+def inertia_tables(bodies: list[dict[str, Any]]) -> Iterator[Table]:
+    """Masses and inertias of the links, in their own frames."""
+    rows = [[body["name"], body["mass"], *map(float, body["center"])] for body in bodies]
+    columns = ["body", ("mass", "kg"), *((f"centre {axis}", "m") for axis in "xyz")]
+    yield Table("Masses, in link frames, with all that is fixed to the link", columns, rows)
+    elements = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+    rows = [[body["name"], *(_clean(body["central_inertia"][at]) for at in elements.values())] for body in bodies]
+    columns = ["body", *((name, "kg m^2") for name in elements)]
+    yield Table("Inertias about the centre of mass, in link axes", columns, rows)
+
+
+def placements(model: Model) -> Table:
+    """Rows of z-x-z screws, as in a modified Denavit-Hartenberg table, one more row for each pair beyond."""
+    rows: list[list[Any]] = []
+    for body in model.bodies:
+        parent = carrier(model, body.parent)
+        chain = screws(body.joint)
+        if not chain:
+            continue
+        if len(chain) == 1 and chain[0][0] == "z":
+            chain.insert(0, ("x", 0.0, 0.0, ""))
+        if chain[0][0] == "x":
+            chain.insert(0, ("z", 0.0, 0.0, ""))
+        pairs = [_pair(*screw) for screw in chain]
+        pairs += [(None, None)] * (3 - len(pairs))  # a joint without a z axis of its own
+        while len(pairs) > 3:
+            rows.append([body.name, parent, *pairs[0], *pairs[1], None, None])
+            pairs, parent = pairs[2:], ""
+        rows.append([body.name, parent, *pairs[0], *pairs[1], *pairs[2]])
+    names = [("gamma", "rad"), ("b", "m"), ("alpha", "rad"), ("d", "m"), ("theta", "rad"), ("r", "m")]
+    return Table("Placements: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)", ["body", "parent", *names], rows)
+
+
+def _pair(axis: str, angle: float, length: float, moves: str) -> tuple[Any, Any]:
+    plus = lambda value: f"q {'+' if value > 0 else '-'} {abs(value):.6g}" if value else "q"  # noqa: E731
+    return (
+        plus(angle) if moves in ("angle", "both") else angle,
+        plus(length) if moves in ("length", "both") else length,
+    )
+
+
+def frames(facts: list[dict[str, Any]]) -> Table:
+    rows = [[f["name"], f["body"], *map(float, f["origin"]), *map(float, f["rpy"])] for f in facts]
+    columns = ["frame", "fixed to", *METRES, *RADIANS]
+    return Table("Frames, in the frame of the body they are fixed to", columns, rows)
+
+
+def methods(facts: list[dict[str, Any]]) -> Table:
+    """The methods that apply; of the others, why not."""
+    rows = [[m["quantity"], m["method"], m["summary"]] for m in facts if not m["refusal"]]
+    refused: dict[tuple[str, str], list[str]] = {}
+    for m in facts:
+        if m["refusal"]:
+            refused.setdefault((m["quantity"], m["refusal"]), []).append(m["method"])
+    notes = [f"Not {quantity} by {', '.join(names)}: {refusal}." for (quantity, refusal), names in refused.items()]
+    return Table("Methods that apply", ["quantity", "method", "what"], rows, notes)
+
+
+def robots_table(facts: list[dict[str, Any]]) -> Table:
+    """The bundled robots, one line each."""
+    rows = [
+        [row["robot"], row["joints"], row["freedoms"], row["structure"], _brief(row["description"])] for row in facts
+    ]
+    notes = ["linkwork inspect ROBOT shows the values, and the sources in full."]
+    return Table("", ["robot", "joints", "freedoms", "structure", "description"], rows, notes)
+
+
+def _brief(text: str) -> str:
+    """The beginning, up to the first stop."""
+    return text[: min((k for mark in ";:." if (k := text.find(mark)) >= 0), default=len(text))]
+
+
+def speed(title: str, rows: list[dict[str, Any]]) -> Table:
+    """How fast functions are, beside their operations."""
+    columns = [
+        "quantity", "method", Column("compile", "s", 3), Column("state", "ns", 3), Column("one call", "us", 3),
+        "mul", "add", "div",
+    ]  # fmt: skip
+    shown = [
+        [
+            row["quantity"], row["method"], round(row["compile_s"], 2), row["batch_ns_per_state"], row["one_call_us"],
+            *(row["operations"][name] for name in ("mul", "add", "div")),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return Table(title, columns, shown)
+
+
+def comparison(title: str, methods: list[dict[str, Any]]) -> Table:
+    """Methods side by side; of those that do not apply, why not."""
+    counts = [("printed", "mul"), ("", "add"), ("written", "mul"), ("", "add")]
+    counts += [("compiled", "mul"), ("", "add"), ("", "div")]
+    columns = ["method", Column("reference", spare=True), *counts, Column("state", "ns", 3), "apart"]
+    able = [row for row in methods if not row["refusal"]]
+    rows = [
+        [
+            row["method"], row["reference"], *(row["printed"] or (None, None)),
+            row["executed"]["mul"], row["executed"]["add"],
+            row["operations"]["mul"], row["operations"]["add"], row["operations"]["div"] or None,
+            row["batch_ns_per_state"], f"{row['deviation']:.1e}" if len(able) > 1 else None,
+        ]
+        for row in able
+    ]  # fmt: skip
+    return Table(title, columns, rows, [f"{row['method']}: {row['refusal']}" for row in methods if row["refusal"]])
+
+
+def agreement(title: str, checks: list[dict[str, Any]]) -> Table:
+    """Whether formulations agree, and laws of physics hold."""
+    rows = [[c["check"], c["deviation"], c["tolerance"], "ok" if c["agrees"] else "FAILS"] for c in checks]
+    return Table(title, ["check", Column("relative", "deviation", 2), "at most", ""], rows)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _clean(value: float) -> float:
+    return float(value) if abs(value) > ROUNDING else 0.0
+
+
+def _follows(mimic: dict[str, Any] | None) -> str | None:
+    if mimic is None:
+        return None
+    times = f"{mimic['multiplier']:g} " if mimic["multiplier"] != 1 else ""
+    return f"{times}{mimic['joint']}" + (f" + {mimic['offset']:g}" if mimic["offset"] else "")
