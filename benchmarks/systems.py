@@ -170,7 +170,7 @@ def walker() -> System:
     robot, random = linkwork.load("biped", friction=False, rotors=False), np.random.default_rng(9)
     case = Case(Own("biped", "biped"), seed=9)
     peer = case.pinocchio
-    q = case.q = np.tile(robot.standing(), (STATES, 1))
+    q = case.q = np.tile(robot.standing_position(), (STATES, 1))
     q[:, 7:] += random.uniform(-0.2, 0.2, (STATES, robot.nq - 7))
     contacts = np.ones((STATES, 2))
     v, _ = robot.impact(q, random.uniform(-1, 1, (STATES, robot.nv)), contacts, 0 * contacts)

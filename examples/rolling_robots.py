@@ -28,8 +28,8 @@ def driver(t, q, v, _):
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", linkwork.SimulationWarning)  # that it would slip is what the picture shows
     drive = car.simulate(v0=[70.0, 0.0], torque=driver, duration=8.0, dt=1e-3, method="rk4", every=10)
-grip = car.grip(drive.q, drive.v, drive.tau)
-print(grip)
+loads = car.contact_forces(drive.q, drive.v, drive.tau)
+print(loads)
 print("the car:", *drive.notes, sep="\n  ")
 
 # A gait that keeps away from shapes in which the wheels' axes meet: 0.94 m in each period, and no turn.
@@ -105,8 +105,8 @@ for k in np.linspace(0, len(drive.t) - 1, 9).astype(int):
 top.plot(*drive.q[:, :2].T, color="C0", linewidth=1)
 top.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", title="a car by its engine and its steering")
 top.margins(0.03)
-for k, name in enumerate(grip.names):
-    middle_axes.plot(drive.t, grip.needed[:, k], label=name)
+for k, name in enumerate(loads.names):
+    middle_axes.plot(drive.t, loads.needed[:, k], label=name)
 middle_axes.axhline(0.9, color="black", linestyle="--", linewidth=1)
 middle_axes.set(xlabel="t (s)", ylabel="friction needed", ylim=(0, 1.7))
 middle_axes.legend(ncols=4, fontsize="small", loc="upper left")

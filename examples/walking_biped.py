@@ -66,14 +66,16 @@ def reached(q, soles, above):
 
 crouch = {"hip_pitch": -0.45, "knee": 0.9, "ankle_pitch": -0.45}
 low = robot.coordinates.positions.to_dict(np.array(robot.home))
-start = robot.standing({**low, **{f"{side}_{name}": x for side in ("left", "right") for name, x in crouch.items()}})
+start = robot.standing_position(
+    {**low, **{f"{side}_{name}": x for side in ("left", "right") for name, x in crouch.items()}}
+)
 q, rows = start.copy(), []
 for t, soles, above, on in plan():
     rows.append((t, reached(q, soles, above), on))
 times, planned, support = (np.array(part) for part in zip(*rows, strict=True))
 still = np.zeros(robot.nv)
 tau, forces = robot.contact_inverse_dynamics(planned, still, still, support)
-print(robot.foot_loads(planned[0], forces[0]))
+print(robot.contact_forces(planned[0], forces=forces[0]))
 
 # -- the walk: springs and dampers at the joints pull towards the plan, and beyond it by what bears the weight
 
@@ -81,7 +83,7 @@ kp, kd = np.tile([1500.0, 4000, 4000, 4000, 2500, 2500], 2), np.tile([20.0, 80, 
 towards, steps = Sampled(times, planned[:, 7:] + tau[:, 6:] / kp), round(times[-1] / dt)
 warnings.simplefilter("ignore", linkwork.SimulationWarning)  # of friction: they are in the notes, too
 walk = robot.simulate(planned[0], None, dt * steps, dt, torque=PD(kp, kd), reference=towards, contacts="events")
-loads = robot.foot_loads(walk.q, walk.contact_forces)
+loads = robot.contact_forces(walk.q, forces=walk.contact_forces)
 walked = walk.q[-1, 0] - walk.q[0, 0]
 print(*walk.notes, sep="\n")
 print(f"the torso went {walked:.2f} m, the energy balance is off by {walk.drift['energy']:.2f} J")

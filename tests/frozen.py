@@ -158,7 +158,7 @@ def motions(robot: linkwork.Robot, name: str) -> Iterator[tuple[str, str]]:
     if robot.model.feet:
         yield (
             f"{name} | events",
-            answer(lambda: bits({"q": robot.simulate(robot.standing(), duration=0.02, contacts="coulomb").q})),
+            answer(lambda: bits({"q": robot.simulate(robot.standing_position(), duration=0.02, contacts="coulomb").q})),
         )
 
 

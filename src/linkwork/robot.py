@@ -38,8 +38,7 @@ from .robot_functions import RobotFunctions
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
-    from .sim import Grip, LinearSystem
-    from .sim.feet import FootLoads
+    from .sim import ContactForces, LinearSystem
 
 
 class Robot(RobotFunctions):
@@ -228,30 +227,47 @@ class Robot(RobotFunctions):
         with memory_reported("these positions", where="assemble", fix="assemble fewer at a time"):
             return assembler(positions, guess, tolerance, iterations)
 
-    def grip(
-        self, q: Any, v: Any, tau: Any, *, commands: Any = None, wrenches: Mapping[str, Any] | None = None
-    ) -> Grip:
-        """What the contacts of a robot that rolls bear at states (..., n) under joint forces tau, and where they would
-        slip or lift off. ``v``: independent velocities, or those of all joints. ``commands``: of force laws that take
-        some, which must be said; ``wrenches``: frame -> (..., 6)."""
-        from .sim import grip
+    def contact_forces(
+        self,
+        q: Any,
+        v: Any = None,
+        tau: Any = None,
+        *,
+        contacts: Any = None,
+        forces: Any = None,
+        commands: Any = None,
+        wrenches: Mapping[str, Any] | None = None,
+    ) -> ContactForces:
+        """Forces of the ground on wheels or feet: loads, friction needed and available, centres of pressure, and which
+        contacts would lift off, slip or tip.
 
-        return grip(self, q, v, tau, commands, wrenches)
+        Args:
+            q: positions (..., nq).
+            v: independent velocities (..., nv), or those of all joints.
+            tau: joint forces (..., forced joints).
+            contacts: which feet are on the ground (..., feet), 1 or 0; default: all. A robot that rolls takes none.
+            forces: contact forces already known, in place of v and tau: (..., feet, 6), as ``contact_dynamics``,
+                ``contact_inverse_dynamics`` and the output contact_forces of a trajectory have them.
+            commands: inputs of the force laws that take some; required by a robot that has such laws.
+            wrenches: frame -> external wrench (..., 6) in the world's axes.
 
-    def standing(self, q: Any = None) -> np.ndarray:
-        """Positions (..., nq) with a floating base at the height at which the lowest foot touches the ground, z = 0;
-        from home, or zero, if not said."""
-        from .sim.feet import standing
+        Raises:
+            UnsupportedError: if nothing of the robot touches the ground.
+            ShapeError: if v, tau or commands are missing, or the shapes do not fit.
+        """
+        from .sim.contact.contact_report import contact_forces
 
-        return standing(self.model, q)
+        return contact_forces(self, q, v, tau, contacts, forces, commands, wrenches)
 
-    def foot_loads(self, q: Any, forces: Any) -> FootLoads:
-        """What the forces of ``contact_dynamics``, ``contact_inverse_dynamics`` or of a trajectory's contact_forces
-        mean at positions q: normal and tangential parts, the friction they need, the centre of pressure; and which feet
-        would lift off, slip or tip."""
-        from .sim.feet import foot_loads
+    def standing_position(self, q: Any = None) -> np.ndarray:
+        """Return positions (..., nq) at which the lowest foot of a floating robot touches the ground, z = 0.
 
-        return foot_loads(self.model, q, forces)
+        Args:
+            q: positions whose height is changed; default: home, or zero.
+        """
+        from .sim.contact.contact_points import standing_position
+
+        return standing_position(self.model, q)
 
     # -- motion ----------------------------------------------------------------------------------------------------
 

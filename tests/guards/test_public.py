@@ -19,9 +19,8 @@ ROOT = Path(linkwork.__file__).parents[2]
 RETURNED = {
     "sparsity.Pattern",
     "parameters.BaseParameters",
-    "sim.feet.FootLoads",
+    "sim.contact.contact_report.ContactForces",
     "sim.derivatives.gradient.Gradient",
-    "sim.grip.Grip",
     "sim.derivatives.linear_system.LinearSystem",
 }  # by methods of public classes
 

@@ -88,7 +88,7 @@ def test_a_cart_at_any_place(tmp_path, x, yaw):
     file.write_text(f"{CART}home: {{body: [{x}, {-0.3 * x}, {yaw}]}}\n")
     there = linkwork.load(file)
     assert there.model.mobility == here.model.mobility
-    assert there.grip(there.home, [1.0, 2.0], [0.1, 0.2]).verdicts == ("load not known",) * 2
+    assert there.contact_forces(there.home, [1.0, 2.0], [0.1, 0.2]).verdicts == ("load not known",) * 2
 
 
 def test_a_snake_on_a_slope():

@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork import io
 from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
-from linkwork.sim.contact_modes import Ground, Situation
+from linkwork.sim.contact.contact_modes import Ground, Situation
 
 
 @pytest.mark.parametrize("kind", ["events", "coulomb"])
@@ -109,12 +109,12 @@ def test_feet_go_on_where_friction_has_no_forces(friction):
     never = friction == np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = robot.simulate(robot.standing(), None, 0.325, 5e-3, contacts="events" if never else "coulomb")
+        run = robot.simulate(robot.standing_position(), None, 0.325, 5e-3, contacts="events" if never else "coulomb")
     for foot in feet:
         seen = [event.what for event in run.events if event.foot == foot.name]
         seen = [what for what in seen if what in ("lift-off", "touchdown")]
         assert ["lift-off"] * 2 not in [seen[k : k + 2] for k in range(len(seen))]
-    assert run.drift["energy"] < 1e-2 and robot.foot_loads(run.q, run.contact_forces).normal.min() > -1e-9
+    assert run.drift["energy"] < 1e-2 and robot.contact_forces(run.q, forces=run.contact_forces).normal.min() > -1e-9
     if never:
         place = robot.pose(feet[0].frame, run.q)[:, :2, 3]
         assert np.abs(place - place[0]).max() < 5e-3

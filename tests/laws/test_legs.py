@@ -154,7 +154,7 @@ def test_feet_on_one_link_share_the_least_forces():
 
 def test_what_is_said_of_feet():
     biped = linkwork.load("biped")
-    q, v = biped.standing(), np.zeros(biped.nv)
+    q, v = biped.standing_position(), np.zeros(biped.nv)
     for call, words in (
         (lambda: biped.compile("contact_dynamics", dtype="float32"), "float64"),
         (lambda: biped.contact_dynamics(q, v, v, {"left": 1}), "feet are missing"),
@@ -172,7 +172,7 @@ def test_what_is_said_of_feet():
     ice = linkwork.load(
         replace(io.read("biped"), feet=tuple(replace(f, friction=m) for f, m in zip(biped.model.feet, (0, 0.4))))
     )
-    assert not ice.foot_loads(q, forces).slips.any()  # rounding, and one that slides
+    assert not ice.contact_forces(q, forces=forces).slips.any()  # rounding, and one that slides
 
 
 def body(mass, inertia=0.0, centre=(0, 0, 0)):
@@ -320,7 +320,7 @@ def test_a_block_on_a_slope(slope, start):
     assert np.abs(run.q[:, 1:6]).max() < 1e-12 and run.drift["energy"] < 1e-12
     stopped = [event.t for event in run.events if event.what == "stick"]
     np.testing.assert_allclose(stopped, [start / -a] * 4 if start else [], rtol=1e-9)
-    loads = block.foot_loads(run.q, run.contact_forces)
+    loads = block.contact_forces(run.q, forces=run.contact_forces)
     np.testing.assert_allclose(loads.normal, 2 * g * np.cos(slope), rtol=1e-12)
     np.testing.assert_allclose(loads.needed[0, 0], mu if a > 0 or start else np.tan(slope), rtol=1e-9)
     np.testing.assert_allclose(loads.centre[0, 0, 0], 0.1 * loads.needed[0, 0], rtol=1e-9)  # below what bears it
@@ -460,8 +460,8 @@ def test_a_sole_tips_where_its_centre_of_pressure_leaves_it():
         assert {event.what for event in run.events} <= {"lift-off"}
         assert run.drift["energy"] < 1e-9
     forces = tall.contact_dynamics(run.q[0], np.zeros(6), [force, 0, 0, 0, force, 0], [1]).forces
-    loads = tall.foot_loads(run.q[0], forces)
-    assert loads.tips[0] and not loads.slips[0] and not loads.pulls[0]
+    loads = tall.contact_forces(run.q[0], forces=forces)
+    assert loads.tips[0] and not loads.slips[0] and not loads.lifts[0]
 
 
 def test_limits_that_act_are_not_missed():

@@ -139,7 +139,7 @@ rolling:
 
 
 def test_differential_drive_against_its_textbook_equations():
-    """Siciliano et al., Robotics, chapter 11, with wheels of their own inertia; and its grip."""
+    """Siciliano et al., Robotics, chapter 11, with wheels of their own inertia; and its contact forces."""
     robot = linkwork.load(read_mdh(DRIVE))
     mc, mw, d, b, R, Ic, Iy, Im = 9, 0.8, 0.06, 0.2, 0.1, 0.19, 0.004, 0.0022
     rng = np.random.default_rng(0)
@@ -153,15 +153,15 @@ def test_differential_drive_against_its_textbook_equations():
         a = np.array([ahead - b * turn, ahead + b * turn]) / R
         assert_close(robot.forward_dynamics(q, [left, right], [tl, tr]), a)
         assert_close(robot.inverse_dynamics(q, [left, right], a), np.array([tl, tr]))
-    still = robot.grip(robot.home, [0, 0], [0, 0])
+    still = robot.contact_forces(robot.home, [0, 0], [0, 0])
     ball = mc * 9.81 * d / 0.25
     assert_close(still.normal, [((mc + 2 * mw) * 9.81 - ball) / 2] * 2 + [ball])
     push = 12.0 / R / (mc + 2 * mw + 2 * Iy / R**2)  # it rears up before the wheels slip
-    hard = robot.grip(robot.home, [0, 0], [6.0, 6.0])
+    hard = robot.contact_forces(robot.home, [0, 0], [6.0, 6.0])
     assert_close(hard.along[:2], [(mc + 2 * mw) * push / 2] * 2)
     assert_close(hard.normal.sum(), (mc + 2 * mw) * 9.81)
     assert hard.lifts.tolist() == [False, False, True] and "ball: load" in str(hard) and "lifts off" in str(hard)
-    back = robot.grip(robot.home, [0, 0], [-4.0, -4.0])
+    back = robot.contact_forces(robot.home, [0, 0], [-4.0, -4.0])
     assert_close(back.needed, np.hypot(back.along, back.across) / back.normal)
     assert back.slips.tolist() == [True, True, False]
     with pytest.warns(

@@ -77,7 +77,7 @@ CALLS = {  # and what they take
     "base_parameters, drives": (lambda x: ARM.base_parameters(drives=x), (type(None),)),
     "rollout, threads": (lambda x: ARM.rollout([0, 0], [0, 0], steps=1, threads=x), (int,)),
     "call, threads": (lambda x: ARM.gravity(np.zeros(2), threads=x), (int,)),
-    "foot_loads": (lambda x: BIPED.foot_loads(x, x), ()),
+    "contact_forces": (lambda x: BIPED.contact_forces(x, forces=x), ()),
     "assemble, known": (lambda x: BAR.assemble([0.3], known=x), (type(None),)),
     "assemble, tolerance": (lambda x: BAR.assemble([0.3], tolerance=x), (type(None), int, float)),
     "reset, memory": (lambda x: ARM.stepper(2).reset(memory=x), (type(None),)),

@@ -73,12 +73,12 @@ def test_feet_that_cannot_stand():
 
 def test_contacts_that_are_wrong():
     robot, arm = linkwork.load(read_mdh(walker("frame: toe", "frame: shin"))), linkwork.load("planar2r")
-    start = robot.standing()
+    start = robot.standing_position()
     assert robot.pose("toe", start)[2, 3] == 0
     with pytest.raises(linkwork.LinkworkError, match="has no feet"):
         arm.simulate(contacts=[])
     with pytest.raises(linkwork.UnsupportedError, match="only a floating robot with feet stands"):
-        arm.standing()
+        arm.standing_position()
     with pytest.raises(linkwork.ShapeError, match="0 or 1 for each foot"):
         robot.simulate(start, contacts=[1, 0.5])
     with pytest.raises(linkwork.ShapeError, match=r"\(2,\)"):
@@ -96,7 +96,7 @@ def test_contacts_that_are_wrong():
     with pytest.raises(linkwork.UnsupportedError, match=r"contacts=\[1, 0"):
         robot.stepper(1, backend="interpreter").contacts  # noqa: B018
     with pytest.raises(linkwork.ShapeError, match="do not fit"):
-        robot.foot_loads(start, np.zeros((3, 6)))
+        robot.contact_forces(start, forces=np.zeros((3, 6)))
 
 
 def test_it_is_said_that_nothing_holds_a_robot_with_feet():
@@ -104,27 +104,27 @@ def test_it_is_said_that_nothing_holds_a_robot_with_feet():
     assert any(
         "no foot touches the ground" in note for note in robot.simulate(duration=2e-3, backend="interpreter").notes
     )
-    named = robot.simulate(robot.standing(), duration=2e-3, contacts={"toe": 1}, backend="interpreter")
+    named = robot.simulate(robot.standing_position(), duration=2e-3, contacts={"toe": 1}, backend="interpreter")
     assert named.contacts.all() and not any("no foot" in note for note in named.notes)
-    assert str(robot.foot_loads(named.q[0], named.contact_forces[0])).splitlines()[1].startswith("toe")
+    assert str(robot.contact_forces(named.q[0], forces=named.contact_forces[0])).splitlines()[0].startswith("toe")
 
 
 def test_bundled_robots_stand():
     for name in ("biped", "quadruped"):
         robot = linkwork.load(io.read(name))
-        q = robot.standing()
+        q = robot.standing_position()
         inverse = linkwork.compile(robot, "contact_inverse_dynamics", backend="interpreter")
         tau, forces = inverse(q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.feet)))
         np.testing.assert_allclose(tau[:6], 0, atol=1e-9)
-        loads = robot.foot_loads(q, forces)
+        loads = robot.contact_forces(q, forces=forces)
         np.testing.assert_allclose(loads.normal.sum(), 9.81 * sum(row[0] for row in robot.parameters), rtol=1e-12)
-        assert not (loads.slips | loads.tips | loads.pulls).any()
+        assert not (loads.slips | loads.tips | loads.lifts).any()
 
 
 def test_what_events_say():
     """Of a step that is too long for the gains, and of links without inertia that nothing holds."""
     robot = linkwork.load(read_mdh(walker("frame: toe")))
-    start = robot.standing() + 0.1 * (np.arange(8) == 2)
+    start = robot.standing_position() + 0.1 * (np.arange(8) == 2)
     with pytest.warns(linkwork.SimulationWarning, match="dt = 0.01 s is too long for rk4"):
         robot.simulate(
             start, None, 0.01, 0.01, torque=PD(10.0, 100.0), reference=Point([0.0], [0.0], [0.0]), contacts="events"

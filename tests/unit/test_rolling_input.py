@@ -215,11 +215,11 @@ links: [{link: link1, M: 2, center: [0.3, 0, 0], central: [0.1, 0.1, 0.15]}]
 drives: [{joint: body, role: passive}]
 rolling: [{name: skate, kind: blade, wheel: {link: link1, alpha: -pi/2}, friction: 0.5}]
 """))  # fmt: skip
-    grip = robot.grip(robot.home, [1.0, 1.0], [0, 0])
-    assert np.isnan(grip.normal).all() and abs(grip.across[0]) > 0.1
-    assert not grip.slips.any() and not grip.lifts.any()
+    loads = robot.contact_forces(robot.home, [1.0, 1.0], [0, 0])
+    assert np.isnan(loads.normal).all() and abs(loads.across[0]) > 0.1
+    assert not loads.slips.any() and not loads.lifts.any()
     with pytest.raises(linkwork.UnsupportedError, match="touches a plane"):
-        linkwork.load("planar2r").grip([0, 0], [0, 0], [0, 0])
+        linkwork.load("planar2r").contact_forces([0, 0], [0, 0], [0, 0])
 
 
 def test_a_straight_snake_is_singular():
@@ -235,17 +235,17 @@ def test_a_straight_snake_is_singular():
         robot.simulate(q, duration=0.01, method="rk4")
 
 
-def test_grip_knows_thrusters_and_wrenches():
+def test_contact_forces_know_thrusters_and_wrenches():
     """What lifts the body is taken from the wheels; commands that are not said are no zeros."""
     robot = linkwork.load("differential-drive")
     v, tau = [3.0, 5.0], [0.2, 0.3]
-    alone = robot.grip(robot.home, v, tau).normal.sum()
-    pushed = robot.grip(robot.home, v, tau, wrenches={"body": [0, 0, 4, 0, 0, 0]}).normal.sum()
+    alone = robot.contact_forces(robot.home, v, tau).normal.sum()
+    pushed = robot.contact_forces(robot.home, v, tau, wrenches={"body": [0, 0, 4, 0, 0, 0]}).normal.sum()
     lifted = robot.with_forces({"body": linkwork.forces.Thruster(axis=(0, 0, 1))})
     with pytest.raises(linkwork.ShapeError, match=r"commands are missing(.|\n)*expected: commands \(1,\): body"):
-        lifted.grip(robot.home, v, tau)
+        lifted.contact_forces(robot.home, v, tau)
     assert_close(pushed, alone - 4)
-    assert_close(lifted.grip(robot.home, v, tau, commands=[4.0]).normal.sum(), alone - 4)
+    assert_close(lifted.contact_forces(robot.home, v, tau, commands=[4.0]).normal.sum(), alone - 4)
 
 
 def test_a_wheel_without_friction_slips_quietly():

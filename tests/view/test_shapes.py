@@ -200,7 +200,7 @@ def test_rotors_and_thrusters_are_drawn_where_they_push():
 def test_feet_and_wheels_are_drawn_down_to_the_ground():
     """Soles of their sizes, wheels beside what carries them, small ones for blades."""
     robot = linkwork.load("biped")
-    model, q = robot.model, robot.standing()
+    model, q = robot.model, robot.standing_position()
     sole = next(shape for shape in primitives(model, q) if shape.name == "left")
     body = poses(model, q)[sole.body]
     low = sole.mesh.vertices @ body[:3, :3].T + body[:3, 3]

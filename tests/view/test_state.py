@@ -71,7 +71,7 @@ def test_feet_on_the_ground_carry_the_robot():
     """From the beginning, in motions that tell contacts, and by forces that these tell; not in flight."""
     robot = linkwork.load("quadruped")
     state, still = State(robot), np.zeros(robot.nv)
-    np.testing.assert_array_equal(state.q, robot.standing())
+    np.testing.assert_array_equal(state.q, robot.standing_position())
     assert state.cost.method == "contact_inverse_dynamics"
     assert state.contacts.all() and np.ptp(list(state.torques().values())[:6]) < 1e-9
     weight = 9.81 * sum(body.inertia.mass for body in robot.model.bodies)

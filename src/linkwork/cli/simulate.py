@@ -17,9 +17,9 @@ from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
 from ..options import one_of_names
 from ..robot import Robot
-from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, Grip, Options, Trajectory, rest
+from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, ContactForces, Options, Trajectory, rest
 from ..sim import simulate as simulated
-from ..sim.events import KINDS
+from ..sim.contact.events import KINDS
 from ..table import Column, Table
 from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
@@ -109,7 +109,7 @@ def simulate(
             one_of_names("choice of contacts", contacts, (*KINDS, "all"), where="--contacts")
         told = contacts if contacts in KINDS else np.ones(len(model.feet)) if contacts == "all" else None
         options = replace(options, contacts=parse(model, "contacts", contacts) if told is None else told)
-        q0 = robot.standing() if q is None and model.feet and model.moving_base else q0
+        q0 = robot.standing_position() if q is None and model.feet and model.moving_base else q0
     if goal is not None:
         integral = {"ki": kp if ki is None else ki} if control == "pid" else {}
         law = CONTROLLERS[control](kp=kp, kd=kd, **integral)
@@ -202,20 +202,20 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
     ]
     show(Table("Energy, J", ["", "start", "end"], energies))
     if "constraint_forces" in trajectory:
-        _show_contacts(Grip.of(robot.model, trajectory.constraint_forces))
+        _show_contacts(ContactForces.rolling(robot.model, trajectory.constraint_forces))
     others = {"loop_residual": "loops open by at most", "quaternion": "quaternion off unit length by at most"}
     others |= {"loop_rates": "slipping at most"}
     said = [f"{text} {trajectory.drift[name]:.1e}" for name, text in others.items() if name in trajectory.drift]
     say("; ".join([f"Energy balance off by at most {lost:.1e} J", *said]) + ".")
 
 
-def _show_contacts(grip: Grip) -> None:
+def _show_contacts(loads: ContactForces) -> None:
     """What they bore and needed at most; nothing where that is not known, or not given."""
     finite = lambda value: _clean(value) if np.isfinite(value) else None  # noqa: E731
-    columns = grip.normal.min(axis=0), grip.needed.max(axis=0), grip.friction
+    columns = loads.normal.min(axis=0), loads.needed.max(axis=0), loads.friction
     rows = [
         [name, *map(finite, row), verdict]
-        for name, verdict, *row in zip(grip.names, grip.verdicts, *columns, strict=True)
+        for name, verdict, *row in zip(loads.names, loads.verdicts, *columns, strict=True)
     ]
     names = ("least load", "N"), ("friction", "needed"), ("friction", "given")
     show(Table("Contacts", ["", *(Column(*name, DIGITS) for name in names), "it"], rows))

@@ -1,8 +1,7 @@
 """What holds a robot's joints together beyond its tree: equations of loops, what they leave free, what closes them."""
 
 from .closed_loops import ClosedLoops
-from .equations import LoopEquations, row_names
-from .feet import Standing
+from .equations import LoopEquations, SwitchedEquations, row_names
 from .initial_assembly import closed
 from .mobility import determines
 from .saddle import RedundantSaddle, RegularSaddle, SaddlePoint, forces_at_cuts
@@ -13,7 +12,7 @@ __all__ = [
     "RedundantSaddle",
     "RegularSaddle",
     "SaddlePoint",
-    "Standing",
+    "SwitchedEquations",
     "closed",
     "determines",
     "forces_at_cuts",

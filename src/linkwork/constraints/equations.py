@@ -1,4 +1,4 @@
-"""Loop equations: what a cut joint asks of the joints around its loop, over any scalar.
+"""Equations of constraints: what a cut joint, a wheel, a gear or a foot asks of the joints around it, over any scalar.
 
 The loop is walked from the frame ``first`` of the cut joint, inward to the last body both branches share and outward
 to the frame ``second``. Everything is told relative to ``first`` and in its axes, so a moving base does not enter.
@@ -6,17 +6,20 @@ to the frame ``second``. Everything is told relative to ``first`` and in its axe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from ..model import Loop, LoopKind, Model
-from ..scalar import Scalar
+from ..model import POINT, WELD, Foot, Frame, Loop, LoopKind, Model
+from ..scalar import Scalar, sign
 from ..scalar.orthogonal import dot
 from ..spatial import Matrix, Motion, Pose, Transform, Vector
 
 Row = TypeVar("Row")
+
+NORMAL = 2  # the row of a contact along the normal of the ground, z
 
 
 def row_names(model: Model) -> list[str]:
@@ -162,11 +165,18 @@ def _before(inner: Pose, placed: Transform | Pose) -> Pose:
 
 
 class LoopEquations:
-    """The equations of all loops at tree positions ``q``: a row each, in the order of ``row_names``; or some of them,
-    by their numbers."""
+    """The equations of ``loops``, or of all that are always on, at tree positions ``q``: a row each, in the order of
+    ``row_names``; or some of them, by their numbers."""
 
-    def __init__(self, model: Model, q: Sequence[Scalar], numbers: Sequence[int] | None = None):
+    def __init__(
+        self,
+        model: Model,
+        q: Sequence[Scalar],
+        numbers: Sequence[int] | None = None,
+        loops: Sequence[Loop] | None = None,
+    ):
         self.model, self.q, self.numbers = model, q, numbers
+        self.loops = model.loops if loops is None else loops
         self._walked: list[Way | Tie] = []
 
     @classmethod
@@ -186,7 +196,7 @@ class LoopEquations:
 
     def ways(self) -> Iterator[Way | Tie]:
         """One for each loop, walked when it is first asked for."""
-        for k, loop in enumerate(self.model.loops):
+        for k, loop in enumerate(self.loops):
             if k == len(self._walked):
                 walk = Tie.between if loop.kind.ratios else Way.around
                 self._walked.append(walk(self.model, loop, self.q))
@@ -233,3 +243,103 @@ class LoopEquations:
 
     def _asked(self, rows: list[Row]) -> list[Row]:
         return rows if self.numbers is None else [rows[number] for number in self.numbers]
+
+
+def place_sizes(model: Model) -> list[int]:
+    """How many numbers say where each contact with a switch stands: its origin, and of a sole the rows of its
+    rotation."""
+    return [12 if foot.sole else 3 for foot in model.feet]
+
+
+class SwitchedEquations:
+    """The independent equations of constraints that are always on, then of those with a switch, times their switches.
+
+    A foot in contact is held where it stands: a point by three equations, a sole by six, in axes of the world. Each has
+    a number, ``contacts``: 0 is off, and what is not 0 is on. Their forces may be more than the motion tells; then the
+    sum of
+
+        |f / c|^2  of points,   |f / c|^2 / 4 + 2 |m / c|^2 / (length^2 + width^2)  of soles
+
+    is the least, as if a sole stood on its four corners. So among those that are on, numbers c other than 1 are
+    weights: one with a larger number bears more. However small they are, the forces do what they must; where those of
+    small weights are needed, they are the least to about 1e-15 over the square of the ratio of the weights.
+
+    ``places``: where those in contact stand, as ``place_sizes`` has them; without them only their motion is held.
+    """
+
+    def __init__(
+        self, model: Model, q: Sequence[Scalar], contacts: Sequence[Scalar], places: Sequence[Scalar] | None = None
+    ):
+        self.model, self.q, self.contacts = model, q, contacts
+        self.permanent = LoopEquations.independent(model, q)
+        self.switched = LoopEquations(model, q, loops=_held(model, places))
+        self.scales = [c * x for c, foot in zip(contacts, model.feet, strict=True) for x in _scales(foot)]
+
+    @property
+    def on(self) -> list[Scalar]:
+        """1 for each equation of a contact that is on, whatever its weight, else 0."""
+        return [sign(s) * sign(s) for s in self.scales]
+
+    @property
+    def holds(self) -> list[bool]:
+        """Whether each equation holds positions, or velocities alone."""
+        return [*self.permanent.holds, *(True for _ in self.scales)]
+
+    @cached_property
+    def residual(self) -> list[Scalar]:
+        return [*self.permanent.residual, *self._scaled(self.switched.residual)]
+
+    @cached_property
+    def J(self) -> list[list[Scalar]]:
+        return [*self.permanent.J, *([s * x for x in row] for s, row in zip(self.scales, self.switched.J, strict=True))]
+
+    def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
+        return [*self.permanent.drift(v), *self._scaled(self.switched.drift(v))]
+
+    def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
+        return [dot(row, v) for row in self.J]
+
+    def bouncing(self, v: Sequence[Scalar], restitution: Sequence[Scalar]) -> list[Scalar]:
+        """By how much an impact changes the rates: all is lost, and along the normal a share comes back."""
+        shares: list[Scalar] = [0] * len(self.permanent.J)
+        for e, foot in zip(restitution, self.model.feet, strict=True):
+            shares += [e if k == NORMAL else 0 for k in range(len(_scales(foot)))]
+        return [(1 + e) * rate for e, rate in zip(shares, self.rates(v), strict=True)]
+
+    def forces(self, multipliers: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Forces of the ground on what stands on it, a row each: force, and moment about the origin of the frame, in
+        the world's axes; from lambda of all equations, or of those with a switch alone."""
+        values = [-x for x in self._scaled(multipliers[len(multipliers) - len(self.scales) :])]
+        rows, at = [], 0
+        for foot in self.model.feet:
+            n = len(_scales(foot))
+            rows.append([*values[at : at + n], *[0] * (6 - n)])
+            at += n
+        return rows
+
+    def _scaled(self, rows: Sequence[Scalar]) -> list[Scalar]:
+        return [s * x for s, x in zip(self.scales, rows, strict=True)]
+
+
+def _scales(foot: Foot) -> list[float]:
+    """By which the equations of a foot are multiplied, so that the shortest multipliers are the least forces."""
+    if not foot.sole:
+        return [1.0] * 3
+    return [2.0] * 3 + [math.sqrt((foot.size[0] ** 2 + foot.size[1] ** 2) / 2)] * 3
+
+
+def _held(model: Model, places: Sequence[Scalar] | None) -> tuple[Loop, ...]:
+    """What stands on the ground, held to it. Its frame is turned so that both have the axes of the world."""
+    loops, at = [], 0
+    for foot, size in zip(model.feet, place_sizes(model), strict=True):
+        ground, own = Pose.identity(), model.frame(foot.frame)
+        if places is not None:
+            numbers = places[at : at + size]
+            ground = Pose(ground.rotation, Vector(*numbers[:3]))
+            if foot.sole:
+                rotation = Matrix(*(Vector(*numbers[k : k + 3]) for k in (3, 6, 9)))
+                own = Frame(own.name, own.body, Pose(own.pose.rotation @ rotation.T, own.pose.origin))
+        at += size
+        kind = WELD if foot.sole else POINT
+        loops.append(Loop(foot.name, kind, Frame("ground", 0, ground), own))
+    return tuple(loops)

@@ -1,6 +1,6 @@
 """Dynamics of a robot on its feet. Which of them are on the ground is an input, so one program serves every support.
 
-With J of the independent equations of the loops and of the feet that are on (``constraints.feet``):
+With J of the independent equations of the loops and of the feet that are on (``constraints.equations``):
 
   (1)  M a + J^T lambda = f,   J a = -gamma         f: all forces less the bias, gamma = Jd v
   (2)  M v+ = M v - J^T Lambda,   J v+ = -e J v     an impact; e of the rows along the normal, 0 of all others
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..constraints import ClosedLoops, Standing
+from ..constraints import ClosedLoops, SwitchedEquations
 from ..model import Model
 from ..scalar import Scalar
 from ..scalar.independent import Independent
@@ -40,12 +40,12 @@ def contact_dynamics(
 ) -> tuple[list[Scalar], Rows]:
     q = model.expand(q)
     qd = ClosedLoops(model, q).rates(v)
-    applied, standing = body_wrenches(model, q, qd, *loads), Standing(model, q, contacts)
+    applied, rows = body_wrenches(model, q, qd, *loads), SwitchedEquations(model, q, contacts)
     with Solvable(model):
-        supports = METHOD.supports(model, q, standing)
+        supports = METHOD.supports(model, q, rows)
         f = METHOD.net(model, q, qd, joint_forces(model, q, qd, tau), applied)
-        a, multipliers = supports.accelerations(f, standing.drift(qd))                      # (1)
-    return [a[k] for k in model.mobility.independent], standing.forces(multipliers)
+        a, multipliers = supports.accelerations(f, rows.drift(qd))                      # (1)
+    return [a[k] for k in model.mobility.independent], rows.forces(multipliers)
 
 
 def contact_inverse_dynamics(
@@ -53,15 +53,15 @@ def contact_inverse_dynamics(
 ) -> tuple[list[Scalar], Rows]:
     tree, mobility = ClosedLoops(model, model.expand(q)), model.mobility
     Q = forces_for_motion(shared_axes, tree, v, a, loads)
-    standing = Standing(model, tree.q, contacts)
-    columns = [[dot(row, column) for row in standing.feet.J] for column in zip(*tree.G, strict=True)]
+    rows = SwitchedEquations(model, tree.q, contacts)
+    columns = [[dot(row, column) for row in rows.switched.J] for column in zip(*tree.G, strict=True)]
     u = [mobility.independent.index(k) for k in mobility.free]
-    counts = Independent([_times(standing.on, columns[k]) for k in u]).on
-    J = [_times(standing.scales, column) for column in columns]
+    counts = Independent([_times(rows.on, columns[k]) for k in u]).on
+    J = [_times(rows.scales, column) for column in columns]
     E = Independent([J[k] for k in u], on=counts)
-    phi, _ = E.nearest([Q[k] for k in u], [0] * len(standing.scales))                       # (4)
+    phi, _ = E.nearest([Q[k] for k in u], [0] * len(rows.scales))                       # (4)
     rest = [force - dot(column, phi) for force, column in zip(Q, J, strict=True)]           # (5)
-    return tree.to_motors(rest), standing.forces([-x for x in phi])
+    return tree.to_motors(rest), rows.forces([-x for x in phi])
 
 
 def impact(
@@ -69,12 +69,12 @@ def impact(
 ) -> tuple[list[Scalar], Rows]:
     q = model.expand(q)
     leading = ClosedLoops(model, q).leading(v)
-    standing = Standing(model, q, contacts)
+    rows = SwitchedEquations(model, q, contacts)
     with Solvable(model):
-        supports = METHOD.supports(model, q, standing)
-        change = standing.bouncing(leading, restitution)
+        supports = METHOD.supports(model, q, rows)
+        change = rows.bouncing(leading, restitution)
         after = [x - y for x, y in zip(leading, supports.correction(change), strict=True)]  # (2)
-    return [after[k] for k in model.mobility.independent], standing.forces(supports.impulses(change))
+    return [after[k] for k in model.mobility.independent], rows.forces(supports.impulses(change))
 
 
 def _times(scales: Scalars, row: Scalars) -> list[Scalar]:

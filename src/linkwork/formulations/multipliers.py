@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..constraints import LoopEquations, RedundantSaddle, RegularSaddle, Standing
+from ..constraints import LoopEquations, RedundantSaddle, RegularSaddle, SwitchedEquations
 from ..model import Model
 from ..scalar import Scalar
 from .method import Wrenches
@@ -25,9 +25,9 @@ class ByMultipliers:
     def system(self, model: Model, q: Scalars) -> RegularSaddle:
         return RegularSaddle(self.tree_inertia(model, q), LoopEquations.independent(model, q).J)
 
-    def supports(self, model: Model, q: Scalars, standing: Standing) -> RedundantSaddle:
+    def supports(self, model: Model, q: Scalars, rows: SwitchedEquations) -> RedundantSaddle:
         """The same with feet on the ground."""
-        return RedundantSaddle(self.tree_inertia(model, q), standing.J)
+        return RedundantSaddle(self.tree_inertia(model, q), rows.J)
 
     def tree_inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:
         """Of the leading joints."""

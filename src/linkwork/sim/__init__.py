@@ -2,8 +2,8 @@
 
 from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
 from ..options import Options
+from .contact.contact_report import ContactForces
 from .derivatives.linear_system import LinearSystem, linearise
-from .grip import Grip, grip
 from .plant.initial_state import OPEN, rest, zero
 from .rollout import rollout
 from .schemes.integrators import INTEGRATORS, Integrator, add_integrator
@@ -22,7 +22,7 @@ __all__ = [
     "STOPPED",
     "WARNING",
     "AdamsBashforth",
-    "Grip",
+    "ContactForces",
     "Integrator",
     "LinearSystem",
     "Options",
@@ -31,7 +31,6 @@ __all__ = [
     "Stepper",
     "Trajectory",
     "add_integrator",
-    "grip",
     "linearise",
     "rest",
     "rollout",

@@ -10,7 +10,7 @@ from ..errors import LinkworkError, at_door
 from ..model import Model
 from ..options import Options, one_of_names, positive
 from ..workspace import Workspace
-from .events import by_events
+from .contact.events import by_events
 from .plant.setup import Setup, prepare
 from .run import Run
 from .schemes import stability

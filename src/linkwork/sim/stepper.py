@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..formulations import layouts
 from ..model.coordinates import real_numbers
 from ..options import Options, one_of_names, positive, require_dict, whole
 from ..workspace import Workspace
+from .plant.constrained import CONTACTS
 from .plant.initial_state import given_memory, initial, rest, velocities
 from .plant.inputs import is_law, vector
 from .plant.instant import MEMORY, REFERENCE
@@ -27,9 +28,9 @@ from .plant.setup import prepare
 from .run import Run
 from .schemes.integrators import schemes
 from .schemes.runner import Runner, shares
-from .supported import CONTACTS
 from .trajectory.outputs import checked_outputs
 
+T = TypeVar("T")
 NOW = Turns(0, 0, 1, end=True, last_held=0)  # no step, and what is recorded of the state as it is
 
 
@@ -135,11 +136,7 @@ class Stepper:
     @property
     def tau(self) -> np.ndarray:
         """Joint forces (samples, n) of the steps to come."""
-        if self._tau is None:
-            raise UnsupportedError(
-                "a controller gives the torques", where="stepper.tau", fix="outputs=('tau',) shows them"
-            )
-        return self._tau
+        return _present(self._tau, "a controller gives the torques", "tau", "outputs=('tau',) shows them")
 
     @tau.setter
     def tau(self, value: Any) -> None:
@@ -148,10 +145,8 @@ class Stepper:
     @property
     def commands(self) -> np.ndarray:
         """Commands (samples, n) of force laws in the steps to come."""
-        if self._commands is None:
-            fix = "robot.stepper(..., commands=numbers) has some, if force laws take any, beside those of a controller"
-            raise UnsupportedError("there are no commands to write", where="stepper.commands", fix=fix)
-        return self._commands
+        fix = "robot.stepper(..., commands=numbers) has some, if force laws take any, beside those of a controller"
+        return _present(self._commands, "there are no commands to write", "commands", fix)
 
     @commands.setter
     def commands(self, value: Any) -> None:
@@ -160,10 +155,8 @@ class Stepper:
     @property
     def contacts(self) -> np.ndarray:
         """Which feet are on the ground (samples, feet) in the steps to come: 1 or 0."""
-        if self._contacts is None:
-            fix = "robot.stepper(..., contacts=[1, 0, ...])"
-            raise UnsupportedError("no feet are held by the ground", where="stepper.contacts", fix=fix)
-        return self._contacts
+        fix = "robot.stepper(..., contacts=[1, 0, ...])"
+        return _present(self._contacts, "no feet are held by the ground", CONTACTS, fix)
 
     @contacts.setter
     def contacts(self, value: Any) -> None:
@@ -172,10 +165,8 @@ class Stepper:
     @property
     def reference(self) -> Point:
         """What the controller follows in the steps to come, each of q, v and a (samples, motors)."""
-        if self._reference is None:
-            fix = "robot.stepper(..., torque=a controller, reference=Point(q, v, a))"
-            raise UnsupportedError("there is no reference to write", where="stepper.reference", fix=fix)
-        return self._reference
+        fix = "robot.stepper(..., torque=a controller, reference=Point(q, v, a))"
+        return _present(self._reference, "there is no reference to write", "reference", fix)
 
     @property
     def steps(self) -> np.ndarray:
@@ -332,6 +323,13 @@ class Views(Mapping[str, np.ndarray]):
 
     def __repr__(self) -> str:
         return repr(self._views)
+
+
+def _present(view: T | None, message: str, name: str, fix: str) -> T:
+    """The view of an input that the stepper was given."""
+    if view is None:
+        raise UnsupportedError(message, where=f"stepper.{name}", fix=fix)
+    return view
 
 
 def _write(view: np.ndarray, value: Any, name: str) -> None:

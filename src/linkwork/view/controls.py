@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..sim.events import KINDS as EVENTS
+from ..sim.contact.events import KINDS as EVENTS
 from . import html
 from .drawing import Drawing
 from .player import Player

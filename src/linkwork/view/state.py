@@ -311,7 +311,7 @@ def start(robot: Robot) -> np.ndarray:
     q = np.array(home)
     if not robot.model.loops:
         q = np.clip(home or coordinates.neutral(), coordinates.lower, coordinates.upper)
-    return robot.standing(q) if robot.model.feet and robot.model.moving_base else q
+    return robot.standing_position(q) if robot.model.feet and robot.model.moving_base else q
 
 
 def _lazy(robot: Robot) -> bool:

@@ -20,10 +20,10 @@ from ...errors import ShapeError, UnknownNameError
 from ...formulations import sizes
 from ...program import interpret
 from ...targets import backend
+from ..plant.constrained import CONTACTS, places_program
 from ..plant.inputs import of_motors
 from ..plant.instant import MEMORY, REFERENCE
 from ..schemes.runner import GROUP, Runner, of_samples, shares
-from ..supported import CONTACTS, places_program
 from ..trajectory.trajectory import Trajectory
 from .adjoint import BAR, Adjoint
 from .linear_system import LinearSystem

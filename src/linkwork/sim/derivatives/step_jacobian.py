@@ -47,12 +47,11 @@ from ...program.replay import flattened, nested, split
 from ...scalar import Scalar
 from ...scalar.dual import change_of, dual, slope_of, value_of
 from ...scalar.orthogonal import dot
-from ..closed import ClosedNow
+from ..plant.constrained import ConstrainedNow, SwitchedNow, places
 from ..plant.instant import MEMORY, Now
 from ..plant.plant import CORRECTIONS, Plant
 from ..plant.randomisation import INERTIAL
 from ..schemes import rosenbrock
-from ..supported import SupportedNow, places
 from .transition import Flat, stages
 
 OneStep = OwnStep | RungeKutta | Rosenbrock  # schemes that do not look back
@@ -175,11 +174,11 @@ class Duals(Now):
     plant: OnDuals
 
 
-class ClosedDuals(Duals, ClosedNow):
+class ClosedDuals(Duals, ConstrainedNow):
     pass
 
 
-class SupportedDuals(Duals, SupportedNow):
+class SupportedDuals(Duals, SwitchedNow):
     pass
 
 

@@ -20,17 +20,16 @@ from ...codegen.optimised import optimised
 from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ...codegen.timeloop import TimeLoop
 from ...constraints import RegularSaddle
-from ...constraints.feet import numbers_of
+from ...constraints.equations import place_sizes
 from ...derive import jvp
 from ...formulations import Method
 from ...model import Model
 from ...program import Port, Program, interpret, trace
 from ...scalar import Scalar
 from ...workspace import Cache
-from ..closed import ClosedNow
 from ..schemes import rosenbrock
-from ..supported import BEFORE, CONTACTS, SupportedNow, places_at
 from ..trajectory.outputs import entries, units
+from .constrained import BEFORE, CONTACTS, ConstrainedNow, SwitchedNow, places_at
 from .instant import MEMORY, Now
 
 CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
@@ -58,7 +57,7 @@ class Plant:
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
-        feet = [Port(BEFORE, (len(self.model.feet),)), Port("stand", (sum(numbers_of(self.model)),))] * self.stands
+        feet = [Port(BEFORE, (len(self.model.feet),)), Port("stand", (sum(place_sizes(self.model)),))] * self.stands
         own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
         return [q, v, *memory, *own, *feet]
 
@@ -134,7 +133,7 @@ class Plant:
         """dx/dt"""
         now = now.flowing
         rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
-        rates |= {"stand": [0] * sum(numbers_of(self.model)), BEFORE: [0] * len(self.model.feet)}
+        rates |= {"stand": [0] * sum(place_sizes(self.model)), BEFORE: [0] * len(self.model.feet)}
         return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
     @cached_property
@@ -172,7 +171,7 @@ class Plant:
     @cached_property
     def ground(self) -> Program:
         """What the ground meets: see ``events``."""
-        return self._trace("ground", lambda now: SupportedNow(self, now.values).ground)
+        return self._trace("ground", lambda now: SwitchedNow(self, now.values).ground)
 
     @cached_property
     def functions(self) -> dict[Any, Any]:
@@ -271,8 +270,8 @@ class Plant:
 
     def now(self, values: Mapping[str, Any]) -> Now:
         if self.stands:
-            return SupportedNow(self, values)
-        return ClosedNow(self, values) if self.model.loops else Now(self, values)
+            return SwitchedNow(self, values)
+        return ConstrainedNow(self, values) if self.model.loops else Now(self, values)
 
     def _trace(self, name: str, run: Callable[[Now], Mapping[str, Any]]) -> Program:
         ports = self.ports

@@ -17,9 +17,9 @@ from ...model.coordinates import kind_of
 from ...options import Options, positive
 from ...pipeline import choose
 from ...workspace import Cache, Workspace
-from ..supported import CONTACTS, off_the_ground
 from ..trajectory.outputs import checked_outputs
 from . import user_functions
+from .constrained import CONTACTS, off_the_ground
 from .initial_state import given_memory, initial
 from .inputs import Inputs, by_name, is_law, torques
 from .instant import GAIN, REFERENCE

@@ -15,8 +15,7 @@ from ...constraints.equations import Way
 from ...errors import at_door
 from ...formulations.quantities import conditioning
 from ...model import Contact, Model
-from ..feet import foot_loads
-from ..grip import Grip
+from ..contact.contact_report import ContactForces
 from ..schemes.integrators import INTEGRATORS
 
 ENERGIES = ("kinetic_energy", "potential_energy", "work")
@@ -54,7 +53,7 @@ def findings(
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
     flat = np.zeros(samples, bool)
-    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.bends for body in model.bodies)):
+    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.modes for body in model.bodies)):
         every = -(-times // (LOOKS if samples > 1 else ALONE))
         t, q = arrays["t"][::every], np.asarray(arrays["q"][:, ::every])
         yield from _bent(model, t, q)
@@ -165,8 +164,8 @@ def _feet(
     model: Model, which: Sequence[str], t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray
 ) -> Iterator[str]:
     """Which feet would not have stayed as they were told to."""
-    loads, on = foot_loads(model, q, contact_forces), contacts > 0
-    found = {"lift off": loads.pulls, "slip": loads.slips, "tip": loads.tips}
+    loads, on = ContactForces.standing(model, q, contact_forces), contacts > 0
+    found = {"lift off": loads.lifts, "slip": loads.slips, "tip": loads.tips}
     for what in which:
         bad = found[what] & on
         for k in np.flatnonzero(bad.any(axis=(0, 1))):
@@ -217,7 +216,7 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
 
 def _bent(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
     """Links whose tips give way too far."""
-    for joint in (body.joint for body in model.bodies if body.joint.kind.bends and not body.joint.leader):
+    for joint in (body.joint for body in model.bodies if body.joint.kind.modes and not body.joint.leader):
         length, own = joint.kind.material.length, q[..., model.coordinates.places([joint.name])]
         shifts = np.array([[*shift] for shift in joint.kind.modes.shifts[: own.shape[-1]]], float)
         share = np.linalg.norm(own @ shifts, axis=-1) / (length or np.inf)
@@ -291,20 +290,20 @@ def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
 def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
     """Contacts that would not hold, with more to say of that which needs the most."""
     every = -(-len(arrays["t"]) // MOST)
-    grip = Grip.of(model, arrays["constraint_forces"][:, ::every])
-    lack = np.full(grip.normal.shape, np.inf)  # of what has no friction at all
-    np.divide(grip.needed, grip.friction, out=lack, where=grip.slips & (grip.friction > 0))
-    for what, happens, size in (("lift off", grip.lifts, -grip.normal), ("slip", grip.slips, lack)):
+    loads = ContactForces.rolling(model, arrays["constraint_forces"][:, ::every])
+    lack = np.full(loads.normal.shape, np.inf)  # of what has no friction at all
+    np.divide(loads.needed, loads.friction, out=lack, where=loads.slips & (loads.friction > 0))
+    for what, happens, size in (("lift off", loads.lifts, -loads.normal), ("slip", loads.slips, lack)):
         if not happens.any():
             continue
-        names = [name for k, name in enumerate(grip.names) if happens[..., k].any()]
+        names = [name for k, name in enumerate(loads.names) if happens[..., k].any()]
         sample, at, k = np.unravel_index(int(np.argmax(np.where(happens, size, -1.0))), happens.shape)
         began = arrays["t"][every * int(happens[sample, :, k].argmax())]
-        by = f"needs friction {grip.needed[sample, at, k]:.2g} and has {grip.friction[k]:g}"
+        by = f"needs friction {loads.needed[sample, at, k]:.2g} and has {loads.friction[k]:g}"
         if what == "lift off":
-            by = f"would be pulled by {-grip.normal[sample, at, k]:.3g} N"
+            by = f"would be pulled by {-loads.normal[sample, at, k]:.3g} N"
         yield (
-            f"{', '.join(names)} would {what}: {grip.names[k]} {by}, from t = {began:g} s on"
+            f"{', '.join(names)} would {what}: {loads.names[k]} {by}, from t = {began:g} s on"
             f"{_of_samples(happens.any(axis=(1, 2)), int(sample))}; in this motion it goes on rolling"
         )
 

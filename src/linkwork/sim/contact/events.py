@@ -16,22 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.schemes import RungeKutta
-from ..errors import DivergedError, LinkworkError, UnsupportedError, at_door, method_at_door
-from ..function import Function, Label
-from ..model import Model
-from ..options import Options, one_of_names
-from ..workspace import Workspace
+from ...codegen.schemes import RungeKutta
+from ...errors import DivergedError, LinkworkError, UnsupportedError, at_door, method_at_door
+from ...function import Function, Label
+from ...model import Model
+from ...options import Options, one_of_names
+from ...workspace import Workspace
+from ..derivatives.transition import NUMBERS
+from ..plant.instant import MEMORY
+from ..plant.setup import Setup, prepare
+from ..run import Run
+from ..schemes import stability
+from ..schemes.integrators import INTEGRATORS
+from ..trajectory.outputs import by_output
+from ..trajectory.trajectory import Event, Trajectory
 from .contact_modes import BOUNCES, SLIDES, SMALL, Ground, Mode, Situation
-from .derivatives.transition import NUMBERS
-from .feet import on_corners
-from .plant.instant import MEMORY
-from .plant.setup import Setup, prepare
-from .run import Run
-from .schemes import stability
-from .schemes.integrators import INTEGRATORS
-from .trajectory.outputs import by_output
-from .trajectory.trajectory import Event, Trajectory
+from .contact_points import on_corners
 
 KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: feet never slide, or do
 TOUCH = 1e-10  # m: what is lower has gone through the ground
@@ -345,7 +345,7 @@ class _Run:
         deep = {self.model.feet[self.owners[i]].name: z for i, z in enumerate(here.p[:, 2]) if z < -BELOW}
         if deep:
             name = min(deep, key=deep.__getitem__)
-            fix = at_door("q0 = robot.standing(q0) puts the lowest foot on the ground", "start it higher: --q")
+            fix = at_door("q0 = robot.standing_position(q0) puts the lowest foot on the ground", "start it higher: --q")
             got = f"foot {name!r} at z = {deep[name]:g} m"
             raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
         down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]

@@ -1,0 +1,1 @@
+"""Contacts that come and go by themselves, and what contact forces mean."""
