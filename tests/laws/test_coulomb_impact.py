@@ -7,7 +7,7 @@ from scipy.optimize import brentq, nnls
 import linkwork
 from linkwork.model import Description, Foot, Link, LinkInertia
 from linkwork.sim.contact.contact_modes import Ground, Situation
-from linkwork.sim.contact.coulomb_impact import rubbed
+from linkwork.sim.contact.coulomb_impact import coulomb_impulses
 from support.random_robots import inertia
 
 STILL = [0.0, 0, 0, 0, 0, 0, 1]
@@ -179,8 +179,8 @@ def test_a_sole_that_turns_and_slides():
 def test_rubbing_by_itself():
     """Of one foot without coupling that comes down: as much as mu N, or what stops it."""
     u, W = np.array([[3.0, 4.0, -2.0]]), np.diag([2.0, 2.0, 1.0])
-    np.testing.assert_allclose(rubbed(u, W, np.array([0.25])), [[-0.3, -0.4, 2.0]], atol=1e-14)
-    np.testing.assert_allclose(rubbed(u, W, np.array([9.0])), [[-1.5, -2.0, 2.0]], atol=1e-14)
+    np.testing.assert_allclose(coulomb_impulses(u, W, np.array([0.25])), [[-0.3, -0.4, 2.0]], atol=1e-14)
+    np.testing.assert_allclose(coulomb_impulses(u, W, np.array([9.0])), [[-1.5, -2.0, 2.0]], atol=1e-14)
 
 
 @pytest.mark.parametrize("seed", [9, 14, 39, 40, 88, 93])

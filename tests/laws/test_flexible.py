@@ -143,7 +143,7 @@ def test_stiff_beams_tend_to_rigid_ones():
         rigid = build(description, lock={j.name: [0.0] * j.motion.nv for j in joints if j.flexible})
         q, v, a = bent_state(rigid, 5)
         tau = evaluate(rigid, "inverse_dynamics", q, v, a)
-        modes = [k for k in range(model.nv) if model.coordinates.joint_of(k).kind.bends]
+        modes = [k for k in range(model.nv) if model.coordinates.joint_of(k).kind.modes]
         whole_q, whole_v, whole_a = (np.zeros(model.nv) for _ in range(3))
         for whole, own in ((whole_q, q), (whole_v, v), (whole_a, a)):
             whole[[k for k in range(model.nv) if k not in modes]] = own

@@ -8,7 +8,7 @@ from hypothesis import given
 
 import linkwork
 from linkwork.formulations.regressor import Parameter, parameter_values, regressor, standard_parameters
-from linkwork.identify.linear.unknowns import with_standard
+from linkwork.identify.regression.unknowns import with_standard
 from linkwork.model import build
 from linkwork.parameters import parameter_vector
 from linkwork.parameters.rank import stacked
@@ -64,7 +64,7 @@ def test_bundled_robots(name: str):
     standard = parameter_vector(model)
     assert np.array_equal(standard.values[: 10 * model.n_bodies], np.ravel(robot.parameters))
     scale = np.abs(tau).max()
-    if any(body.joint.kind.bends for body in model.bodies):  # forces are linear in them, and modes have forces besides
+    if any(body.joint.kind.modes for body in model.bodies):  # forces are linear in them, and modes have forces besides
         tau = tau - evaluate(with_standard(model, dict.fromkeys(standard.names, 0.0)), "inverse_dynamics", *state)
     assert_close(forces(model, standard, state), tau, scale=scale)
     # loops are closed to 1e-12 or so, and reduced by numbers

@@ -38,7 +38,7 @@ def bending_faults(wrong: Wrong) -> Iterator[str]:
     for number, material in enumerate(materials()):
         own, modes = Flexible(material), material.elastic
         q, v = np.random.default_rng(number).uniform(-0.3, 0.3, (2, modes.size))
-        facts = own.turning, own.directions, own.axial, own.bounded, own.has_spring, own.free, own.bends
+        facts = own.turning, own.directions, own.axial, own.bounded, own.has_spring, own.free, own.modes is modes
         yield from ["facts"] if facts != (modes.turning, 0, False, False, False, False, True) else []
         yield from ["units"] if own.position_units != tuple("rad" if x else "m" for x in modes.turning) else []
         yield from ["names"] if own.position_parts != modes.parts or own.velocity_parts != modes.parts else []

@@ -67,6 +67,6 @@ def bent_state(model, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray
     rng = np.random.default_rng(seed + 50021)
     q = model.coordinates.random(rng)
     for joint, at in zip(model.coordinates.joints, model.coordinates.position_ranges, strict=True):
-        if joint.kind.bends:
+        if joint.kind.modes:
             q[at.start : at.stop] = rng.uniform(-0.08, 0.08, len(at))
     return q, rng.normal(size=model.nv), rng.normal(size=model.nv)

@@ -196,7 +196,7 @@ def test_locked_where_it_is_bent():
     assert description.joints[1].parent == "link1"
     model = build(description)
     q, v, a = bent_state(model)
-    modes = [k for k in range(model.nv) if model.coordinates.joint_of(k).kind.bends]
+    modes = [k for k in range(model.nv) if model.coordinates.joint_of(k).kind.modes]
     locked = build(description, lock={"j2": q[modes].tolist()})
     v[modes] = a[modes] = 0.0
     tau = np.delete(evaluate(model, "inverse_dynamics", q, v, a), modes)

@@ -202,7 +202,7 @@ def test_picture_of_every_robot(name):
     model = linkwork.load(name).model
     svg = ElementTree.fromstring(picture(model, neutral(model, "q")))
     kinds = [each.get("class", "").split()[0] for each in svg if each.get("class")]
-    joints = [body.joint for body in model.bodies if not (body.joint.kind.free or body.joint.kind.bends)]
+    joints = [body.joint for body in model.bodies if not (body.joint.kind.free or body.joint.kind.modes)]
     assert kinds.count("joint") == len(joints) + sum(joint.kind.name == "universal" for joint in joints)
     assert kinds.count("cut") == sum(loop.kind.cut for loop in model.loops)
     assert kinds.count("plate") >= sum(isinstance(law, Rotor) for _, law in model.forces)

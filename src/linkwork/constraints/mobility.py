@@ -58,7 +58,7 @@ def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
     start, named = np.array(model.home), list(_freedoms(model, independent))
     if not (named or all(holding_positions(model))):
         named = [k for k in range(model.n_leading) if not model.coordinates.joint_of(k).kind.free]
-    modes = [k for k in range(model.n_leading) if model.coordinates.joint_of(k).kind.bends and k not in named]
+    modes = [k for k in range(model.n_leading) if model.coordinates.joint_of(k).kind.modes and k not in named]
     for fast in filter(None, ([*named, *modes], named, modes)):
         held = _settled(model, start, np.delete(np.eye(model.n_leading), fast, axis=0))
         if _is_closed(model, held):

@@ -42,7 +42,7 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
         w[i] = X.inward(w[p]) + own.angular
         J[i] = {k: X.motion_inward(column) for k, column in J[p].items()}                             # (1)
         Jd[i] = {k: X.motion_inward(Jd[p][k]) + own.cross(J[i][k]) * -1 for k in J[p]}                # (2)
-        if model.joint(i).kind.bends:
+        if model.joint(i).kind.modes:
             _add_modes(C, Bending(model, i, q), w[p], J[p], Jd[p], {k: v[k] for k in model.freedoms(i)})
         J[i] |= zip(model.freedoms(i), model.subspace(i, q), strict=True)
         Jd[i] |= zip(model.freedoms(i), model.subspace_rates(i, q, v), strict=True)

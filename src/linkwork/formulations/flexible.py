@@ -42,7 +42,7 @@ Column = tuple[Vector, Scalars]  # angular velocity in the frame of the root, ra
 
 def bending_joints(model: Model) -> list[tuple[int, int]]:
     """(body, parent) of those whose parent bends."""
-    return [(i, p) for i, p in model.outward() if model.joint(i).kind.bends]
+    return [(i, p) for i, p in model.outward() if model.joint(i).kind.modes]
 
 
 class Bending:

@@ -21,7 +21,7 @@ WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
 def passive_forces(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], springs: bool = True
 ) -> list[Scalar]:
-    """Force that friction, springs and stops of joints and motors take, and the material of beams, on tree vectors."""
+    """Force that friction, springs and stops of joints and motors take, and elastic modes, on tree vectors."""
     width = model.friction_width
     forces: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():

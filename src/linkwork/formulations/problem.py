@@ -171,7 +171,7 @@ def _rotors(model: Model) -> str:
 
 
 def _springs(model: Model) -> str:
-    bending = ", ".join(body.joint.name for body in model.bodies if body.joint.kind.bends)
+    bending = ", ".join(body.joint.name for body in model.bodies if body.joint.kind.modes)
     springs = "Springs at joints: included." if any(drive.stiffness for drive in drives_of(model)) else ""
     return f"{springs} Links that bend, with stiffness and damping: {bending}.".strip() if bending else springs
 

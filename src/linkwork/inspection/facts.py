@@ -13,7 +13,6 @@ from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
 from ..io.mdh_feet import written_feet
-from ..io.mdh_flexible import written_flexible
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe, in_words
 from ..robot import Robot, load
@@ -51,9 +50,9 @@ def structure(model: Model) -> str:
     if counted := in_words(loop.kind for loop in model.loops):
         words = [counted]
     joints = model.coordinates.joints
-    if any(joint.role == "elastic" and not joint.kind.bends for joint in joints):
+    if any(joint.role == "elastic" and not joint.kind.modes for joint in joints):
         words.append("elastic")
-    if any(joint.kind.bends for joint in joints):
+    if any(joint.kind.modes for joint in joints):
         words.append("bends")
     if model.moving_base:
         words.append("floating base")
@@ -150,7 +149,7 @@ def beam(model: Model, i: int, p: int) -> dict[str, Any]:
         "modes": list(kind.modes.parts),
         "frequencies": kind.modes.clamped[0],
         "damping": kind.modes.clamped[1],
-        "given": written_flexible(kind.material),
+        "given": kind.material.to_dict(),
     }
 
 

@@ -32,7 +32,7 @@ def mdh_tables(model: Model) -> tuple[Table, Table]:
     notes = [f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint."]
     notes += [
         f"{joint.name} leads on by the length of its link, {joint.kind.material.length:g} m, and by its bending."
-        for joint in (body.joint for body in model.bodies if body.joint.kind.bends)
+        for joint in (body.joint for body in model.bodies if body.joint.kind.modes)
     ]
     if any(not row[0] for row in rows):
         notes.append("A row without a number leads on from the one above: the axes are almost parallel.")

@@ -63,10 +63,10 @@ from ..model.joints import JointKind
 from ..model.rotations import quaternion_from_rotation
 from .mdh_drives import read_transmissions
 from .mdh_feet import read_feet
-from .mdh_flexible import beams_on, kind_of
+from .mdh_flexible import beams_on
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_parallel import modules_of, read_module, stands_on
-from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables
+from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables, kind_of
 
 __all__ = ["ILLUSTRATIVE", "TABLES", "read_mdh"]
 
@@ -184,7 +184,7 @@ def _unfit(kind: JointKind, axis: np.ndarray, own: Placement) -> str:
     """Why a frame cannot be the link's own: the joint's positions would tell of another motion. Empty if it can."""
     if kind.free or not kind.nv or not (own.translation.any() or (own.rotation != np.eye(3)).any()):
         return ""
-    if kind.bends:
+    if kind.modes:
         return "the origin and the axes of the tip"
     if kind.directions != 1:
         return "its origin in the joint's centre" if own.translation.any() else ""

@@ -35,15 +35,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import yaml
 
 from ..errors import ModelError
-from ..model.description import LinkInertia, Mimic, Placement
+from ..model.description import LinkInertia, Mimic
 from ..model.flexible.beam import ACROSS, FAMILIES, Beam
+from ..model.flexible.material import Material
 from ..model.flexible.modal import Modal
 from ..model.flexible.station import Station
-from ..model.joints import JointKind, joint_kind
 
 if TYPE_CHECKING:
     from .mdh_tables import Row, Tables
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 NEEDED = {"length": "m", "density": "kg/m^3", "area": "m^2"}
 
 
-def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False, prefix: str = "") -> Beam | Modal | Station:
+def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False, prefix: str = "") -> Material:
     """``prefix``: of the names of joints."""
     if standard:
         message, fix = "links that bend are read in the modified convention alone", "write modified rows"
@@ -86,7 +85,7 @@ def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False, prefi
 
 def _read_station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
     row = tables.mapping(node, [each.name for each in fields(Station) if each.name != "material"])
-    tips = {name: joint for name, joint in tables.joints.items() if isinstance(joint.get("flexible"), (Beam, Modal))}
+    tips = {name: joint for name, joint in tables.joints.items() if (own := joint.get("flexible")) and not own.along}
     own = {name.removeprefix(prefix): name for name in tips if name.startswith(prefix)}
     if not own:
         message, fix = "there is no link that bends for it to be along", "describe the link that bends first"
@@ -97,13 +96,13 @@ def _read_station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
     return _made(tables, node, row, Station, {"material": tips[along]["flexible"], "along": along, **values})
 
 
-def follow(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node], station: Station) -> None:
+def follow(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node], station: Material) -> None:
     """Place a joint along the link that bends, by nothing else."""
     if placed:
         tables.fail(placed[0], f"its place is that along {station.along!r}", fix="leave its parent and placement out")
     tip = tables.joints[station.along]
-    root = tip["origin"] @ tip_of(tip["flexible"]).inverse()
-    joint |= {"parent": tip["parent"], "origin": root @ tip_of(station), "mimic": Mimic(station.along)}
+    root = tip["origin"] @ tip["flexible"].tip_placement.inverse()
+    joint |= {"parent": tip["parent"], "origin": root @ station.tip_placement, "mimic": Mimic(station.along)}
 
 
 def _made(tables: Tables, node: yaml.Node, row: Row, kind: Any, values: dict[str, Any]) -> Any:
@@ -136,34 +135,8 @@ def _nested(tables: Tables, node: yaml.Node) -> Any:
 PARTED = {"modes": (FAMILIES, _whole), "moments": (tuple(ACROSS), _number), "shapes": (FAMILIES, _nested)}  # by axes
 
 
-def kind_of(joint: Mapping[str, Any]) -> JointKind:
-    """How a joint moves of which the fields are known."""
-    return joint_kind(joint["kind"], joint.get("flexible"))
-
-
-def tip_of(material: Any) -> Placement:
-    """Where the straight tip is in the frame of the root."""
-    return Placement(np.eye(3), np.array(list(material.elastic.tip), float))
-
-
-def written_flexible(material: Beam | Modal | Station) -> dict[str, Any]:
-    """What ``read_flexible`` makes the same of."""
-    values = {each.name: getattr(material, each.name) for each in fields(material) if each.name != "material"}
-    plain = {name: _plain(value) for name, value in values.items()}
-    kept = {name: value for name, value in plain.items() if value not in ({}, [], 0.0, False)}
-    return {"modal": kept} if isinstance(material, Modal) else kept
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "items"):
-        return {key: _plain(x) for key, x in value.items()}
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return [_plain(x) for x in value] if isinstance(value, (tuple, list)) else value
-
-
 def beams_on(link: str, joints: Iterable[Mapping[str, Any]]) -> list[LinkInertia]:
     """Inertias of the straight beams that are part of a link, in its frame."""
     own = (joint for joint in joints if joint["parent"] == link and joint.get("flexible"))
-    placed = ((joint["flexible"].inertia, joint["origin"] @ tip_of(joint["flexible"]).inverse()) for joint in own)
+    placed = ((joint["flexible"].inertia, joint["origin"] @ joint["flexible"].tip_placement.inverse()) for joint in own)
     return [inertia.placed(root) for inertia, root in placed if inertia is not None]

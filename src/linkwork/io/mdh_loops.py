@@ -57,8 +57,7 @@ from ..model.contacts import CONTACTS, ROUND
 from ..model.coordinates import Segment
 from ..model.cut_joints import CUT_JOINTS
 from ..model.description import Placement, floating_joint
-from .mdh_flexible import kind_of
-from .mdh_tables import PLACED, Row, Scope, Side, Tables
+from .mdh_tables import PLACED, Row, Scope, Side, Tables, kind_of
 
 
 def read_loops(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:

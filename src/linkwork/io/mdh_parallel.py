@@ -21,7 +21,7 @@ leg1_slide, leg1_rod, ...; a loop named like the leg has its tip as the first si
 may have joints, links, drives, closure and tip of its own, and `home` positions beside those of the template. Names of
 legs default to leg1, leg2, ...
 
-The joints of the platform are passive and independent; so are modes of legs that bend. `at` is its pose at home; by its
+The joints of the platform are passive and independent; so are elastic modes of legs. `at` is its pose at home; by its
 `freedoms` its joints are
 
     floating      one joint of six freedoms, PLATFORM_joint
@@ -47,12 +47,10 @@ import yaml
 
 from ..model.cut_joints import CUT_JOINTS
 from ..model.description import LinkInertia, Placement
-from ..model.flexible.beam import Beam
-from ..model.flexible.modal import Modal
 from ..model.joints import joint_kind
 from ..model.rotations import rotation_from_rpy
 from .mdh_loops import read_home
-from .mdh_tables import INERTIA, PLACED, Row, Scope, Tables
+from .mdh_tables import INERTIA, PLACED, Row, Scope, Tables, kind_of
 from .rpy import rpy_from_rotation
 
 LEG = ("joints", "links", "drives", "home", "closure", "tip")
@@ -177,8 +175,8 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
     if last == parent:
         tables.fail(given["joints"], "a leg has joints", got="none")
     own = [*islice(reversed(tables.joints), len(tables.joints) - before)]  # not all of them again for each leg
-    bends = (joint for joint in reversed(own) if isinstance(tables.joints[joint].get("flexible"), (Beam, Modal)))
-    tables.independent += bends
+    kinds = {joint: kind_of(tables.joints[joint]) for joint in reversed(own)}
+    tables.independent += (joint for joint, kind in kinds.items() if kind.modes and not kind.tied)
     tables.read_links(given, scope)
     tables.read_drives(given, scope)
     if "joints" not in leg:

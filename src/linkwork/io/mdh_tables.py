@@ -11,13 +11,12 @@ import yaml
 
 from ..errors import ModelError
 from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
-from ..model.flexible.station import Station
-from ..model.joints import JOINT_KINDS, Flexible, joint_kind
+from ..model.joints import JOINT_KINDS, Flexible, JointKind, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
 from .dh import ORDER, from_standard_dh
 from .mdh_drives import NUMBERS, SPRING, read_drive_values
-from .mdh_flexible import follow, kind_of, read_flexible, tip_of
+from .mdh_flexible import follow, read_flexible
 from .yaml_nodes import Nodes
 
 TABLES = (
@@ -82,6 +81,11 @@ class _Own(Mapping[str, str]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def kind_of(joint: Mapping[str, Any]) -> JointKind:
+    """How a joint moves of which the fields are known."""
+    return joint_kind(joint["kind"], joint.get("flexible"))
 
 
 class Tables(Nodes):
@@ -242,7 +246,7 @@ class Tables(Nodes):
                     for column, key in zip(columns, STANDARD, strict=True):
                         column.append(self.number(row[key]) if key in row else 0.0)
                 joint |= self.own_values(node, row, kind)
-                if isinstance(material, Station):
+                if material is not None and material.along:
                     elsewhere = [given] if given is not None and parent != self.joints[material.along]["parent"] else []
                     follow(self, joint, elsewhere + [row[key] for key in PLACED if key in row], material)
                 elif not standard:
@@ -306,7 +310,7 @@ class Tables(Nodes):
         if kind_of(joint).free:
             self.standing[joint["name"]], at = at, joint["origin"]
         if joint.get("flexible"):
-            at = at @ tip_of(joint["flexible"])
+            at = at @ joint["flexible"].tip_placement
         joint["origin"] = base @ at
 
     def parent(self, node: yaml.Node, scope: Scope, numbers: Mapping[str, str]) -> str:
@@ -327,7 +331,7 @@ class Tables(Nodes):
         joint = {"name": name, "kind": kind, "parent": parent, "child": link, "origin": Placement()}
         if flexible:
             joint["flexible"] = flexible
-        if (flexible and not isinstance(flexible, Station)) or kind_of(joint).free:
+        if (flexible and not flexible.along) or kind_of(joint).free:
             joint["role"] = "elastic" if flexible else "passive"
         self.joints[name], self.links[link] = joint, None
         return joint
@@ -375,7 +379,7 @@ class Tables(Nodes):
         kind = kind_of(joint)
         if not kind.nv:
             self.fail(node, f"a {kind.name} joint has no drive", fix="remove the row, or let the joint move")
-        if kind.bends:
+        if kind.modes:
             fix = "remove the row: stiffness and damping of the modes stand in `flexible`"
             self.fail(node, "a link that bends has no drive", fix=fix)
         if "role" in row:

@@ -21,14 +21,13 @@ from ..model.description import (
     LoopDescription,
     Placement,
 )
-from ..model.flexible.station import Station
 from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from ..quoting import in_yaml
 from .mdh_drives import written_friction, written_transmissions
 from .mdh_feet import written_feet
-from .mdh_flexible import beams_on, tip_of, written_flexible
+from .mdh_flexible import beams_on
 from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, OWN, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
 
@@ -159,12 +158,12 @@ def _joint(
 ) -> dict[str, str]:
     origin = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
     row = {"name": in_yaml(joint.name), "link": in_yaml(joint.child), "parent": in_yaml(joint.parent)}
-    if isinstance(joint.flexible, Station):
+    if joint.motion.tied:
         del row["parent"]
-        return sources.added(row | {"flexible": _value(written_flexible(joint.flexible))}, f"joints.{joint.name}")
+        return sources.added(row | {"flexible": _value(joint.flexible.to_dict())}, f"joints.{joint.name}")
     if joint.flexible is not None:
-        origin = origin @ tip_of(joint.flexible).inverse()
-        row["flexible"] = _value(written_flexible(joint.flexible))
+        origin = origin @ joint.flexible.tip_placement.inverse()
+        row["flexible"] = _value(joint.flexible.to_dict())
     else:
         row |= SIGMA.get(joint.kind, {"kind": joint.kind})
     row |= {key: _number(getattr(joint, key)) for key in OWN.get(joint.kind, ())}
@@ -206,7 +205,7 @@ def _inertia(inertia: LinkInertia | None) -> dict[str, str]:
 
 def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
     row = {"joint": in_yaml(joint.name)}
-    if not joint.motion.nv or joint.motion.bends:
+    if not joint.motion.nv or joint.motion.modes:
         return row
     if joint.role != JointDescription.role and not joint.motion.free:
         row["role"] = joint.role

@@ -41,13 +41,12 @@ from ..model.contacts import CONTACTS
 from ..model.cut_joints import CUT_JOINTS
 from ..model.description import ROLES, Description, JointDescription, LoopDescription, Mimic, Placement
 from ..model.drive import FrictionLaw
-from ..model.flexible.station import Station
 from ..model.joints import Flexible, JointKind
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
 from .mdh_feet import read_feet, written_feet
-from .mdh_flexible import kind_of, read_flexible, written_flexible
+from .mdh_flexible import read_flexible
 from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
-from .mdh_tables import Row, Scope, Tables
+from .mdh_tables import Row, Scope, Tables, kind_of
 from .mdh_writer import law_name, numbers_of
 from .rpy import rpy_from_rotation
 
@@ -166,7 +165,7 @@ class _Reader(Tables):
             fixed = [name for name, joint in self.joints.items() if not kind_of(joint).nv]
             for name, node in (self.mapping(top["flexible"], fixed) if "flexible" in top else {}).items():
                 material = read_flexible(self, node)
-                own = {"mimic": Mimic(material.along)} if isinstance(material, Station) else {"role": "elastic"}
+                own = {"mimic": Mimic(material.along)} if material.along else {"role": "elastic"}
                 self.joints[name] = {"kind": Flexible.name, "flexible": material, **own}
         self.label = ""
 
@@ -174,7 +173,7 @@ class _Reader(Tables):
         self.label = "roles"
         roles: dict[str, str] = {}
         with self.going_on():
-            joints = {name: kind for name, kind in self.moving().items() if not (kind.free or kind.bends)}
+            joints = {name: kind for name, kind in self.moving().items() if kind.drivable}
             for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
                 for node in self.sequence(names):
                     name = self.text(node)
@@ -203,7 +202,7 @@ class _Reader(Tables):
 def write_structure(description: Description) -> str:
     """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
     joints = [joint for joint in description.joints if joint.motion.nv]
-    driven = [joint for joint in joints if not (joint.motion.free or joint.motion.bends)]
+    driven = [joint for joint in joints if joint.motion.drivable]
     named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
     content = {
         "loops": [
@@ -223,7 +222,7 @@ def write_structure(description: Description) -> str:
             for loop in description.loops
             if loop.ratios
         ],
-        "flexible": {joint.name: written_flexible(joint.flexible) for joint in joints if joint.flexible},
+        "flexible": {joint.name: joint.flexible.to_dict() for joint in joints if joint.flexible},
         "roles": {role: names for role, names in named.items() if names},
         "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
         "home": {name: np.asarray(position, float).tolist() for name, position in description.home.items()},

@@ -61,7 +61,7 @@ def write_urdf(description: Description) -> str:
 def _require_types(description: Description) -> None:
     """URDF has few types of joints, and takes a floating one between the root and its only child for the base's."""
     for joint in description.joints:
-        if joint.kind not in TYPES and not joint.motion.bends:
+        if joint.kind not in TYPES and not joint.motion.modes:
             raise UnsupportedError(
                 f"URDF has no {joint.kind} joints",
                 where=f"joint {joint.name!r}",
@@ -89,12 +89,12 @@ def _inertial(link: Element, inertia: LinkInertia) -> None:
 
 
 def _joint(robot: Element, joint: JointDescription) -> None:
-    kind = FIXED.name if joint.motion.bends else joint.kind  # how it bends stands in the side file
+    kind = FIXED.name if joint.motion.modes else joint.kind  # how it bends stands in the side file
     element = SubElement(robot, "joint", name=joint.name, type=kind)
     _origin(element, joint.origin)
     SubElement(element, "parent", link=joint.parent)
     SubElement(element, "child", link=joint.child)
-    if not joint.motion.nv or joint.motion.bends:
+    if not joint.motion.nv or joint.motion.modes:
         return
     if joint.motion.directions:
         SubElement(element, "axis", xyz=_words(joint.axis))

@@ -20,7 +20,6 @@ from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .commands import commands_of
 from .description import Description, JointDescription, LinkInertia, LoopDescription, Mimic, Placement, floating_joint
 from .drive import Transmission
-from .flexible.station import Station
 from .joints import FIXED
 from .loop_checks import tells_position
 from .loop_kinds import loop_kind
@@ -105,7 +104,7 @@ def _with_options(
             joint = joint.without_friction()
         if not rotors:
             joint = joint.without_rotor()
-        tied = mimic or isinstance(joint.flexible, Station)  # a place along a beam is a part of it
+        tied = mimic or joint.motion.tied
         joint = replace(joint, mimic=_leader(joint, joints) if tied else None)
         position = _locked_position(joint, joints, lock)
         result.append(joint if position is None else _locked(joint, position))
@@ -185,7 +184,7 @@ def _locked_position(
     follows = joint.mimic
     if joint.name in lock:
         if follows is not None:
-            untied = "" if isinstance(joint.flexible, Station) else ", or load with mimic=False"
+            untied = "" if joint.motion.tied else ", or load with mimic=False"
             raise ModelError(
                 f"joint {joint.name!r} follows {follows.joint!r} and cannot be locked by itself",
                 fix=f"lock {follows.joint!r}{untied}",
@@ -210,7 +209,7 @@ def _locked(joint: JointDescription, position: list[float]) -> JointDescription:
 def _ends(joint: JointDescription) -> tuple[Placement, Placement]:
     """Where the joint's own motion begins, and the body's frame where it ends, seen by the child at position zero."""
     start, end = joint.motion.frames(joint.axis, joint.second_axis)
-    if not joint.motion.bends:  # others do not move at zero
+    if not joint.motion.modes:  # others do not move at zero
         return Placement(start), Placement(end)
     own = Joint(joint.name, joint.motion, pitch=joint.pitch)
     along = np.array(list(Transform(*own.kind.transform(own, own.kind.neutral())).origin), float)

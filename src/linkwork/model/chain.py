@@ -8,7 +8,6 @@ from typing import Any
 
 from ..errors import ModelError
 from .drive import Transmission
-from .flexible.station import Station
 from .model import Frame, Model
 from .places import places_of
 
@@ -25,7 +24,7 @@ def chain(model: Model, tip: str) -> Model:
     names = {body.joint.name for body in bodies}
     for body in bodies:
         if body.joint.leader is not None and body.joint.leader not in names:
-            untied = "" if isinstance(body.joint.kind.material, Station) else "load with mimic=False, or "
+            untied = "" if body.joint.kind.tied else "load with mimic=False, or "
             raise ModelError(
                 f"joint {body.joint.name!r} follows {body.joint.leader!r}, which is not on the way to {tip!r}",
                 where=f"robot {model.name!r}",

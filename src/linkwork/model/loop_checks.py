@@ -139,7 +139,7 @@ def _roles(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"there is no role {joint.role!r}", nearest(joint.role, ROLES))
         elif joint.role != "active" and (kept := _has_no_coordinate(joint)):
             yield Finding("error", where, f"its role is {joint.role}, but {kept}", "leave its role out")
-        elif joint.role == "elastic" and not joint.stiffness > 0 and not joint.motion.bends:
+        elif joint.role == "elastic" and not joint.stiffness > 0 and not joint.motion.modes:
             fix = "give its stiffness (K in `drives`, <linkwork stiffness> in URDF), or make it passive"
             yield Finding("error", where, f"it is elastic, but its stiffness is {joint.stiffness:g}", fix)
         if not 0 < joint.weight < HUGE:

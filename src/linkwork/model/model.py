@@ -67,8 +67,8 @@ class Joint(JointValues):
 
     @property
     def elastic(self) -> bool:
-        """Does a spring act in it, or the stiffness of a link that bends?"""
-        return self.kind.bends or bool(self.stiffness)
+        """Does a spring act in it, or that of elastic modes?"""
+        return bool(self.kind.modes or self.stiffness)
 
     @property
     def revolute(self) -> bool:

@@ -170,7 +170,7 @@ def _mimics(description: Description) -> Iterator[Finding]:
         if leader is None:
             yield Finding("error", where, f"it follows joint {name!r}, which does not exist", "correct the name")
             continue
-        bending = joint.motion.bends and leader.motion.bends  # all modes together
+        bending = joint.motion.modes and leader.motion.modes  # all modes together
         several = [each for each in (joint, leader) if each.motion.nv > 1 and not bending]
         if several:
             message = f"{several[0].name!r} is {several[0].kind}: only joints with one freedom follow and are followed"
@@ -352,7 +352,7 @@ def _singular(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         if not joint.motion.nv or joint.mimic or joint.name in shared:  # coupled joints share their inertia
             continue
-        if joint.motion.bends:  # modes have their own
+        if joint.motion.modes:  # modes have their own
             continue
         where, moved = place(description, "joint", joint.name), subtree[joint.child]
         excess, along = min(_apparent(joint, moved))

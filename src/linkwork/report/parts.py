@@ -23,7 +23,7 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     run = bare.inverse_dynamics
     still, moving = run(q, none, none), run(q, v, none)
     parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
-    bending = any(joint.kind.bends for joint in model.coordinates.joints)
+    bending = any(joint.kind.modes for joint in model.coordinates.joints)
     if bending or any(drive.acting for drive in drives_of(model)):
         parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
     if bending or any(drive.stiffness for drive in drives_of(model)):

@@ -64,7 +64,7 @@ class Skeleton:
             self.ends[parent].append(self.lines[i][0])
         for i, parent in model.outward():
             shifts = freedoms(model.joint(i))[1]
-            if shifts < 3 and not model.joint(i).kind.bends:
+            if shifts < 3 and not model.joint(i).kind.modes:
                 here = self._point(i, model.link_pose(i).origin) if parent else self.origin[i]
                 begins = self._placement(i, parent) if shifts else here
                 self.seat[i] = begins if shifts == 1 else here
@@ -305,7 +305,7 @@ def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
     for i, _ in robot.model.outward():
         joint = robot.model.joint(i)
         turns, shifts = freedoms(joint)
-        if shifts > 2 or joint.kind.bends:
+        if shifts > 2 or joint.kind.modes:
             continue
         kind, at = f"joint {joint.role}", robot.seat[i]
         if turns == 3:

@@ -45,7 +45,7 @@ def handles_of(model: Model, moved: Coordinates, home: Any, size: float) -> list
 
 def _handle(model: Model, size: float, name: str, unit: str, lower: float, upper: float, joint: Joint, home: float):
     width = math.pi if unit == "rad" else size
-    if joint.kind.bends and unit == "m":
+    if joint.kind.modes and unit == "m":
         width = 0.2 * joint.kind.material.length
     elif joint.role == "elastic":
         width = 0.5

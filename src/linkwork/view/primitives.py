@@ -54,7 +54,7 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         last += len(line) - 1
     for i, p in model.outward():
         joint = model.joint(i)
-        undrawn = joint.kind.free or joint.kind.bends or _virtual(model, i) or _roams(joint, p)
+        undrawn = not joint.kind.drivable or _virtual(model, i) or _roams(joint, p)
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
     for frame, law in _driving(model):
@@ -190,7 +190,7 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
         points[p].append(line[0])
     for i, p in model.outward():
         joint = model.joint(i)
-        if not (joint.kind.free or joint.kind.bends or _virtual(model, i)):
+        if joint.kind.drivable and not _virtual(model, i):
             shifts = freedoms(joint)[1]
             placed = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
@@ -223,7 +223,7 @@ def _radii(model: Model, size: float) -> list[float]:
 
 
 def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list[Mesh]:
-    tip = i > 0 and model.joint(i).kind.bends
+    tip = i > 0 and model.joint(i).kind.modes
     free = i > 0 and freedoms(model.joint(i))[1] > 1  # in a plane at least
     origin = _origin(model, i)
     ends = _distinct(own if free or not i else [point for point in own if np.linalg.norm(point - origin) > SAME])

@@ -32,7 +32,7 @@ class Shape:
 
 def freedoms(joint: Joint) -> tuple[int, int]:
     """How many turns and how many shifts: by these joints are drawn. The tip of a beam is drawn as if it were fixed."""
-    if joint.kind.bends:
+    if joint.kind.modes:
         return 0, 0
     turns = sum(joint.kind.turning)
     return turns, joint.kind.nv - turns
@@ -92,7 +92,7 @@ def beams(model: Model, q: Any) -> list[tuple[int, int, np.ndarray]]:
     tree, found = model.expand([float(x) for x in q]), []
     for i, p in model.outward():
         joint = model.joint(i)
-        if joint.kind.bends and joint.leader is None:  # else it is a place along one
+        if joint.kind.modes and joint.leader is None:  # else it is a place along one
             root = matrix(Pose.identity().then(Transform(*(fixed.screw for fixed in joint.placement))))
             points = joint.kind.line(np.linspace(0, 1, PIECES + 1), [tree[k] for k in model.positions(i)])
             found.append((i, p, points @ root[:3, :3].T + root[:3, 3]))

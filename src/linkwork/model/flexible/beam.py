@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError
 from ..description import LinkInertia
+from .material import Material
 from .modes import HUGE, ElasticModes, are_ratios, cleaned, matrices, modal_damping, of_rows, vectors
 from .shapes import Shape, bending, gauss, polynomial, twisting
 
@@ -24,7 +24,7 @@ DEPENDENT = 1e12  # condition of the shapes' inner products
 
 
 @dataclass(frozen=True, eq=False)
-class Beam:
+class Beam(Material):
     """Along x from its root, where it is clamped, to its tip. SI units.
 
     ``moments``: second moments of area, {"y": int z^2 dA, "z": int y^2 dA}; that about z resists bending along y.
@@ -48,6 +48,7 @@ class Beam:
     polar: float = 0.0
     torsion: float = 0.0
     stiffening: bool = False
+    along = ""
 
     def __post_init__(self):
         for name in ("length", "density", "area"):
@@ -95,9 +96,6 @@ class Beam:
 
     def __reduce__(self) -> Any:
         return Beam, tuple(getattr(self, each.name) for each in fields(self))  # its functions are made again
-
-    def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
-        raise ModelError(message, where=f"beam.{name}", got=got, expected=expected, fix=fix)
 
     def _require(self, name: str, fits: bool, expected: str) -> None:
         if not fits:

@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from ...errors import ModelError
-from ..description import Description, Finding, JointDescription, LinkInertia, Placement
+from ..description import Description, Finding, JointDescription, LinkInertia
 from ..loop_checks import place
 from ..pseudo_inertia import told
 from .beam import ACROSS, Beam
-from .modal import SAME, Modal
-from .station import Station
+from .modal import SAME
 
 SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which these beams do not know
 LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
@@ -30,7 +29,7 @@ def check_flexible(description: Description) -> Iterator[Finding]:
         if joint.flexible is None:
             continue
         where = place(description, "joint", joint.name)
-        if isinstance(joint.flexible, Station):
+        if joint.flexible.along:
             yield from _along(where, joint, description)
             continue
         if joint.role != "elastic":
@@ -62,7 +61,7 @@ def _along(where: str, joint: JointDescription, description: Description) -> Ite
         message = f"it is a place along {station.along!r}, and does not follow it on the same link"
         yield Finding("error", where, message, "name the joint to the tip of the link, from its parent")
         return
-    place = leader.origin @ _root(leader.flexible) @ _root(station).inverse()
+    place = leader.origin @ leader.flexible.tip_placement.inverse() @ station.tip_placement
     off = np.abs(joint.origin.translation - place.translation).max() / (station.length or 1.0)
     if max(off, np.abs(joint.origin.rotation - place.rotation).max()) > SAME_PLACE:
         message = (
@@ -90,7 +89,7 @@ def _heavy_modes(where: str, joint: JointDescription, link: LinkInertia) -> Iter
     second = np.asarray(modal.second, float)
     turned = second[:, [1, 2, 0], [2, 0, 1]] - second[:, [2, 0, 1], [1, 2, 0]]
     P = np.hstack([np.asarray(modal.first, float), turned])
-    whole = _spatial(link.placed((joint.origin @ _root(modal)).inverse()))
+    whole = _spatial(link.placed((joint.origin @ modal.tip_placement.inverse()).inverse()))
     unit = np.repeat([1.0, 1 / (modal.length or 1.0)], 3)  # of length, so that all are masses
     rest = (whole - P.T @ np.linalg.solve(modal.elastic.masses, P)) * np.outer(unit, unit)
     if np.linalg.eigvalsh(rest)[0] < -SAME * np.abs(whole * np.outer(unit, unit)).max():
@@ -130,18 +129,13 @@ def less_than_beams(description: Description) -> dict[str, tuple[LinkInertia, Li
         if not own:
             continue
         whole = link.inertia or NOTHING
-        beams = (joint.flexible.inertia.placed(joint.origin @ _root(joint.flexible)) for joint in own)
+        beams = (joint.flexible.inertia.placed(joint.origin @ joint.flexible.tip_placement.inverse()) for joint in own)
         beam = sum(beams, start=NOTHING)
         unit = np.repeat([1.0, 1 / max(joint.flexible.length for joint in own)], 3)  # of length, so that all are masses
         all_of_it, bending = (_spatial(each) * np.outer(unit, unit) for each in (whole, beam))
         if np.linalg.eigvalsh(all_of_it - bending)[0] < -ROUNDING * np.abs(all_of_it).max():
             found[link.name] = whole, beam
     return found
-
-
-def _root(material: Beam | Modal | Station) -> Placement:
-    """Seen from its tip at rest."""
-    return Placement(np.eye(3), -np.array(list(material.elastic.tip), float))
 
 
 def _spatial(body: LinkInertia) -> np.ndarray:

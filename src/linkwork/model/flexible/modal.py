@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError
 from ..description import LinkInertia
+from .material import Material
 from .modes import ElasticModes, are_ratios, matrices, modal_damping, of_rows, require_numbers, vectors
 
 Numbers = Any  # nested tuples or an array
@@ -17,7 +17,7 @@ SAME = 1e-6  # of products of modes, which programs print with few digits
 
 
 @dataclass(frozen=True, eq=False)
-class Modal:
+class Modal(Material):
     """n modes of a link, in the frame of its root, with the coordinates of the program that found them.
 
     ``tip``: where the tip's frame is when nothing bends, with the axes of the root. ``shifts`` (n, 3) and ``turns``
@@ -36,6 +36,7 @@ class Modal:
     frequencies: Numbers = ()
     stiffness: Numbers = ()
     damping: Any = 0.0
+    along = ""
 
     def __post_init__(self):
         n = _size(self.shifts)
@@ -76,8 +77,8 @@ class Modal:
             if not np.isfinite(self.elastic.damping).all():
                 self._fail("damping", "these modes are damped beyond all numbers", self.damping, "SI units")
 
-    def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
-        raise ModelError(message, where=f"modal.{name}", got=got, expected=expected, fix=fix)
+    def to_dict(self) -> dict[str, Any]:
+        return {"modal": super().to_dict()}
 
     @property
     def _products(self) -> np.ndarray:

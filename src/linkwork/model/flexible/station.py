@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError
 from .beam import Beam
+from .material import Material
 from .modal import Modal
 from .modes import ElasticModes, matrices, of_rows, require_numbers, vectors
 
 
 @dataclass(frozen=True, eq=False)
-class Station:
+class Station(Material):
     """Moved by the modes of ``material``, as they move the tip: the joint to it follows the joint ``along``.
 
     Of a beam it is ``at`` a share of the length. Of modal data ``tip``, ``shifts`` and ``turns`` tell where it is and
@@ -41,9 +41,6 @@ class Station:
             self._fail("at", "a place along modal data is told by `tip`, `shifts` and `turns`", self.at, "no `at`")
         for name, size in (("tip", (3,)), ("shifts", (n, 3)), ("turns", (n, 3))):
             require_numbers(getattr(self, name), size, f"station.{name}")
-
-    def _fail(self, name: str, message: str, got: Any, expected: str) -> None:
-        raise ModelError(message, where=f"station.{name}", got=got, expected=expected)
 
     @property
     def length(self) -> float:

@@ -30,11 +30,11 @@ class Flexible(JointKind):
     position_meaning = "what each mode adds at the tip"
     velocity_meaning = "rates of what each mode adds at the tip"
     has_spring = False
-    bends = True
 
     def __init__(self, material: Beam | Modal | Station, stiff: bool = True):
         self.material = material
         self.modes = material.elastic
+        self.tied = bool(material.along)
         self.stiff = stiff
         self.position_parts = self.velocity_parts = self.modes.parts
         self.turning = self.modes.turning

@@ -41,9 +41,9 @@ class JointKind:
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
     successive = False  # do its freedoms turn one after another, each carried by those before it?
-    bends = False  # are they modes of the link that carries it?
-    material: Any = None  # of a link that bends: Beam or Modal
-    modes: Any = None  # of a link that bends: ElasticModes
+    material: Any = None  # of a flexible link, whose tip it is: Beam, Modal or Station
+    modes: Any = None  # of a flexible link, one for each freedom: ElasticModes
+    tied = False  # is it a part of the joint that it follows, whatever the user says of mimic joints?
 
     @property
     def nq(self) -> int:
@@ -57,6 +57,11 @@ class JointKind:
     def changes(self) -> bool:
         """Do its unit motions, as the body sees them, depend on the position?"""
         return type(self).subspace_rates is not JointKind.subspace_rates
+
+    @property
+    def drivable(self) -> bool:
+        """May a motor drive it?"""
+        return not (self.free or self.modes)
 
     def __repr__(self) -> str:
         return f"<joint kind {self.name}>"
@@ -110,7 +115,7 @@ class JointKind:
         return [0] * self.nv, [0] * self.nv
 
     def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
-        """Of a kind that ``bends``: where the points s = 0 to 1 of the link's axis are in the frame of its root."""
+        """Of a kind with ``modes``: where the points s = 0 to 1 of the link's axis are in the frame of its root."""
         raise NotImplementedError
 
     def own_stiffness(self) -> np.ndarray:

@@ -1,19 +1,20 @@
-"""Which feet stick to the ground, slide or leave it, at one instant: numbers, and choices among them.
+"""Which contacts stick to the ground, slide or leave it, at one instant: numbers, and choices among them.
 
-With J of the feet that touch, their normal rows n and tangential rows t, and forces F:
+With J of the contacts that touch, their normal rows n and tangential rows t, and forces F:
 
-  (1)  M a = f + J_loops^T l + sum over feet of J_n^T F_n + J_t^T F_t,   J_loops a = -gamma
+  (1)  M a = f + J_loops^T l + sum over contacts of J_n^T F_n + J_t^T F_t,   J_loops a = -gamma
   (2)  one that sticks:   J a = -gamma
   (3)  one that slides in the direction d:   J_n a = -gamma_n,   F_t = -mu F_n d
   (4)  all of them push:   F_n >= 0;   those that were left out rise:   J_n a + gamma_n >= 0
-  (5)  those that stick are within the cone:   |F_t| <= mu F_n, of the sum over the feet on one body, and likewise of
+  (5)  those that stick are within the cone:   |F_t| <= mu F_n, of the sum over those on one body, and likewise of
        the moment about their centre of pressure
 
-Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of feet that come down; if not all of them
-stick, each impulse is against the slip that is left after the impact: see ``rubbing``. Forces that the motion does not
-tell are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one that is
-farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no end
-there may be no such forces. Without a limit of friction, feet then glide (see ``_held``), for which there always are.
+Impacts are the same of velocities and impulses, where J_n v+ = -e J_n v of contacts that come down; if not all of them
+stick, each impulse is against the slip that is left after the impact: see ``coulomb_impact``. Forces that the motion
+does not determine are the shortest. The sets are found by leaving out the one that pulls most, letting slide the one
+that is farthest outside its cone, and taking back what would sink, until nothing is left to change. Where that has no
+end there may be no such forces. Without a limit of friction, they then glide (see ``_held``), for which there always
+are.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ from functools import cached_property, partial
 import numpy as np
 
 from ...constraints.saddle import solve_arrays
-from .coulomb_impact import rubbed
+from .coulomb_impact import coulomb_impulses
 
 SMALL = 1e-9  # of the largest force, impulse or acceleration: less is none
 SLIDES = 1e-8  # m/s along the ground: slower is no sliding
 TURNS = (
     5e-3  # m/s: slower sliding keeps its direction, since friction would turn the velocity faster than it is followed
 )
-TURNED = 50  # times that the direction of a foot that begins to slip is turned into that of its slip
+TURNED = 50  # times that the direction of a contact that begins to slip is turned into that of its slip
 BOUNCES = 1e-4  # m/s along the normal: slower bounces, of which there are more and more in a finite time, are none
 
-Mode = dict[int, np.ndarray | None]  # feet on the ground -> the direction in which each slides, None of one that sticks
-Solve = Callable[..., tuple[np.ndarray, np.ndarray]]  # of a mode, and feet held along the ground alone
-Rates = Callable[[np.ndarray], np.ndarray]  # of the feet (feet, 3): what a solution does to them
+Mode = dict[int, np.ndarray | None]  # contact on the ground -> the direction in which it slides, None if it sticks
+Solve = Callable[..., tuple[np.ndarray, np.ndarray]]  # of a mode, and contacts held along the ground alone
+Rates = Callable[[np.ndarray], np.ndarray]  # of the contacts (contacts, 3): what a solution does to them
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A state as the ground meets it: of the loops J and gamma, of the feet J (feet, 3, n), gamma (feet, 3)."""
+    """A state as the ground meets it: J and gamma of the loops, and J (contacts, 3, n), gamma (contacts, 3)."""
 
     M: np.ndarray
     f: np.ndarray
@@ -51,11 +52,11 @@ class Situation:
     gamma_loops: np.ndarray
     J: np.ndarray
     gamma: np.ndarray
-    p: np.ndarray  # (feet, 3): where they are
+    p: np.ndarray  # (contacts, 3): where they are
 
     @cached_property
     def velocities(self) -> np.ndarray:
-        """Of the feet (feet, 3)."""
+        """Of the contacts (contacts, 3)."""
         return self.J @ self.v
 
     def energy(self, v: np.ndarray) -> float:
@@ -67,22 +68,22 @@ class Situation:
         friction: np.ndarray,
         force: np.ndarray,
         loops: np.ndarray,
-        feet: np.ndarray,
+        contacts: np.ndarray,
         along: Collection[int] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
-        """x with M x = force + those of loops and feet, J x as told; and the forces on the feet (feet, 3). Feet in
+        """x with M x = force + those of loops and contacts, J x as given; and contact forces (contacts, 3). Those in
         ``along`` but not in the mode are held along the ground alone."""
         rows, columns, wanted, places = [*self.J_loops], [*self.J_loops], [*loops], []
         for i, d in mode.items():
             if d is None:
-                rows, columns, wanted = [*rows, *self.J[i]], [*columns, *self.J[i]], [*wanted, *feet[i]]
+                rows, columns, wanted = [*rows, *self.J[i]], [*columns, *self.J[i]], [*wanted, *contacts[i]]
                 places += [(i, np.eye(3)[k]) for k in range(3)]
             else:  # (3)
                 push = np.array([*(-friction[i] * d), 1.0])
-                rows, columns, wanted = [*rows, self.J[i, 2]], [*columns, push @ self.J[i]], [*wanted, feet[i, 2]]
+                rows, columns, wanted = [*rows, self.J[i, 2]], [*columns, push @ self.J[i]], [*wanted, contacts[i, 2]]
                 places.append((i, push))
         for i in (i for i in along if i not in mode):
-            rows, columns, wanted = [*rows, *self.J[i, :2]], [*columns, *self.J[i, :2]], [*wanted, *feet[i, :2]]
+            rows, columns, wanted = [*rows, *self.J[i, :2]], [*columns, *self.J[i, :2]], [*wanted, *contacts[i, :2]]
             places += [(i, np.eye(3)[k]) for k in range(2)]
         forces = np.zeros((len(self.J), 3))
         x, phi = solve_arrays(self.M, force, np.array(rows), np.array(wanted), np.array(columns))
@@ -90,29 +91,29 @@ class Situation:
             forces[i] += value * direction
         return x, forces
 
-    def struck(self, feet: list[int], friction: np.ndarray, after: np.ndarray) -> np.ndarray | None:
-        """Velocities after an impact of these feet, which leave the ground as fast as told (feet, 3) at least, by
+    def struck(self, contacts: list[int], friction: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+        """Velocities after an impact of these contacts, which leave the ground at least as fast as ``after`` says, by
         impulses of Coulomb's law; None if no such impulses are found, as where a link has no inertia."""
-        rows = self.J[feet].reshape(3 * len(feet), -1)
+        rows = self.J[contacts].reshape(3 * len(contacts), -1)
         try:
             change, _ = solve_arrays(self.M, rows.T, self.J_loops, np.zeros((len(self.J_loops), len(rows))))
         except np.linalg.LinAlgError:
             return None
         W = rows @ change
-        p = rubbed(self.velocities[feet] - after[feet], 0.5 * (W + W.T), friction[feet])
+        p = coulomb_impulses(self.velocities[contacts] - after[contacts], 0.5 * (W + W.T), friction[contacts])
         return None if p is None else self.v + change @ p.ravel()
 
     def correction(self, mode: Mode, residual: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """The lightest step that takes the residual of the loops, and how far feet are ``off`` (feet, 3), away."""
+        """The lightest step that takes the residual of the loops, and how far contacts are ``off``, away."""
         held = np.zeros_like(self.f)
         return -self.solved(mode, np.zeros(len(self.J)), held, residual, off)[0]
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What it makes of the feet. ``groups``: those on one body, which slide together or not at all: of points that one
+    """What it makes of contacts. ``groups``: those on one body, which slide together or not at all: of points that one
     body holds together, single forces are a matter of choice, and only their sum and their moment are known. With
-    friction there are states in which no choice of forces is right; a ground on which feet glide has one always."""
+    friction there are states in which no choice of forces is right; a ground on which contacts glide has one always."""
 
     friction: np.ndarray
     restitution: np.ndarray
@@ -121,7 +122,7 @@ class Ground:
     glides: bool = False  # does it push alone, without friction?
 
     def accelerations(self, here: Situation, mode: Mode, along: Collection[int] = ()) -> tuple[np.ndarray, np.ndarray]:
-        """a, and the forces on the feet."""
+        """a, and the forces on the contacts."""
         return here.solved(mode, self.friction, here.f, -here.gamma_loops, -here.gamma, along)  # (1) (2) (3)
 
     def directions(self, here: Situation, mode: Mode) -> Mode:
@@ -136,7 +137,7 @@ class Ground:
         }
 
     def moving(self, here: Situation) -> np.ndarray:
-        """Feet that move along the ground. Where none is to slide, it is as slowly as they may rise and yet stay."""
+        """Contacts that move along the ground; where none is to slide, faster than they may rise and yet stay."""
         return np.flatnonzero(np.hypot(*here.velocities[:, :2].T) > (SLIDES if self.slides else BOUNCES))
 
     def pace(self, here: Situation, mode: Mode, forces: np.ndarray) -> float:
@@ -151,7 +152,7 @@ class Ground:
     def settled(
         self, here: Situation, touching: Iterable[int], idle: Iterable[int], left: Iterable[int], slip: Iterable[int]
     ) -> Mode | None:
-        """Which of the feet that touch the ground and do not rise push on it. ``idle``: those that did not so far;
+        """Which of the contacts that touch the ground and do not rise push on it. ``idle``: those that did not so far;
         ``left``: those that just ceased to. If one would sink then, the ground held it sideways while it no longer
         pushed: it is taken back, and glides. ``slip``: groups whose force is on the cone and about to leave it."""
         start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
@@ -169,8 +170,8 @@ class Ground:
         return None if found is None else found[0]
 
     def impact(self, here: Situation, touching: Iterable[int]) -> np.ndarray:
-        """Velocities after it. Bounces that would make energy, as slanting ones of feet that stop along the ground may,
-        are smaller, so that they keep it. Where no impulses of friction are right, feet stop."""
+        """Velocities after it. Bounces that would make energy, as slanting ones that stop along the ground may,
+        are smaller, so that they keep it. Where no impulses of friction are right, contacts stop."""
         start: Mode = dict.fromkeys(touching, np.zeros(2) if self.glides else None)
         back = -self.restitution * here.velocities[:, 2]
 
@@ -207,7 +208,7 @@ class Ground:
     def _jumped(
         self, here: Situation, mode: Mode, along: Collection[int] = (), *, after: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities, with those of the feet (feet, 3) as told, and the impulses."""
+        """Velocities, with those of the contacts (contacts, 3) as told, and the impulses."""
         return here.solved(mode, self.friction, here.M @ here.v, np.zeros(len(here.J_loops)), after, along)
 
     def room(self, here: Situation, mode: Mode, forces: np.ndarray) -> dict[int, float]:
@@ -256,7 +257,7 @@ class Ground:
     def _held(
         self, here: Situation, start: Mode, left: Iterable[int], solve: Solve, rates: Rates
     ) -> tuple[Mode, np.ndarray]:
-        """The same with friction without limits, where not all feet stick or leave. Of feet that are held along the
+        """The same with friction without limits, where not all contacts stick or leave. Of those held along the
         ground, and push or rise, there is one choice, the least of a square. Held ones that do not push are let go,
         until all of them push; others that push glide."""
         held = {i for i, d in start.items() if d is None}
@@ -325,7 +326,7 @@ class Ground:
 def _agreed(
     start: Mode, idle: Iterable[int], left: Iterable[int], solve: Solve, rates: Rates
 ) -> tuple[Mode, np.ndarray] | None:
-    """Feet as in ``start`` or left out, so that none pulls or sinks, if leaving out and taking back comes to an end."""
+    """Contacts as in ``start`` or left out, so that none pulls or sinks, if leaving out and taking back ends."""
     mode, seen = {i: d for i, d in start.items() if i not in {*idle, *left}}, []
     while {*mode} not in seen:
         x, forces = solve(mode)
@@ -341,7 +342,7 @@ def _agreed(
 
 
 def _pushing(start: Mode, solve: Solve, rates: Rates) -> tuple[Mode, np.ndarray]:
-    """The same of feet that only push, by Lawson and Hanson's way of least squares without negative unknowns, which
+    """The same of contacts that only push, by Lawson and Hanson's way of least squares without negative unknowns, which
     comes to an end."""
     mode: Mode = {}
     pushes = dict.fromkeys(start, 0.0)

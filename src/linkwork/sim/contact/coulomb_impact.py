@@ -1,7 +1,7 @@
 """Impulses of an impact with friction: they push, are within their cones, and are against the slip that they leave.
 
-With impulses p of the feet, normal ones N and tangential ones t, and velocities u after the impact, of which w is along
-the normal, less what the feet bounce back with:
+With impulses p of the contacts, normal ones N and tangential ones t, and velocities u after the impact, of which w is
+along the normal, less what the contacts bounce back with:
 
   (1)  u = u_0 + W p                                  W: what an impulse does to the velocities, loops taken in
   (2)  N_i >= 0,   w_i >= 0,   N_i w_i = 0
@@ -27,8 +27,8 @@ TRIES, SWEEPS, STEPS = 60, 50, 25  # how often Newton's steps are tried, after s
 EXACT = 1e-14  # of the largest impulse
 
 
-def rubbed(u: np.ndarray, W: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
-    """p (feet, 3) of (2) and (3), if found; ``u``: u_0 (feet, 3), with w in place of the velocity along the normal."""
+def coulomb_impulses(u: np.ndarray, W: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
+    """p (contacts, 3) of (2) and (3), if found; ``u``: u_0 (contacts, 3), with w as the velocity along the normal."""
     k, u = len(mu), u.ravel()
     rho, p = 1 / max(float(np.linalg.norm(W, 2)), 1e-300), np.zeros(3 * k)
     for _ in range(TRIES):

@@ -53,7 +53,7 @@ def findings(
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
     flat = np.zeros(samples, bool)
-    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.bends for body in model.bodies)):
+    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.modes for body in model.bodies)):
         every = -(-times // (LOOKS if samples > 1 else ALONE))
         t, q = arrays["t"][::every], np.asarray(arrays["q"][:, ::every])
         yield from _bent(model, t, q)
@@ -216,7 +216,7 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
 
 def _bent(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
     """Links whose tips give way too far."""
-    for joint in (body.joint for body in model.bodies if body.joint.kind.bends and not body.joint.leader):
+    for joint in (body.joint for body in model.bodies if body.joint.kind.modes and not body.joint.leader):
         length, own = joint.kind.material.length, q[..., model.coordinates.places([joint.name])]
         shifts = np.array([[*shift] for shift in joint.kind.modes.shifts[: own.shape[-1]]], float)
         share = np.linalg.norm(own @ shifts, axis=-1) / (length or np.inf)

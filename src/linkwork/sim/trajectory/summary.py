@@ -36,7 +36,8 @@ def to_html(trajectory: Trajectory) -> str:
         with np.errstate(all="ignore"):  # of motions that diverged
             rows |= {DRIFTS[name]: f"{value:.3g}" for name, value in trajectory.drift.items()}
     facts = [*rows.items(), *(("note", note) for note in trajectory.notes), *_positions(trajectory)]
-    return notebook(Table(f"Trajectory of {trajectory.robot}", [Column("", align="left")] * 2, facts))
+    title = Safe(f"<b>Trajectory of {in_html(trajectory.robot)}</b>")
+    return notebook(Table(title, [Column("", align="left")] * 2, facts))
 
 
 def _positions(trajectory: Trajectory) -> list[tuple[str, Safe]]:
