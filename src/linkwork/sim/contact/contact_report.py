@@ -92,9 +92,14 @@ class ContactForces:
         return tuple(contact.name for contact in self.contacts)
 
     @property
+    def _elements(self) -> list[Any]:
+        """What has the numbers of each contact: its kind, or itself."""
+        return [getattr(contact, "kind", contact) for contact in self.contacts]
+
+    @property
     def friction(self) -> np.ndarray:
         """The coefficients that the contacts have, (contacts,)."""
-        return np.array([getattr(contact, "kind", contact).friction for contact in self.contacts])
+        return np.array([each.friction for each in self._elements])
 
     @cached_property
     def tangential(self) -> np.ndarray:
@@ -122,9 +127,7 @@ class ContactForces:
     @cached_property
     def tips(self) -> np.ndarray:
         """Is the centre of pressure outside the sole?"""
-        half = (
-            np.array([getattr(contact, "size", ()) or (np.inf, np.inf) for contact in self.contacts]).reshape(-1, 2) / 2
-        )
+        half = np.array([getattr(each, "size", ()) or (np.inf, np.inf) for each in self._elements]).reshape(-1, 2) / 2
         return np.any(np.abs(self.centre) > half * (1 + NOTHING), axis=-1)
 
     @property
