@@ -25,12 +25,12 @@ from table import Table
 from timing import Contender, race, ratio
 
 from linkwork.control import PD, Fourier, Point
-from linkwork.identify.pseudo_inertia import pseudo_inertia
-from linkwork.identify.recordings.log import Log
-from linkwork.identify.simulation.error import OutputError
-from linkwork.identify.simulation.search import Search
-from linkwork.identify.simulation.searched import searched
-from linkwork.identify.simulation.segments import cut
+from linkwork.identify.convex.inertia_cone import pseudo_inertia
+from linkwork.identify.logs.log import Log
+from linkwork.identify.output_error.damped_search import Search
+from linkwork.identify.output_error.rollout_error import OutputError
+from linkwork.identify.output_error.search_variables import searched
+from linkwork.identify.output_error.segments import cut
 
 DT, STEPS, SEGMENT = 1e-3, 4000, 500
 READY = np.array([0, -0.3, 0, -1.8, 0, 1.8, 0.8])

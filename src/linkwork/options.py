@@ -222,6 +222,13 @@ class IdentifyOptions(_Options):
     )
     progress: Any = _asked("True, False, or a function of (done, total).")
 
+    def __post_init__(self):
+        for name, least in (("gamma", np.finfo(float).tiny), ("width", 0.0)):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, (int, float, np.number)) and least <= value < np.inf):
+                expected = f"a number, {'zero or more' if least == 0 else 'positive'}, or None: it is chosen"
+                raise LinkworkError("out of range", where=name, got=repr(value)[:80], expected=expected)
+
 
 OPTIONS: Mapping[str, type[_Options]] = {**dict.fromkeys(MOTION, Options), "identify": IdentifyOptions}
 

@@ -141,7 +141,7 @@ def identify(self: Robot, logs: Log | Sequence[Log], method: str = "consistent",
             "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
             motion, or from what ``controller`` makes of it), "simulation" (output error).
     """
-    from .identify.solve import identify
+    from .identify.identification import identify
 
     return identify(self, logs, method, IdentifyOptions.from_arguments("identify", options))
 

@@ -11,12 +11,12 @@ import pytest
 import linkwork
 from linkwork.errors import IdentificationWarning
 from linkwork.identify import Log
-from linkwork.identify.consistent_fit import typical
-from linkwork.identify.inside import covariance
-from linkwork.identify.linear.consistent import GAMMAS, Prior, consistent, path
-from linkwork.identify.linear.equations import collect
-from linkwork.identify.linear.least_squares import wls
-from linkwork.identify.linear.unknowns import Unknowns, payload_of, unknowns_of
+from linkwork.identify.convex.consistent_fit import typical
+from linkwork.identify.convex.entropic_prior import GAMMAS, Prior, consistent, path
+from linkwork.identify.convex.newton import covariance
+from linkwork.identify.regression.least_squares import wls
+from linkwork.identify.regression.stacked_regressor import collect
+from linkwork.identify.regression.unknowns import Unknowns, payload_of, unknowns_of
 from support.random_robots import Recipe, describe
 from support.recordings import other, pseudo_inertia, recorded
 

@@ -13,7 +13,7 @@ import numpy as np
 from mutations import mutated_bytes, mutated_tree, parsed, written
 
 import linkwork
-from linkwork.identify.recordings.log import Log
+from linkwork.identify.logs.log import Log
 from linkwork.io import BUNDLED
 from linkwork.sweep import read_study
 

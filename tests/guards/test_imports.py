@@ -181,3 +181,44 @@ def test_rule_catches_a_forbidden_import(tmp_path, monkeypatch):
 def test_what_counts_as_an_import(monkeypatch, line, parts):
     monkeypatch.setattr(Path, "read_text", lambda self: line)
     assert imported_parts(ROOT / "program" / "program.py") == parts
+
+
+# -- circles -----------------------------------------------------------------------------------------------------------
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Modules of linkwork that a module imports, in functions too, as paths from ROOT."""
+    tree = ast.parse(path.read_text())
+    unseen, found = for_types_alone(tree), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level and node not in unseen:
+            folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for target in (*(folder / alias.name for alias in node.names), folder):
+                if (file := target.with_suffix(".py")).exists() or (file := target / "__init__.py").exists():
+                    found.add(str(file.relative_to(ROOT)))
+    return found
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Modules in a circle of imports, or that import one: those left when modules without imports are removed, again
+    and again."""
+    left = {name: set(imported) & set(graph) - {name} for name, imported in graph.items()}
+    while free := {name for name, imported in left.items() if not imported}:
+        left = {name: imported - free for name, imported in left.items() if name not in free}
+    return sorted(left)
+
+
+def test_no_module_of_identify_imports_in_a_circle():
+    paths = (ROOT / "identify").rglob("*.py")
+    graph = {str(path.relative_to(ROOT)): imported_modules(path) for path in paths}
+    graph = {name: imported for name, imported in graph.items() if not name.endswith("__init__.py")}
+    assert len(graph) > 40 and not circle(graph)
+    rooms: dict[str, set[str]] = {}
+    for name, imported in graph.items():
+        rooms.setdefault(name.split("/")[1], set()).update(each.split("/")[1] for each in imported if each in graph)
+    assert {"logs", "regression", "convex", "output_error"} < set(rooms) and not circle(rooms)
+
+
+def test_circles_are_noticed():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["a", "b", "c", "d"]
+    assert not circle({"a": {"b", "c"}, "b": {"c"}, "c": {"numpy"}})

@@ -5,8 +5,8 @@ import pytest
 
 import linkwork
 from linkwork.identify import Fit, Log
-from linkwork.identify.linear.equations import collect
-from linkwork.identify.linear.least_squares import ols
+from linkwork.identify.regression.least_squares import ols
+from linkwork.identify.regression.stacked_regressor import collect
 from support.driven_robots import coupled
 from support.evaluate import deviation, evaluate
 from support.mixed_trees import MixedRecipe, mixed, shuffled

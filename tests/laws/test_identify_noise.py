@@ -11,9 +11,9 @@ import pytest
 import linkwork
 from linkwork.control import Point
 from linkwork.identify import Log
-from linkwork.identify.linear.equations import collect
-from linkwork.identify.linear.least_squares import Solution, irls, iv, ols, wls
-from linkwork.identify.linear.unknowns import Unknowns, unknowns_of
+from linkwork.identify.regression.least_squares import Solution, irls, iv, ols, wls
+from linkwork.identify.regression.stacked_regressor import collect
+from linkwork.identify.regression.unknowns import Unknowns, unknowns_of
 from support.recordings import other, swung
 
 SEEDS = 100

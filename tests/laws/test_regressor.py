@@ -8,7 +8,7 @@ from hypothesis import given
 
 import linkwork
 from linkwork.formulations.regressor import Parameter, parameter_values, regressor, standard_parameters
-from linkwork.identify.linear.unknowns import with_standard
+from linkwork.identify.regression.unknowns import with_standard
 from linkwork.model import build
 from linkwork.parameters import parameter_vector
 from linkwork.parameters.rank import stacked

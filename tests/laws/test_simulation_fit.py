@@ -9,14 +9,14 @@ import pytest
 import linkwork
 from linkwork.control import PD, PID, ComputedTorque, Fourier, Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
-from linkwork.identify.entropic import Entropic
-from linkwork.identify.pseudo_inertia import made_physical, parameters_of, pseudo_inertia
-from linkwork.identify.recordings.log import Log
-from linkwork.identify.simulation.error import OutputError
-from linkwork.identify.simulation.fit import fit_simulation
-from linkwork.identify.simulation.search import starts_of
-from linkwork.identify.simulation.searched import KINDS, searched
-from linkwork.identify.simulation.segments import cut
+from linkwork.identify.convex.entropic import Entropic
+from linkwork.identify.convex.inertia_cone import made_physical, parameters_of, pseudo_inertia
+from linkwork.identify.logs.log import Log
+from linkwork.identify.output_error.damped_search import starts_of
+from linkwork.identify.output_error.rollout_error import OutputError
+from linkwork.identify.output_error.search_variables import KINDS, searched
+from linkwork.identify.output_error.segments import cut
+from linkwork.identify.output_error.simulation_fit import fit_simulation
 from linkwork.model import Offset, Stribeck
 from support.random_robots import Recipe, describe
 

@@ -11,7 +11,7 @@ import pytest
 
 import linkwork
 from linkwork.identify import Log
-from linkwork.identify import solve as solver
+from linkwork.identify import identification as solver
 
 RATE = 200
 STATES = np.random.default_rng(0).normal(size=(3, 20, 2))  # of q, v, a
@@ -115,7 +115,7 @@ def test_treatment_and_choices(run, robot, log, monkeypatch):
         asked.update(vars(options), logs=logs, method=method)
         return original(robot, logs, method, options)
 
-    monkeypatch.setattr("linkwork.identify.solve.identify", listening)
+    monkeypatch.setattr("linkwork.identify.identification.identify", listening)
     log.save("other.csv")
     words = ["--cutoff", 15, "--band", 10, "--standstill", "--held-out", "other.csv", "--gamma", 3, "--width", 0.1]
     code, out, _ = run(

@@ -11,12 +11,12 @@ import linkwork
 from linkwork import Trajectory
 from linkwork.control import ComputedTorque
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from linkwork.identify.excitation.augmented_lagrangian import Problem, Weights, condition, logdet, smooth_condition
 from linkwork.identify.excitation.excite import excite
-from linkwork.identify.excitation.limits import Limits, limits_of_dependents, limits_of_series, limits_of_torques
-from linkwork.identify.excitation.path import Path
-from linkwork.identify.excitation.room import room_of_frames, room_of_loops
-from linkwork.identify.excitation.search import Problem, Weights, condition, logdet, smooth_condition
-from linkwork.identify.excitation.series import FourierFromRest, Grid
+from linkwork.identify.excitation.fourier_from_rest import FourierFromRest, Grid
+from linkwork.identify.excitation.motion_limits import Limits, limits_of_dependents, limits_of_series, limits_of_torques
+from linkwork.identify.excitation.motion_path import Path
+from linkwork.identify.excitation.workspace_limits import room_of_frames, room_of_loops
 from linkwork.model import Mimic, Motor, Transmission
 from linkwork.pipeline import compile
 

@@ -14,7 +14,7 @@ import linkwork
 from linkwork.cli import app
 from linkwork.errors import IdentificationWarning, LinkworkError
 from linkwork.identify import Log
-from linkwork.identify.at_rest import PARTS
+from linkwork.identify.regression.friction_at_rest import PARTS
 from support.driven_robots import coupled
 from support.random_robots import Recipe, describe
 

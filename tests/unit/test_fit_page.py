@@ -12,8 +12,8 @@ import linkwork
 from linkwork.errors import LinkworkError
 from linkwork.html import DOTS, Series, chart, deviation_bar, triangle_map
 from linkwork.identify import Log
-from linkwork.identify.shown.curves import SPANS, curves_of
-from linkwork.identify.shown.friction import friction_curves
+from linkwork.identify.plots.force_curves import SPANS, curves_of
+from linkwork.identify.plots.friction_curves import friction_curves
 from linkwork.model.pseudo_inertia import body_of
 from support.html_page import Page
 

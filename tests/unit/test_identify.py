@@ -8,8 +8,8 @@ import pytest
 import linkwork
 from linkwork.errors import IdentificationWarning
 from linkwork.identify import Log, drive_gains
-from linkwork.identify.linear import equations
-from linkwork.identify.linear.equations import collect
+from linkwork.identify.regression import stacked_regressor
+from linkwork.identify.regression.stacked_regressor import collect
 from linkwork.model import Asymmetric, Offset, Stribeck
 from support.driven_robots import coupled
 from support.evaluate import deviation
@@ -220,7 +220,7 @@ def test_block_by_block(robot, truth, monkeypatch, band):
     log = replace(log, keep=np.arange(len(log)) % 7 != 0)
     whole = robot.identify(log, "wls", width=0.0)
     expected = collect(whole.unknowns, [log.for_robot(robot)])
-    monkeypatch.setattr(equations, "BLOCK", 28 * 97)
+    monkeypatch.setattr(stacked_regressor, "BLOCK", 28 * 97)
     counted = []
     found = collect(whole.unknowns, [log.for_robot(robot)], lambda done, total: counted.append((done, total)))
     assert len(counted) > 3 and counted[-1] == (len(log), len(log))

@@ -12,9 +12,9 @@ import linkwork
 from linkwork.control import Point
 from linkwork.errors import IdentificationWarning, LinkworkError
 from linkwork.identify import Log
-from linkwork.identify.linear.noise_floor import unexcited_columns
-from linkwork.identify.recordings.noise import noise_of, white_level
-from linkwork.identify.recordings.signals import derivative
+from linkwork.identify.logs.log_noise import noise_of, white_level
+from linkwork.identify.logs.signals import derivative
+from linkwork.identify.regression.noise_floor import unexcited_columns
 from support.random_robots import Recipe, describe
 from support.recordings import other, recorded, swung
 

@@ -9,12 +9,12 @@ import linkwork
 from linkwork.control import PD, Fourier, Point
 from linkwork.errors import LinkworkError
 from linkwork.identify import Log, drive_gains
-from linkwork.identify.answer import Data
-from linkwork.identify.consistent_fit import consistent_fit, typical
-from linkwork.identify.linear.consistent import Prior
-from linkwork.identify.linear.equations import collect
-from linkwork.identify.linear.least_squares import wls
-from linkwork.identify.linear.unknowns import unknowns_of
+from linkwork.identify.convex.consistent_fit import consistent_fit, typical
+from linkwork.identify.convex.entropic_prior import Prior
+from linkwork.identify.regression.least_squares import wls
+from linkwork.identify.regression.observations import Observations
+from linkwork.identify.regression.stacked_regressor import collect
+from linkwork.identify.regression.unknowns import unknowns_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkwork.IdentificationWarning")
 LOAD = {"tip": {"mass": 1.5, "center": [0.1, 0.0, 0.02], "inertia": [0.01, 0.01, 0.01]}}
@@ -53,7 +53,7 @@ def test_deviations_where_noise_lasts():
     log = Log(log.t, log.q, log.tau + noise, log.v, log.a)
     unknowns = unknowns_of(robot)
     own = log.for_robot(unknowns.robot)
-    data = Data(unknowns, [log], [own], collect(unknowns, [own]), None)
+    data = Observations(unknowns, [log], [own], collect(unknowns, [own]), None)
     plain = wls(data.information, unknowns.base_prior)
     found = consistent_fit(data, plain, Prior.of(unknowns, unknowns.prior, typical(unknowns, plain.x)), 1e-6)
     K = unknowns.matrix

@@ -8,8 +8,8 @@ import pytest
 import linkwork
 from linkwork.control import PDGravity, Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
-from linkwork.identify.recordings.log import Band, Log
-from linkwork.identify.recordings.signals import zero_phase
+from linkwork.identify.logs.log import Band, Log
+from linkwork.identify.logs.signals import zero_phase
 from linkwork.model import Motor, Transmission
 
 RATE = 200.0

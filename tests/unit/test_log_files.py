@@ -17,7 +17,7 @@ import linkwork
 from linkwork import Trajectory
 from linkwork.control import Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from linkwork.identify.recordings.log import Log
+from linkwork.identify.logs.log import Log
 
 SUFFIXES = (".csv", ".npz", ".parquet")
 RNG = np.random.default_rng(0)

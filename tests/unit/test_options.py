@@ -41,7 +41,7 @@ FINE = {  # what an option takes of these, as Python writes it
     "gravity": ("None", "[1, 2, 3]", "array([0., 0., 0.])"),
     "lock": ("None", "{}"),
     "elastic": ("None", "{}"),
-    "structure": ("None",),
+    "structure": ("None", "{}"),
     "method": (),
     "frame": (),
     "axes": (),

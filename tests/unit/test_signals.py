@@ -8,8 +8,8 @@ import pytest
 from scipy import interpolate, signal
 
 from linkwork.errors import LinkworkError, ShapeError
-from linkwork.identify.recordings import sampling, signals
-from linkwork.identify.recordings.signals import derivative, motion_cutoff, settling, zero_phase
+from linkwork.identify.logs import sample_times, signals
+from linkwork.identify.logs.signals import derivative, motion_cutoff, settling, zero_phase
 
 RATE = 100.0
 
@@ -183,23 +183,23 @@ def test_splines_are_those_of_scipy(monkeypatch):
     x, grid = wandering(800), np.linspace(t[0], t[-1], 3001)
     slopes = interpolate.CubicSpline(t[:4], x[:4])(t[0], 1), interpolate.CubicSpline(t[-4:], x[-4:])(t[-1], 1)
     expected = interpolate.CubicSpline(t, x, bc_type=((1, slopes[0]), (1, slopes[1])))(grid)
-    np.testing.assert_allclose(sampling.interpolated(t, x, grid), expected, atol=1e-11 * np.abs(x).max())
+    np.testing.assert_allclose(sample_times.interpolated(t, x, grid), expected, atol=1e-11 * np.abs(x).max())
     monkeypatch.setattr(signals, "BLOCK", 5000)
-    np.testing.assert_allclose(sampling.interpolated(t, x, grid), expected, atol=1e-11 * np.abs(x).max())
+    np.testing.assert_allclose(sample_times.interpolated(t, x, grid), expected, atol=1e-11 * np.abs(x).max())
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_splines_of_few_samples(count):
     t = np.arange(count) * 0.1
-    np.testing.assert_allclose(sampling.interpolated(t, 2 * t[:, None], t + 0.0)[:, 0], 2 * t, atol=1e-15)
+    np.testing.assert_allclose(sample_times.interpolated(t, 2 * t[:, None], t + 0.0)[:, 0], 2 * t, atol=1e-15)
 
 
 def test_how_even_times_are():
     t = np.arange(1000) / 250
-    assert sampling.spacing(t) == pytest.approx((0.004, 0), abs=1e-9)
-    assert sampling.spacing(np.round(t, 6)).jitter < 1e-3
+    assert sample_times.spacing(t) == pytest.approx((0.004, 0), abs=1e-9)
+    assert sample_times.spacing(np.round(t, 6)).jitter < 1e-3
     jittering = t + 0.001 * np.sin(np.arange(1000))
-    found = sampling.spacing(jittering)
+    found = sample_times.spacing(jittering)
     assert found.step == pytest.approx(0.004, rel=1e-3) and 0.2 < found.jitter < 0.6 and not found.even
     gap = np.concatenate([t, t + 8])
-    assert sampling.spacing(gap).step == pytest.approx(0.004) and not sampling.spacing(gap).even
+    assert sample_times.spacing(gap).step == pytest.approx(0.004) and not sample_times.spacing(gap).even

@@ -8,8 +8,8 @@ import pytest
 import linkwork
 from linkwork.errors import IdentificationWarning
 from linkwork.identify import Log
-from linkwork.identify.linear.suspicions import explained, suspicions
-from linkwork.identify.recordings.agreement import disagreements
+from linkwork.identify.logs.column_agreement import disagreements
+from linkwork.identify.regression.log_warnings import explained, suspicions
 from support.recordings import other, swung
 
 DEGREES = 180 / np.pi

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import LinkworkError
-from ..identify.excitation.answer import Excitation, Margin
+from ..identify.excitation.excitation import Excitation, Margin
 from ..identify.excitation.excite import excite as excited
 from ..table import Column, Table
 from .common import Json, Source, number, numbers, print_json, say, show, takes_robot

@@ -16,10 +16,11 @@ from ..drawing import styled
 from ..errors import IdentificationWarning, LinkworkError, UnknownNameError
 from ..files import write_text
 from ..identify import Fit, Log
-from ..identify.shown import fit_tables
-from ..identify.solve import METHODS
+from ..identify.identification import METHODS
+from ..identify.plots import fit_tables
 from ..io.parameter_file import write_parameters
 from ..model import FrictionLaw, describe
+from ..options import IdentifyOptions
 from ..robot import Robot
 from .common import Json, Source, among, number, plain_status, print_json, progress, say, show, takes_robot
 
@@ -42,7 +43,7 @@ def identify(
             metavar="LAWS",
             help="Laws that are found, of coulomb, viscous, offset, asymmetric, stribeck=VELOCITY; or none.",
         ),
-    ] = "coulomb,viscous,offset",
+    ] = ",".join(IdentifyOptions.friction),
     width: Annotated[
         float | None,
         typer.Option(metavar="V", help="Friction goes smoothly through zero within it; else chosen on held-out data."),

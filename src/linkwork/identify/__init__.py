@@ -1,13 +1,13 @@
 """From measurements to a physical model: recordings, motions that excite, fits."""
 
-from .excitation.answer import Excitation, Margin
+from .excitation.excitation import Excitation, Margin
 from .excitation.excite import excite
-from .excitation.series import FourierFromRest
+from .excitation.fourier_from_rest import FourierFromRest
 from .fit import Fit, Values
-from .linear.gains import Gains, drive_gains
-from .recordings.log import Log
-from .recordings.treatment import Band
-from .simulation.fit import SimulationFit, fit_simulation
+from .logs.filters import Band
+from .logs.log import Log
+from .output_error.simulation_fit import SimulationFit, fit_simulation
+from .regression.drive_gains import Gains, drive_gains
 
 __all__ = [
     "Band",

@@ -15,7 +15,11 @@ from ..files import write_text
 from ..formulations import drives_of
 from ..model import ELEMENTS, body_of
 from ..table import Column, Table, notebook
-from .at_rest import (
+from .logs.log import Log
+from .logs.signals import fastest_of
+from .output_error.simulation_fit import SimulationFit
+from .plots import fit_page, fit_plots
+from .regression.friction_at_rest import (
     friction_at_rest,
     in_band,
     last_direction,
@@ -24,12 +28,8 @@ from .at_rest import (
     squares_of,
     standing,
 )
-from .linear.equations import Block, blocks, relative
-from .linear.unknowns import Unknowns, split
-from .recordings.log import Log
-from .recordings.signals import fastest_of
-from .shown import page, plots
-from .simulation.fit import SimulationFit
+from .regression.stacked_regressor import Block, blocks, relative
+from .regression.unknowns import Unknowns, split
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -228,7 +228,7 @@ class Fit:
 
     def report(self, path: str | Path | None = None) -> str:
         """All of it as one page of HTML, without script and network; ``path``: also write it there."""
-        text = page.report(self)
+        text = fit_page.report(self)
         if path is not None:
             write_text(path, text)
         return text
@@ -238,10 +238,10 @@ class Fit:
     ) -> Figure:
         """A matplotlib Figure of "torques" (measured, predicted, and what is left), "parameters" with two deviations to
         either side, "friction" over velocity, or a list of these. ``path``: also write it there (png, svg, pdf)."""
-        return plots.plot(self, [what] if isinstance(what, str) else list(what), path)
+        return fit_plots.plot(self, [what] if isinstance(what, str) else list(what), path)
 
     def _repr_html_(self) -> str:
-        return page.short(self)
+        return fit_page.short(self)
 
     def _flag(self, v: np.ndarray, stacklevel: int = 3) -> None:
         fastest = fastest_of(v)

@@ -13,12 +13,12 @@ from ...control import Reference, Sampled
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...pipeline import compile
 from ...progress import Progress
-from .answer import Excitation, Margin
-from .limits import Limits, Rows, limits_of_dependents, limits_of_series, limits_of_torques
-from .path import Path
-from .room import room_of_frames, room_of_loops
-from .search import OBJECTIVES, Problem, descend
-from .series import FourierFromRest, Grid
+from .augmented_lagrangian import OBJECTIVES, Problem, descend
+from .excitation import Excitation, Margin
+from .fourier_from_rest import FourierFromRest, Grid
+from .motion_limits import Limits, Rows, limits_of_dependents, limits_of_series, limits_of_torques
+from .motion_path import Path
+from .workspace_limits import room_of_frames, room_of_loops
 
 if TYPE_CHECKING:
     from ...robot import Robot

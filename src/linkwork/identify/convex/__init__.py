@@ -1,0 +1,1 @@
+"""Convex problems: least squares over physically consistent bodies."""

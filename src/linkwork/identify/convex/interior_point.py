@@ -1,0 +1,151 @@
+"""Where the data press bodies against the border of what is physical: the central path, to its end.
+
+Newton's steps creep along such a border. So beside each pseudo-inertia P there is a force Z of the border, positive:
+
+  (1)  A^T (A theta - b) + gamma P0^-1 - Z = 0      (of the parameters: tr(E_k S) of a matrix S)
+  (2)  P Z = mu 1,    mu -> gamma
+
+and likewise of numbers that are positive. Both are followed together from a large mu on, in the scaling of Nesterov and
+Todd (1997): with P = L L^T, Z = R R^T, R^T L = U D V^T and G = L V D^-1/2, both G^-1 P G^-T and G^T Z G are D.
+Eliminating dZ leaves least squares, with G^-1 E_k G^-T in the place of the Hessian's root.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..regression.stacked_regressor import triangle
+from .entropic import Entropic
+
+MOST = 60  # steps
+AHEAD, BACK = 0.98, 0.95  # of the way to the border, when looking ahead and when going
+CLOSE = 0.1  # of gamma: a step that promises less is the last; Newton's do the rest
+
+
+def central(
+    A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, near: tuple[np.ndarray, float] | None = None
+) -> tuple[np.ndarray, int]:
+    """theta near the minimum with the weight gamma, and the number of steps. ``near``: the minimum with another weight,
+    and this weight; else from the prior on."""
+    count = prior.degree
+    if not count:
+        return prior.start, 0
+    if near is None:
+        inside = _heavy(A, b, prior)
+        mu = max(gamma, 0.5 * float(((A @ inside - b) ** 2).sum()) / count)
+    else:
+        inside, mu = near
+    state = _State.of(inside, mu, prior)
+    for iteration in range(1, MOST):
+        try:
+            way = _Way.at(A, b, prior, gamma, state)
+            inside = state.theta
+            step = way.step(gamma)  # how far could mu fall?
+            ahead = way.moved(step, min(1.0, AHEAD * step.reach)).gap(prior) / count
+            now = state.gap(prior) / count
+            mu = max(gamma, min(1.0, max(ahead, 0.0) / now) ** 2 * now)
+            step = way.step(mu)
+            length = min(1.0, BACK * step.reach)
+            state = way.moved(step, length)
+            if mu == gamma and length == 1.0 and abs(float(step.theta @ way.slope(mu))) < CLOSE * gamma:
+                return state.theta, iteration
+        except np.linalg.LinAlgError:  # digits do not tell more
+            return inside, iteration
+    return inside, MOST
+
+
+def _heavy(A: np.ndarray, b: np.ndarray, prior: Entropic) -> np.ndarray:
+    """The prior, with bodies as heavy as the data ask for, all alike, if that is more: from bodies that are far too
+    light the path would go along the border, in steps of a thousandth."""
+    bodies = np.zeros_like(prior.start)
+    bodies[prior.places] = prior.start[prior.places]
+    acting, left = A @ bodies, b - A @ prior.start
+    more = float(acting @ left) / max(float(acting @ acting), np.finfo(float).tiny)
+    return prior.start + max(more, 0.0) * bodies
+
+
+class _Step(NamedTuple):
+    """Of what a state has, and how many times it can be gone until the border."""
+
+    theta: np.ndarray
+    Z: np.ndarray
+    z: np.ndarray
+    reach: float
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """``Z``: forces of the bodies' borders, ``z`` of the positive numbers'."""
+
+    theta: np.ndarray
+    Z: np.ndarray
+    z: np.ndarray
+
+    @staticmethod
+    def of(theta: np.ndarray, mu: float, prior: Entropic) -> _State:
+        P, o = prior.parts(theta)
+        L = np.linalg.inv(np.linalg.cholesky(P))
+        return _State(theta, mu * L.transpose(0, 2, 1) @ L, mu / o)
+
+    def gap(self, prior: Entropic) -> float:
+        P, o = prior.parts(self.theta)
+        return float(np.einsum("bij,bji->", P, self.Z) + o @ self.z)
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """From a state: all that its steps share."""
+
+    prior: Entropic
+    state: _State
+    base: np.ndarray  # slope of the cost without the border
+    border: np.ndarray  # slope of -log det P, times minus one
+    inverse: np.ndarray  # of the root of the equations
+    back: np.ndarray  # G^-1
+    roots: tuple[np.ndarray, np.ndarray]  # inverses of those of P and Z
+    D: np.ndarray
+
+    @staticmethod
+    def at(A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, state: _State) -> _Way:
+        P, o = prior.parts(state.theta)
+        L, R = np.linalg.cholesky(P), np.linalg.cholesky(state.Z)
+        _, D, Vt = np.linalg.svd(R.transpose(0, 2, 1) @ L)
+        back = np.linalg.inv(L @ Vt.transpose(0, 2, 1) / np.sqrt(D)[:, None, :])
+        roots = np.linalg.inv(L), np.linalg.inv(R)
+        border = prior.along(roots[0].transpose(0, 2, 1) @ roots[0], 1 / o)
+        J = prior.root(back, np.sqrt(state.z / o))
+        inverse = inverse_of(triangle(np.concatenate([A, J, np.diag(np.sqrt(prior.weak))])))
+        base = A.T @ (A @ state.theta - b) + prior.weak * (state.theta - prior.start) + gamma * prior.pull
+        return _Way(prior, state, base, border, inverse, back, roots, D)
+
+    def slope(self, mu: float) -> np.ndarray:
+        return self.base - mu * self.border
+
+    def step(self, mu: float) -> _Step:
+        """Towards the path's point of mu."""
+        step = -self.inverse @ (self.inverse.T @ self.slope(mu))
+        _, o = self.prior.parts(self.state.theta)
+        dP, do = self.prior.parts(step)
+        turned = self.back @ dP @ self.back.transpose(0, 2, 1)
+        inner = (mu / self.D - self.D)[:, :, None] * np.eye(4) - turned
+        dZ = self.back.transpose(0, 2, 1) @ inner @ self.back
+        dz = mu / o - self.state.z - self.state.z / o * do
+        least = [
+            np.linalg.eigvalsh(root @ each @ root.transpose(0, 2, 1)).min(initial=0.0)
+            for root, each in zip(self.roots, (dP, dZ), strict=True)
+        ]
+        lowest = min(*least, (do / o).min(initial=0.0), (dz / self.state.z).min(initial=0.0))
+        return _Step(step, 0.5 * (dZ + dZ.transpose(0, 2, 1)), dz, -1 / lowest if lowest < 0 else np.inf)
+
+    def moved(self, step: _Step, length: float) -> _State:
+        old = self.state
+        return _State(old.theta + length * step.theta, old.Z + length * step.Z, old.z + length * step.z)
+
+
+def inverse_of(R: np.ndarray) -> np.ndarray:
+    """Of a triangle whose columns may have very different lengths."""
+    scale = np.linalg.norm(R, axis=0)
+    return np.linalg.inv(R / scale) / scale[:, None]

@@ -1,0 +1,120 @@
+"""The room for an exciting motion: clear of the ground and of a box, and away from singular positions of loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import LinkworkError, ShapeError
+from ...pipeline import compile
+from .motion_limits import Rows
+from .motion_path import Moved, Path, Slopes
+
+REGULAR = 0.2  # of what a measure of regularity is at home
+
+
+def room_of_frames(path: Path, frames: str | Sequence[str], height: float | None, box: Any) -> list[Rows]:
+    """The origins of these frames stay above ``height`` along z of the world, and out of ``box``, which is given by its
+    lower and upper corner: beyond one of its six faces at any time."""
+    names = tuple(path.model.frame(name).name for name in ([frames] if isinstance(frames, str) else frames))
+    if (height is None and box is None) != (not names):
+        message = "frames keep clear of something" if names else "it must be said which frames keep clear"
+        fix = "height=, box= or both" if names else f"frames=[{path.robot.frame_names[-1]!r}], or others"
+        raise LinkworkError(message, where="frames", fix=fix)
+    units, free = ("m",) * len(names), np.full(len(names), np.inf)
+    places, pull = _places(path, names)
+    rows = []
+    if height is not None:
+        if not math.isfinite(height):
+            raise LinkworkError("not finite", where="height", got=height)
+
+        def heights(moved: Moved) -> np.ndarray:
+            return places(moved)[..., 2]
+
+        def pull_heights(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+            pull(moved, bar[..., None] * [0.0, 0.0, 1.0], slopes)
+
+        rows.append(Rows("height", names, units, np.full(len(names), float(height)), free, heights, pull_heights))
+    if box is not None:
+        lower, upper = _corners(box)
+
+        def beyond(moved: Moved) -> np.ndarray:
+            at = places(moved)
+            return np.concatenate([lower - at, at - upper], axis=-1)
+
+        def clearances(moved: Moved) -> np.ndarray:
+            return beyond(moved).max(axis=-1)
+
+        def pull_clearances(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+            face = np.eye(6)[beyond(moved).argmax(axis=-1)] * bar[..., None]
+            pull(moved, face[..., 3:] - face[..., :3], slopes)
+
+        rows.append(Rows("clearance", names, units, np.zeros(len(names)), free, clearances, pull_clearances))
+    return rows
+
+
+def _places(
+    path: Path, names: Sequence[str]
+) -> tuple[Callable[[Moved], np.ndarray], Callable[[Moved, np.ndarray, Slopes], None]]:
+    """Where frames are, (N, frames, 3), and the way of slopes back from there."""
+    poses = [compile(path.model, "pose", frame=name) for name in names]
+    backs = [pose.vjp() for pose in poses]
+
+    def places(moved: Moved) -> np.ndarray:
+        return np.stack([pose(moved.q)[:, :3, 3] for pose in poses], axis=1)
+
+    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+        for k, back in enumerate(backs):
+            T_bar = np.zeros((len(bar), 4, 4))
+            T_bar[:, :3, 3] = bar[:, k]
+            slopes.q += back(moved.q, T_bar)
+
+    return places, pull
+
+
+def _corners(box: Any) -> np.ndarray:
+    try:
+        corners = np.array(box, float)
+    except (TypeError, ValueError):
+        corners = np.zeros(0)
+    if corners.shape != (2, 3) or not np.isfinite(corners).all() or not (corners[0] < corners[1]).all():
+        expected = "((x, y, z), (x, y, z)), its lower and its upper corner in the world"
+        raise ShapeError("this is no box", where="box", got=repr(box), expected=expected)
+    return corners
+
+
+def room_of_loops(path: Path) -> list[Rows]:
+    """How well the independent joints tell the others, and by which determinant the series' joints tell these, as
+    shares of what both are at home."""
+    if not path.model.constrained:
+        return []
+    home, freedoms = np.array(path.model.home), list(path.freedoms)
+    low, high = np.array([REGULAR]), np.array([np.inf])
+    conditioning = path.robot.conditioning
+    at_home, back = float(conditioning(home)), conditioning.vjp()
+
+    def told(moved: Moved) -> np.ndarray:
+        return conditioning(moved.q)[:, None] / at_home
+
+    def pull_told(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+        slopes.q += back(moved.q, bar[:, 0] / at_home)
+
+    rows = [Rows("regularity", ("loops",), ("",), low, high, told, pull_told)]
+    if path.own:
+        return rows
+    determinant = float(np.linalg.det(path.robot.velocity_map(home)[freedoms]))
+    map_back = path.robot.velocity_map.vjp()
+
+    def telling(moved: Moved) -> np.ndarray:
+        return np.linalg.det(moved.G[:, freedoms])[:, None] / determinant
+
+    def pull_telling(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+        inverse = np.swapaxes(np.linalg.inv(moved.G[:, freedoms]), 1, 2)
+        G_bar = np.zeros_like(moved.G)
+        G_bar[:, freedoms] = inverse * (bar * telling(moved))[..., None]
+        slopes.q += map_back(moved.q, G_bar)
+
+    return [*rows, Rows("regularity", ("motors",), ("",), low, high, telling, pull_telling)]

@@ -1,0 +1,62 @@
+"""Motions without noise, for instrumental variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...control import Point, Sampled
+from ...errors import LinkworkError
+from ...sim import Options, simulate
+from ...workspace import Workspace
+from ..logs.log import Log
+from .unknowns import Unknowns
+
+STEP = 1e-3  # seconds, of simulations, at most
+
+
+def instruments_of(
+    unknowns: Unknowns,
+    logs: Sequence[Log],
+    changed: Callable[[np.ndarray], Workspace],
+    controller: Any = None,
+    gains: Mapping[str, Any] | None = None,
+) -> Callable[[np.ndarray], list[Log]]:
+    """Unknowns -> the commanded motions, or with a controller what a robot with these unknowns makes of them;
+    ``changed``: unknowns -> that robot. Logs as they were given, with their references."""
+    for k, log in enumerate(logs, 1):
+        if log.reference is None:
+            raise LinkworkError(
+                "instrumental variables need a motion without noise",
+                where=f"recording {k}",
+                got="no reference",
+                expected="Log(..., reference=Point(q, v, a)): what was commanded",
+                fix='give it, or take method="wls"',
+            )
+    commanded = [replace(log, **_motion(log.reference)).for_robot(unknowns.robot) for log in logs]
+    if controller is None:
+        return lambda x: commanded
+
+    def simulated(x: np.ndarray) -> list[Log]:
+        workspace = changed(x)
+        return [_followed(workspace, log, controller, gains) for log in commanded]
+
+    return simulated
+
+
+def _motion(reference: Point | None) -> dict[str, Any]:
+    return dict(zip(("q", "v", "a"), reference or (), strict=True))
+
+
+def _followed(workspace: Workspace, log: Log, controller: Any, gains: Mapping[str, Any] | None) -> Log:
+    every = max(1, int(np.ceil(1 / (log.rate * STEP) - 1e-9)))
+    dt = 1 / (log.rate * every)
+    t = np.asarray(log.t) - log.t[0]
+    motors = workspace.model.motor_places()
+    way = Sampled(t, np.asarray(log.q)[:, motors])
+    options = Options(torque=controller, reference=way, gains=gains, method="rk4", every=every)
+    run = simulate(workspace, log.q[0], log.v[0], dt * every * (len(log) - 1), dt, options)
+    return replace(log, q=run.q, v=run.v, a=run.a)

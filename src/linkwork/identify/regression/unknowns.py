@@ -1,0 +1,284 @@
+"""Unknowns: what is to be found of a robot, and how joint forces are linear in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import LinkworkError, UnknownNameError
+from ...formulations import drives_of
+from ...formulations.drives import motors
+from ...model import ELEMENTS, FrictionLaw, Model, changed_drives
+from ...model.drive import Coulomb, Viscous, law_with
+from ...options import IdentifyOptions
+from ...parameters import base_parameters, parameter_vector
+from ...pipeline import compile
+from ...spatial import Inertia, Pose
+from ...workspace import Cache, Workspace
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+
+TEN = len(ELEMENTS)  # parameters of a body
+FRICTION = IdentifyOptions.friction
+BUILT_IN = (Coulomb, Viscous)  # which every drive has
+POSITIVE = {"IA", "FS", "FV", "FSP", "FSN", "FVP", "FVN", "K"}  # a drive would feed energy in, were they negative
+
+Friction = Sequence[str | FrictionLaw] | Mapping[str, Sequence[str | FrictionLaw]] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """``standard``: names of the unknown standard parameters, in the links' frames as ``Robot.parameter_names`` has
+    them; ``prior``: what is thought of them before. ``matrix`` times them are the ``names``, which act on the joints
+    each by itself: forces are ``regressor(q, v, a)`` times these, plus what ``known`` takes.
+
+    ``bodies``: name, and where its ten begin. ``positive``: places of those that cannot be negative.
+    """
+
+    robot: Robot  # with the laws of friction that are asked for
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]  # of each: link, joint or motor, and the element whose column it has
+    matrix: np.ndarray
+    standard: tuple[str, ...]
+    prior: np.ndarray
+    bodies: tuple[tuple[str, int], ...]
+    positive: tuple[int, ...]
+    regressor: Callable[..., np.ndarray]
+    known: Callable[..., np.ndarray] | None
+    frames: tuple[str, ...]  # on which wrenches act, as ``known`` takes them
+    changed: Callable[[Mapping[str, float]], Robot]  # the robot with values by standard names
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        """Names of the joint forces."""
+        model = self.robot.model
+        return model.coordinates.of_freedoms(model.mobility.forced).names
+
+    @property
+    def base_prior(self) -> np.ndarray:
+        return self.matrix @ self.prior
+
+
+def unknowns_of(robot: Robot, friction: Friction = FRICTION, **asked: Any) -> Unknowns:
+    """``friction``: laws that are found, in place of those of the file, of every driven joint and motor, or by name.
+    Others: see ``_unknowns_of``, which is asked once for each question: compiling takes longer than most fits."""
+    key = repr(friction), *sorted(asked.items())
+    known = robot.derived(_known_unknowns)
+    if key not in known:
+        known[key] = _unknowns_of(robot, friction, **asked)
+    return known[key]
+
+
+def _known_unknowns(_: Workspace) -> Cache[Any, Unknowns]:
+    return Cache()
+
+
+def _unknowns_of(
+    robot: Robot,
+    friction: Friction,
+    *,
+    inertias: bool = True,
+    rotors: bool = True,
+    springs: bool = False,
+    width: float = 0.0,
+    prior: Robot | None = None,
+    frames: Sequence[str] = (),
+) -> Unknowns:
+    """``inertias``, ``rotors``, ``springs``: are these to be found? ``width``: of friction, where the robot has none.
+    What is not asked for is known, with the robot's values. ``frames``: on which wrenches were measured."""
+    model, drives = _with_laws(robot.model, _laws(robot.model, friction), rotors, springs, width)
+    if not (inertias or drives):
+        fix = "ask for inertias, rotors, friction or springs"
+        raise LinkworkError("nothing is to be found", where="identify", fix=fix)
+    vector = parameter_vector(model, "standard", drives)
+    count = TEN * model.n_bodies
+    own = slice(0 if inertias else count, None)
+    standard = vector.names[own]
+    values = values_of(model if prior is None else prior.model, standard)
+    if inertias:
+        base = base_parameters(model, drives=drives)
+        names, matrix = base.names, base.matrix @ _from_links(model, len(vector.names))
+        places = {parameter: k for k, parameter in enumerate(base.standard)}
+        columns = [standard[places[parameter]] for parameter in base.columns]
+        regressor = compile(model, "regressor", parameters="minimal", drives=drives)
+    else:
+        names, columns, matrix = standard, standard, np.eye(len(standard))
+        everything = compile(model, "regressor", parameters="standard", drives=drives)
+        regressor = lambda q, v, a: everything(q, v, a)[..., own]  # noqa: E731
+    bodies = tuple((body.name, TEN * i) for i, body in enumerate(model.bodies)) if inertias else ()
+    positive = tuple(k for k, name in enumerate(standard) if split(name)[1] in POSITIVE)
+    known = _known(model, standard, frames)
+    changed = lambda values: robot.with_model(with_standard(model, values))  # noqa: E731
+    return Unknowns(
+        robot.with_model(model), names, tuple(split(each) for each in columns), matrix, standard, values,
+        bodies, positive, regressor, known, tuple(frames), changed,
+    )  # fmt: skip
+
+
+def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns:
+    """The ten parameters of a body fixed at a frame; all else is known."""
+    model = robot.model
+    carrier = model.frame(frame)
+    if not carrier.body:
+        raise LinkworkError("this frame does not move", where=f"payload {frame!r}", fix="name a frame of a moving link")
+    i = carrier.body
+    into_link = model.link_pose(i).inverse()
+    seen = Pose(into_link.rotation @ carrier.pose.rotation, into_link.rotation @ carrier.pose.origin + into_link.origin)
+    mixing = _carried(seen)
+    everything = compile(model, "regressor", parameters="standard", drives=False)
+    own = slice(TEN * (i - 1), TEN * i)
+
+    def changed(values: Mapping[str, float]) -> Robot:
+        body = carrier.pose.inertia_outward(Inertia.of(values[name] for name in names))
+        inertias = [each.inertia + body if k == i else each.inertia for k, each in enumerate(model.bodies, 1)]
+        return robot.with_model(model.with_inertias(inertias))
+
+    names = tuple(f"{frame}.{element}" for element in ELEMENTS)
+    return Unknowns(
+        robot, names, tuple((frame, element) for element in ELEMENTS), np.eye(TEN), names, np.zeros(TEN),
+        ((frame, 0),), (),
+        lambda q, v, a: everything(q, v, a)[..., own] @ mixing,
+        compile(robot, "inverse_dynamics", wrenches=tuple(frames)), tuple(frames), changed,
+    )  # fmt: skip
+
+
+def with_standard(model: Model, values: Mapping[str, float]) -> Model:
+    """The robot with standard parameters by name: "link.XX" in the link's frame, "joint.FV", "motor.IA"."""
+    rows = [
+        [values.get(f"{body.name}.{element}", own) for element, own in zip(ELEMENTS, row, strict=True)]
+        for body, row in zip(model.bodies, model.parameters(), strict=True)
+    ]
+    changed = {i for i, body in enumerate(model.bodies) if any(f"{body.name}.{e}" in values for e in ELEMENTS)}
+    moved = model.with_parameters(rows)
+    inertias = [(moved if i in changed else model).bodies[i].inertia for i in range(model.n_bodies)]
+
+    def change(drive: Any) -> Any:
+        start = f"{drive.name}."
+        return drive.with_parameters({e: values[start + e] for e in drive.parameters if start + e in values})
+
+    return changed_drives(model.with_inertias(inertias), change)
+
+
+# -- which laws ------------------------------------------------------------------------------------------------------
+
+
+def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
+    """Of each joint and motor by name: laws whose parameters are unknown. Friction of a joint that a motor turns alone
+    cannot be told from that of the motor, which has it unless asked otherwise."""
+    drives = {drive.name: drive for drive in drives_of(model)}
+    alone = {
+        model.coordinates.joint_of(shares[0][0]).name
+        for motor, shares in motors(model)
+        if motor.driven and len(shares) == 1
+    }
+    if friction is None or friction in ((), []):
+        return {}
+    if not isinstance(friction, (str, Mapping, Sequence)):
+        expected = "names of laws, laws, or a dict of them by joint"
+        raise LinkworkError("these are not laws of friction", where="friction", got=repr(friction), expected=expected)
+    driven = [name for name, drive in drives.items() if drive.driven and name not in alone]
+    if not isinstance(friction, Mapping):
+        friction = dict.fromkeys(driven, friction)
+    for name in friction:
+        if name not in drives:
+            raise UnknownNameError("joint or motor", name, drives, where="friction")
+    return {name: list({law.name: law for law in map(_law, listed(own))}.values()) for name, own in friction.items()}
+
+
+def listed(given: Any) -> Sequence[Any]:
+    """One alone needs no list."""
+    return given if isinstance(given, (list, tuple)) else (given,)
+
+
+def _law(law: str | FrictionLaw) -> FrictionLaw:
+    if isinstance(law, FrictionLaw):
+        return law
+    if law not in FrictionLaw.known:
+        raise UnknownNameError("friction law", str(law), FrictionLaw.known, where="friction")
+    return law_with(next(iter(FrictionLaw.known[law].elements)))
+
+
+def _with_laws(
+    model: Model, laws: Mapping[str, Sequence[FrictionLaw]], rotors: bool, springs: bool, width: float
+) -> tuple[Model, tuple[str, ...]]:
+    """The robot with these laws in place of its own, and names of the drives' unknown parameters."""
+    names: list[str] = []
+    ratios = {motor.name: max(abs(ratio) for _, ratio in shares) for motor, shares in motors(model)}
+
+    def change(drive: Any) -> Any:
+        elements = ["IA"] * (rotors and drive.driven)
+        elements += ["K"] * (springs and bool(drive.stiffness))
+        if drive.name in laws:
+            own = laws[drive.name]
+            elements += [element for law in own for element in law.elements]
+            had = {law.name: law for law in drive.laws}
+            values = {type(law): getattr(had.get(law.name), law.name, 0.0) for law in own if isinstance(law, BUILT_IN)}
+            drive = replace(
+                drive,
+                friction_width=drive.friction_width
+                or (0.0 if model.friction_width else width * ratios.get(drive.name, 1.0)),
+                coulomb=values.get(Coulomb, 0.0),
+                viscous=values.get(Viscous, 0.0),
+                friction=tuple(
+                    law.with_values(had[law.name].values) if law.name in had else law
+                    for law in own
+                    if not isinstance(law, BUILT_IN)
+                ),
+            )
+        names.extend(f"{drive.name}.{element}" for element in elements)
+        return drive
+
+    return changed_drives(model, change), tuple(names)
+
+
+def split(name: str) -> tuple[str, str]:
+    """Link, joint or motor, and element of a standard parameter."""
+    owner, _, element = name.rpartition(".")
+    return owner, element
+
+
+# -- between frames, and what is known -------------------------------------------------------------------------------
+
+
+def _carried(pose: Pose) -> np.ndarray:
+    """Ten parameters in an outer frame per ten in an inner one."""
+    return np.array([list(pose.inertia_outward(Inertia.of(unit))) for unit in np.eye(TEN).tolist()], float).T
+
+
+def _from_links(model: Model, count: int) -> np.ndarray:
+    """Standard parameters in the bodies' frames per those in the links'."""
+    matrix = np.eye(count)
+    for i, _ in model.outward():
+        own = slice(TEN * (i - 1), TEN * i)
+        matrix[own, own] = _carried(model.link_pose(i))
+    return matrix
+
+
+def values_of(model: Model, standard: Sequence[str]) -> np.ndarray:
+    """What this model has of them; none for laws it has not."""
+    own = parameter_vector(model, "standard", True)
+    known = dict(zip(own.names, own.values.tolist(), strict=True))
+    if missing := {split(name)[0] for name in standard} - {split(name)[0] for name in known}:
+        raise LinkworkError(
+            "the prior is another robot",
+            where="prior",
+            got=f"no {', '.join(sorted(missing))}",
+            fix="give a variant of it",
+        )
+    return np.array([known.get(name, 0.0) for name in standard])
+
+
+def _known(model: Model, unknown: Sequence[str], frames: Sequence[str]) -> Callable[..., np.ndarray] | None:
+    """Forces of what is not asked for, if anything is left."""
+    rest = with_standard(model, dict.fromkeys(unknown, 0.0))
+    acting = any(any(body.inertia) for body in rest.bodies) or rest.forces or frames
+    acting = acting or any(body.joint.kind.modes for body in rest.bodies)
+    acting = acting or any(d.rotor_inertia or d.acting or d.stiffness for d in drives_of(rest))
+    return compile(rest, "inverse_dynamics", parameters="standard", wrenches=tuple(frames)) if acting else None
