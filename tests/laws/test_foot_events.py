@@ -121,7 +121,7 @@ def test_feet_go_on_where_friction_has_no_forces(friction):
         assert ["lift-off"] * 2 not in [seen[k : k + 2] for k in range(len(seen))]
     assert run.drift["energy"] < 1e-2 and robot.contact_forces(run.q, forces=run.contact_forces).normal.min() > -1e-9
     if never:
-        place = robot.pose(feet[0].frame, run.q)[:, :2, 3]
+        place = robot.pose(feet[0].second, run.q)[:, :2, 3]
         assert np.abs(place - place[0]).max() < 5e-3
         assert any("front_left for 0.0" in note and "glided" in note for note in run.notes)
         assert {event.what for event in run.events} == {"glide", "stick", "lift-off", "touchdown"}
