@@ -92,7 +92,7 @@ class Loops:
     def contacts(self) -> list[Any]:
         """Points of both sides that stay together. So revolute cut joints of plane loops are closed, too."""
         model, contacts = self.model, []
-        for loop in describe(self.robot.model).loops:
+        for loop in describe(self.robot.model).constraints:
             ends = []
             for link, at in (loop.first, loop.second):
                 frame = model.frames[model.getFrameId(link)]

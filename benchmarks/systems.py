@@ -177,8 +177,8 @@ def walker() -> System:
     tau = random.uniform(-5, 5, (STATES, robot.nv))
     tau[:, :6] = 0
     held = []
-    for foot in robot.model.feet:
-        frame = peer.frames[peer.getFrameId(foot.frame)]
+    for foot in robot.model.switched:
+        frame = peer.frames[peer.getFrameId(foot.second.name)]
         held.append(
             pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, peer, frame.parentJoint, frame.placement, pin.LOCAL)
         )

@@ -129,7 +129,7 @@ if len(sys.argv) > 1:
             draw(side, walk.q[k], along=0.5 * walk.t[k])
         side.set(aspect="equal", xlabel="x (m), and 0.5 m for each second", ylabel="z (m)", title="two steps")
         side.margins(x=0.03)
-        for k, foot in enumerate(robot.model.feet):
+        for k, foot in enumerate(robot.model.switched):
             below.plot(walk.t, loads.normal[:, k], label=foot.name, color=f"C{k}")
         below.set(xlabel="t (s)", ylabel="normal force (N)")
         below.legend()

@@ -155,7 +155,7 @@ def motions(robot: linkwork.Robot, name: str) -> Iterator[tuple[str, str]]:
     yield f"{name} | stepper", answer(stepper)
     yield f"{name} | simulate", answer(simulate)
     yield f"{name} | linearise", answer(linearise)
-    if robot.model.feet:
+    if robot.model.switched:
         yield (
             f"{name} | events",
             answer(lambda: bits({"q": robot.simulate(robot.standing_position(), duration=0.02, contacts="coulomb").q})),

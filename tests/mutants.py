@@ -29,7 +29,16 @@ from linkwork.errors import UnsupportedError
 from linkwork.forces import AddedMass, Rotor
 from linkwork.formulations import sizes
 from linkwork.io.mdh import read_mdh
-from linkwork.model import Description, Foot, JointDescription, Link, LoopDescription, Model, Placement
+from linkwork.model import (
+    CUT_JOINTS,
+    ConstraintDescription,
+    Description,
+    JointDescription,
+    Link,
+    Model,
+    Placement,
+    foot_at,
+)
 from support.driven_robots import LAWS, coupled, rubbing
 from support.evaluate import deviation
 from support.flexible_robots import FOUR_BAR, bending_tree
@@ -286,7 +295,7 @@ def cases() -> list[Case]:
         robot, rng = linkwork.load(robot), np.random.default_rng(number)
         model = robot.model
         values = random_vectors(model, number) | {"tau": rng.normal(size=sizes(model)["tau"]) * 10}
-        if model.loops:
+        if model.permanent:
             values["q"] = near_home(robot, rng)
         loads = rng.normal(size=(len(model.link_names), 6))
         found.append(Case(model, {name: x.tolist() for name, x in values.items()}, loads.tolist()))
@@ -376,10 +385,10 @@ def on_swivels() -> Description:
             at, parent = at @ place @ turned(axis, angles[k]), name
         tip = shifted((0.4, 0, 0))
         hold = shifted((at @ tip).translation - center)
-        loops.append(LoopDescription(f"tip{leg}", "spherical", (parent, tip), ("platform", hold)))
+        loops.append(ConstraintDescription(f"tip{leg}", CUT_JOINTS["spherical"], (parent, tip), ("platform", hold)))
     home = {f"leg{leg}{k}": angle for leg in range(3) for k, angle in enumerate(angles)}
     own = tuple(joint.name for joint in joints[:3])
-    return Description("swivels", tuple(links), tuple(joints), loops=tuple(loops), home=home, independent=own)
+    return Description("swivels", tuple(links), tuple(joints), constraints=tuple(loops), home=home, independent=own)
 
 
 def on_springs(robot: Description) -> Description:
@@ -400,7 +409,7 @@ def in_water(robot: Description) -> Description:
 def on_feet(robot: Description) -> Description:
     """With a point and a sole on its last links."""
     first, second = (link.name for link in robot.links[-2:])
-    return replace(robot, feet=(Foot("point", first), Foot("sole", second, size=(0.2, 0.1))))
+    return replace(robot, constraints=(foot_at("point", first), foot_at("sole", second, size=(0.2, 0.1))))
 
 
 def shifted(by) -> Placement:
@@ -481,7 +490,7 @@ def killed(file: str, tree: ast.Module) -> bool:
     try:
         with in_place_of(module_of(file), tree) as formulations:
             asked, numbers = users(formulations, file), range(len(cases()))
-            likely = sorted(numbers, key=lambda k: bool(cases()[k].model.loops) != (file in LOOPS))
+            likely = sorted(numbers, key=lambda k: bool(cases()[k].model.permanent) != (file in LOOPS))
             return any(differs(formulations, *who, number) for number in likely for who in asked)
     except Exception:  # it cannot even be imported
         return True

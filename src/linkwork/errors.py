@@ -155,6 +155,12 @@ def perhaps(name: str, known: Sequence[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else ""
 
 
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A fix for a name that is unknown: the one that may have been meant, or all that are known."""
+    known = list(names)
+    return perhaps(name, known) or f"use {one_of(name, known)}"
+
+
 def _close(name: str, known: Sequence[str], count: int, cutoff: float) -> list[str]:
     """Each is compared letter by letter, so long lists and long names are not compared at all."""
     if len(name) > 200 or len(known) > 2000:

@@ -15,8 +15,8 @@ MOST = 60  # joints that are listed
 def robot_html(model: Model) -> str:
     mass = sum(body.inertia.mass for body in model.bodies)
     facts = [f"{model.base} base", f"nq {model.nq}, nv {model.nv}", f"moving mass {mass:.6g} kg"]
-    if model.loops:
-        facts.append(in_words(loop.kind for loop in model.loops))
+    if model.constrained:
+        facts.append(in_words(loop.kind for loop in model.permanent))
     rows: list[tuple[str, ...]] = [
         (
             body.joint.name,

@@ -135,7 +135,7 @@ def bound(
 def tangents(model: Model) -> dict[str, Program]:
     """Of q, where its derivative is not along its own numbers: dq/dt per direction in which it can change."""
     coordinates = model.coordinates
-    if not model.loops and all(joint.kind.straight for joint in coordinates.joints):
+    if not model.constrained and all(joint.kind.straight for joint in coordinates.joints):
         return {}
 
     def run(q: list[Any]) -> Mapping[str, Any]:

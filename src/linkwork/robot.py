@@ -155,7 +155,7 @@ class Robot(RobotFunctions):
         return self.model.parameters()
 
     def __repr__(self) -> str:
-        freedoms = f" with {self.nv} freedoms" if self.model.loops else ""
+        freedoms = f" with {self.nv} freedoms" if self.model.constrained else ""
         joints = f"{len(self.position_names)} joints{freedoms}"
         return f"<linkwork Robot {printable(self.name)}: {joints}, {self.model.base} base>"
 

@@ -724,7 +724,7 @@ class RobotFunctions(Workspace):
 
         a, forces = contact_dynamics(q, v, tau, contacts)
 
-        ``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, else 0.
+        ``contacts``: 1 for each of ``robot.model.switched`` on the ground, which is held where it stands, else 0.
 
         Args:
             q (nq): positions, rad (m of a joint that slides)

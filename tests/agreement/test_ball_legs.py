@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.model import Description, JointDescription, Link, LinkInertia
+from linkwork.model import WELD, Description, JointDescription, Link, LinkInertia
 from linkwork.model.rotations import quaternion_from_rotation
 from support.evaluate import assert_close, evaluate
 from support.kkt import Reference
@@ -27,15 +27,15 @@ def with_balls(robot: Description, mass: float) -> Description:
     """Each cut ball joint as one of the tree: the rod carries a ball, which is welded to the platform."""
     at_home = linkwork.load(robot)
     links, joints, loops, home = [*robot.links], [*robot.joints], [], dict(robot.home)
-    for loop in robot.loops:
+    for loop in robot.constraints:
         (rod, tip), (platform, hold) = loop.first, loop.second
         name = f"{loop.name}_ball"
         links.append(Link(name, LinkInertia(mass, np.array([0.01, 0.02, -0.01]), 1e-3 * np.eye(3)) if mass else None))
         joints.append(JointDescription(name, "spherical", rod, name, tip, role="passive"))
         here, there = (at_home.pose(link, at_home.home)[:3, :3] for link in (rod, platform))
         home[name] = tuple(quaternion_from_rotation((here @ tip.rotation).T @ there @ hold.rotation))
-        loops.append(replace(loop, kind="weld", first=(name, type(tip)())))
-    return replace(robot, links=tuple(links), joints=tuple(joints), loops=tuple(loops), home=home)
+        loops.append(replace(loop, kind=WELD, first=(name, type(tip)())))
+    return replace(robot, links=tuple(links), joints=tuple(joints), constraints=tuple(loops), home=home)
 
 
 def with_universals(robot: Description) -> Description:

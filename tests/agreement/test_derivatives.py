@@ -127,7 +127,7 @@ def test_slopes_of_robots_of_all_kinds():
         model, at = case.model, {name: np.array(x, float) for name, x in case.values.items()}
         at["q"] = np.array(model.coordinates.normalised(at["q"]))
         loads = dict(zip(model.link_names, np.array(case.wrenches)))
-        rigid_tree = not (model.loops or beyond_rigid(model))
+        rigid_tree = not (model.permanent or beyond_rigid(model))
         changing = any(joint.kind.changes for joint in model.tree.joints)
         for quantity in (INVERSE, FORWARD):
             where = f"case {number}, {model.name!r}, {quantity}"

@@ -7,7 +7,7 @@ import pytest
 
 import linkwork
 from linkwork.io.mjcf import read_mjcf
-from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement
+from linkwork.model import WELD, Description, JointDescription, Link, LinkInertia, Placement
 from support.evaluate import assert_close, evaluate
 from support.kkt import Reference
 from support.mixed_loops import closed_chain
@@ -140,15 +140,15 @@ def with_balls(description: Description, universal: bool = False) -> Description
     a universal joint, if asked."""
     robot = linkwork.load(description)
     links, joints, loops, home = [*description.links], [*description.joints], [], dict(description.home)
-    for loop in description.loops:
+    for loop in description.constraints:
         link, tip = loop.first
         name = f"{loop.name}_ball"
         first, hold = (robot.pose(side[0], robot.home)[:3, :3] @ side[1].rotation for side in (loop.first, loop.second))
         links.append(Link(name, LinkInertia(0.3, np.array([0.02, -0.01, 0.03]), np.diag([4e-4, 5e-4, 6e-4]))))
         joints.append(JointDescription(name, "spherical", link, name, tip, role="passive"))
         home[name] = tuple(quaternion(first.T @ hold))
-        loops.append(replace(loop, kind="weld", first=(name, Placement())))
-    found = replace(description, links=tuple(links), joints=tuple(joints), loops=tuple(loops), home=home)
+        loops.append(replace(loop, kind=WELD, first=(name, Placement())))
+    found = replace(description, links=tuple(links), joints=tuple(joints), constraints=tuple(loops), home=home)
     return universals(found) if universal else found
 
 
@@ -200,8 +200,8 @@ def hinges_for_balls(description: Description) -> Description:
         replace(joint, origin=Placement()) if joint.name.endswith(("_ball1", "_ball2")) else joint
         for joint in apart.joints
     )
-    loops = (replace(loop, first=(loop.first[0], Placement())) for loop in apart.loops)
-    return replace(apart, joints=tuple(joints), loops=tuple(loops))
+    loops = (replace(loop, first=(loop.first[0], Placement())) for loop in apart.constraints)
+    return replace(apart, joints=tuple(joints), constraints=tuple(loops))
 
 
 def test_balls_of_the_tree_do_what_cut_balls_and_three_hinges_do():
@@ -231,9 +231,9 @@ def on_two_legs(description: Description) -> Description:
         for joint in description.joints
         if joint.child in kept
     )
-    loops = tuple(loop for loop in description.loops if loop.first[0] in kept)
+    loops = tuple(loop for loop in description.constraints if loop.first[0] in kept)
     home = {joint.name: description.home[joint.name] for joint in joints if joint.name in description.home}
-    return replace(description, links=links, joints=joints, loops=loops, home=home, gravity=(0.0, 0.0, 0.0))
+    return replace(description, links=links, joints=joints, constraints=loops, home=home, gravity=(0.0, 0.0, 0.0))
 
 
 def test_a_platform_on_balls_keeps_its_energy():

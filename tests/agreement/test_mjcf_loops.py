@@ -92,7 +92,7 @@ def own_rows(theirs: Theirs, q: np.ndarray, loop, step: float = 1e-5) -> np.ndar
     for unit in np.eye(theirs.model.nv):
         ahead, behind = (theirs.gap(theirs.moved(q, sign * step * unit), loop) for sign in (1, -1))
         turn = (ahead.rotation - behind.rotation) @ theirs.gap(q, loop).rotation.T
-        turns = [turn[2, 1], turn[0, 2], turn[1, 0]] if loop.kind == "weld" else []
+        turns = [turn[2, 1], turn[0, 2], turn[1, 0]] if loop.kind.name == "weld" else []
         columns.append(np.array([*(ahead.translation - behind.translation), *turns]) / (2 * step))
     return np.array(columns).T
 
@@ -114,15 +114,15 @@ def test_at_home(name: str):
     """The loops are closed at MuJoCo's qpos0, which is our home, and the rows span the same space there."""
     description, theirs = read_mjcf(CASES[name]), Theirs(CASES[name])
     q = theirs.model.qpos0.copy()
-    for loop in description.loops:
+    for loop in description.constraints:
         gap = theirs.gap(q, loop)
         np.testing.assert_allclose(gap.translation, 0, atol=1e-14)
-        if loop.kind == "weld":
+        if loop.kind.name == "weld":
             np.testing.assert_allclose(gap.rotation, np.eye(3), atol=1e-14)
     for joint in description.joints:
         if joint.kind not in ("fixed", "floating") and joint.name in description.home:
             assert description.home[joint.name] == q[theirs.model.joint(joint.name).qposadr[0]]
-    rows = np.vstack([own_rows(theirs, q, loop) for loop in description.loops])
+    rows = np.vstack([own_rows(theirs, q, loop) for loop in description.constraints])
     assert_same_span(rows, theirs.rows(q), 1e-9)
 
 
@@ -133,9 +133,9 @@ def test_of_points_elsewhere(name: str):
     random = np.random.default_rng(4)
     for _ in range(5):
         q = theirs.moved(theirs.model.qpos0, random.normal(size=theirs.model.nv))
-        own = [own_rows(theirs, q, loop) for loop in description.loops]
+        own = [own_rows(theirs, q, loop) for loop in description.constraints]
         given, rows = theirs.rows(q), []
-        for loop, apart in zip(description.loops, own):
+        for loop, apart in zip(description.constraints, own):
             # Ours turn with the first frame; in the world's axes the turning of the gap is added.
             first = theirs.placement(q, loop.first[0]) @ loop.first[1]
             turning = np.zeros((3, theirs.model.nv))
@@ -167,7 +167,7 @@ def test_of_the_model(name: str):
 def test_sites(equality: str):
     """Sites need not meet at qpos0; their loop is open by what MuJoCo says."""
     text = SPATIAL % equality
-    (loop,), theirs = read_mjcf(text).loops, Theirs(text)
+    (loop,), theirs = read_mjcf(text).constraints, Theirs(text)
     q = theirs.model.qpos0.copy()
     theirs.rows(q)
     first = theirs.placement(q, loop.first[0]) @ loop.first[1]

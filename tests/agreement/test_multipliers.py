@@ -51,12 +51,14 @@ def test_forces_at_the_cuts_hold_the_open_tree(name):
     q = np.array(closed.home)
     v, tau = closed.joint_velocities(q, rng.normal(size=closed.nv)), rng.normal(size=len(model.mobility.forced))
     a, forces = closed.constrained_dynamics(q, v, tau)
-    ends = {f"{k}{side}": getattr(loop, side) for k, loop in enumerate(model.loops) for side in ("first", "second")}
-    opened = linkwork.Robot(replace(model, loops=(), home=(), closed_mobility=None, frames={**model.frames, **ends}))
+    ends = {f"{k}{side}": getattr(loop, side) for k, loop in enumerate(model.permanent) for side in ("first", "second")}
+    opened = linkwork.Robot(
+        replace(model, constraints=(), home=(), closed_mobility=None, frames={**model.frames, **ends})
+    )
     function = linkwork.compile(opened, "forward_dynamics", wrenches=list(ends))
     wrenches = np.zeros((len(ends), 6))
     named = dict(zip(row_names(model), forces, strict=True))
-    for k, loop in enumerate(model.loops):
+    for k, loop in enumerate(model.permanent):
         own = np.array([named.get(f"{loop.name}.{part}", 0.0) for part in ("x", "y", "z", "rx", "ry", "rz")])
         first, second = (opened.pose(f"{k}{side}", q)[:3, :3] for side in ("first", "second"))
         wrenches[2 * k] = -own

@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork.errors import LinkworkError, ModelError, UnsupportedError
 from linkwork.formulations.khalil.parallel import fits
-from linkwork.model import Description, JointDescription, Link, Mimic, Placement
+from linkwork.model import CUT_JOINTS, Description, JointDescription, Link, Mimic, Placement
 from support.evaluate import assert_close, deviation, rotation_of
 from support.kkt import Reference
 from support.parallel_robots import (
@@ -32,8 +32,8 @@ def platform_last(description: Description) -> Description:
 
 
 def turned_around(description: Description) -> Description:
-    loops = tuple(replace(loop, first=loop.second, second=loop.first) for loop in description.loops)
-    return replace(description, loops=loops)
+    loops = tuple(replace(loop, first=loop.second, second=loop.first) for loop in description.constraints)
+    return replace(description, constraints=loops)
 
 
 def shared_work(description: Description) -> Description:
@@ -149,7 +149,7 @@ def test_jacobian_of_gough_and_stewart():
     G = robot.velocity_map(q)[:, list(robot.model.mobility.motors)]
     for k, at in enumerate(q):
         R = rotation_of(at[3:7])
-        for row, loop in zip(G[k], description.loops, strict=True):
+        for row, loop in zip(G[k], description.constraints, strict=True):
             P = loop.second[1].translation
             base = robot.pose(f"{loop.name}_cross", at)[:3, 3]
             s = R.T @ (at[:3] + R @ P - base)
@@ -217,12 +217,18 @@ def test_what_it_is_not_for():
     assert reason(universal) == "it is for legs whose tips are held by revolute, spherical, weld joints, not universal"
     driven = [replace(joint, role="active") if joint.name == "x" else joint for joint in delta.joints]
     assert "some move the platform itself" in reason(replace(delta, joints=tuple(driven), redundant=True))
-    first = planar.loops[0]
+    first = planar.constraints[0]
     axle = [
-        replace(first, name=f"at{z}", kind="spherical", first=raised(first.first, z), second=raised(first.second, z))
+        replace(
+            first,
+            name=f"at{z}",
+            kind=CUT_JOINTS["spherical"],
+            first=raised(first.first, z),
+            second=raised(first.second, z),
+        )
         for z in (0, 1)
     ]
-    assert "there is something else" in reason(replace(planar, loops=(*axle, *planar.loops[1:])))
+    assert "there is something else" in reason(replace(planar, constraints=(*axle, *planar.constraints[1:])))
     gear = JointDescription("gear", "revolute", "leg1_cylinder", "gear", mimic=Mimic("leg1_slide"))
     geared = replace(planar, joints=(*planar.joints, gear), links=(*planar.links, Link("gear")))
     assert reason(geared) == "it does not work with mimic joints"

@@ -26,7 +26,7 @@ OUTPUTS = ("q", "v", "a", "tau", "kinetic_energy", "work")
 def start(robot, samples):
     states = [random_state(robot.model, seed)[:2] for seed in range(samples)]
     q, v = (0.3 * np.array(part) for part in zip(*states, strict=True))
-    if robot.model.loops:
+    if robot.model.permanent:
         q = np.array([robot.home] * samples)
     elif robot.model.moving_base:
         q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)

@@ -18,7 +18,7 @@ WORDS = {  # where names of kinds may stand, and why
     "formulations/method.py": "kinds that papers know",
     "published/chains.py": "robots of papers",
     "library.py": "robots by formula",
-    "model/cut_joints.py": "cuts have kinds of their own",
+    "model/constraints/cut_joint.py": "cuts have kinds of their own",
 }
 OTHERS = {
     "io/mjcf_equalities.py": "MuJoCo's numbers of an equality",

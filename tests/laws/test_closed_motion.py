@@ -10,7 +10,7 @@ import pytest
 import linkwork
 from linkwork import LinkworkError
 from linkwork.errors import SimulationWarning
-from linkwork.model import JointDescription, Link, LoopDescription, Placement
+from linkwork.model import CUT_JOINTS, ConstraintDescription, JointDescription, Link, Placement
 from linkwork.sim.schemes.integrators import INTEGRATORS, schemes
 from support.random_loops import along_x, four_bar
 
@@ -122,8 +122,8 @@ def test_links_that_only_the_other_half_carries():
     bar = four_bar()
     home = bar.home | {"hinge": bar.home["rocker"] - bar.home["crank"] - bar.home["coupler"]}
     hinge = JointDescription("hinge", "revolute", "coupler_link", "pin", along_x(0.39), role="passive")
-    cut = LoopDescription("cut", "weld", ("pin", Placement()), ("rocker_link", along_x(0.306)))
-    pinned = replace(bar, links=(*bar.links, Link("pin")), joints=(*bar.joints, hinge), loops=(cut,), home=home)
+    cut = ConstraintDescription("cut", CUT_JOINTS["weld"], ("pin", Placement()), ("rocker_link", along_x(0.306)))
+    pinned = replace(bar, links=(*bar.links, Link("pin")), joints=(*bar.joints, hinge), constraints=(cut,), home=home)
     for method in ("semi-implicit-euler", "rk4"):
         one, other = (linkwork.load(x).simulate(duration=0.5, dt=1e-4, method=method) for x in (bar, pinned))
         assert np.abs(one.v[:, 0] - other.v[:, 0]).max() < (1e-10 if method == "rk4" else 1e-3)

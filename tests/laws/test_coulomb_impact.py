@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq, nnls
 
 import linkwork
-from linkwork.model import Description, Foot, Link, LinkInertia
+from linkwork.model import Description, Link, LinkInertia, foot_at
 from linkwork.sim.contact.contact_modes import Ground, Situation
 from linkwork.sim.contact.coulomb_impact import coulomb_impulses
 from support.random_robots import inertia
@@ -18,7 +18,7 @@ def lump(rng, friction, restitution=0.0) -> linkwork.Robot:
     return linkwork.load(
         Description(
             "lump", (Link("lump", inertia(rng)),), (), floating=True, gravity=(0.0, 0.0, 0.0),
-            feet=(Foot("lump", "lump", friction=friction, restitution=restitution),),
+            constraints=(foot_at("lump", "lump", friction=friction, restitution=restitution),),
         )
     )  # fmt: skip
 
@@ -156,7 +156,7 @@ def test_a_sole_that_turns_and_slides():
     rng = np.random.default_rng(3)
     robot = linkwork.load(Description(
         "plate", (Link("plate", LinkInertia(2.0, np.array([0.05, -0.02, 0.1]), np.diag([0.02, 0.03, 0.04]))),), (),
-        floating=True, gravity=(0.0, 0.0, 0.0), feet=(Foot("plate", "plate", (0.4, 0.2), friction=0.3),),
+        floating=True, gravity=(0.0, 0.0, 0.0), constraints=(foot_at("plate", "plate", size=(0.4, 0.2), friction=0.3),),
     ))  # fmt: skip
     M = robot.inertia_matrix(STILL)
     for _ in range(4):

@@ -62,13 +62,13 @@ def state(name: str, at: str = "anywhere") -> dict[str, np.ndarray]:
     """Of a tree at random, quaternions of any length, or at rest in the middle; of a mechanism loops closed."""
     own = robot(name)
     vectors = random_vectors(own.model, 1)
-    if own.model.loops:
+    if own.model.permanent:
         vectors["q"] = np.array(own.home)
         if name in ASSEMBLED:
             vectors["q"] = own.assemble(independent(own, vectors["q"], 0.02 * vectors["v"])).require()
     if at == "rest":
         vectors |= {key: np.zeros_like(vectors[key]) for key in STILL}
-        vectors["q"] = np.array(own.home) if own.model.loops else own.coordinates.neutral()
+        vectors["q"] = np.array(own.home) if own.model.permanent else own.coordinates.neutral()
     return vectors
 
 
@@ -79,7 +79,7 @@ def tangent(name: str, q: np.ndarray) -> np.ndarray:
         places = Places(TREES[name], joint_order(own.coordinates.velocity_names))
         return np.array([places.rates(q, unit) for unit in np.eye(model.nv)]).T
     G = np.eye(model.nv)
-    if model.loops:  # the rates of the loops vanish
+    if model.permanent:  # the rates of the loops vanish
         J = np.array([evaluate(model, "loop_rates", q, unit) for unit in np.eye(model.n_leading)]).T
         known = list(model.mobility.independent)
         others = [k for k in range(model.n_leading) if k not in known]

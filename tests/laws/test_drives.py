@@ -33,7 +33,7 @@ TENDONS = [name for name in ROBOTS if name.endswith("tendons")]
 
 def state_of(robot, seed=1):
     q, v, a = random_state(robot.model, seed)
-    return (np.array(robot.home), v, a) if robot.model.loops else (q, v, a)
+    return (np.array(robot.home), v, a) if robot.model.permanent else (q, v, a)
 
 
 @pytest.mark.parametrize("width", [0.0, 0.2])
@@ -79,7 +79,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(name):
             assert_close(evaluate(model, "forward_dynamics", q, v, tau, method=method.name), a, tolerance=1e-10)
             tried += 1
     assert tried
-    if not model.loops:
+    if not model.permanent:
         assert_close(evaluate(model, "inertia_matrix", q) @ a + evaluate(model, "bias", q, v), tau)
 
 
@@ -240,7 +240,7 @@ def test_springs_of_motors_are_the_gradient_of_their_energy(name):
 
     potential = evaluate(model, "potential_energy", q) - evaluate(bare, "potential_energy", q)
     assert_close(potential, energy(q), scale=abs(evaluate(model, "potential_energy", q)))
-    if not model.loops:
+    if not model.permanent:
         found = evaluate(model, "inverse_dynamics", q, v, a) - evaluate(bare, "inverse_dynamics", q, v, a)
         assert_close(found, derivative(energy, q, rates(model, q).T), scale=100.0)
 

@@ -18,7 +18,7 @@ from support.random_robots import random_rotation
 
 FAR = np.array([1000.0, 700.0, 0.0])  # metres, whose last digit is 1e-13
 CLOSE = 3e-11  # of the largest entry: what 1e-13 m do to forces of links of some decimetres
-MECHANISMS = tuple(name for name in bundled_robots() if read(name).loops)
+MECHANISMS = tuple(name for name in bundled_robots() if read(name).constraints)
 CART = """
 name: cart
 joints:
@@ -46,7 +46,7 @@ def numbers(model, q, v, a):
     """What does not depend on the axes of the world."""
     tau = evaluate(model, "inverse_dynamics", q, v, a)
     found = {"M": evaluate(model, "inertia_matrix", q), "tau": tau, "K": evaluate(model, "kinetic_energy", q, v)}
-    if model.loops:
+    if model.permanent:
         found["a"] = evaluate(model, "forward_dynamics", q, v, tau)
         found["conditioning"] = evaluate(model, "conditioning", q)
         found["rates"] = evaluate(model, "joint_velocities", q, v)
@@ -56,7 +56,7 @@ def numbers(model, q, v, a):
 @pytest.mark.parametrize("name", [name for name in bundled_robots() if not read(name).forces])
 def test_bundled_robots_far_away(name):
     description, model = read(name), bundled(name)
-    turn = rotation("z", 0.7) if description.feet else random_rotation(np.random.default_rng(1))
+    turn = rotation("z", 0.7) if description.constraints else random_rotation(np.random.default_rng(1))
     at = Placement(turn, FAR)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

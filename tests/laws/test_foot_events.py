@@ -8,7 +8,7 @@ import pytest
 
 import linkwork
 from linkwork import io
-from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
+from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement, foot_at
 from linkwork.sim.contact.contact_modes import Ground, Situation
 
 
@@ -18,8 +18,8 @@ def test_bounces_make_no_energy(kind):
     J M^-1 J^T = [[2.5, -1.5], [-1.5, 2.5]], and e = 0.9 would give 0.9^2 / (1 - 0.6^2) of the energy that goes into the
     end. What happens at the start is told."""
     rod = Link("rod", LinkInertia(1.0, np.array([0, 0, 0.5]), np.diag([1 / 12, 1 / 12, 1e-4])))
-    foot = Foot("end", "rod", friction=1.0, restitution=0.9)
-    robot = linkwork.load(Description("rod", (rod,), (), floating=True, feet=(foot,)))
+    foot = foot_at("end", "rod", friction=1.0, restitution=0.9)
+    robot = linkwork.load(Description("rod", (rod,), (), floating=True, constraints=(foot,)))
     q = np.array([0, 0, 0, 0, np.sin(np.pi / 8), 0, np.cos(np.pi / 8)])
     v = np.array([*robot.pose("rod", q)[:3, :3].T @ [0.6, 0, -1.0], 0, 0, 0])
     into = 0.5 / 2.5  # u_n^2 / 2 over what the normal yields
@@ -40,8 +40,8 @@ def test_sliding_soles_stop(monkeypatch):
     boxes = tuple(Link(name, LinkInertia(1.0, np.array([0, 0, 0.1]), np.diag([0.02, 0.02, 0.01]))) for name in "ab")
     place, axis = Placement(np.eye(3), np.array([0.5, 0, 0])), np.array([0, 0, 1.0])
     hinge = JointDescription("hinge", "continuous", "a", "b", place, axis)
-    feet = tuple(Foot(f"under {name}", name, (0.2, 0.1), friction=0.3) for name in "ab")
-    robot = linkwork.load(Description("boxes", boxes, (hinge,), floating=True, feet=feet))
+    feet = tuple(foot_at(f"under {name}", name, size=(0.2, 0.1), friction=0.3) for name in "ab")
+    robot = linkwork.load(Description("boxes", boxes, (hinge,), floating=True, constraints=feet))
     run = robot.simulate([0, 0, 0, 0, 0, 0, 1, 0], [0.11, 0.09, 0, 0, 0, 0.03, 1.09], 0.3, 0.02, contacts="coulomb")
     assert [event.what for event in run.events] == ["stick"] * 8 and len(met) == 3
     assert np.abs(run.v[-1]).max() < 1e-12
@@ -53,8 +53,8 @@ def test_a_rod_falls_over_with_friction():
     I theta'' = (N sin(theta) - F cos(theta)) / 2, N = g + z'', to 1e-11 by SciPy."""
     rod = Link("rod", LinkInertia(1.0, np.array([0, 0, 0.5]), np.diag([1 / 12, 1 / 12, 1e-4])))
     frames = {name: ("rod", Placement(np.eye(3), np.array([0, 0, z]))) for name, z in (("foot", 0.0), ("head", 1.0))}
-    feet = tuple(Foot(name, name, friction=0.1) for name in frames)
-    robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+    feet = tuple(foot_at(name, name, friction=0.1) for name in frames)
+    robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, constraints=feet))
     run = robot.simulate([0, 0, 0, 0, np.sin(0.05), 0, np.cos(0.05)], None, 0.81, 5e-3, contacts="coulomb")
     assert [(event.what, event.foot) for event in run.events] == [("slip", "foot"), ("touchdown", "head")]
     np.testing.assert_allclose([event.t for event in run.events], [0.207747355269, 0.807873613518], rtol=1e-8)
@@ -63,8 +63,8 @@ def test_a_rod_falls_over_with_friction():
 def test_a_box_that_slides_tips_over_and_stops_sliding():
     """The step in which it stops is as good as others: friction keeps its direction up to there."""
     box = Link("box", LinkInertia(2.0, np.array([0, 0, 0.5]), np.diag([0.4, 0.4, 0.1])))
-    foot = Foot("sole", "box", (0.3, 0.3), friction=0.8)
-    robot = linkwork.load(Description("box", (box,), (), floating=True, feet=(foot,)))
+    foot = foot_at("sole", "box", size=(0.3, 0.3), friction=0.8)
+    robot = linkwork.load(Description("box", (box,), (), floating=True, constraints=(foot,)))
     run = robot.simulate([0, 0, 0, 0, 0, 0, 1], [1.0, 0, 0, 0, 0, 0], 0.2, 0.01, contacts="coulomb")
     assert [(event.what, event.foot) for event in run.events] == [("stick", "sole.1"), ("stick", "sole.2")]
     np.testing.assert_allclose(run.events[0].t, 0.058292463, rtol=1e-6)  # as with steps of 1 ms
@@ -76,8 +76,8 @@ def test_corners_that_bounce_each_as_they_like():
     box = Link("box", LinkInertia(2.0, np.array([0, 0, 0.1]), np.diag([0.04, 0.05, 0.06])))
     places = [(0.2, 0.2, 0), (0.2, -0.2, 0), (-0.2, 0.2, 0), (-0.2, -0.2, 0)]
     frames = {f"c{k}": ("box", Placement(np.eye(3), np.array(place))) for k, place in enumerate(places)}
-    feet = tuple(Foot(name, name, restitution=e) for name, e in zip(frames, (0.9, 0.1, 0.3, 0.6)))
-    robot = linkwork.load(Description("box", (box,), (), floating=True, frames=frames, feet=feet))
+    feet = tuple(foot_at(name, name, restitution=e) for name, e in zip(frames, (0.9, 0.1, 0.3, 0.6)))
+    robot = linkwork.load(Description("box", (box,), (), floating=True, frames=frames, constraints=feet))
     run = robot.simulate([0, 0, 0.3, 0, 0, 0, 1], None, 0.9, 0.02, contacts="events")
     assert len(run.events) > 20 and run.drift["energy"] < 1e-6
 
@@ -104,8 +104,13 @@ def test_feet_go_on_where_friction_has_no_forces(friction):
     """A quadruped falls on its feet. At 0.292 s the front ones would have to be pulled down, and would sink without
     friction: those that never slip glide until they can be stopped, by 2 mm, where it was 10 cm. With large friction
     there is nothing right for them either, and the motion ended there. No foot leaves the ground twice."""
-    feet = io.read("quadruped").feet
-    robot = linkwork.load(replace(io.read("quadruped"), feet=tuple(replace(foot, friction=friction) for foot in feet)))
+    feet = io.read("quadruped").constraints
+    robot = linkwork.load(
+        replace(
+            io.read("quadruped"),
+            constraints=tuple(replace(foot, kind=replace(foot.kind, friction=friction)) for foot in feet),
+        )
+    )
     never = friction == np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -116,7 +121,7 @@ def test_feet_go_on_where_friction_has_no_forces(friction):
         assert ["lift-off"] * 2 not in [seen[k : k + 2] for k in range(len(seen))]
     assert run.drift["energy"] < 1e-2 and robot.contact_forces(run.q, forces=run.contact_forces).normal.min() > -1e-9
     if never:
-        place = robot.pose(feet[0].frame, run.q)[:, :2, 3]
+        place = robot.pose(feet[0].second, run.q)[:, :2, 3]
         assert np.abs(place - place[0]).max() < 5e-3
         assert any("front_left for 0.0" in note and "glided" in note for note in run.notes)
         assert {event.what for event in run.events} == {"glide", "stick", "lift-off", "touchdown"}

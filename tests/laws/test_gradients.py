@@ -56,7 +56,7 @@ def robot(name: str) -> linkwork.Robot:
 
 def start(name: str, samples: tuple[int, ...] = ()) -> dict[str, np.ndarray]:
     own, rng = robot(name), np.random.default_rng(0)
-    if own.model.loops:
+    if own.model.permanent:
         q = np.broadcast_to(np.array(own.home), (*samples, own.nq))
     else:
         q = own.coordinates.random(rng, *samples)

@@ -10,7 +10,7 @@ import pytest
 
 import linkwork
 from linkwork import io
-from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
+from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement, foot_at
 from support.evaluate import rotation_of
 from support.mixed_trees import MixedRecipe, mixed
 from support.pinocchio_tree import PinocchioTree
@@ -31,24 +31,24 @@ def with_feet(seed: int, *soles: bool, kinds: tuple[str, ...] = KINDS):
             f"link{len(kinds) - k}",
             Placement(rotation_of(rng.normal(size=4)), rng.uniform(-0.3, 0.3, 3)),
         )
-        feet.append(Foot(f"f{k}", f"foot{k}", (0.2, 0.1) if sole else ()))
-    return replace(description, frames=frames, feet=tuple(feet))
+        feet.append(foot_at(f"f{k}", f"foot{k}", size=(0.2, 0.1) if sole else ()))
+    return replace(description, frames=frames, constraints=tuple(feet))
 
 
 class KKT:
     """M, bias and rows of the feet from Pinocchio; equations by least squares, which take what is the shortest."""
 
     def __init__(self, description, q, v):
-        self.tree, self.feet = PinocchioTree(description), description.feet
+        self.tree, self.feet = PinocchioTree(description), description.constraints
         self.M, self.h = self.tree.inertia_matrix(q), self.tree.bias(q, v)
         friction = {joint.name: joint for joint in description.joints}
         for name, at in self.tree.places.v.items():
             if name in friction:
                 self.h[at] += friction[name].coulomb * np.sign(v[at]) + friction[name].viscous * v[at]
-        self.J = [self.tree.jacobian(q, foot.frame)[: 6 if foot.sole else 3] for foot in self.feet]
-        self.gamma = [self.tree.jacobian_drift(q, v, foot.frame)[: len(J)] for foot, J in zip(self.feet, self.J)]
+        self.J = [self.tree.jacobian(q, foot.second)[: 6 if foot.kind.sole else 3] for foot in self.feet]
+        self.gamma = [self.tree.jacobian_drift(q, v, foot.second)[: len(J)] for foot, J in zip(self.feet, self.J)]
         self.scales = [
-            np.array([2.0] * 3 + [np.sqrt(np.mean(np.square(foot.size)))] * 3) if foot.sole else np.ones(3)
+            np.array([2.0] * 3 + [np.sqrt(np.mean(np.square(foot.kind.size)))] * 3) if foot.kind.sole else np.ones(3)
             for foot in self.feet
         ]
 
@@ -104,7 +104,7 @@ def test_every_support_as_the_kkt_equations_have_it(case):
     forward, inverse, impact = (linkwork.compile(robot, name, backend="interpreter") for name in names)
     q = robot.coordinates.random(rng, 1)[0]
     before, tau = rng.normal(size=(2, robot.nv))
-    for contacts in [*supports(description.feet), rng.uniform(0.5, 2, len(description.feet))]:
+    for contacts in [*supports(description.constraints), rng.uniform(0.5, 2, len(description.constraints))]:
         v = impact(q, before, contacts, 0 * contacts).v_after
         kkt = KKT(description, q, v)
         found, expected = forward(q, v, tau, contacts), kkt.forward(tau, contacts)
@@ -120,7 +120,7 @@ def test_every_support_as_the_kkt_equations_have_it(case):
             forces = kkt.forces(on, contacts, base)
             np.testing.assert_allclose(own.forces, forces, rtol=REL, atol=REL * np.abs(forces).max())
         dependent = np.linalg.matrix_rank(J, 1e-9) < len(J)  # then feet cannot bounce each as it likes
-        e = rng.uniform(0, 1, len(description.feet)) * (not dependent)
+        e = rng.uniform(0, 1, len(description.constraints)) * (not dependent)
         after, impulses = impact(q, before, contacts, e)
         normal = np.concatenate([np.r_[0, 0, -e[k], np.zeros(len(kkt.J[k]) - 3)] for k in on] or [[]])
         expected = kkt.held(contacts, kkt.M @ before, normal * (J @ before))
@@ -133,13 +133,13 @@ def test_feet_on_one_link_share_the_least_forces():
     weights of any size nothing is left to the base."""
     description = with_feet(6, kinds=("revolute", "universal"))
     frames = {f"p{k}": ("link2", Placement(np.eye(3), np.array(p))) for k, p in enumerate(CORNERS)}
-    feet = tuple(Foot(name, name) for name in frames)
-    robot = linkwork.load(replace(description, frames=dict(description.frames) | frames, feet=feet))
+    feet = tuple(foot_at(name, name) for name in frames)
+    robot = linkwork.load(replace(description, frames=dict(description.frames) | frames, constraints=feet))
     rng, n = np.random.default_rng(0), 500
     q, v = robot.coordinates.random(rng, n), np.zeros((n, robot.nv))
     tau = rng.normal(size=(n, robot.nv))
     a, found = robot.contact_dynamics(q, v, tau, np.ones((n, 4)))
-    J = np.concatenate([robot.jacobian(foot.frame, q)[:, :3] for foot in feet], axis=1)
+    J = np.concatenate([robot.jacobian(foot.second, q)[:, :3] for foot in feet], axis=1)
     L = np.linalg.cholesky(robot.inertia_matrix(q))
     Z, y = np.linalg.solve(L, J.swapaxes(1, 2)), np.linalg.solve(L, (tau - robot.bias(q, v))[..., None])
     back = np.linalg.pinv(Z, 1e-9)  # of Z^T
@@ -170,7 +170,12 @@ def test_what_is_said_of_feet():
         assert any("left 0.5 m above" in note for note in run.notes) == said
     forces = np.array([[1e-9, 0, 400, 0, 0, 0], [0, 120 + 1e-9, 300, 0, 0, 0.0]])
     ice = linkwork.load(
-        replace(io.read("biped"), feet=tuple(replace(f, friction=m) for f, m in zip(biped.model.feet, (0, 0.4))))
+        replace(
+            io.read("biped"),
+            constraints=tuple(
+                replace(f, kind=replace(f.kind, friction=m)) for f, m in zip(io.read("biped").constraints, (0, 0.4))
+            ),
+        )
     )
     assert not ice.contact_forces(q, forces=forces).slips.any()  # rounding, and one that slides
 
@@ -205,7 +210,7 @@ def test_feet_stay_where_they_stand(method):
     Euler follows feet that are off beside the manifold of those that are on, which its records are put on: where a foot
     lands it is recorded beside where it then stays, by the error of a step."""
     robot = stool()
-    q, feet = robot.coordinates.neutral(), [foot.frame for foot in robot.model.feet]
+    q, feet = robot.coordinates.neutral(), [foot.second.name for foot in robot.model.switched]
     contacts = np.ones((3, 200, 2))
     contacts[1, 40:120, 1] = contacts[2, 80:, 0] = 0
     names = ("q", "v", "contacts", "contact_forces", "kinetic_energy", "potential_energy", "work")
@@ -238,11 +243,11 @@ def test_feet_stay_where_they_stand(method):
 
 def on_two_points(planar=False):
     frames = {name: ("rod", Placement(np.eye(3), np.array([x, 0, 0]))) for name, x in (("a", 0.3), ("b", -0.4))}
-    feet = tuple(Foot(name, name) for name in frames)
+    feet = tuple(foot_at(name, name) for name in frames)
     rod = Link("rod", LinkInertia(1.0, np.array([0.1, 0, 0.2]), np.diag([0.1, 0.2, 0.2])))
     if planar:
-        return in_the_plane([rod], [], frames=frames, feet=feet)
-    return linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, feet=feet))
+        return in_the_plane([rod], [], frames=frames, constraints=feet)
+    return linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, constraints=feet))
 
 
 def test_a_stepper_is_told_before_each_step():
@@ -292,8 +297,8 @@ def test_gradients_of_a_schedule(method):
 
 def test_a_ball_bounces_as_it_should():
     """Impacts at t1 (1 + 2 e + ... + 2 e^k), in any step of the integrator; all is over at t1 (1 + e) / (1 - e)."""
-    foot = Foot("ball", "ball", restitution=0.5)
-    ball = linkwork.load(Description("ball", (Link("ball", body(0.3, 1.0)),), (), floating=True, feet=(foot,)))
+    foot = foot_at("ball", "ball", restitution=0.5)
+    ball = linkwork.load(Description("ball", (Link("ball", body(0.3, 1.0)),), (), floating=True, constraints=(foot,)))
     run = ball.simulate([0, 0, 1, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0.4], 1.6, 0.02, contacts="events")
     first = np.sqrt(2 / 9.81)
     expected = [first * (1 + 2 * sum(0.5**j for j in range(1, k + 1))) for k in range(9)]
@@ -310,8 +315,8 @@ def test_a_block_on_a_slope(slope, start):
     """It slides if tan(slope) > mu, with g (sin - mu cos), and comes to rest where that is negative."""
     mu, g = 0.3, 9.81
     box = Link("box", LinkInertia(2.0, np.array([0, 0, 0.1]), np.diag([0.02, 0.03, 0.04])))
-    foot = Foot("sole", "box", (0.6, 0.4), friction=mu)
-    block = linkwork.load(Description("block", (box,), (), gravity=tilted(slope), floating=True, feet=(foot,)))
+    foot = foot_at("sole", "box", size=(0.6, 0.4), friction=mu)
+    block = linkwork.load(Description("block", (box,), (), gravity=tilted(slope), floating=True, constraints=(foot,)))
     run = block.simulate([0, 0, 0, 0, 0, 0, 1], [start, 0, 0, 0, 0, 0], 0.8, 0.02, contacts="coulomb")
     a = g * (np.sin(slope) - mu * np.cos(slope))
     t = run.t if a > 0 else np.minimum(run.t, start / -a)
@@ -337,10 +342,12 @@ def test_rimless_wheel(inertia):
     frames = {
         f"s{k}": ("wheel", Placement(np.eye(3), L * np.array([np.sin(x), 0, -np.cos(x)]))) for k, x in enumerate(turns)
     }
-    feet = tuple(Foot(name, name) for name in frames)
+    feet = tuple(foot_at(name, name) for name in frames)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the hub has no inertia
-        wheel = in_the_plane([Link("wheel", body(m, inertia))], [], gravity=tilted(slope), frames=frames, feet=feet)
+        wheel = in_the_plane(
+            [Link("wheel", body(m, inertia))], [], gravity=tilted(slope), frames=frames, constraints=feet
+        )
     share = (np.cos(2 * alpha) + r2) / (1 + r2)
     cycle = np.sqrt(4 * g * np.sin(alpha) * np.sin(slope) / (L * (1 + r2) * (1 - share**2)))  # before an impact
     for speed in (cycle * share, 1.1 * cycle):
@@ -374,8 +381,8 @@ class Compass:
         ]
         hip = JointDescription("hip", "continuous", "leg1", "leg2", axis=np.array([0.0, 1, 0]), role="passive")
         end = Placement(np.eye(3), np.array([0, 0, -1.0]))
-        frames, feet = {"end1": ("leg1", end), "end2": ("leg2", end)}, (Foot("one", "end1"), Foot("two", "end2"))
-        self.robot = in_the_plane(links, [hip], gravity=tilted(slope, g), frames=frames, feet=feet)
+        frames, feet = {"end1": ("leg1", end), "end2": ("leg2", end)}, (foot_at("one", "end1"), foot_at("two", "end2"))
+        self.robot = in_the_plane(links, [hip], gravity=tilted(slope, g), frames=frames, constraints=feet)
         self.dt, self.steps, self.stance = dt, steps, 0
 
     def start(self, stance, swing, w_stance, w_swing):
@@ -449,8 +456,11 @@ def test_simplest_walker():
 def test_a_sole_tips_where_its_centre_of_pressure_leaves_it():
     """A tall box pushed at its top: it turns about the edge from F h > m g l / 2 on."""
     box = Link("box", LinkInertia(5.0, np.array([0, 0, 0.5]), np.diag([0.4, 0.4, 0.1])))
-    frames, foot = {"top": ("box", Placement(np.eye(3), np.array([0, 0, 1.0])))}, Foot("sole", "box", (0.2, 0.2))
-    tall = linkwork.load(Description("tall", (box,), (), floating=True, frames=frames, feet=(foot,)))
+    frames, foot = (
+        {"top": ("box", Placement(np.eye(3), np.array([0, 0, 1.0])))},
+        foot_at("sole", "box", size=(0.2, 0.2)),
+    )
+    tall = linkwork.load(Description("tall", (box,), (), floating=True, frames=frames, constraints=(foot,)))
     limit = 5 * 9.81 * 0.1
     for force in (0.98 * limit, 1.02 * limit):
         run = tall.simulate(
@@ -468,7 +478,7 @@ def test_limits_that_act_are_not_missed():
     """By a leg that begins beyond its limit."""
     leg = JointDescription("hip", "revolute", "trunk", "leg", axis=np.array([0.0, 1, 0]), lower=-0.1, upper=0.1)
     robot = in_the_plane(
-        [Link("trunk", body(1.0, 0.1)), Link("leg", body(0.1, 0.1))], [leg], feet=(Foot("toe", "leg"),)
+        [Link("trunk", body(1.0, 0.1)), Link("leg", body(0.1, 0.1))], [leg], constraints=(foot_at("toe", "leg"),)
     )
     for limits in (None, linkwork.SoftLimits(10.0, 0.1)):
         with warnings.catch_warnings():

@@ -40,7 +40,7 @@ def robot(name: str) -> linkwork.Robot:
 
 def state(own: linkwork.Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(7)
-    q = np.array(own.home) if own.model.loops else own.coordinates.random(rng)
+    q = np.array(own.home) if own.model.permanent else own.coordinates.random(rng)
     return q, 0.5 * rng.normal(size=own.nv), rng.normal(size=len(own.model.mobility.forced))
 
 
@@ -118,7 +118,7 @@ def test_along_a_motion(name: str, every: int):
     """The product of all steps is the slope of the end by the start, and so says the gradient, which goes back."""
     own, steps = robot(name), 10
     q, v, tau = state(own)
-    method = "rk4" if own.model.loops else "semi-implicit-euler"  # loops are as good as closed after each step
+    method = "rk4" if own.model.permanent else "semi-implicit-euler"  # loops are as good as closed after each step
     run = own.rollout(q, v, tau, dt=DT, steps=steps, method=method, checkpoint_every=every)
     A, B = run.linearised()
     assert A.shape == (steps, 2 * own.nv, 2 * own.nv) and B.shape == (steps, 2 * own.nv, len(tau))

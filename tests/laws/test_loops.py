@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import linkwork
-from linkwork.model import JointDescription, Link, LoopDescription, Placement
+from linkwork.model import CUT_JOINTS, ConstraintDescription, JointDescription, Link, Placement
 from support.evaluate import STEP, assert_close, evaluate
 from support.random_loops import LoopRecipe, along_x, closed_model, four_bar, loop_recipes, mechanism
 from support.random_robots import Recipe, describe, inertia, random_rotation
@@ -148,7 +148,11 @@ def test_a_loop_may_be_cut_anywhere():
         bar,
         links=(*bar.links, Link("tip_link")),
         joints=(crank, coupler, tip, pin),
-        loops=(LoopDescription("ground", "revolute", ("base", along_x(0.504)), ("rocker_link", Placement())),),
+        constraints=(
+            ConstraintDescription(
+                "ground", CUT_JOINTS["revolute"], ("base", along_x(0.504)), ("rocker_link", Placement())
+            ),
+        ),
         home=home,
     )
     bar = replace(bar, joints=(crank, coupler, replace(rocker, rotor_inertia=0.0)))
@@ -173,7 +177,7 @@ def test_a_body_welded_to_a_tree_is_part_of_it(platform: str):
         links=(*arm.links, Link("body", held)),
         joints=(*arm.joints, JointDescription("grip", "fixed", "link4", "body", grip)),
     )
-    weld = LoopDescription("weld", "weld", ("link4", grip), ("body", Placement()))
+    weld = ConstraintDescription("weld", CUT_JOINTS["weld"], ("link4", grip), ("body", Placement()))
     tree, home = linkwork.load(merged), rng.uniform(-1, 1, 4)
     T = tree.pose("body", home)
     at = Placement(T[:3, :3], T[:3, 3])
@@ -191,7 +195,7 @@ def test_a_body_welded_to_a_tree_is_part_of_it(platform: str):
         arm,
         links=(*arm.links, *links),
         joints=(*joints, *arm.joints),
-        loops=(weld,),
+        constraints=(weld,),
         home=dict(zip(tree.position_names, home.tolist(), strict=True)),
     )
     robot = linkwork.load(closed)
@@ -214,7 +218,7 @@ def test_a_loop_that_is_locked_is_a_link(locked: tuple[str, ...]):
     held = dict(zip(arm.position_names, q.tolist(), strict=True))
     inner = {name: held[name] for name in ("shoulder", "elbow", "lever", "rod")}
     description = linkwork.io.read("parallelogram")
-    tree = linkwork.load(replace(description, loops=(), home={}), lock=inner)
+    tree = linkwork.load(replace(description, constraints=(), home={}), lock=inner)
     robot = linkwork.load(replace(description, home=held), lock={name: inner[name] for name in locked})
     assert robot.joint_names == tree.joint_names == ("waist", "wrist")
     q = robot.assemble(np.random.default_rng(6).uniform(-1, 1, (4, 2))).require()

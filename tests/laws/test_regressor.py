@@ -29,7 +29,7 @@ def forces(model, vector, state) -> np.ndarray:
 def state_of(model, seed: int = 0):
     """Random, but closed at home where there are loops."""
     q, v, a = random_state(model, seed)
-    return (np.array(model.home) if model.loops else q), v, a
+    return (np.array(model.home) if model.permanent else q), v, a
 
 
 @given(recipes(joints=5))
@@ -69,7 +69,7 @@ def test_bundled_robots(name: str):
     assert_close(forces(model, standard, state), tau, scale=scale)
     # loops are closed to 1e-12 or so, and reduced by numbers
     minimal = forces(model, parameter_vector(model, "minimal"), state)
-    assert_close(minimal, tau, scale=scale, tolerance=1e-11 if model.loops else 1e-12)
+    assert_close(minimal, tau, scale=scale, tolerance=1e-11 if model.permanent else 1e-12)
 
 
 @pytest.mark.parametrize("name", ["four-bar", "delta", "3rrr", "parallelogram"])

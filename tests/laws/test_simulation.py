@@ -40,7 +40,7 @@ def start(robot, seed=1):
     """A state from which nothing wild happens."""
     q, v, _ = random_state(robot.model, seed)
     q, v = 0.2 * q, 0.5 * v
-    if robot.model.loops:
+    if robot.model.permanent:
         q = np.array(robot.home)
     elif robot.model.coordinates.joints[0].kind.free:
         q[3:7] /= np.linalg.norm(q[3:7])

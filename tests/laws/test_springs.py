@@ -40,7 +40,7 @@ def loaded(name, damping=3.0, **options):
 
 def state_of(robot):
     q, v, a = random_state(robot.model, 1)
-    return (np.array(robot.home), v, a) if robot.model.loops else (q, v, a)
+    return (np.array(robot.home), v, a) if robot.model.permanent else (q, v, a)
 
 
 @pytest.mark.parametrize("name", [name for name in TREES if name != "loops"])
@@ -64,7 +64,7 @@ def test_damping_takes_energy_only(name):
     q, v, _ = state_of(with_damping)
     forces = [evaluate(each.model, "bias", q, v) for each in (with_damping, without)]
     rate = 0.0
-    if not with_damping.model.loops:
+    if not with_damping.model.permanent:
         for frame, law in with_damping.model.forces:
             rate += law.damping * derivative(lambda q, f=frame, s=law: _length(with_damping.model, f, s, q), q,
                                              rates(with_damping.model, q) @ v) ** 2  # fmt: skip

@@ -174,7 +174,7 @@ def test_rollouts_and_steppers_give_the_same_bits():
 def test_gradients_go_through_it(name, checkpoint_every):
     robot = linkwork.load(name)
     rng = np.random.default_rng(2)
-    q = np.array(robot.home if robot.model.loops else np.zeros(robot.nq))
+    q = np.array(robot.home if robot.model.permanent else np.zeros(robot.nq))
     v = 0.3 * rng.normal(size=robot.nv)
     tau = rng.normal(size=(10, robot.forward_dynamics.program.inputs[2].size))
     run = {"dt": 2e-3, "steps": 10, "method": METHOD}

@@ -32,7 +32,7 @@ class Reference:
     """
 
     def __init__(self, description: Description):
-        ends = {loop.name + side: frame for loop in description.loops for side, frame in _sides(loop)}
+        ends = {loop.name + side: frame for loop in description.constraints for side, frame in _sides(loop)}
         self.description = description
         self.tree = PinocchioTree(replace(description, frames={**description.frames, **ends}))
         mimics = {joint.name: joint.mimic for joint in description.joints if joint.mimic is not None}
@@ -95,18 +95,18 @@ class Reference:
         """
         values, jacobian, drift = [], [], []
         rest = np.zeros_like(v)
-        for loop in self.description.loops:
+        for loop in self.description.constraints:
             (A, JA, VA, aA), (B, JB, VB, aB) = (self.frame(loop.name + side, q, v, rest) for side, _ in _sides(loop))
             d, w = (B - A)[:3, 3], VA[3:]
             slide = VB[:3] - VA[:3] - np.cross(w, d)  # seen from A
             second = aB[:3] - aA[:3] - np.cross(aA[3:], d) - np.cross(w, np.cross(w, d)) - 2 * np.cross(w, slide)
             moving = JB[:3] - JA[:3] - np.cross(JA[3:].T, d).T
-            for k in HELD.get(loop.kind, (0, 1, 2)):
+            for k in HELD.get(loop.kind.name, (0, 1, 2)):
                 axis = A[:3, k]
                 values.append(axis @ d)
                 jacobian.append(axis @ moving)
                 drift.append(axis @ second)
-            for i, j in PERPENDICULAR[loop.kind]:
+            for i, j in PERPENDICULAR[loop.kind.name]:
                 u, z = A[:3, i], B[:3, j]
                 normal, relative = np.cross(u, z), VA[3:] - VB[3:]
                 turning = np.cross(np.cross(VA[3:], u), z) + np.cross(u, np.cross(VB[3:], z))
@@ -176,10 +176,10 @@ class Reference:
         """Accelerations by pin.constraintDynamics: points for spherical cut joints, two on the axis for revolute ones
         (with what that repeats), six equations for welds. No mimic joints."""
         contacts, model = [], self.tree.model
-        for loop in self.description.loops:
+        for loop in self.description.constraints:
             ends = [model.frames[model.getFrameId(loop.name + side)] for side, _ in _sides(loop)]
-            kind = pin.ContactType.CONTACT_6D if loop.kind == "weld" else pin.ContactType.CONTACT_3D
-            for height in (0.0, 0.3) if loop.kind == "revolute" else (0.0,):
+            kind = pin.ContactType.CONTACT_6D if loop.kind.name == "weld" else pin.ContactType.CONTACT_3D
+            for height in (0.0, 0.3) if loop.kind.name == "revolute" else (0.0,):
                 up = pin.SE3(np.eye(3), np.array([0.0, 0.0, height]))
                 (i, at_i), (j, at_j) = ((end.parentJoint, end.placement * up) for end in ends)
                 contacts.append(pin.RigidConstraintModel(kind, model, i, at_i, j, at_j, pin.LOCAL))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from linkwork.model import Description, LoopDescription, Placement
+from linkwork.model import CUT_JOINTS, ConstraintDescription, Description, Placement
 from support.mixed_trees import MixedRecipe, Places, mixed
 from support.pinocchio_tree import PinocchioTree
 
@@ -20,6 +20,6 @@ def closed_chain(
     own = {name: q[at].tolist() for name, at in places.q.items() if name != "base"}
     home = {name: tuple(x) if len(x) > 1 else x[0] for name, x in own.items()}
     sides = ("base", base.inverse() @ tip), tree.frames["tool"]
-    loop = LoopDescription("cut", closure, *(reversed(sides) if back else sides))
+    loop = ConstraintDescription("cut", CUT_JOINTS[closure], *(reversed(sides) if back else sides))
     joints = tuple(replace(joint, role="passive" if k else "active") for k, joint in enumerate(tree.joints))
-    return replace(tree, joints=joints, loops=(loop,), home=home, redundant=True)
+    return replace(tree, joints=joints, constraints=(loop,), home=home, redundant=True)

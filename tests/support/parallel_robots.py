@@ -6,7 +6,15 @@ import numpy as np
 
 import linkwork
 from linkwork.constraints.legs import LegSolver
-from linkwork.model import Description, JointDescription, Link, LinkInertia, LoopDescription, Placement
+from linkwork.model import (
+    CUT_JOINTS,
+    ConstraintDescription,
+    Description,
+    JointDescription,
+    Link,
+    LinkInertia,
+    Placement,
+)
 
 NAMES = ("gough-stewart", "delta", "3rpr")
 TURNED = Placement(np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0], [0.48, 0.64, 0.6]]), np.array([0.1, -0.2, 0.05]))
@@ -24,7 +32,7 @@ def described(name: str) -> Description:
         joint if joint.name in own else replace(joint, **dict(zip(TERMS, rng.uniform(0.5, 3, len(TERMS)))))
         for joint in description.joints
     )
-    last = description.loops[1].first[0]
+    last = description.constraints[1].first[0]
     frames = {**description.frames, "on_platform": ("platform", TURNED), "on_leg": (last, TURNED)}
     return replace(description, joints=joints, frames=frames)
 
@@ -34,7 +42,7 @@ def with_joints_for_balls(description: Description, count: int) -> Description:
     universal joint; their axes do not meet."""
     robot = linkwork.load(description)
     links, joints, loops, home = [*description.links], [*description.joints], [], dict(description.home)
-    for loop in description.loops:
+    for loop in description.constraints:
         link, tip = loop.first
         angles = _ball_angles(robot, loop)
         for k in range(count):
@@ -47,8 +55,8 @@ def with_joints_for_balls(description: Description, count: int) -> Description:
             )
             home[name] = angles[k]
             link, tip = name, Placement(translation=OFFSETS[k])
-        loops.append(replace(loop, kind=("universal", "revolute", "weld")[count - 1], first=(link, tip)))
-    return replace(description, links=tuple(links), joints=tuple(joints), loops=tuple(loops), home=home)
+        loops.append(replace(loop, kind=CUT_JOINTS[("universal", "revolute", "weld")[count - 1]], first=(link, tip)))
+    return replace(description, links=tuple(links), joints=tuple(joints), constraints=tuple(loops), home=home)
 
 
 def universals(description: Description) -> Description:
@@ -79,16 +87,16 @@ def with_a_plate(description: Description) -> Description:
     origin = Placement(at[:3, :3], at[:3, 3] - 0.1 * at[:3, 0])
     joint = JointDescription("slides", "planar", description.root, "plate", origin, role="passive")
     tip = Placement(translation=np.array([0.1, 0.0, 0.0]))
-    weld = LoopDescription("plate", "weld", ("plate", tip), ("platform", Placement()))
+    weld = ConstraintDescription("plate", CUT_JOINTS["weld"], ("plate", tip), ("platform", Placement()))
     links, joints = (*description.links, plate), (*description.joints, joint)
-    return replace(description, links=links, joints=joints, loops=(*description.loops, weld))
+    return replace(description, links=links, joints=joints, constraints=(*description.constraints, weld))
 
 
 def on_first_leg(description: Description) -> Description:
     """The same mechanism with the platform as the end of the first leg, and the motors as independent joints."""
     robot = linkwork.load(description)
     own = set(description.independent)
-    first, *loops = description.loops
+    first, *loops = description.constraints
     link, tip = first.first
     joints = [joint for joint in description.joints if joint.name not in own]
     links, home = [*description.links], {name: x for name, x in description.home.items() if name not in own}
@@ -96,12 +104,14 @@ def on_first_leg(description: Description) -> Description:
         joints += [replace(joint, child="carrier") if joint.child == "platform" else joint
                    for joint in description.joints if joint.name in own]  # fmt: skip
         links.append(Link("carrier"))
-        loops.append(LoopDescription("level", "weld", ("carrier", Placement()), ("platform", Placement())))
+        loops.append(
+            ConstraintDescription("level", CUT_JOINTS["weld"], ("carrier", Placement()), ("platform", Placement()))
+        )
         home |= {name: x for name, x in description.home.items() if name in own}
     else:
         chain = {joint.child for joint in description.joints if joint.name in own} - {"platform"}
         links = [each for each in links if each.name not in chain]
-    axes = (2,) if first.kind == "revolute" else (0, 1, 2)
+    axes = (2,) if first.kind.name == "revolute" else (0, 1, 2)
     for k, angle in zip(axes, _ball_angles(robot, first)[-len(axes) :], strict=True):
         name = f"ball{k}"
         links.append(Link(name))
@@ -111,11 +121,11 @@ def on_first_leg(description: Description) -> Description:
     joints.append(JointDescription("bolt", "fixed", link, "platform", first.second[1].inverse()))
     motors = robot.motor_names
     return replace(
-        description, links=tuple(links), joints=tuple(joints), loops=tuple(loops), home=home, independent=motors
+        description, links=tuple(links), joints=tuple(joints), constraints=tuple(loops), home=home, independent=motors
     )
 
 
-def _ball_angles(robot: linkwork.Robot, loop: LoopDescription) -> list[float]:
+def _ball_angles(robot: linkwork.Robot, loop: ConstraintDescription) -> list[float]:
     """About x, then y, then z, from the tip of a leg to the platform, at home."""
     tip, hold = (robot.pose(link, robot.home)[:3, :3] @ at.rotation for link, at in (loop.first, loop.second))
     R = tip.T @ hold

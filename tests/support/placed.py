@@ -17,14 +17,16 @@ def placed(description: Description, at: Placement) -> Description:
         return link, at @ placement if link in ground else placement
 
     joints = (replace(joint, origin=side(joint.parent, joint.origin)[1]) for joint in description.joints)
-    loops = (replace(loop, first=side(*loop.first), second=side(*loop.second)) for loop in description.loops)
+    loops = (
+        replace(loop, **{key: side(*place) for key, place in loop.sides.items()}) for loop in description.constraints
+    )
     home = dict(description.home)
     if description.floating:
         home["base"] = carried(home.get("base", (0, 0, 0, 0, 0, 0, 1)), at)
     return replace(
         description,
         joints=tuple(joints),
-        loops=tuple(loops),
+        constraints=tuple(loops),
         frames={name: side(*frame) for name, frame in description.frames.items()},
         gravity=tuple((at.rotation @ description.gravity).tolist()),
         home=home,
@@ -46,23 +48,25 @@ def scaled(description: Description, by: float) -> Description:
     def heavy(own: LinkInertia | None) -> LinkInertia | None:
         return own and LinkInertia(own.mass, by * own.center, by * by * own.central)
 
+    def larger(kind):
+        return replace(kind, radius=by * kind.radius) if kind.radius else kind
+
     home = {}
     for name, joint in description.all_joints().items():
         if name in description.home:
             shifts = [unit == "m" for unit in joint.motion.position_units]
             numbers = np.where(shifts, by, 1.0) * np.atleast_1d(description.home[name])
             home[name] = tuple(numbers.tolist()) if len(numbers) > 1 else float(numbers[0])
-    sides = ({"first": (x[0], longer(x[1])), "second": (y[0], longer(y[1]))} for x, y in (
-        (loop.first, loop.second) for loop in description.loops
-    ))  # fmt: skip
+    sides = ({key: (x, longer(y)) for key, (x, y) in each.sides.items()} for each in description.constraints)
     return replace(
         description,
         links=tuple(replace(link, inertia=heavy(link.inertia)) for link in description.links),
         joints=tuple(
             replace(joint, origin=longer(joint.origin), pitch=by * joint.pitch) for joint in description.joints
         ),
-        loops=tuple(
-            replace(loop, radius=by * loop.radius, **own) for loop, own in zip(description.loops, sides, strict=True)
+        constraints=tuple(
+            replace(loop, kind=larger(loop.kind), **own)
+            for loop, own in zip(description.constraints, sides, strict=True)
         ),
         frames={name: (link, longer(placement)) for name, (link, placement) in description.frames.items()},
         gravity=tuple(by * x for x in description.gravity),

@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 
 import linkwork
 from linkwork.constraints import closed
-from linkwork.model import Description, JointDescription, Link, LoopDescription, Mimic, Model, Placement, build
+from linkwork.model import (
+    CUT_JOINTS,
+    ConstraintDescription,
+    Description,
+    JointDescription,
+    Link,
+    Mimic,
+    Model,
+    Placement,
+    build,
+)
 from support.evaluate import evaluate
 from support.random_robots import inertia, random_rotation
 
@@ -142,7 +152,7 @@ def _attempt(recipe: LoopRecipe, rng: np.random.Generator) -> Description:
         sides = [(link, placed[link].inverse() @ where) for link, where in ((first, at), (second, other))]
         if rng.random() < 0.5:
             sides = [(link, placed[link].inverse() @ where) for link, where in ((second, at), (first, other))]
-        loops.append(LoopDescription(f"loop{number}", kind, *sides))
+        loops.append(ConstraintDescription(f"loop{number}", CUT_JOINTS[kind], *sides))
     tip = links[-1].name
     passive = tuple(replace(joint, role="passive" if _moves(joint) else "active") for joint in joints)
     return Description(
@@ -152,7 +162,7 @@ def _attempt(recipe: LoopRecipe, rng: np.random.Generator) -> Description:
         gravity=tuple(rng.uniform(-10, 10, 3)),
         floating=recipe.floating,
         frames={"tool": (tip, Placement(random_rotation(rng), rng.uniform(-0.5, 0.5, 3)))},
-        loops=tuple(loops),
+        constraints=tuple(loops),
         home=home,
     )
 
@@ -216,8 +226,10 @@ def four_bar(ground=0.504, crank=0.12, coupler=0.39, rocker=0.306, roles=("activ
         JointDescription(name, "revolute", parent, f"{name}_link", along_x(shift), role=role, rotor_inertia=0.02)
         for (name, (parent, shift)), role in zip(places.items(), roles, strict=True)
     ]
-    cut = LoopDescription("cut", "revolute", ("coupler_link", along_x(coupler)), ("rocker_link", along_x(rocker)))
-    fields = {"gravity": (0.0, -9.81, 0.0), "loops": (cut,), "home": home} | more
+    cut = ConstraintDescription(
+        "cut", CUT_JOINTS["revolute"], ("coupler_link", along_x(coupler)), ("rocker_link", along_x(rocker))
+    )
+    fields = {"gravity": (0.0, -9.81, 0.0), "constraints": (cut,), "home": home} | more
     return Description("four-bar", tuple(links), tuple(joints), **fields)
 
 

@@ -172,5 +172,5 @@ def random_vectors(model, seed: int = 0) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed + 7919**2)
     names = ("tau", "a_known", "tau_known", "v_joints", "commands")
     forces = {name: rng.uniform(-5, 5, sizes(model)[name]) for name in names}
-    feet = {name: rng.uniform(0.5, 1, len(model.feet)) for name in ("contacts", "restitution")}
+    feet = {name: rng.uniform(0.5, 1, len(model.switched)) for name in ("contacts", "restitution")}
     return dict(zip("qva", random_state(model, seed), strict=True)) | forces | feet

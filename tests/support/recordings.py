@@ -20,7 +20,7 @@ SPHERE = (0.2, 0.0, 0.0, 0.0, 1e-3, 0.0, 0.0, 1e-3, 0.0, 1e-3)  # what a body wi
 def states(robot: linkwork.Robot, count: int, seed: int = 0, reach: float = 3.0) -> tuple[np.ndarray, ...]:
     """q, v, a that do not follow each other; where there are loops closed, and up to ``reach`` away from home."""
     rng, model = np.random.default_rng(seed), robot.model
-    q = _closed(robot, count, rng, reach) if model.loops else rng.uniform(-reach, reach, (count, model.nq))
+    q = _closed(robot, count, rng, reach) if model.permanent else rng.uniform(-reach, reach, (count, model.nq))
     return q, *rng.uniform(-3, 3, (2, len(q), robot.nv))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwork.model import Description, LoopDescription, Placement
+from linkwork.model import ConstraintDescription, ConstraintKind, Description, Gear, Placement
 from support.kkt import Reference
 from support.mixed_trees import MixedRecipe, Places, mixed
 from support.pinocchio_tree import PinocchioTree
@@ -32,31 +32,31 @@ class Rolling(Reference):
     def heights(self, q):
         """Residuals of what holds positions, None for the others."""
         found = []
-        for loop in self.description.loops:
-            if loop.ratios:
+        for loop in self.description.constraints:
+            if loop.kind.ratios:
                 at, places = self.positions(q), self.tree.places
-                found.append(sum(r * at[places.q[name]].item() for name, r in loop.ratios.items()) - loop.offset)
+                found.append(sum(r * at[places.q[name]].item() for name, r in loop.kind.ratios) - loop.kind.offset)
                 continue
             A, B = (self.tree.pose(self.positions(q), loop.name + side) for side in (".first", ".second"))
             n, a = A[:3, 2], B[:3, 2]
-            height = n @ (B - A)[:3, 3] - loop.radius * np.linalg.norm(np.cross(n, a))
-            found += [height, *[None] * (len(ROWS[loop.kind]) - 1)]
+            height = n @ (B - A)[:3, 3] - loop.kind.radius * np.linalg.norm(np.cross(n, a))
+            found += [height, *[None] * (len(ROWS[loop.kind.name]) - 1)]
         return found
 
     def slips(self, q, v):
         """J v, row by row."""
         found = []
-        for loop in self.description.loops:
-            if loop.ratios:
-                found.append(sum(r * (self.E @ v)[self.tree.places.v[name]].item() for name, r in loop.ratios.items()))
+        for loop in self.description.constraints:
+            if loop.kind.ratios:
+                found.append(sum(r * (self.E @ v)[self.tree.places.v[name]].item() for name, r in loop.kind.ratios))
                 continue
             (A, _, VA, _), (B, _, VB, _) = (self.frame(loop.name + side, q, v, 0 * v) for side in (".first", ".second"))
             n, a = A[:3, 2], B[:3, 2]
             along = np.cross(a, n) / np.linalg.norm(np.cross(a, n))
-            touch = B[:3, 3] - loop.radius * (n - (n @ a) * a) / np.linalg.norm(n - (n @ a) * a)
+            touch = B[:3, 3] - loop.kind.radius * (n - (n @ a) * a) / np.linalg.norm(n - (n @ a) * a)
             u = VB[:3] + np.cross(VB[3:], touch - B[:3, 3]) - VA[:3] - np.cross(VA[3:], touch - A[:3, 3])
             directions = {"normal": n, "along": along, "across": np.cross(n, along)}
-            found += [directions[row] @ u for row in ROWS[loop.kind]]
+            found += [directions[row] @ u for row in ROWS[loop.kind.name]]
         return np.array(found)
 
     def rows(self, q, v):
@@ -83,7 +83,9 @@ def rolling_mechanism(
     loops = []
     for k, kind in enumerate(contacts):
         carrier, other = rng.permutation(len(links))[:2]
-        radius = rng.uniform(0.1, 0.4) if kind in ("wheel", "omni") else 0.0
+        round_one = kind in ("wheel", "omni")
+        radius = rng.uniform(0.1, 0.4) if round_one else 0.0
+        made = ConstraintKind.known[kind](**{"radius": radius} if round_one else {})
         wheel = Placement(random_rotation(rng), rng.uniform(-0.3, 0.3, 3))
         at = Placement(poses[links[carrier]][:3, :3], poses[links[carrier]][:3, 3]) @ wheel
         turn, lean = at.rotation, 0.0
@@ -95,17 +97,17 @@ def rolling_mechanism(
         if base:
             own = Placement(poses[base][:3, :3], poses[base][:3, 3])
             plane = own.inverse() @ plane
-        loops.append(LoopDescription(f"contact{k}", kind, (base, plane), (links[carrier], wheel), radius=radius))
+        loops.append(ConstraintDescription(f"contact{k}", made, (base, plane), (links[carrier], wheel)))
     if geared:
         names = [joint.name for joint in tree.joints if joint.kind in ("revolute", "prismatic", "helical")][:3]
         ratios = dict(zip(names, rng.uniform(0.5, 2, 3).tolist(), strict=True))
         offset = sum(ratio * q[places.q[name]].item() for name, ratio in ratios.items())
         ends = [next(joint.child for joint in tree.joints if joint.name == name) for name in (names[0], names[-1])]
         first, second = ((end, Placement()) for end in ends)
-        loops.append(LoopDescription("gear", "gear", first, second, ratios=ratios, offset=offset))
+        loops.append(ConstraintDescription("gear", Gear(tuple(ratios.items()), offset), first, second))
     home = {name: tuple(x) if len(x := q[at].tolist()) > 1 else x[0] for name, at in places.q.items() if name != "base"}
     joints = tuple(
         replace(joint, role="active" if k % 2 or joint.kind == "floating" else "passive")
         for k, joint in enumerate(tree.joints)
     )
-    return replace(tree, joints=joints, loops=tuple(loops), home=home, redundant=True)
+    return replace(tree, joints=joints, constraints=tuple(loops), home=home, redundant=True)

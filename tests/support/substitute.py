@@ -21,7 +21,7 @@ ROOT = Path(linkwork.formulations.__file__).parent
 EQUATIONS = "../constraints/equations.py"
 SHARED = (
     EQUATIONS,
-    *(f"../constraints/{name}.py" for name in ("closed_loops", "multipliers")),
+    *(f"../constraints/{name}.py" for name in ("closed_loops", "saddle")),
     *(f"../scalar/{name}.py" for name in ("dual", "ldl", "orthogonal", "staircase")),
 )
 

@@ -31,7 +31,7 @@ def independent(own: linkwork.Robot, q: np.ndarray, step: np.ndarray) -> np.ndar
 
 def integrated(robot: linkwork.Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """q after a step of the independent velocities."""
-    if robot.model.loops:
+    if robot.model.permanent:
         return robot.assemble(independent(robot, q, step), q, tolerance=1e-14).q
     return robot.coordinates.integrate(q, step)
 

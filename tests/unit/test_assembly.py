@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork.assembly import Assembler, Assembly
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement
+from linkwork.model import CUT_JOINTS, ConstraintDescription, Description, Gear, JointDescription, Link, Placement
 from support.parallel_robots import with_joints_for_balls
 from support.random_loops import LoopRecipe, four_bar, mechanism, spin
 from support.random_robots import inertia
@@ -182,15 +182,15 @@ def gimbal(order=((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))) -> Description:
         joints.append(JointDescription(f"j{k}", "revolute", parent, f"l{k}", axis=np.array(axis, float), role=role))
         links.append(Link(f"l{k}", inertia(rng)))
         parent = f"l{k}"
-    weld = LoopDescription("weld", "weld", ("base", Placement()), ("l3", Placement()))
-    return Description("gimbal", tuple(links), tuple(joints), loops=(weld,))
+    weld = ConstraintDescription("weld", CUT_JOINTS["weld"], ("base", Placement()), ("l3", Placement()))
+    return Description("gimbal", tuple(links), tuple(joints), constraints=(weld,))
 
 
 @pytest.mark.parametrize("kind", ("weld", "prismatic"))
 def test_half_a_turn_wrong_is_not_closed(kind):
     """The sines in the residual vanish there, too."""
     bare = gimbal()
-    robot = linkwork.load(replace(bare, loops=(replace(bare.loops[0], kind=kind),)))
+    robot = linkwork.load(replace(bare, constraints=(replace(bare.constraints[0], kind=CUT_JOINTS[kind]),)))
     for axis in ((1, 0, 0), (1, 1, 0), (1, 2, 3), (-3, 1, 2)):
         unit = np.array(axis) / np.linalg.norm(axis)
         turned = spin(unit, np.pi)
@@ -479,10 +479,10 @@ def test_a_whole_turn_of_a_plate_is_no_way():
         at = Placement(translation=np.array([0.0 if parent == "ground" else 0.4, 0.0, 0.0]))
         joints.append(JointDescription(name, "continuous", parent, child, at))
     tip, rim = (Placement(translation=np.array([x, 0.0, 0.0])) for x in (0.2, 0.1))
-    loop = LoopDescription("pin", "revolute", ("hand", tip), ("plate", rim))
+    loop = ConstraintDescription("pin", CUT_JOINTS["revolute"], ("hand", tip), ("plate", rim))
     home = {"base": (0.4, 0.3, 0.0), "a": 0.2, "b": 0.8, "c": 0.5}
     bodies = (Link("ground", None), *links)
-    plate = Description("plate", bodies, tuple(joints), loops=(loop,), home=home, independent=("base", "a"))
+    plate = Description("plate", bodies, tuple(joints), constraints=(loop,), home=home, independent=("base", "a"))
     robot = linkwork.load(replace(plate, redundant=True))
     near, far = (robot.assemble([0.35, 0.35, angle, 0.3]).require() for angle in (-0.2, -0.2 + 2 * np.pi))
     np.testing.assert_allclose(far - near, [0, 0, 2 * np.pi, 0, 0, 0], atol=1e-11)
@@ -495,8 +495,8 @@ def test_far_along_gears():
         for k, (name, kind, role) in enumerate([("motor", "revolute", "active"), ("slide", "prismatic", "passive")])
     )
     links = (Link("base"), *(Link(f"link{k}", inertia=inertia(np.random.default_rng(k))) for k in range(2)))
-    gear = LoopDescription(
-        "screw", "gear", ("link0", Placement()), ("link1", Placement()), ratios={"motor": 1, "slide": -6e5}
+    gear = ConstraintDescription(
+        "screw", Gear((("motor", 1), ("slide", -6e5))), ("link0", Placement()), ("link1", Placement())
     )
-    found = linkwork.load(Description("screw", links, joints, loops=(gear,))).assemble([3e5])
+    found = linkwork.load(Description("screw", links, joints, constraints=(gear,))).assemble([3e5])
     assert np.allclose(found.require(), [3e5, 0.5], rtol=1e-15) and found.iterations == 4

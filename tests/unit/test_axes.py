@@ -12,7 +12,7 @@ import linkwork
 from linkwork.control import PD, Equations, Point, with_memory
 from linkwork.errors import ShapeError
 from linkwork.forces import Thruster
-from linkwork.model import Foot
+from linkwork.model import foot_at
 from support.random_robots import Recipe, describe
 
 N, DT = 3, 5e-3
@@ -21,7 +21,7 @@ CHAIN = describe(Recipe(seed=3, joints=N, kinds=("revolute",)))
 BARE = linkwork.load(CHAIN)
 LINKS = [body.name for body in BARE.model.bodies]
 ARM = BARE.with_forces({link: Thruster() for link in LINKS})  # as many commands as joints
-FEET = linkwork.load(replace(CHAIN, feet=tuple(Foot(link, link) for link in LINKS)))
+FEET = linkwork.load(replace(CHAIN, constraints=tuple(foot_at(link, link) for link in LINKS)))
 OWN = Equations(BARE)
 Q, V = RNG.normal(size=(2, N, N))
 TABLE, CUBE, CELL = RNG.normal(size=(N, N)), RNG.normal(size=(N, N, N)), RNG.normal(size=(N, N, 6))

@@ -139,7 +139,7 @@ def test_mdh_as_yaml_is_the_same_robot(source: str, tmp_path):
     assert (again.joint_names, set(again.frame_names)) == (robot.joint_names, set(robot.frame_names))
     assert frames.table(again.model) == frames.table(robot.model)
     q, v, a = random_state(robot.model, 1)
-    if robot.model.loops:
+    if robot.model.permanent:
         q = np.array(robot.home)
     for name in robot.frame_names:
         assert_close(*(evaluate(each.model, "pose", q, frame=name) for each in (again, robot)), scale=1.0)

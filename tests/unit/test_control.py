@@ -56,7 +56,7 @@ def motors(robot) -> list[int]:
 def state(robot, seed=0) -> tuple[np.ndarray, np.ndarray]:
     """With loops closed."""
     q, v, _ = random_state(robot.model, seed)
-    if robot.model.loops:
+    if robot.model.permanent:
         q = np.array(robot.home)
     return q, v
 

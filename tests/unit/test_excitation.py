@@ -84,8 +84,8 @@ def problem_of(robot, frames=(), height=None, box=None, torque=None):
     regressor = compile(smooth.model, "regressor", parameters="minimal", drives=("FS", "FV"))
     grid = Grid.of(harmonics, 5.0, 1.0, 60)
     problem = Problem(path, rows, regressor, grid, np.ones(n, bool), unit, np.zeros_like(unit))
-    middle = path.middle if path.model.loops else (rows[0].lower + rows[0].upper) / 2
-    size, rng = 0.08 if path.model.loops else 0.2, np.random.default_rng(3)
+    middle = path.middle if path.model.permanent else (rows[0].lower + rows[0].upper) / 2
+    size, rng = 0.08 if path.model.permanent else 0.2, np.random.default_rng(3)
     motions = [np.column_stack([middle, size * unit[:, 1:] * rng.normal(size=(n, 2 * harmonics))]) for _ in range(3)]
     problem.scaled_by(motions)
     _, V = np.linalg.eigh(problem.information(problem.regressors(motions[0])))

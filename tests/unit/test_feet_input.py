@@ -9,7 +9,7 @@ import linkwork
 from linkwork import io
 from linkwork.control import PD, Point
 from linkwork.io.mdh import read_mdh
-from linkwork.model import Description, Foot, Link, LinkInertia, check
+from linkwork.model import Description, Link, LinkInertia, check, describe, foot_at
 
 WALKER = """
 name: walker
@@ -29,20 +29,24 @@ def walker(*feet: str) -> str:
     return WALKER.replace("FEET", "\n".join(f"  - {{{foot}}}" for foot in feet))
 
 
+def told(feet):
+    return [(foot.name, foot.second, foot.kind) for foot in feet]
+
+
 def test_a_table_of_feet(tmp_path):
     """Through YAML, and through URDF with its side file."""
     text = walker("name: heel, frame: shin, size: [0.2, 0.1], friction: 0.7, restitution: 0.1", "frame: toe")
     description = read_mdh(text)
-    feet = Foot("heel", "shin", (0.2, 0.1), 0.7, 0.1), Foot("toe", "toe")
-    assert description.feet == feet and feet[0].sole and not feet[1].sole
+    feet = foot_at("heel", "shin", size=(0.2, 0.1), friction=0.7, restitution=0.1), foot_at("toe", "toe")
+    assert told(description.constraints) == told(feet) and feet[0].kind.sole and not feet[1].kind.sole
     robot = linkwork.load(description)
     for name, structure in (("walker.yaml", None), ("walker.urdf", "walker.loops.yaml")):
         robot.write(tmp_path / name)
         again = linkwork.load(tmp_path / name, structure=structure and tmp_path / structure)
-        assert again.model.feet == feet
-    assert robot.chain("toe").model.feet == feet
+        assert told(describe(again.model).constraints) == told(feet)
+    assert told(describe(robot.chain("toe").model).constraints) == told(feet)
     with pytest.warns(linkwork.ModelWarning, match="walker.loops.yaml is beside it, but was not read"):
-        assert not linkwork.load(tmp_path / "walker.urdf").model.feet
+        assert not linkwork.load(tmp_path / "walker.urdf").model.switched
 
 
 @pytest.mark.parametrize(
@@ -114,7 +118,7 @@ def test_bundled_robots_stand():
         robot = linkwork.load(io.read(name))
         q = robot.standing_position()
         inverse = linkwork.compile(robot, "contact_inverse_dynamics", backend="interpreter")
-        tau, forces = inverse(q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.feet)))
+        tau, forces = inverse(q, np.zeros(18), np.zeros(18), np.ones(len(robot.model.switched)))
         np.testing.assert_allclose(tau[:6], 0, atol=1e-9)
         loads = robot.contact_forces(q, forces=forces)
         np.testing.assert_allclose(loads.normal.sum(), 9.81 * sum(row[0] for row in robot.parameters), rtol=1e-12)
@@ -129,14 +133,14 @@ def test_what_events_say():
         robot.simulate(
             start, None, 0.01, 0.01, torque=PD(10.0, 100.0), reference=Point([0.0], [0.0], [0.0]), contacts="events"
         )
-    rod = Description("rod", (Link("rod"),), (), floating=True, feet=(Foot("rod", "rod"),))
+    rod = Description("rod", (Link("rod"),), (), floating=True, constraints=(foot_at("rod", "rod"),))
     with pytest.raises(linkwork.LinkworkError, match="no foot holds them"):
         linkwork.load(rod).simulate([0, 0, 1, 0, 0, 0, 1], contacts="events", backend="interpreter")
 
 
 def test_events_are_kept_and_feet_drawn(tmp_path):
     ball = Description("ball", (Link("ball", LinkInertia(1.0, np.zeros(3), np.eye(3))),), (), floating=True)
-    robot = linkwork.load(replace(ball, feet=(Foot("ball", "ball", restitution=0.5),)))
+    robot = linkwork.load(replace(ball, constraints=(foot_at("ball", "ball", restitution=0.5),)))
     run = robot.simulate([0, 0, 0.01, 0, 0, 0, 1], None, 0.1, 0.01, contacts="events")
     assert run.events and str(run.events[0]).startswith("ball touchdown at t = 0.0451")
     for name in ("run.npz", "run.csv"):

@@ -35,7 +35,7 @@ def arm():
 def start(robot, samples):
     rng = np.random.default_rng(0)
     q = robot.coordinates.random(rng, samples)
-    if robot.model.loops:
+    if robot.model.permanent:
         q = robot.assemble(robot.home[0] + rng.uniform(-0.2, 0.2, (samples, 1))).q
     motors = len(robot.model.mobility.motors)
     return {

@@ -12,8 +12,8 @@ import linkwork
 from linkwork.errors import LinkworkError, ModelError, UnknownNameError
 from linkwork.io import read_mdh, yaml_nodes
 from linkwork.io.structure_file import apply, read_structure
-from linkwork.model import check, validate
-from linkwork.model.description import Description, JointDescription, Link, LoopDescription, Mimic, Placement
+from linkwork.model import CUT_JOINTS, check, validate
+from linkwork.model.description import ConstraintDescription, Description, JointDescription, Link, Mimic, Placement
 from linkwork.sweep import read_study
 
 MISTAKEN = """\
@@ -250,9 +250,12 @@ def test_bounds_of_a_description(monkeypatch):
     assert [finding.level for finding in check(chained(10))] == ["error"]
     monkeypatch.setattr(validate, "MOST_LOOPS", 1)
     monkeypatch.setattr(validate, "MOST_OF_LOOPS", 5)
-    loops = [LoopDescription(f"loop{k}", "weld", ("l0", Placement()), ("l5", Placement())) for k in range(2)]
-    assert not [f for f in check(replace(chained(5), loops=(loops[0],))) if f.level == "error"]
-    told = [finding.message for finding in check(replace(chained(6), loops=tuple(loops)))]
+    loops = [
+        ConstraintDescription(f"loop{k}", CUT_JOINTS["weld"], ("l0", Placement()), ("l5", Placement()))
+        for k in range(2)
+    ]
+    assert not [f for f in check(replace(chained(5), constraints=(loops[0],))) if f.level == "error"]
+    told = [finding.message for finding in check(replace(chained(6), constraints=tuple(loops)))]
     assert told == ["it has 2 loops; at most 1 are read", "it has 6 joints, and loops; at most 5 are read"]
 
 

@@ -9,7 +9,15 @@ import linkwork
 from linkwork.assembly import Assembler
 from linkwork.constraints.legs import LegSolver, form_of
 from linkwork.constraints.parallel import Parallel, platform_and_legs
-from linkwork.model import Description, JointDescription, Link, LinkInertia, LoopDescription, Placement
+from linkwork.model import (
+    CUT_JOINTS,
+    ConstraintDescription,
+    Description,
+    JointDescription,
+    Link,
+    LinkInertia,
+    Placement,
+)
 from support.parallel_robots import NAMES, platform_places, states, with_joints_for_balls
 from support.random_loops import closed_model
 
@@ -75,11 +83,11 @@ def test_any_leg_with_a_pivot(kinds: str, meeting: int, planar: bool, seed: int)
     step = rng.normal(size=q.shape) / 200
     home, beside = (tree.pose("tip", np.append(np.zeros(3), x))[:3, 3] for x in (q, q + step))
     hold = Placement(translation=np.array([0, 0, home[2]])) if planar else Placement()
-    loop = LoopDescription("leg", "revolute" if planar else "spherical", tip, ("platform", hold))
+    loop = ConstraintDescription("leg", CUT_JOINTS["revolute"] if planar else "spherical", tip, ("platform", hold))
     names = [joint.name for joint in description.joints]
     positions = np.array([*home[:2], 0.3 if planar else home[2], *q])
     model = closed_model(
-        replace(description, loops=(loop,), home=dict(zip(names, positions)), independent=tuple(names[:3]))
+        replace(description, constraints=(loop,), home=dict(zip(names, positions)), independent=tuple(names[:3]))
     )
     solver = solver_of(model)
     np.testing.assert_allclose(solver(positions[None])[0], positions, atol=1e-9)

@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import io
+from linkwork import ModelError, io
+from linkwork.io.structure_file import apply, read_structure
+from linkwork.model import CUT_JOINTS
 from linkwork.model.description import (
+    ConstraintDescription,
     Description,
     JointDescription,
     Link,
     LinkInertia,
-    LoopDescription,
     Mimic,
     Placement,
 )
@@ -35,15 +37,17 @@ def joint(name: str, parent: str, child: str, **changes: Any) -> JointDescriptio
     return replace(JointDescription(name, "revolute", parent, child, lower=-1, upper=1), **changes)
 
 
-def loop(**changes: Any) -> LoopDescription:
-    return replace(LoopDescription("cut", "revolute", ("l2", Placement()), ("l3", Placement())), **changes)
+def loop(**changes: Any) -> ConstraintDescription:
+    return replace(
+        ConstraintDescription("cut", CUT_JOINTS["revolute"], ("l2", Placement()), ("l3", Placement())), **changes
+    )
 
 
 def closed(**changes: Any) -> Description:
     """base - j1 - l1 - j2 - l2, base - j3 - l3, and a cut joint between l2 and l3."""
     links = (Link("base"), *(Link(f"l{i}", body()) for i in (1, 2, 3)))
     joints = (joint("j1", "base", "l1"), joint("j2", "l1", "l2"), joint("j3", "base", "l3"))
-    return replace(Description("mechanism", links, joints, loops=(loop(),), source="m.yaml"), **changes)
+    return replace(Description("mechanism", links, joints, constraints=(loop(),), source="m.yaml"), **changes)
 
 
 def changed(index: int, **changes: Any) -> Description:
@@ -90,14 +94,12 @@ def test_sound_robots_pass():
 def test_massless_links_inside_loops_are_no_finding():
     links = (*closed().links[:3], Link("l3", body(0)))
     assert check(closed(links=links)) == ()
-    assert any("singular" in finding.message for finding in check(closed(links=links, loops=())))
+    assert any("singular" in finding.message for finding in check(closed(links=links, constraints=())))
 
 
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"kind": "revolut"}, ("no kind of loop 'revolut'", "did you mean 'revolute'?")),
-        ({"kind": "screw"}, ("no kind of loop 'screw'", "use one of: revolute, prismatic")),
         ({"first": ("l4", Placement())}, ("first side is on link 'l4', which does not exist", "did you mean")),
         ({"second": ("x", Placement())}, ("second side is on link 'x'", "use one of: base, l1, l2, l3")),
         ({"second": ("l2", Placement())}, ("both of its sides are on link 'l2'",)),
@@ -112,11 +114,25 @@ def test_massless_links_inside_loops_are_no_finding():
     ],
 )
 def test_loops(changes: dict[str, Any], parts: tuple[str, ...]):
-    assert_finds(closed(loops=(loop(**changes),)), "error", "m.yaml: loop 'cut'", *parts)
+    assert_finds(closed(constraints=(loop(**changes),)), "error", "m.yaml: loop 'cut'", *parts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        ("revolut", ("no kind of loop 'revolut'", "did you mean 'revolute'?")),
+        ("screw", ("no kind of loop 'screw'", "one of: revolute, prismatic")),
+    ],
+)
+def test_kinds_of_loops(kind: str, parts: tuple[str, ...]):
+    side = read_structure(f"loops: [{{kind: {kind}, first: l2, second: l3}}]")
+    with pytest.raises(ModelError) as caught:
+        apply(closed(constraints=()), side)
+    assert all(part in str(caught.value) for part in parts)
 
 
 def test_loops_of_one_name():
-    assert_finds(closed(loops=(loop(), loop())), "error", "m.yaml: loop 'cut'", "2 loops have this name")
+    assert_finds(closed(constraints=(loop(), loop())), "error", "m.yaml: loop 'cut'", "2 loops have this name")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +160,7 @@ def test_roles_and_weights(changes: dict[str, Any], parts: tuple[str, ...]):
         ({"home": {"j1": 2.0}}, "warning", "joint 'j1'", ("home position 2 is outside its limits -1 and 1",)),
         ({"independent": ("k1",)}, "error", "robot 'mechanism'", ("`independent` names joint 'k1'", "'j1'?")),
         ({"independent": ("j1", "j1")}, "error", "joint 'j1'", ("names it twice",)),
-        ({"independent": ("j1",), "loops": ()}, "warning", "robot 'mechanism'", ("nothing without loops",)),
+        ({"independent": ("j1",), "constraints": ()}, "warning", "robot 'mechanism'", ("nothing without loops",)),
     ],
 )
 def test_home_and_independent(changes: dict[str, Any], level: str, where: str, parts: tuple[str, ...]):
@@ -207,4 +223,4 @@ def test_a_motor_without_inertia():
 def test_loops_are_pickled():
     robot = linkwork.load("four-bar")
     same = pickle.loads(pickle.dumps(robot))
-    assert same.model.loops[0].kind is robot.model.loops[0].kind
+    assert same.model.permanent[0].kind == robot.model.permanent[0].kind

@@ -12,13 +12,13 @@ from linkwork.forces import Contact, Drag
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.rpy import rotation_from_quaternion
-from linkwork.model.cut_joints import CUT_JOINTS
+from linkwork.model import CUT_JOINTS
 from linkwork.model.description import (
+    ConstraintDescription,
     Description,
     JointDescription,
     Link,
     LinkInertia,
-    LoopDescription,
     Placement,
 )
 from linkwork.model.placement import ModifiedParameters
@@ -72,8 +72,8 @@ def test_every_key():
     assert [joint.role for joint in robot.joints] == ["active", "passive", "elastic", "active"]
     assert (crank.weight, pin.weight, pivot.stiffness, slide.weight) == (2.5, 1.0, 40.0, 1.0)
 
-    cut, ball, cross = robot.loops
-    assert [(loop.name, loop.kind) for loop in robot.loops] == [
+    cut, ball, cross = robot.constraints
+    assert [(loop.name, loop.kind.name) for loop in robot.constraints] == [
         ("cut", "revolute"),
         ("loop2", "spherical"),
         ("loop3", "universal"),
@@ -98,7 +98,7 @@ def test_every_key():
 
 def test_none_of_it_by_default():
     robot = read_mdh("{name: arm, joints: [{}]}")
-    assert (robot.loops, robot.home, robot.independent, robot.redundant, robot.forces) == ((), {}, (), False, ())
+    assert (robot.constraints, robot.home, robot.independent, robot.redundant, robot.forces) == ((), {}, (), False, ())
     assert robot.joints[0].role == "active"
 
 
@@ -114,7 +114,7 @@ frames:
 loops:
   - {kind: weld, first: {link: one, xyz: [0, 0, 1]}, second: {frame: eye}}
 """
-    (loop,) = read_mdh(text).loops
+    (loop,) = read_mdh(text).constraints
     for link, placement in (loop.first, loop.second):
         assert link == "one" and placement.translation.tolist() == [0, -1, 0]
         assert placement.rotation.tolist() == [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
@@ -129,8 +129,8 @@ frames: [{name: tip, link: link1, xyz: [0.1, 0, 0]}]
 loops: [{kind: revolute, first: {link: link1, xyz: [0.1, 0, 0]}, second: {link: link2, d: 0.2}}]
 """
     robot = read_mdh(text)
-    close(robot.loops[0].first[1], robot.frames["tip"][1])
-    close(robot.loops[0].second[1], ModifiedParameters(d=0.3 + 0.2).placement())
+    close(robot.constraints[0].first[1], robot.frames["tip"][1])
+    close(robot.constraints[0].second[1], ModifiedParameters(d=0.3 + 0.2).placement())
 
 
 def test_floating_joints_anywhere():
@@ -275,8 +275,8 @@ def assert_same(a: Description, b: Description) -> None:
     assert {(j.name, j.role, j.weight, j.parent, j.child) for j in a.joints} == {
         (j.name, j.role, j.weight, j.parent, j.child) for j in b.joints
     }
-    for loop, other in zip(a.loops, b.loops, strict=True):
-        assert (loop.name, loop.kind) == (other.name, other.kind)
+    for loop, other in zip(a.constraints, b.constraints, strict=True):
+        assert (loop.name, loop.kind.name) == (other.name, other.kind.name)
         for side, other_side in ((loop.first, other.first), (loop.second, other.second)):
             assert side[0] == other_side[0]
             close(side[1], other_side[1], 1e-13)
@@ -319,8 +319,8 @@ def test_random_loops_are_read_back(seed):
         for i, kind in enumerate(kinds, 1)
     ]
     loops = tuple(
-        LoopDescription(f"loop {kind}", kind, *((str(rng.choice(names)), placement()) for _ in range(2)))
-        for kind in CUT_JOINTS
+        ConstraintDescription(f"loop {kind.name}", kind, *((str(rng.choice(names)), placement()) for _ in range(2)))
+        for kind in CUT_JOINTS.values()
     )
     turn = quaternion_from_rotation(placement().rotation)
     pose = {"joint 2": (*rng.normal(size=3).tolist(), *turn)} if rng.integers(2) else {}
@@ -329,7 +329,7 @@ def test_random_loops_are_read_back(seed):
         links=tuple(Link(name, inertia) for name in names),
         joints=tuple(joints),
         frames={"tip": ("no", placement())},
-        loops=loops,
+        constraints=loops,
         home={"joint 1": float(rng.normal()), "joint 4": math.pi / 2, "joint 3": float(rng.normal())} | pose,
         independent=("joint 4", "joint 2"),
         redundant=bool(rng.integers(2)),

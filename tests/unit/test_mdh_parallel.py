@@ -86,8 +86,8 @@ def test_platform_and_legs_are_a_tree_with_loops():
     close(joints["leg2_turn"].origin, Placement(np.diag([-1.0, -1, 1]), np.array([0, 1, 0.1])))
     close(joints["leg2_slide"].origin, ModifiedParameters(alpha=math.pi / 2).placement())
 
-    left, right = robot.loops
-    assert (left.name, left.kind, left.first[0], left.second[0]) == ("left", "spherical", "left_rod", "platform")
+    left, right = robot.constraints
+    assert (left.name, left.kind.name, left.first[0], left.second[0]) == ("left", "spherical", "left_rod", "platform")
     assert (right.name, right.first[0]) == ("leg2", "leg2_rod")
     assert left.first[1].translation.tolist() == [0, 0, 0.05] and left.second[1].translation.tolist() == [0.1, 0, 0]
     assert right.second[1].translation.tolist() == [0, 0.1, 0]
@@ -177,8 +177,8 @@ def test_leg_of_its_own():
     ]
     assert joints["other_arm"].origin.translation.tolist() == [1, 0, 2]
     assert {name: q for name, q in robot.home.items() if "other" in name} == {"other_knee": 1}
-    loop = robot.loops[-1]
-    assert (loop.name, loop.kind, loop.first[0]) == ("other", "weld", "other_foot")
+    loop = robot.constraints[-1]
+    assert (loop.name, loop.kind.name, loop.first[0]) == ("other", "weld", "other_foot")
     assert loop.first[1].translation.tolist() == [3, 0, 0]
 
 
@@ -232,8 +232,8 @@ independent: [x, y, angle]
         (j.name, j.kind, j.parent, j.child, j.role) for j in b.joints
     ]
     assert (a.home, a.independent) == (b.home, b.independent)
-    assert [(loop.name, loop.kind, loop.first[0], loop.second[0]) for loop in a.loops] == [
-        (loop.name, loop.kind, loop.first[0], loop.second[0]) for loop in b.loops
+    assert [(loop.name, loop.kind.name, loop.first[0], loop.second[0]) for loop in a.constraints] == [
+        (loop.name, loop.kind.name, loop.first[0], loop.second[0]) for loop in b.constraints
     ]
     one, other = placed(a), placed(b)
     for link in ("platform", "leg1_one", "leg1_two", "leg2_one", "leg2_two"):
@@ -259,7 +259,7 @@ modules:
     assert (parents["lower_left_turn"], parents["upper_left_turn"]) == ("base", "lower_platform")
     assert (parents["waist"], parents["grip"]) == ("base", "lower_platform")
     assert robot.independent[:4] == ("lower_x", "lower_y", "lower_angle", "upper_x") and len(robot.independent) == 12
-    ends = {loop.name: (loop.kind, loop.first[0], loop.second[0]) for loop in robot.loops}
+    ends = {loop.name: (loop.kind.name, loop.first[0], loop.second[0]) for loop in robot.constraints}
     assert len(ends) == 6
     assert ends["lower_left"] == ("spherical", "lower_left_rod", "lower_platform")
     assert ends["upper_leg2"] == ("weld", "upper_leg2_rod", "upper_top")
@@ -368,11 +368,11 @@ class TestBundled:
     def test_closes_at_home(self, name):
         robot = read_mdh((BUNDLED / f"{name}.yaml").read_text())
         at = placed(robot)
-        for loop in robot.loops:
+        for loop in robot.constraints:
             first, second = (at[link] @ placement for link, placement in (loop.first, loop.second))
             gap = first.inverse() @ second
             assert np.linalg.norm(gap.translation) < 1e-9, loop.name
-            if loop.kind == "revolute":
+            if loop.kind.name == "revolute":
                 np.testing.assert_allclose(gap.rotation[:, 2], [0, 0, 1], rtol=0, atol=1e-15)
 
     def test_is_written_and_read_back(self, name):

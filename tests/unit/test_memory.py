@@ -53,7 +53,7 @@ def motors(nq):
 
 def starts(robot, samples=B, seed=0):
     rng = np.random.default_rng(seed)
-    if robot.model.loops:
+    if robot.model.permanent:
         q = robot.assemble(robot.home[0] + rng.uniform(-0.2, 0.2, (samples, 1))).q
     else:
         q = robot.coordinates.random(rng, samples)

@@ -27,7 +27,7 @@ def pair(equality: str, *, joint: str = "", more: str = "", option: str = "") ->
 
 
 def only_loop(text: str):
-    (loop,) = read_mjcf(text).loops
+    (loop,) = read_mjcf(text).constraints
     return loop
 
 
@@ -46,7 +46,7 @@ QUARTER = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # about z
 
 def test_connect():
     loop = only_loop(pair('<connect name="pin" body1="a" body2="b" anchor=".1 .2 .3"/>'))
-    assert (loop.name, loop.kind) == ("pin", "spherical")
+    assert (loop.name, loop.kind.name) == ("pin", "spherical")
     assert_at(loop.first, "a", [0.1, 0.2, 0.3])
     assert_at(loop.second, "b", [0.2, 0.2, 0.3])
 
@@ -62,23 +62,23 @@ def test_connect_to_the_world_and_between_sites():
 
 def test_weld():
     loop = only_loop(pair('<weld body1="a" body2="b" anchor=".1 0 .2"/>'))
-    assert loop.kind == "weld"
+    assert loop.kind.name == "weld"
     assert_at(loop.first, "a", [0.3, 0.1, 0.2], QUARTER)
     assert_at(loop.second, "b", [0.1, 0, 0.2])
     loop = only_loop(pair('<weld body1="a" relpose="1 2 3 1 0 0 0"/>'))
     assert_at(loop.first, "a", [1, 2, 3])
     assert_at(loop.second, "world", [0, 0, 0])
     loop = only_loop(pair('<weld site1="t" site2="s"/>'))
-    assert (loop.kind, loop.first[0], loop.second[0]) == ("weld", "b", "a")
+    assert (loop.kind.name, loop.first[0], loop.second[0]) == ("weld", "b", "a")
 
 
 def test_a_weld_that_holds_no_turns_is_spherical():
-    assert only_loop(pair('<weld body1="a" body2="b" torquescale="0"/>')).kind == "spherical"
+    assert only_loop(pair('<weld body1="a" body2="b" torquescale="0"/>')).kind.name == "spherical"
 
 
 def test_names_of_loops():
     two = '<connect body1="a" body2="b" anchor="0 0 0"/><connect name="loop1" body1="a" body2="b" anchor="0 0 1"/>'
-    assert [loop.name for loop in read_mjcf(pair(two)).loops] == ["loop1_", "loop1"]
+    assert [loop.name for loop in read_mjcf(pair(two)).constraints] == ["loop1_", "loop1"]
 
 
 LOOP = '<connect body1="a" body2="b" anchor="0 0 0"/>'
@@ -100,7 +100,7 @@ def test_loops_are_told_to_be_rigid_once():
 def test_what_is_left_out(equality: str, words: str):
     (warning,) = messages(pair(equality), "warning")
     assert words in warning
-    assert read_mjcf(pair(equality)).loops == ()
+    assert read_mjcf(pair(equality)).constraints == ()
 
 
 MOCAP = '<body name="hand" mocap="true" pos="0 0 1"><site name="grip"/><body name="glove"/></body>'
@@ -119,7 +119,7 @@ def test_a_mocap_body_holds_nothing(equality: str):
     """The user moves it, so what is tied to it follows softly and keeps its freedoms."""
     text = pair(equality).replace("<worldbody>", "<worldbody>" + MOCAP)
     d = read_mjcf(text, "m.xml")
-    assert (d.loops, d.home, d.floating) == ((), {}, False)
+    assert (d.constraints, d.home, d.floating) == ((), {}, False)
     with pytest.warns(linkwork.ModelWarning, match="it pulls at a mocap body, which the user moves: left out"):
         robot = linkwork.load(d)
     assert robot.joint_names == ("j", "k")
@@ -135,7 +135,7 @@ def test_a_free_body_tied_to_a_mocap_body_floats():
 @pytest.mark.parametrize("flag", ["constraint", "equality"])
 def test_switched_off(flag: str):
     d = read_mjcf(pair(LOOP, option=f'<option><flag {flag}="disable"/></option>'))
-    assert (d.loops, d.findings, d.home) == ((), (), {})
+    assert (d.constraints, d.findings, d.home) == ((), (), {})
 
 
 TENDONS = """<tendon><fixed name="both"><joint joint="j" coef="2"/><joint joint="k" coef="-1"/></fixed>
@@ -183,7 +183,9 @@ def test_couplings_of_three_joints_are_gears():
         text = pair(equality, more=TENDONS).replace("</worldbody>", THIRD + "</worldbody>")
         description = read_mjcf(text)
         linkwork.load(description)
-        return [(loop.name, loop.kind, dict(loop.ratios), loop.offset) for loop in description.loops]
+        return [
+            (loop.name, loop.kind.name, dict(loop.kind.ratios), loop.kind.offset) for loop in description.constraints
+        ]
 
     three = '<tendon tendon1="three" polycoef=".3 0 0 0 0"/>'
     whole = {"j": 1, "k": 1, "l": 1}
@@ -303,7 +305,7 @@ def test_loops_on_a_floating_base():
     <body name="a"><joint name="j" axis="0 1 0"/>{GEOM}</body>
     <body name="b" pos=".3 0 0"><joint axis="0 1 0"/>{GEOM}</body>
     </body></worldbody>{HOLD.replace("leg", "a").replace("top", "b")}</mujoco>""")
-    assert d.floating and len(d.loops) == 1 and [link.name for link in d.links] == ["trunk", "a", "b"]
+    assert d.floating and len(d.constraints) == 1 and [link.name for link in d.links] == ["trunk", "a", "b"]
 
 
 # Keyframes

@@ -8,11 +8,11 @@ import pytest
 import linkwork
 from linkwork.constraints import mobility
 from linkwork.errors import ModelError, UnsupportedError
-from linkwork.model import Description, JointDescription, Link, LoopDescription, Placement
+from linkwork.model import CUT_JOINTS, ConstraintDescription, Description, JointDescription, Link, Placement
 from support.random_loops import LoopRecipe, along_x, closed_model, four_bar, mechanism, spin
 from support.random_robots import inertia
 
-CUT = four_bar().loops[0]
+CUT = four_bar().constraints[0]
 TILTED = Placement(spin(np.array([1.0, 0.0, 0.0]), 0.3), np.array([0.306, 0.0, 0.0]))
 TURNED = Placement(spin(np.array([1.0, 0.0, 0.0]), np.pi), np.array([0.306, 0.0, 0.0]))
 ROUNDED = Placement(spin(np.array([1.0, 0.0, 0.0]), 3.7e-6), np.array([0.306, 0.0, 0.0]))
@@ -93,7 +93,11 @@ def rigid(**roles) -> Description:
         joints=(replace(crank, role="passive", **roles), replace(rocker, role="passive")),
         links=(bar.links[0], bar.links[1], bar.links[3]),
         home={"crank": 1.0, "rocker": 2.0},
-        loops=(LoopDescription("tip", "spherical", ("crank_link", along_x(0.4)), ("rocker_link", along_x(0.306))),),
+        constraints=(
+            ConstraintDescription(
+                "tip", CUT_JOINTS["spherical"], ("crank_link", along_x(0.4)), ("rocker_link", along_x(0.306))
+            ),
+        ),
     )
 
 
@@ -114,8 +118,8 @@ def chain(lengths, kind="weld", at=None, home=None) -> Description:
         links.append(Link(f"l{k}", inertia(rng)))
         shift = length
     hold = ("base", along_x(sum(lengths) if at is None else at)), (links[-1].name, along_x(shift))
-    cut = LoopDescription("tip", kind, *hold)
-    return Description("chain", tuple(links), tuple(joints), loops=(cut,), home=home or {})
+    cut = ConstraintDescription("tip", CUT_JOINTS[kind], *hold)
+    return Description("chain", tuple(links), tuple(joints), constraints=(cut,), home=home or {})
 
 
 @pytest.mark.parametrize("kind", ("weld", "revolute", "spherical", "universal"))
@@ -152,8 +156,8 @@ def bennett(a=0.3, b=0.5, alpha=0.4) -> Description:
     # the fourth link is the base: its far hinge is b behind, twisted back
     back = Placement(spin(np.array([1.0, 0.0, 0.0]), -beta), np.zeros(3)) @ along_x(-b)
     home = {"j0": theta, "j1": phi, "j2": theta}
-    cut = LoopDescription("cut", "revolute", ("l2", at), ("base", back))
-    return Description("bennett", tuple(links), tuple(joints), loops=(cut,), home=home)
+    cut = ConstraintDescription("cut", CUT_JOINTS["revolute"], ("l2", at), ("base", back))
+    return Description("bennett", tuple(links), tuple(joints), constraints=(cut,), home=home)
 
 
 def test_more_equations_than_joints_and_yet_it_moves():
@@ -168,23 +172,23 @@ def test_more_equations_than_joints_and_yet_it_moves():
     ("description", "words"),
     (
         (
-            replace(four_bar(), loops=(replace(CUT, second=("rocker_link", along_x(5.0))),)),
+            replace(four_bar(), constraints=(replace(CUT, second=("rocker_link", along_x(5.0))),)),
             ("the loops cannot be closed", "loop 'cut' stays open by", "fix: give `home` positions near a closed one"),
         ),
         (
-            replace(four_bar(), loops=(replace(CUT, second=("rocker_link", TILTED)),)),
+            replace(four_bar(), constraints=(replace(CUT, second=("rocker_link", TILTED)),)),
             ("the loops cannot be closed", "check the frames of the loops"),
         ),
         (
-            replace(four_bar(), loops=(replace(CUT, second=("rocker_link", TURNED)),)),
+            replace(four_bar(), constraints=(replace(CUT, second=("rocker_link", TURNED)),)),
             ("frames of loop 'cut' point in opposite directions", "fix: turn one of the two frames round"),
         ),
         (
-            replace(four_bar(), loops=(replace(CUT, second=("rocker_link", ROUNDED)),)),
+            replace(four_bar(), constraints=(replace(CUT, second=("rocker_link", ROUNDED)),)),
             ("loop 'cut' stays open by 3.7e-06 at best", "such as pi/2 and not 1.5708"),
         ),
         (
-            replace(four_bar(), loops=(CUT, replace(CUT, name="other", second=("rocker_link", along_x(0.31))))),
+            replace(four_bar(), constraints=(CUT, replace(CUT, name="other", second=("rocker_link", along_x(0.31))))),
             ("the loops cannot be closed", "loop 'other' stays open by"),
         ),
         (
@@ -214,18 +218,20 @@ def test_a_floating_body_is_independent_as_a_whole_if_it_can():
     """Held by a hinge at the tip of two links, it shares its six freedoms with them: one turn is its own."""
     bar = four_bar()
     free = JointDescription("free", "floating", "base", "body", along_x(0.51))
-    hinge = LoopDescription("hinge", "revolute", ("coupler_link", along_x(0.39)), ("body", Placement()))
+    hinge = ConstraintDescription(
+        "hinge", CUT_JOINTS["revolute"], ("coupler_link", along_x(0.39)), ("body", Placement())
+    )
     held = replace(
         bar,
         links=(*bar.links[:3], Link("body", inertia(np.random.default_rng(2)))),
         joints=(free, *(replace(joint, role="active") for joint in bar.joints[:2])),
-        loops=(hinge,),
+        constraints=(hinge,),
         home={},
     )
     model = closed_model(held)
     assert model.coordinates.of_freedoms(model.mobility.independent).names == ("free.rz", "crank", "coupler")
     assert model.coordinates.of_freedoms(model.mobility.free).names == ("free.rz",)
-    model = closed_model(replace(held, loops=(replace(hinge, kind="weld"),)))
+    model = closed_model(replace(held, constraints=(replace(hinge, kind=CUT_JOINTS["weld"]),)))
     assert model.joint_names == ("crank", "coupler") and model.nv == 2
 
 

@@ -307,7 +307,7 @@ def test_pictures(robot, here):
 def names_of(robot) -> tuple:
     model = robot.model
     motors = [motor.name for each in model.transmissions for motor in each.motors]
-    return robot.name, robot.joint_names, {*robot.frame_names}, motors, [foot.name for foot in model.feet]
+    return robot.name, robot.joint_names, {*robot.frame_names}, motors, [foot.name for foot in model.switched]
 
 
 def test_yaml_and_urdf(robot, tmp_path):

@@ -25,7 +25,7 @@ def test_robot(name):
     html = robot._repr_html_()
     head, *rows = cells(html)
     assert [row[0] for row in rows] == list(robot.coordinates.positions.joints) and head[:2] == ["joint", "kind"]
-    assert f"nv {robot.nv}" in caption(html) and ("loop" in caption(html)) == bool(robot.model.loops)
+    assert f"nv {robot.nv}" in caption(html) and ("loop" in caption(html)) == bool(robot.model.permanent)
     assert ("floating base" in caption(html)) == robot.model.moving_base
 
 

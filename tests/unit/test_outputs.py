@@ -28,7 +28,7 @@ def test_outputs_of_motions_by_events(outputs):
         (linkwork.model.Link("ball", linkwork.model.LinkInertia(1.0, np.zeros(3), 0.01 * np.eye(3))),),
         (),
         floating=True,
-        feet=(linkwork.model.Foot("ball", "ball", restitution=0.5),),
+        constraints=(linkwork.model.foot_at("ball", "ball", restitution=0.5),),
     )
     robot, start = linkwork.load(ball), [0, 0, 0.01, 0, 0, 0, 1]
     every = robot.simulate(start, duration=0.1, dt=0.01, contacts="events")

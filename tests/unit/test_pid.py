@@ -31,7 +31,7 @@ def slider():
 
 def start(robot):
     rng = np.random.default_rng(0)
-    q = robot.assemble(robot.home[:1]).q if robot.model.loops else robot.coordinates.random(rng)
+    q = robot.assemble(robot.home[:1]).q if robot.model.permanent else robot.coordinates.random(rng)
     return q, 0.3 * rng.normal(size=robot.nv)
 
 

@@ -153,10 +153,10 @@ def test_loops_that_contradict_each_other():
     """A cut that is tilted in the last digits that pass: six equations for a planar loop, of which three are left over.
     They are not taken for motions."""
     upright = base_parameters(closed_model(four_bar()))
-    loop = four_bar().loops[0]
+    loop = four_bar().constraints[0]
     link, frame = loop.second
     turned = Placement(frame.rotation @ spin(np.array([1.0, 0.0, 0.0]), 5e-11), frame.translation)
-    base = base_parameters(closed_model(replace(four_bar(), loops=(replace(loop, second=(link, turned)),))))
+    base = base_parameters(closed_model(replace(four_bar(), constraints=(replace(loop, second=(link, turned)),))))
     assert base.names == upright.names and base.rank == len(base) and not base.ambiguity
     assert_close(base.matrix, upright.matrix, tolerance=1e-8)
 

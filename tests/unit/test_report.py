@@ -63,8 +63,8 @@ def test_motion(source):
             for layout, array in ((robot.coordinates.positions, q), (robot.coordinates.velocities, speeds))
         )
         assert joint.role != "active" or (joint.lower <= values.min() + 1e-9 and values.max() - 1e-9 <= joint.upper)
-        assert model.loops or np.abs(rates).max() <= joint.velocity_limit
-    if model.loops:
+        assert model.permanent or np.abs(rates).max() <= joint.velocity_limit
+    if model.permanent:
         assert np.abs(robot.loop_residual(q)).max() < 1e-9
     for at in robot.coordinates.quaternions:
         assert_close(np.linalg.norm(q[:, at], axis=1), np.ones(len(q)), 1e-14)
@@ -194,7 +194,7 @@ def test_picture_of_what_stands_and_rolls():
     assert 1 in here.boxes
     model = linkwork.load("biped").model
     sides = [np.linalg.norm(np.diff(sole[:3], axis=0), axis=1) for sole in Skeleton(model, model.home).wheels]
-    np.testing.assert_allclose(sides, [foot.size for foot in model.feet], rtol=1e-12)
+    np.testing.assert_allclose(sides, [foot.kind.size for foot in model.switched], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", linkwork.bundled_robots())
@@ -204,7 +204,7 @@ def test_picture_of_every_robot(name):
     kinds = [each.get("class", "").split()[0] for each in svg if each.get("class")]
     joints = [body.joint for body in model.bodies if not (body.joint.kind.free or body.joint.kind.modes)]
     assert kinds.count("joint") == len(joints) + sum(joint.kind.name == "universal" for joint in joints)
-    assert kinds.count("cut") == sum(loop.kind.cut for loop in model.loops)
+    assert kinds.count("cut") == sum(loop.kind.cut for loop in model.permanent)
     assert kinds.count("plate") >= sum(isinstance(law, Rotor) for _, law in model.forces)
     assert (kinds.count("ground") > 0) != model.moving_base
     numbers = [text for each in svg if each.get("class") == "name" for text in (each.text or "").split(",")]

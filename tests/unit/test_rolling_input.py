@@ -12,7 +12,7 @@ from linkwork import ModelError
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.structure_file import apply, read_structure, write_structure
-from linkwork.model import check, describe
+from linkwork.model import Blade, check, describe
 from support.evaluate import assert_close, evaluate
 
 CART = """
@@ -187,21 +187,25 @@ def test_a_wobbling_wheel_is_told():
 def test_files_are_written_as_they_were_read():
     """YAML, and the side file of a bare tree; planes on the ground and on links, all kinds."""
     description = read_mdh(CART)
-    plane = replace(description.loops[2], kind="blade", name="skate", second=("rotor", description.loops[0].second[1]))
-    description = replace(description, loops=(*description.loops, replace(plane, first=("body", plane.first[1]))))
-    bare = replace(description, loops=())
+    plane = replace(
+        description.constraints[2], kind=Blade(), name="skate", second=("rotor", description.constraints[0].second[1])
+    )
+    description = replace(
+        description, constraints=(*description.constraints, replace(plane, first=("body", plane.first[1])))
+    )
+    bare = replace(description, constraints=())
     for again in (read_mdh(write_mdh(description)), apply(bare, read_structure(write_structure(description)))):
-        assert sorted(loop.name for loop in again.loops) == ["both", "glide3", "l", "r", "skate"]
-        for loop in description.loops:
-            other = next(each for each in again.loops if each.name == loop.name)
-            assert (loop.kind, loop.radius, loop.friction, loop.offset) == (
-                other.kind, other.radius, other.friction, other.offset,
+        assert sorted(loop.name for loop in again.constraints) == ["both", "glide3", "l", "r", "skate"]
+        for loop in description.constraints:
+            other = next(each for each in again.constraints if each.name == loop.name)
+            assert (loop.kind, loop.kind.radius, loop.kind.friction, loop.kind.offset) == (
+                other.kind, other.kind.radius, other.kind.friction, other.kind.offset,
             )  # fmt: skip
-            assert dict(loop.ratios) == dict(other.ratios)
+            assert dict(loop.kind.ratios) == dict(other.kind.ratios)
             for side in ("first", "second"):
                 (link, at), (same, there) = getattr(loop, side), getattr(other, side)
                 assert link == same
-                if not loop.ratios:
+                if not loop.kind.ratios:
                     assert_close(there.rotation, at.rotation, scale=1)
                     assert_close(there.translation, at.translation, scale=1)
 

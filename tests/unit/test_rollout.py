@@ -391,9 +391,9 @@ def test_wrenches(arm):
 @pytest.mark.parametrize("robot", ["four-bar", "free"])
 def test_all_outputs(robot):
     robot = linkwork.load(four_bar() if robot == "four-bar" else FREE, friction=False)
-    q, v = (np.array([robot.home] * B), np.ones((B, 1))) if robot.model.loops else starts(robot)
-    names = tuple(name for name in OUTPUTS if name != "commands" and (robot.model.loops or name not in OF_LOOPS))
-    size = 1 if robot.model.loops else robot.nv
+    q, v = (np.array([robot.home] * B), np.ones((B, 1))) if robot.model.permanent else starts(robot)
+    names = tuple(name for name in OUTPUTS if name != "commands" and (robot.model.permanent or name not in OF_LOOPS))
+    size = 1 if robot.model.permanent else robot.nv
     tau = np.linspace(-1, 1, size)
     found = robot.rollout(q, v, tau, DT, STEPS, outputs=names)
     assert tuple(found) == ("t", *names)

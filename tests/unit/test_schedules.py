@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.model import Description, Foot, JointDescription, Link, LinkInertia, Placement
+from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement, foot_at
 from linkwork.sim.schemes.integrators import schemes
 
 DT, STEPS = 4e-3, 8
@@ -26,7 +26,7 @@ def chain():
         JointDescription(f"j{k}", "revolute", links[k].name, f"l{k}", Placement(np.eye(3), np.array([0.4, 0, 0])), axis)
         for k, axis in enumerate(np.eye(3))
     )
-    return linkwork.load(Description("chain", links, joints, feet=(Foot("near", "l1"), Foot("far", "l2"))))
+    return linkwork.load(Description("chain", links, joints, constraints=(foot_at("near", "l1"), foot_at("far", "l2"))))
 
 
 ROBOT = chain()

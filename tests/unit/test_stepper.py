@@ -56,7 +56,7 @@ def arm():
 
 def starts(robot, samples, seed=0):
     rng = np.random.default_rng(seed)
-    if robot.model.loops:
+    if robot.model.permanent:
         home = np.array(robot.home)[list(robot.model.mobility.independent)]
         return robot.assemble(home + rng.uniform(-0.2, 0.2, (samples, robot.nv))).q, rng.normal(
             size=(samples, robot.nv)
@@ -325,7 +325,7 @@ def test_references_in_time(arm):
 def test_outputs_after_each_step(name):
     robot = ROBOTS[name]
     (q, v), tau = starts(robot, 9), torques(robot, 9)
-    outputs = ("a", "center_of_mass", "momentum", "work", *["loop_residual"] * bool(robot.model.loops))
+    outputs = ("a", "center_of_mass", "momentum", "work", *["loop_residual"] * bool(robot.model.permanent))
     run = rolled(robot, q, v, tau, outputs=("q", "v", *outputs))[2]
     stepper = robot.stepper(9, DT, substeps=SUBSTEPS, q0=q, v0=v, outputs=outputs)
     assert list(stepper.outputs) == list(outputs)

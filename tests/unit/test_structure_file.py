@@ -36,9 +36,12 @@ def applied(text: str, description: Description | None = None) -> Description:
 
 
 def assert_same_structure(a: Description, b: Description):
-    assert [(loop.name, loop.kind) for loop in a.loops] == [(loop.name, loop.kind) for loop in b.loops]
-    for ours, theirs in zip(a.loops, b.loops):
-        for (link, here), (other, there) in ((ours.first, theirs.first), (ours.second, theirs.second)):
+    assert [(loop.name, loop.kind.name) for loop in a.constraints] == [
+        (loop.name, loop.kind.name) for loop in b.constraints
+    ]
+    for ours, theirs in zip(a.constraints, b.constraints):
+        assert [*ours.sides] == [*theirs.sides] and (len(ours.sides) == 2 or ours.second == theirs.second)
+        for (link, here), (other, there) in zip(ours.sides.values(), theirs.sides.values()):
             assert link == other
             np.testing.assert_array_equal(here.translation, there.translation)
             np.testing.assert_allclose(here.rotation, there.rotation, rtol=0, atol=1e-15)
@@ -51,8 +54,8 @@ def assert_same_structure(a: Description, b: Description):
 
 def test_two_frames_and_a_kind_are_enough():
     d = applied(MINIMAL)
-    (loop,) = d.loops
-    assert (loop.name, loop.kind, loop.first[0], loop.second[0]) == ("loop1", "revolute", "rod_end", "pin")
+    (loop,) = d.constraints
+    assert (loop.name, loop.kind.name, loop.first[0], loop.second[0]) == ("loop1", "revolute", "rod_end", "pin")
     assert check(d) == ()
     assert {joint.role for joint in d.joints} == {"active"} and not d.home and not d.redundant
 
@@ -70,8 +73,8 @@ actuation: redundant
 forces:
   - {frame: rod_end, law: drag, length: 0.2, k_normal: 40}
 """)
-    cut, weld = d.loops
-    assert (cut.name, cut.kind, cut.second[0], weld.name) == ("cut", "spherical", "rocker", "loop2")
+    cut, weld = d.constraints
+    assert (cut.name, cut.kind.name, cut.second[0], weld.name) == ("cut", "spherical", "rocker", "loop2")
     np.testing.assert_array_equal(cut.second[1].translation, [0.2, 0, 0])
     np.testing.assert_array_equal(cut.second[1].rotation, [[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
     np.testing.assert_array_equal(weld.first[1].translation, [0.3, 0, 0])
@@ -83,10 +86,10 @@ forces:
 def test_beside_a_robot_that_has_a_structure():
     given = io.read("four-bar")
     d = applied("home: {crank: 1}\nroles: {active: [rocker]}\nactuation: redundant", given)
-    assert d.loops == given.loops and d.home == {**given.home, "crank": 1}
+    assert d.constraints == given.constraints and d.home == {**given.home, "crank": 1}
     assert [joint.role for joint in d.joints] == ["active", "passive", "active"] and d.redundant
     assert applied("independent: [crank]", given).independent == ("crank",)
-    frame = applied("loops: [{kind: spherical, first: coupler_point, second: base}]", given).loops[-1]
+    frame = applied("loops: [{kind: spherical, first: coupler_point, second: base}]", given).constraints[-1]
     assert frame.first[0] == "coupler_link" and frame.first[1].translation.tolist() == [0.2, 0.12, 0]
 
 
@@ -235,7 +238,7 @@ def test_files_that_are_not_there(tmp_path):
     with pytest.raises(ModelError, match=r"bad.yaml: the file is not UTF-8"):
         io.read(tmp_path / "bars.urdf", tmp_path / "bad.yaml")
     (tmp_path / "good.yaml").write_text(MINIMAL)
-    assert len(io.read(tmp_path / "bars.urdf", str(tmp_path / "good.yaml")).loops) == 1
+    assert len(io.read(tmp_path / "bars.urdf", str(tmp_path / "good.yaml")).constraints) == 1
 
 
 def test_laws_of_the_users_own_cannot_be_written(tmp_path):

@@ -42,7 +42,7 @@ def run(model, *arguments, **constants):
 
 def inputs(model, quantity: str, seed: int = 0) -> list[np.ndarray]:
     vectors = random_vectors(model, seed)
-    if model.loops:
+    if model.permanent:
         vectors["q"] = np.array(model.home) + 0.01 * vectors["q"]
     return [vectors[name] for name in quantity_of(model, quantity).inputs]
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import linkwork
 from linkwork.cli import app
-from linkwork.model import Description, Foot, Link, LinkInertia
+from linkwork.model import Description, Link, LinkInertia, foot_at
 from linkwork.view import show
 from support.playground import playground
 
@@ -201,7 +201,7 @@ def test_every_kind_of_joint_is_moved_and_simulated():
 
 def test_feet_stand_where_they_are_ticked_or_by_events():
     inertia = LinkInertia(1.0, np.zeros(3), 0.01 * np.eye(3))
-    ball = Description("ball", (Link("ball", inertia),), (), floating=True, feet=(Foot("sole", "ball"),))
+    ball = Description("ball", (Link("ball", inertia),), (), floating=True, constraints=(foot_at("sole", "ball"),))
     page = show(linkwork.load(ball), port=0)
     try:
         c, state = page.controls, page.state

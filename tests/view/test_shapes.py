@@ -204,7 +204,7 @@ def test_feet_and_wheels_are_drawn_down_to_the_ground():
     sole = next(shape for shape in primitives(model, q) if shape.name == "left")
     body = poses(model, q)[sole.body]
     low = sole.mesh.vertices @ body[:3, :3].T + body[:3, 3]
-    np.testing.assert_allclose(np.ptp(low, axis=0)[:2], model.feet[0].size, atol=1e-9)
+    np.testing.assert_allclose(np.ptp(low, axis=0)[:2], model.switched[0].kind.size, atol=1e-9)
     assert low[:, 2].min() == pytest.approx(0, abs=1e-9)
     model = linkwork.load("differential-drive").model
     shapes = {shape.name: shape.mesh.vertices for shape in primitives(model, model.home)}

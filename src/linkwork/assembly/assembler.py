@@ -71,7 +71,7 @@ class Assembler:
     """Finds the positions of all joints from those ``known``: names of joints, as many as there are freedoms."""
 
     def __init__(self, model: Model, known: Sequence[str] | None = None):
-        if not model.loops:
+        if not model.constrained:
             raise UnsupportedError(
                 "there is nothing to assemble: the robot has no loops",
                 where=f"robot {model.name!r}",

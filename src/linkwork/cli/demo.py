@@ -81,7 +81,7 @@ def showing(robot: Robot) -> tuple[str, str]:
     model, q, none = robot.model, rest(robot.model), np.zeros(robot.nv)
     names, motors = model.coordinates.names, model.motor_places()
     held = f" --goal {names[motors[0]]}={q[motors[0]]:g}" if motors else ""  # the others stay, too
-    if model.feet:
+    if model.switched:
         return f" --contacts events --control pd --kp 1000{held}", "let it stand on its feet"
     if n := model.commands.size:
         base = [k for k in range(robot.nv) if model.coordinates.joint_of(k).kind.free]

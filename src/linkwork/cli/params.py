@@ -62,7 +62,7 @@ def params(
     count, every = len(base), len(base.standard)
     agrees = "the same" if base.rank == count else f"NOT the same: {base.rank}"
     say(f"{count} base parameters of {every} standard ones. Rank of the regressor at random states: {agrees}.")
-    if model.loops or model.has_mimic or model.transmissions:
+    if model.constrained or model.has_mimic or model.transmissions:
         say(
             "Loops, mimic joints and transmissions reduce them further, by numbers: other combinations may do as well.",
             "dim",

@@ -59,11 +59,11 @@ def inspect(source: Source, json: Json = False) -> None:
         tables.methods(facts["methods"]),
     ):
         show(table)
-    several, lacks = {m.quantity for m in METHODS}, () if model.loops else OF_LOOPS
+    several, lacks = {m.quantity for m in METHODS}, () if model.constrained else OF_LOOPS
     alone = [
         name
         for name, quantity in QUANTITIES.items()
-        if name not in (*several, *lacks) and (model.feet or "contacts" not in quantity.inputs)
+        if name not in (*several, *lacks) and (model.switched or "contacts" not in quantity.inputs)
     ]
     say("Quantities with one form: " + ", ".join(alone), "dim")
     for key, reference in facts["sources"].items():
@@ -88,6 +88,6 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
     say(f"{model.name}: {facts['description']}" if facts["description"] else model.name, "bold")
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     bodies = sum(joint.kind.free for joint in model.coordinates.joints) - model.moving_base
-    beside = f", {bodies} floating bod{'y' if bodies == 1 else 'ies'}" if bodies and not model.loops else ""
+    beside = f", {bodies} floating bod{'y' if bodies == 1 else 'ies'}" if bodies and not model.constrained else ""
     say(f"{facts['base']} base, {len(model.position_names)} joints{beside}, nq = {model.nq}, nv = {model.nv}")
     say(f"mass {facts['total_mass']:g} kg ({facts['moving_mass']:g} kg moving), gravity ({gravity}) m/s^2")

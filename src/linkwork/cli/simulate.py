@@ -108,9 +108,9 @@ def simulate(
     if contacts is not None:
         if contacts.isalpha():
             one_of_names("choice of contacts", contacts, (*KINDS, "all"), where="--contacts")
-        told = contacts if contacts in KINDS else np.ones(len(model.feet)) if contacts == "all" else None
+        told = contacts if contacts in KINDS else np.ones(len(model.switched)) if contacts == "all" else None
         options = replace(options, contacts=parse(model, "contacts", contacts) if told is None else told)
-        q0 = robot.standing_position() if q is None and model.feet and model.moving_base else q0
+        q0 = robot.standing_position() if q is None and model.switched and model.moving_base else q0
     if goal is not None:
         integral = {"ki": kp if ki is None else ki} if control == "pid" else {}
         law = CONTROLLERS[control](kp=kp, kd=kd, **integral)

@@ -40,7 +40,7 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
     if not names and text.strip():
         what = {"commands": "takes no commands", "contacts": "has no feet"}.get(vector, f"has no {vector}")
         raise LinkworkError(f"this robot {what}", where=option, got=text, fix=f"leave {option} out")
-    assembler = Assembler(model) if vector == "q" and model.loops else None
+    assembler = Assembler(model) if vector == "q" and model.constrained else None
     known = [names[k] for k in assembler.places] if assembler else names
     turns = [n for n in model.coordinates.velocities.names if n not in names] if vector == "q" else []
     if "=" not in text:
@@ -97,7 +97,7 @@ def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:
     """A vector as it is, unless it is of positions that leave loops open, or have a quaternion that is zero."""
     if vector == "q" and not all(q[..., at].any(axis=-1).all() for at in model.coordinates.quaternions):
         raise ShapeError("a quaternion is zero", where=where, expected="x, y, z, w of length one")
-    if vector != "q" or not model.loops:
+    if vector != "q" or not model.constrained:
         return q
     gap = max(np.max(np.abs(compile(model, "loop_residual", backend="interpreter")(q)), initial=0.0), 0.0)
     if not gap <= OPEN:
@@ -139,7 +139,7 @@ def read_states(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np
 def _stored(model: Model, vector: str, header: Sequence[str]) -> list[str]:
     """The entries to look for: of q of a robot with loops all, or the independent ones if that is all there is."""
     names = entries(model, vector)
-    if vector == "q" and model.loops:
+    if vector == "q" and model.constrained:
         known = [names[k] for k in Assembler(model).places]
         given = {column[2:] for column in header if column.startswith(("q:", "q."))}
         return known if given <= set(known) else names
@@ -234,7 +234,7 @@ def _read_arrays(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, n
                 f"there is no array {vector!r}", where=str(path), got=", ".join(arrays) or "no arrays",
                 fix=f"add it, or give --{vector} for all states",
             )  # fmt: skip
-        if vector == "q" and model.loops and arrays[vector].shape[-1:] == (len(Assembler(model).places),):
+        if vector == "q" and model.constrained and arrays[vector].shape[-1:] == (len(Assembler(model).places),):
             size = arrays[vector].shape[-1]
         _check_array(path, f"array {vector!r}", arrays[vector], size, vector)
     return {vector: arrays[vector] for vector in wanted}

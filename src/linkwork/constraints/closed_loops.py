@@ -43,7 +43,7 @@ class ClosedLoops:
         self._rows: list[Sparse] = [{} for _ in range(model.n_leading)]  # of G
         for column, k in enumerate(self.independent):
             self._rows[k][column] = 1
-            if model.loops:
+            if model.constrained:
                 J_a, = self.equations.columns([k])                                                   # (4)
                 for d, value in zip(self.dependent, self.J_p.solve(J_a), strict=True):
                     self._rows[d][column] = -value                                                   # (56)
@@ -82,7 +82,7 @@ class ClosedLoops:
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""
         leading: list[Scalar] = [0] * self.model.n_leading
-        if self.model.loops:
+        if self.model.constrained:
             values = self.J_p.solve(self.equations.drift(v))
             for k, value in zip(self.dependent, values, strict=True):
                 leading[k] = -value                                                                  # (56')

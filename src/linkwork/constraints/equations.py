@@ -6,13 +6,12 @@ to the frame ``second``. Everything is told relative to ``first`` and in its axe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from ..model import POINT, WELD, Foot, Frame, Loop, LoopKind, Model
+from ..model import Constraint, ConstraintKind, Frame, Model
 from ..scalar import Scalar, sign
 from ..scalar.orthogonal import dot
 from ..spatial import Matrix, Motion, Pose, Transform, Vector
@@ -24,12 +23,12 @@ NORMAL = 2  # the row of a contact along the normal of the ground, z
 
 def row_names(model: Model) -> list[str]:
     """The equations: loop and direction, with r for turns."""
-    return [f"{loop.name}.{row}" for loop in model.loops for row in loop.kind.rows]
+    return [f"{loop.name}.{row}" for loop in model.permanent for row in loop.kind.rows]
 
 
 def holding_positions(model: Model) -> tuple[bool, ...]:
     """Of each equation: does it hold positions, or velocities alone?"""
-    return tuple(holds for loop in model.loops for holds in loop.kind.holonomic)
+    return tuple(holds for loop in model.permanent for holds in loop.kind.holonomic)
 
 
 def closing_rows(model: Model) -> list[int] | None:
@@ -40,11 +39,11 @@ def closing_rows(model: Model) -> list[int] | None:
 
 def in_loops(model: Model) -> set[str]:
     """The leading joints that have a part in some loop."""
-    around = {i for loop in model.loops for i in _bodies(model, loop)}
+    around = {i for loop in model.permanent for i in _bodies(model, loop)}
     return {model.joint(i).leader or model.joint(i).name for i in around}
 
 
-def _bodies(model: Model, loop: Loop) -> set[int]:
+def _bodies(model: Model, loop: Constraint) -> set[int]:
     """Those whose joints have a part in it."""
     if loop.kind.ratios:
         tied = {model.tree.velocity_names.index(name) for name, _ in loop.kind.ratios}
@@ -66,14 +65,14 @@ class Way:
     """The joints from ``first`` to ``second``, and where ``second`` is, all seen from ``first``."""
 
     model: Model
-    kind: LoopKind
+    kind: ConstraintKind
     q: Sequence[Scalar]
     begin: Vector  # where ``first`` sees the body that it is on
     steps: list[Step]
     end: Pose
 
     @staticmethod
-    def around(model: Model, loop: Loop, q: Sequence[Scalar]) -> Way:
+    def around(model: Model, loop: Constraint, q: Sequence[Scalar]) -> Way:
         inner, outer = (_branch(model, frame.body) for frame in (loop.first, loop.second))
         begin = at = loop.first.pose.inverse()
         steps = []
@@ -124,12 +123,12 @@ class Way:
 class Tie:
     """Joints whose positions keep a sum: there is no way to walk. ``terms``: freedom of the tree, entry of q, ratio."""
 
-    kind: LoopKind
+    kind: ConstraintKind
     terms: list[tuple[int, Scalar, float]]
     offset: float
 
     @staticmethod
-    def between(model: Model, loop: Loop, q: Sequence[Scalar]) -> Tie:
+    def between(model: Model, loop: Constraint, q: Sequence[Scalar]) -> Tie:
         names, terms = model.tree.velocity_names, []
         for name, ratio in loop.kind.ratios:
             k = names.index(name)
@@ -173,10 +172,10 @@ class LoopEquations:
         model: Model,
         q: Sequence[Scalar],
         numbers: Sequence[int] | None = None,
-        loops: Sequence[Loop] | None = None,
+        loops: Sequence[Constraint] | None = None,
     ):
         self.model, self.q, self.numbers = model, q, numbers
-        self.loops = model.loops if loops is None else loops
+        self.loops = model.permanent if loops is None else loops
         self._walked: list[Way | Tie] = []
 
     @classmethod
@@ -248,7 +247,7 @@ class LoopEquations:
 def place_sizes(model: Model) -> list[int]:
     """How many numbers say where each contact with a switch stands: its origin, and of a sole the rows of its
     rotation."""
-    return [12 if foot.sole else 3 for foot in model.feet]
+    return [each.kind.place_size for each in model.switched]
 
 
 class SwitchedEquations:
@@ -273,7 +272,7 @@ class SwitchedEquations:
         self.model, self.q, self.contacts = model, q, contacts
         self.permanent = LoopEquations.independent(model, q)
         self.switched = LoopEquations(model, q, loops=_held(model, places))
-        self.scales = [c * x for c, foot in zip(contacts, model.feet, strict=True) for x in _scales(foot)]
+        self.scales = [c * x for c, foot in zip(contacts, model.switched, strict=True) for x in foot.kind.scales]
 
     @property
     def on(self) -> list[Scalar]:
@@ -302,8 +301,8 @@ class SwitchedEquations:
     def bouncing(self, v: Sequence[Scalar], restitution: Sequence[Scalar]) -> list[Scalar]:
         """By how much an impact changes the rates: all is lost, and along the normal a share comes back."""
         shares: list[Scalar] = [0] * len(self.permanent.J)
-        for e, foot in zip(restitution, self.model.feet, strict=True):
-            shares += [e if k == NORMAL else 0 for k in range(len(_scales(foot)))]
+        for e, foot in zip(restitution, self.model.switched, strict=True):
+            shares += [e if k == NORMAL else 0 for k in range(len(foot.kind.rows))]
         return [(1 + e) * rate for e, rate in zip(shares, self.rates(v), strict=True)]
 
     def forces(self, multipliers: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -311,8 +310,8 @@ class SwitchedEquations:
         the world's axes; from lambda of all equations, or of those with a switch alone."""
         values = [-x for x in self._scaled(multipliers[len(multipliers) - len(self.scales) :])]
         rows, at = [], 0
-        for foot in self.model.feet:
-            n = len(_scales(foot))
+        for foot in self.model.switched:
+            n = len(foot.kind.rows)
             rows.append([*values[at : at + n], *[0] * (6 - n)])
             at += n
         return rows
@@ -321,25 +320,17 @@ class SwitchedEquations:
         return [s * x for s, x in zip(self.scales, rows, strict=True)]
 
 
-def _scales(foot: Foot) -> list[float]:
-    """By which the equations of a foot are multiplied, so that the shortest multipliers are the least forces."""
-    if not foot.sole:
-        return [1.0] * 3
-    return [2.0] * 3 + [math.sqrt((foot.size[0] ** 2 + foot.size[1] ** 2) / 2)] * 3
-
-
-def _held(model: Model, places: Sequence[Scalar] | None) -> tuple[Loop, ...]:
+def _held(model: Model, places: Sequence[Scalar] | None) -> tuple[Constraint, ...]:
     """What stands on the ground, held to it. Its frame is turned so that both have the axes of the world."""
     loops, at = [], 0
-    for foot, size in zip(model.feet, place_sizes(model), strict=True):
-        ground, own = Pose.identity(), model.frame(foot.frame)
+    for foot, size in zip(model.switched, place_sizes(model), strict=True):
+        ground, own = Pose.identity(), foot.second
         if places is not None:
             numbers = places[at : at + size]
             ground = Pose(ground.rotation, Vector(*numbers[:3]))
-            if foot.sole:
+            if foot.kind.sole:
                 rotation = Matrix(*(Vector(*numbers[k : k + 3]) for k in (3, 6, 9)))
                 own = Frame(own.name, own.body, Pose(own.pose.rotation @ rotation.T, own.pose.origin))
         at += size
-        kind = WELD if foot.sole else POINT
-        loops.append(Loop(foot.name, kind, Frame("ground", 0, ground), own))
+        loops.append(Constraint(foot.name, foot.kind.always, Frame("ground", 0, ground), own))
     return tuple(loops)

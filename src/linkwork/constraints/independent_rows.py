@@ -96,7 +96,7 @@ def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     unit, far = lengths(equations)
     J = numbers(equations.J, model.n_leading) * _velocity_units(model, unit)
     at = 0
-    for loop in model.loops:
+    for loop in model.permanent:
         rows = J[at : at + len(loop.kind.rows)]
         at += len(rows)
         if loop.kind.ratios:

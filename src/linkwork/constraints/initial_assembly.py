@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model import Description, Finding, Model
 from ..model.build import home_of
-from ..model.loop_checks import place
+from ..model.constraint_checks import place
 from .equations import LoopEquations
 from .mobility import stand_still, with_mobility
 
@@ -24,7 +24,7 @@ CORRECT = "correct the frames of the loops, the lengths of the links, or `home`"
 def closed(model: Model, description: Description) -> Model:
     """The Model built from a description with its loops closed: at home, its freedoms told apart. A tree stays as it
     is."""
-    if not model.loops:
+    if not model.constrained:
         return model
     try:
         found = with_mobility(model, description.independent, description.redundant)

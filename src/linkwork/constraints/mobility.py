@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 
 from ..errors import ModelError
-from ..model import POINT, Contact, Loop, Mobility, Model
+from ..model import POINT, Constraint, Mobility, Model
 from .equations import LoopEquations, Way, holding_positions, in_loops
 from .independent_rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian, velocity_units
 from .projection import closer, numbers, search, shortest
@@ -87,18 +87,15 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
     if _is_closed(model, q, OPEN):
         return
     gaps, fix = [], "give `home` positions near a closed one, and check the frames of the loops"
-    for loop in model.loops:
-        alone = replace(model, loops=(loop,))
+    for loop in model.permanent:
+        alone = model.with_permanent((loop,))
         gap = np.abs(_residual(alone, q)).max()
         if OPEN <= gap < ALMOST:
             fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
         if gap >= OPEN:
-            gaps.append(f"{_called(loop)} stays open by {gap:.2g} at best")
-            if isinstance(loop.kind, Contact):
-                gaps[-1] = f"{_called(loop)} is off its plane by {gap:.2g} m at best"
-                fix = "check its radius, where it sits, and the frame of its plane (z is the normal)"
-            elif loop.kind.ratios:
-                fix = f"check its ratios and its offset, {loop.kind.offset:g}, and that no other loop contradicts it"
+            words, own = loop.kind.gap(_called(loop), gap)
+            gaps.append(words)
+            fix = own or fix
         elif LoopEquations.at(alone, q.tolist()).aligned[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
             fix = "turn one of the two frames round"
@@ -111,24 +108,23 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
     )
 
 
-def _called(loop: Loop) -> str:
+def _called(loop: Constraint) -> str:
     """What it is, for messages."""
-    return f"{'loop' if loop.kind.cut else loop.kind.name} {loop.name!r}"
+    return f"{loop.kind.word} {loop.name!r}"
 
 
 def _require_upright(model: Model) -> None:
     """A wheel that lies flat has no way to roll."""
-    for loop, way in zip(model.loops, LoopEquations.at(model, model.home).ways(), strict=True):
-        if isinstance(way, Way) and isinstance(loop.kind, Contact) and len(loop.kind.rows) > 1:
-            z = [float(x) for x in way.end.rotation.columns[2]]
-            if (lean := math.hypot(z[0], z[1])) < FLAT:
-                raise ModelError(
-                    f"the {loop.kind.name} lies flat on its plane",
-                    where=f"robot {model.name!r}, {loop.kind.name} {loop.name!r}",
-                    got=f"an axle that leans out of the normal by {lean:.1g} rad",
-                    expected="z of its frame along the axle, z of the plane's frame along the normal",
-                    fix=f"turn one of the frames (rpy: [pi/2, 0, 0]), or {ANOTHER_HOME}",
-                )
+    for loop, way in zip(model.permanent, LoopEquations.at(model, model.home).ways(), strict=True):
+        axle = loop.kind.lean(way.end) if isinstance(way, Way) else None
+        if axle and (lean := math.hypot(*map(float, axle))) < FLAT:
+            raise ModelError(
+                f"the {loop.kind.name} lies flat on its plane",
+                where=f"robot {model.name!r}, {loop.kind.name} {loop.name!r}",
+                got=f"an axle that leans out of the normal by {lean:.1g} rad",
+                expected="z of its frame along the axle, z of the plane's frame along the normal",
+                fix=f"turn one of the frames (rpy: [pi/2, 0, 0]), or {ANOTHER_HOME}",
+            )
 
 
 def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held: np.ndarray) -> None:
@@ -139,7 +135,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
         raise ModelError(
             "the wheels hold each other fast: nothing that they allow moves one of them",
             where=f"robot {model.name!r}",
-            got=f"{len(free)} freedoms, with {', '.join(_called(loop) for loop in model.loops if not loop.kind.cut)}",
+            got=f"{len(free)} freedoms, with {', '.join(_called(x) for x in model.permanent if not x.kind.cut)}",
             expected="axles that are parallel, or meet above one point of the plane, and gears that let them turn",
             fix="turn a wheel's frame or let it steer; or let it slip across (kind: omni) or glide (kind: glide)",
         )
@@ -168,10 +164,10 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
 
 def stand_still(model: Model) -> bool:
     """Whether nothing that the loops allow at home moves a wheel along its plane."""
-    wheels = [loop for loop in model.loops if isinstance(loop.kind, Contact)]
-    points = tuple(Loop(loop.name, POINT, loop.first, loop.second) for loop in wheels)
+    wheels = [loop for loop in model.permanent if loop.kind.touches]
+    points = tuple(Constraint(loop.name, POINT, loop.first, loop.second) for loop in wheels)
     J, units = leading_jacobian(model, np.array(model.home)), velocity_units(model, np.array(model.home))
-    centres = numbers(LoopEquations.at(replace(model, loops=points), model.home).J, model.n_leading) * units
+    centres = numbers(LoopEquations.at(model.with_permanent(points), model.home).J, model.n_leading) * units
     moved = centres @ np.linalg.svd(J)[2][_rank(J) :].T
     return bool(wheels) and not np.abs(moved).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
 
@@ -185,14 +181,14 @@ def _moved_by_motors(model: Model, J: np.ndarray) -> int:
     return _rank(np.linalg.svd(J)[2][_rank(J) :][:, list(_motors(model))])
 
 
-def _ties(model: Model, ways: int) -> Sequence[Loop]:
+def _ties(model: Model, ways: int) -> Sequence[Constraint]:
     """The loops without which the motors could turn in more ways; all, if it takes more than one of them."""
     found = []
-    for loop in model.loops:
-        rest = replace(model, loops=tuple(other for other in model.loops if other is not loop))
+    for loop in model.permanent:
+        rest = model.with_permanent(other for other in model.permanent if other is not loop)
         if _moved_by_motors(model, leading_jacobian(rest, np.array(model.home))) > ways:
             found.append(loop)
-    return found or model.loops
+    return found or model.permanent
 
 
 def determines(model: Model, known: Sequence[int]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..model import CutJoint, Frame, Loop, Model
+from ..model import Constraint, CutJoint, Frame, Model
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,13 @@ def platform_and_legs(model: Model) -> Parallel | str:
         return "it does not work with mimic joints"
     if model.moving_base:
         return "it is for a fixed base, and the base floats"
-    if other := [loop.name for loop in model.loops if not isinstance(loop.kind, CutJoint)]:
+    if other := [loop.name for loop in model.permanent if not loop.kind.cut]:
         return f"it is for legs that joints hold to their platform, and {other[0]!r} is none"
-    held = set.intersection(*({loop.first.body, loop.second.body} for loop in model.loops)) if model.loops else set()
+    held = (
+        set.intersection(*({loop.first.body, loop.second.body} for loop in model.permanent))
+        if model.constrained
+        else set()
+    )
     if not held - {0}:
         return "it is for a platform on legs, and no link is held by all loops"
     chains = [
@@ -43,7 +47,7 @@ def platform_and_legs(model: Model) -> Parallel | str:
     ]
     if len(chains) != 1:
         return "it is for a platform whose own coordinates are the independent ones, and they are not"
-    legs = tuple(_leg(model, loop, chains[0][-1]) for loop in model.loops)
+    legs = tuple(_leg(model, loop, chains[0][-1]) for loop in model.permanent)
     used = [body for chain in (chains[0], *(leg.bodies for leg in legs)) for body in chain]
     if sorted(used) != list(range(1, model.n_bodies + 1)):
         return "it is for legs that stand on the ground, one for each loop, and there is something else"
@@ -58,7 +62,7 @@ def _freedoms(model: Model, bodies: Iterable[int]) -> tuple[int, ...]:
     return tuple(k for i in bodies for k in model.freedoms(i))
 
 
-def _leg(model: Model, loop: Loop, platform: int) -> Leg:
+def _leg(model: Model, loop: Constraint, platform: int) -> Leg:
     tip, hold = (loop.first, loop.second) if loop.second.body == platform else (loop.second, loop.first)
     assert isinstance(loop.kind, CutJoint)
     return Leg(loop.name, loop.kind, _chain(model, tip.body), tip, hold)

@@ -21,7 +21,7 @@ def executed(method: Method, model: Model) -> Tally:
     def vector(size: int) -> list[Counted]:
         return [tally.wrap(0.3 + 0.1 * k) for k in range(size)]
 
-    if model.loops or method.closed or method.quantity == "forward_dynamics_derivatives":
+    if model.constrained or method.closed or method.quantity == "forward_dynamics_derivatives":
         problem.evaluate(*(vector(size) for (size,) in problem.inputs.values()))
         return tally
     lengths = {"q": model.tree.nq, "tau": model.n_leading}  # mimic joints have no forces of their own

@@ -61,7 +61,7 @@ class Method:
             return reason
         if self.serial and not model.serial:
             return "it is for serial chains, and the robot branches"
-        if model.loops and not (self.loops or self.closed):
+        if model.constrained and not (self.loops or self.closed):
             return "it is for trees, and the robot has loops"
         if model.transmissions and not self.coupled:
             return "it is for rotors of single joints, and transmissions couple them"

@@ -67,7 +67,7 @@ def forward_dynamics(
             return method.function(model, q, v, tau, applied)
         passive = tree.collect(passive_forces(model, q, qd))
         net = [x - y for x, y in zip(force, passive, strict=True)]
-        if not model.loops:
+        if not model.constrained:
             return method.function(model, q, qd, net, applied)
         one = exists([tree.J_p])
         return [one * x for x in method.function(model, q, qd, net, applied, tree=tree)]
@@ -153,7 +153,7 @@ def bias(model: Model, q: Scalars, v: Scalars, *, method: Method, loads: Loads =
     q = model.expand(q)
     tree = ClosedLoops(model, q)
     qd = tree.rates(v)
-    drift = tree.drift(qd) if model.loops else None
+    drift = tree.drift(qd) if model.constrained else None
     b = whole_bias(method.function, model, q, qd, body_wrenches(model, q, qd, *loads), drift)
     return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
@@ -170,7 +170,7 @@ def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Sca
 
 
 def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
-    if model.loops:
+    if model.constrained:
         message = "the Coriolis matrix is not made for robots with loops"
         raise UnsupportedError(message, where=f"robot {model.name!r}", fix="its product with v is in `bias`")
     return model.collect_matrix(coriolis.coriolis_matrix(model, model.expand(q), model.expand_rates(v)))
@@ -288,7 +288,7 @@ def jacobian_drift(model: Model, q: Scalars, v: Scalars, *, frame: Frame, axes: 
     tree = ClosedLoops(model, q)
     v = tree.rates(v)
     drift = kinematics.frame_drift(model, frame, q, v)
-    if model.loops:  # the dependent joints accelerate of themselves
+    if model.constrained:  # the dependent joints accelerate of themselves
         own = kinematics.frame_velocity(model, frame, q, tree.drift(v))
         drift = [x + y for x, y in zip(drift, own, strict=True)]
     if axes == "local":  # d/dt (R^T J) v = R^T (Jdot v - w x J v)

@@ -322,7 +322,7 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "``contacts``: 1 for each foot of ``robot.model.feet`` on the ground, which is held where it stands, "
+                "``contacts``: 1 for each of ``robot.model.switched`` on the ground, which is held where it stands, "
                 "else 0."
             ),
         ),

@@ -33,7 +33,7 @@ def _checks(robot: Robot) -> Iterator[dict[str, Any]]:
     q, v, a = (states[name] for name in ("q", "v", "a"))
     for quantity in COMPARED:
         yield from _compare(robot, quantity, states)
-    exact = SOLVED if robot.model.loops else EXACT
+    exact = SOLVED if robot.model.constrained else EXACT
     u = [states["commands"]] * bool(robot.command_names)
     M, force = robot.inertia_matrix(q), robot.inverse_dynamics(q, v, a, *u)
     G = robot.velocity_map(q)[..., list(robot.model.mobility.forced), :]  # velocities of what the forces act on
@@ -51,7 +51,7 @@ def _checks(robot: Robot) -> Iterator[dict[str, Any]]:
 
 def _compare(robot: Robot, quantity: str, states: dict[str, np.ndarray]) -> Iterator[dict[str, Any]]:
     """Every method of a quantity against the first, against the interpreter, and against itself on plain floats."""
-    solved = quantity in ("forward_dynamics", "hybrid_dynamics") or robot.model.loops
+    solved = quantity in ("forward_dynamics", "hybrid_dynamics") or robot.model.constrained
     tolerance = SOLVED if solved else EXACT
     first, among, interpreter, plain, able = None, 0.0, 0.0, 0.0, 0
     for method in methods(quantity):

@@ -12,7 +12,6 @@ from ..formulations.flexible import bending_joints
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_friction, written_transmissions
-from ..io.mdh_feet import written_feet
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe, in_words
 from ..robot import Robot, load
@@ -44,10 +43,10 @@ def robots() -> list[dict[str, Any]]:
 
 def structure(model: Model) -> str:
     """In a few words: chain or tree, loops, elastic joints, links that bend, a moving base."""
-    words = ["chain" if model.serial and not model.loops else "tree"]
+    words = ["chain" if model.serial and not model.constrained else "tree"]
     if not model.position_names:
         words = ["body"]
-    if counted := in_words(loop.kind for loop in model.loops):
+    if counted := in_words(loop.kind for loop in model.permanent):
         words = [counted]
     joints = model.coordinates.joints
     if any(joint.role == "elastic" and not joint.kind.modes for joint in joints):
@@ -57,7 +56,7 @@ def structure(model: Model) -> str:
     if model.moving_base:
         words.append("floating base")
     if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
-        held = any(loop.kind.cut for loop in model.loops)
+        held = any(loop.kind.cut for loop in model.permanent)
         words.append("platform" if held else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
     return ", ".join(words)
 
@@ -121,15 +120,15 @@ def inspect(robot: Robot) -> dict[str, Any]:
                 "kind": loop.kind.name,
                 "first": carrier(model, loop.first.body),
                 "second": carrier(model, loop.second.body),
-                **loop.kind.told(),
+                **loop.kind.values(),
             }
-            for loop in model.loops
+            for loop in model.permanent
         ],
         "home": list(model.home),
         "vectors": {name: entries(model, name) for name in ("q", "v", "tau", "a_known", "tau_known", "commands")},
         "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
-        "feet": written_feet(model.feet),
+        "feet": [{"name": each.name, "frame": each.second.name, **each.kind.to_dict()} for each in model.switched],
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
             for m in METHODS

@@ -32,7 +32,7 @@ def check(
         description = io.read(file, structure, outside=outside)
         findings = find(description)
         sound = not any(finding.level == "error" for finding in findings)
-        if sound and (description.loops or parameters is not None):
+        if sound and (description.permanent or parameters is not None):
             model = closed(build(description), description)
             if parameters is not None:
                 findings = (*description.findings, *find(describe(with_parameters(model, parameters))))

@@ -27,7 +27,7 @@ def neutral(model: Model, vector: str) -> np.ndarray:
     """All zeros, and no rotation where a quaternion tells it; of a robot with loops the positions at home. All feet are
     on the ground."""
     if vector == "contacts":
-        return np.ones(len(model.feet))
+        return np.ones(len(model.switched))
     return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
 
 
@@ -45,12 +45,12 @@ def unit(model: Model, own: str | tuple[str, str], *, base: bool = True) -> str:
 def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarray]:
     """All vectors of ``count`` states, the same ones each time; loops are closed."""
     model, rng = robot.model, np.random.default_rng(seed)
-    if model.loops:
+    if model.constrained:
         q = _assembled(model, count, rng)
     else:
         q = model.coordinates.normalised(rng.uniform(-math.pi, math.pi, (count, model.nq)))
     others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands")
-    feet = rng.integers(0, 2, (count, len(model.feet))).astype(float)
+    feet = rng.integers(0, 2, (count, len(model.switched))).astype(float)
     given = {"q": q, "contacts": feet, "restitution": 0.5 * feet}
     return given | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 

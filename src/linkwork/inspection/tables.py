@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ..formulations import VARIABLES, drives_of
 from ..formulations.flexible import bending_joints
 from ..io.mdh_drives import written_friction
-from ..model import Model
+from ..model import ConstraintKind, Model
 from ..table import Column, Table
 from .facts import JOINT_VALUES, beam, carrier, screws
 from .states import INERTIA, STIFFNESS, VISCOUS, entries, unit
@@ -89,18 +89,18 @@ def _beams(model: Model) -> Table:
 
 def _constraints(model: Model) -> Table:
     rows = [
-        [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind.told())]
-        for x in model.loops
+        [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind)]
+        for x in model.permanent
     ]
-    cut = all(x.kind.cut for x in model.loops)
+    cut = all(x.kind.cut for x in model.permanent)
     title = "Loops: cut joints" if cut else "Loops, contacts (planes first) and gears"
     return Table(title, ["loop" if cut else "name", "kind", "first on", "second on", ("numbers", "SI")], rows)
 
 
-def _numbers(facts: Mapping[str, Any]) -> str | None:
+def _numbers(kind: ConstraintKind) -> str | None:
     """The numbers of a contact or a gear."""
-    flat = {key: value for key, value in facts.items() if isinstance(value, float) and value not in (0.0, math.inf)}
-    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(facts.get("ratios", {}))).items()) or None
+    flat = {key: value for key, value in kind.to_dict().items() if isinstance(value, float)}
+    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(kind.ratios)).items()) or None
 
 
 def _forces(model: Model) -> Table:
@@ -118,8 +118,14 @@ def _forces(model: Model) -> Table:
 
 def _feet(model: Model) -> Table:
     rows = [
-        [foot.name, foot.frame, " x ".join(f"{x:g}" for x in foot.size) or "point", foot.friction, foot.restitution]
-        for foot in model.feet
+        [
+            foot.name,
+            foot.second.name,
+            " x ".join(f"{x:g}" for x in foot.kind.size) or "point",
+            foot.kind.friction,
+            foot.kind.restitution,
+        ]
+        for foot in model.switched
     ]
     return Table("Feet", ["foot", "frame", ("sole", "m"), "friction", "restitution"], rows)
 
@@ -133,7 +139,7 @@ def vector_tables(model: Model) -> Iterator[Table]:
         "a_known": "driven: hybrid_dynamics is given their accelerations",
         "tau_known": "free: hybrid_dynamics is given the forces on them",
         **({"commands": "of thrusters, rotors, ..."} if model.commands.size else {}),
-        **({"contacts": "1 for a foot on the ground, else 0"} if model.feet else {}),
+        **({"contacts": "1 for a foot on the ground, else 0"} if model.switched else {}),
     }
     rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
     yield Table("Vectors", ["vector", "size", "what", "entries"], rows)

@@ -37,8 +37,8 @@ count. That is the parent's frame, or `origin: {d, r, ...}` in it.
 
 Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. What a joint with
 several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_drives`` tells of
-`friction` beside Fs and Fv and of `transmissions`, ``mdh_loops`` of `loops`, `rolling`, `gears`, `home`, `independent`,
-`actuation` and `forces`, ``mdh_feet`` of `feet`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
+`friction` beside Fs and Fv and of `transmissions`, ``mdh_constraints`` of `loops`, `rolling`, `gears`, `feet`, `home`,
+`independent`, `actuation` and `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
 
 Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
 `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
@@ -54,17 +54,17 @@ in the joints' frames. So a robot whose axes are not z keeps its links' frames.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LoopDescription, Placement
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, Placement
 from ..model.joints import JointKind
 from ..model.rotations import quaternion_from_rotation
+from .mdh_constraints import read_constraints, read_forces, read_home, read_independent
 from .mdh_drives import read_transmissions
-from .mdh_feet import read_feet
 from .mdh_flexible import beams_on
-from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_parallel import modules_of, read_module, stands_on
 from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables, kind_of
 
@@ -113,14 +113,11 @@ class _Reader(Tables):
             self.read_links(top, whole)
             frames = self.read_frames(top)
             self.read_drives(top, whole)
-            read_loops(self, top, frames)
-            read_rolling(self, top, frames)
-            read_gears(self, top)
+            read_constraints(self, top, frames)
             read_home(self, top, whole)
             read_independent(self, top)
             forces = read_forces(self, top, frames)
             transmissions = read_transmissions(self, top)
-            feet = read_feet(self, top, frames)
 
         for link in self.links:
             for beam in beams_on(link, self.joints.values()):
@@ -145,16 +142,15 @@ class _Reader(Tables):
             gravity=(gravity[0], gravity[1], gravity[2]),
             floating=self.floating,
             frames={name: placed(side) for name, side in frames.items()},
-            loops=tuple(
-                LoopDescription(name, kind, placed(first), placed(second), **more)
-                for name, (kind, first, second, more) in self.loops.items()
+            constraints=tuple(
+                replace(each, **{key: placed(side) for key, side in each.sides.items()})
+                for each in self.constraints.values()
             ),
             home=self.home,
             independent=tuple(self.independent),
             redundant=redundant,
             forces=tuple(forces),
             transmissions=tuple(transmissions),
-            feet=feet,
             summary=summary,
             sources=self.sources,
             source=self.source,

@@ -45,11 +45,11 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
-from ..model.cut_joints import CUT_JOINTS
-from ..model.description import LinkInertia, Placement
+from ..model.constraints import CUT_JOINTS
+from ..model.description import ConstraintDescription, LinkInertia, Placement
 from ..model.joints import joint_kind
 from ..model.rotations import rotation_from_rpy
-from .mdh_loops import read_home
+from .mdh_constraints import read_home
 from .mdh_tables import INERTIA, PLACED, Row, Scope, Tables, kind_of
 from .rpy import rpy_from_rotation
 
@@ -166,7 +166,7 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
         tables.need(node, leg, key, f"{{where it stands on the {key}: d, gamma, ... or xyz, rpy}}")
     for key, what in (("joints", "its rows"), ("closure", f"one of {', '.join(CUT_JOINTS)}")):
         tables.need(node, given, key, f"{what}, here or in `leg`")
-    if name in tables.loops:
+    if name in tables.constraints:
         tables.fail(node, "the name of the leg is used twice")
     base, end = (tables.placement(tables.mapping(leg[key], PLACED), leg[key]) for key in ("base", "platform"))
     scope = Scope(parent, f"{name}_", base)
@@ -189,4 +189,4 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
         last = links[tables.name(row.pop("link"), "link", links)] if "link" in row else last
         tip = tables.placement(row, given["tip"])
     kind = tables.name(given["closure"], "kind of closure", CUT_JOINTS)
-    tables.loops[name] = kind, (last, tip), (platform, end), {}
+    tables.constraints[name] = ConstraintDescription(name, CUT_JOINTS[kind], (last, tip), (platform, end))

@@ -10,7 +10,8 @@ import numpy as np
 import yaml
 
 from ..errors import ModelError
-from ..model.description import MOST_LINKS, ROLES, LinkInertia, Mimic, Placement
+from ..model.constraints import SECTIONS
+from ..model.description import MOST_LINKS, ROLES, ConstraintDescription, LinkInertia, Mimic, Placement
 from ..model.joints import JOINT_KINDS, Flexible, JointKind, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
@@ -24,12 +25,9 @@ TABLES = (
     "links",
     "drives",
     "frames",
-    "loops",
-    "rolling",
-    "gears",
+    *SECTIONS,
     "home",
     "forces",
-    "feet",
     "transmissions",
     "base",
     "gravity",
@@ -103,7 +101,7 @@ class Tables(Nodes):
         self.links: dict[str, LinkInertia | None] = {}
         self.distal: dict[str, Placement] = {}
         self.driven: set[str] = set()
-        self.loops: dict[str, tuple[str, Side, Side, dict[str, Any]]] = {}  # name -> kind, first, second, more
+        self.constraints: dict[Any, ConstraintDescription] = {}  # by name; of those with a switch, by number
         self.home: dict[str, float | tuple[float, ...]] = {}
         self.standing: dict[str, Placement] = {}  # where bodies that float stand at home, by joint
         self.independent: list[str] = []

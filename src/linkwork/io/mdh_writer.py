@@ -11,22 +11,20 @@ import numpy as np
 
 from ..errors import ModelError
 from ..forces import LAWS
-from ..model.contacts import CONTACTS
-from ..model.cut_joints import CUT_JOINTS
+from ..model.constraints import SECTIONS
 from ..model.description import (
     STANDARD_GRAVITY,
     Description,
     JointDescription,
     LinkInertia,
-    LoopDescription,
     Placement,
 )
 from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from ..quoting import in_yaml
+from .mdh_constraints import constraint_rows
 from .mdh_drives import written_friction, written_transmissions
-from .mdh_feet import written_feet
 from .mdh_flexible import beams_on
 from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, OWN, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
@@ -86,9 +84,9 @@ def write_mdh(description: Description) -> str:
             for name, (link, placement) in (own | named).items()
         ),
     )
-    lines += _table("loops", _loops(description, turned, sources))
-    lines += _table("rolling", _rolling(description, turned, sources))
-    lines += _table("gears", _gears(description, sources))
+    for table in SECTIONS:
+        rows = constraint_rows(description, table, lambda side: _side(side, turned), _value)
+        lines += _table(table, (sources.added(row, f"{table}.{name}") for name, row in rows))
     if home := _home(description):
         lines.append(f"home: {_flow(home)}")
     if description.independent:
@@ -97,8 +95,6 @@ def write_mdh(description: Description) -> str:
         lines.append("actuation: redundant")
     lines += _table("forces", _forces(description, sources))
     lines += _table("transmissions", _transmissions(description, sources))
-    feet = ({key: _value(x) for key, x in row.items()} for row in written_feet(description.feet))
-    lines += _table("feet", (sources.added(row, f"feet.{row['name']}") for row in feet))
     return "\n".join(lines) + "\n"
 
 
@@ -227,47 +223,11 @@ def _written(unit: str):
     return _angle if unit == "rad" else _number
 
 
-def _loops(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
-    for loop in description.loops:
-        if loop.kind in CUT_JOINTS:
-            row = {"name": in_yaml(loop.name), "kind": loop.kind}
-            row |= {key: _side(side, turned) for key, side in (("first", loop.first), ("second", loop.second))}
-            yield sources.added(row, f"loops.{loop.name}")
-
-
-def _rolling(description: Description, turned: Mapping[str, Placement], sources: _Sources) -> Iterator[dict[str, str]]:
-    for loop in description.loops:
-        if loop.kind in CONTACTS:
-            row = {"name": in_yaml(loop.name), "kind": loop.kind, "wheel": _side(loop.second, turned)}
-            if (plane := _side(loop.first, turned)) != "{}":
-                row["plane"] = plane
-            yield sources.added(row | _values(numbers_of(loop)), f"rolling.{loop.name}")
-
-
-def _gears(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
-    for loop in description.loops:
-        if loop.ratios:
-            ratios = _flow({in_yaml(name): _number(ratio) for name, ratio in loop.ratios.items()})
-            row = {"name": in_yaml(loop.name), "joints": ratios} | _values(numbers_of(loop))
-            yield sources.added(row, f"gears.{loop.name}")
-
-
 def _side(side: tuple[str, Placement], turned: Mapping[str, Placement]) -> str:
     link, placement = side
     if not link:
         return _flow(_parameters(placement))
     return _flow({"link": in_yaml(link), **_parameters(turned[link].inverse() @ placement)})
-
-
-def numbers_of(loop: LoopDescription) -> dict[str, float]:
-    """Those that are not as they are if nothing is said."""
-    default = LoopDescription("", "", loop.first, loop.second)
-    values = {key: getattr(loop, key) for key in ("radius", "friction", "offset")}
-    return {key: value for key, value in values.items() if value != getattr(default, key)}
-
-
-def _values(row: Mapping[str, float]) -> dict[str, str]:
-    return {key: _number(value) for key, value in row.items()}
 
 
 def _home(description: Description) -> dict[str, str]:
@@ -316,7 +276,7 @@ def _transmissions(description: Description, sources: _Sources) -> Iterator[dict
 
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return _flow({key: _value(x) for key, x in value.items()})
+        return _flow({in_yaml(key): _value(x) for key, x in value.items()})
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, bool):

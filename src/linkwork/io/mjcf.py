@@ -49,7 +49,7 @@ def read_mjcf(
     for body in done.lacking:
         reader.tell("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
     description = reader.description(name)
-    keyframes = reader.keyframes(files.keys) if description.loops else {}
+    keyframes = reader.keyframes(files.keys) if description.constraints else {}
     return replace(description, keyframes=keyframes, findings=(*description.findings, *mended(files.mistakes)))
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model.description import LoopDescription, Placement
+from ..model.constraints import POINT, WELD, Gear
+from ..model.description import ConstraintDescription, Placement
 from .mjcf_values import fresh, placement_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Equalities:
     followers: dict[int, tuple[int, float, float]] = field(default_factory=dict)  # joint -> leader, multiplier, offset
     held: dict[int, float] = field(default_factory=dict)  # position by joint
     sums: list[Coupling] = field(default_factory=list)  # of three joints or more
-    loops: list[LoopDescription] = field(default_factory=list)
+    constraints: list[ConstraintDescription] = field(default_factory=list)
     grounded: bool = False  # whether a loop ends at something that stands still
 
     def reduced(self, total: Sum) -> tuple[Sum, float]:
@@ -83,7 +84,7 @@ def read_equalities(reader: TreeReader) -> Equalities:
         if not own:  # what it follows was held later
             found.held[joint] = constant
             del found.followers[joint]
-    found.loops += [_tied(reader, each, found, names) for each in found.sums]
+    found.constraints += [_tied(reader, each, found, names) for each in found.sums]
     return found
 
 
@@ -138,20 +139,20 @@ def _settled(reader: TreeReader, each: Coupling, found: Equalities) -> bool:
     return True
 
 
-def _tied(reader: TreeReader, each: Coupling, found: Equalities, taken: set[str]) -> LoopDescription:
+def _tied(reader: TreeReader, each: Coupling, found: Equalities, taken: set[str]) -> ConstraintDescription:
     """The gear of three joints or more that keep a sum."""
     own, constant = found.reduced(each.total)
     reader.tell("warning", "equality", each.name, SOFT)
     first, *_, last = ((reader.bodies[reader.model.jnt_bodyid[joint]], Placement()) for joint in own)
-    ratios = {reader.names[joint]: factor for joint, factor in own.items()}
+    ratios = tuple((reader.names[joint], factor) for joint, factor in own.items())
     name = each.name or fresh(f"gear{each.number + 1}", taken)
-    return LoopDescription(name, "gear", first, last, ratios=ratios, offset=each.wanted - constant)
+    return ConstraintDescription(name, Gear(ratios, each.wanted - constant), first, last)
 
 
 def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
     model, data = reader.model, reader.model.eq_data[e]
     is_weld = model.eq_type[e] == reader.mujoco.mjtEq.mjEQ_WELD
-    kind = "weld" if is_weld and data[10] else "spherical"  # a weld with torquescale 0 holds no turns
+    kind = WELD if is_weld and data[10] else POINT  # a weld with torquescale 0 holds no turns
     ids = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
     holders = getattr(model, "eq_objtype", [reader.mujoco.mjtObj.mjOBJ_BODY] * model.neq)  # older versions: bodies only
     if holders[e] == reader.mujoco.mjtObj.mjOBJ_SITE:
@@ -171,5 +172,5 @@ def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
         return
     reader.tell("warning", "equality", name, SOFT)
     first, second = ((reader.bodies[b], side) for b, side in zip(bodies, sides, strict=True))
-    found.loops.append(LoopDescription(name, kind, first, second))
+    found.constraints.append(ConstraintDescription(name, kind, first, second))
     found.grounded |= 0 in carriers

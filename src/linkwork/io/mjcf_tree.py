@@ -56,7 +56,7 @@ class TreeReader:
         found = read_equalities(self)
         read_tendons(self, found)
         read_pulling(self, found)
-        self.followers, self.held, self.loops = found.followers, found.held, found.loops
+        self.followers, self.held, self.constraints = found.followers, found.held, found.constraints
         free = [j for j in range(model.njnt) if self.is_free(j)]
         self.floating = len(free) == len(trees) == 1 and not found.grounded
         for b in range(model.nbody):
@@ -74,7 +74,7 @@ class TreeReader:
             gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
             floating=self.floating,
             frames={name: self.site(s) for s, name in sites.items()},
-            loops=tuple(self.loops),
+            constraints=tuple(self.constraints),
             home=self.home(),
             forces=tuple(line.spring(sites) for line in self.lines),
             transmissions=tuple(self.transmissions),
@@ -208,14 +208,14 @@ class TreeReader:
         """Joints without an actuator are passive or elastic where loops move them, but motors for all of an open tree:
         many files of arms have no actuators."""
         followers = [k for k, (leader, *_) in self.followers.items() if leader == j]
-        if not self.loops or j in self.followers or any(k in self.actuators.forces for k in (j, *followers)):
+        if not self.constraints or j in self.followers or any(k in self.actuators.forces for k in (j, *followers)):
             return "active"
         return "elastic" if stiffness > 0 else "passive"
 
     def home(self) -> dict[str, float | tuple[float, ...]]:
         """MuJoCo's initial position, where it closes the loops and free bodies have their places. A tree without them
         needs none."""
-        if not (self.loops or self.poses):
+        if not (self.constraints or self.poses):
             return {}
         own = [joint for joint in self.joints if joint.motion.nq == 1 and self.moves(joint)]
         at = {joint.name: self.position(joint, self.model.qpos0) for joint in own}

@@ -23,8 +23,8 @@
     transmissions:
       - {name: wrist, joints: [pitch, roll], motors: [{name: m1, ratios: [50, 0]}, {name: m2, ratios: [-50, 50]}]}
 
-A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots (``mdh_loops``,
-``mdh_drives``, ``mdh_feet``, ``mdh_flexible``); the robot's file has the inertia of straight beams.
+A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots
+(``mdh_constraints``, ``mdh_drives``, ``mdh_flexible``); the robot's file has the inertia of straight beams.
 The side file may stand beside any robot file, and what it says goes before what the robot's file says.
 """
 
@@ -37,23 +37,19 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ..model.contacts import CONTACTS
-from ..model.cut_joints import CUT_JOINTS
-from ..model.description import ROLES, Description, JointDescription, LoopDescription, Mimic, Placement
+from ..model.constraints import SECTIONS
+from ..model.description import ROLES, Description, JointDescription, Mimic, Placement
 from ..model.drive import FrictionLaw
 from ..model.joints import Flexible, JointKind
+from .mdh_constraints import constraint_rows, read_constraints, read_forces, read_home, read_independent
 from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
-from .mdh_feet import read_feet, written_feet
 from .mdh_flexible import read_flexible
-from .mdh_loops import read_forces, read_gears, read_home, read_independent, read_loops, read_rolling
 from .mdh_tables import Row, Scope, Tables, kind_of
-from .mdh_writer import law_name, numbers_of
+from .mdh_writer import law_name
 from .rpy import rpy_from_rotation
 
 KEYS = (
-    "loops",
-    "rolling",
-    "gears",
+    *SECTIONS,
     "flexible",
     "roles",
     "weights",
@@ -64,7 +60,6 @@ KEYS = (
     "friction",
     "widths",
     "transmissions",
-    "feet",
 )
 
 
@@ -108,9 +103,7 @@ class _Reader(Tables):
             }
             self.read_bending(top)
             frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
-            read_loops(self, top, frames)
-            read_rolling(self, top, frames)
-            read_gears(self, top)
+            read_constraints(self, top, frames)
             read_home(self, top, Scope(""))
             read_independent(self, top)
             forces = read_forces(self, top, description.frames)
@@ -120,7 +113,6 @@ class _Reader(Tables):
                 self.read_numbers(top, "widths"),
             )
             friction, transmissions = self.read_laws(top), read_transmissions(self, top)
-            feet = read_feet(self, top, description.frames)
             if "actuation" in top:
                 self.label = "actuation"
                 self.name(top["actuation"], "actuation", ("redundant",))
@@ -137,21 +129,16 @@ class _Reader(Tables):
             )
             for joint in description.joints
         )
-        loops = (
-            LoopDescription(name, kind, first, second, **more)
-            for name, (kind, first, second, more) in self.loops.items()
-        )
         return replace(
             description,
             joints=tuple(changed),
-            loops=(*description.loops, *loops),
+            constraints=(*description.constraints, *self.constraints.values()),
             home={**description.home, **self.home},
             keyframes={} if self.home else description.keyframes,
             independent=tuple(self.independent) or description.independent,
             redundant=description.redundant or "actuation" in top,
             forces=(*description.forces, *forces),
             transmissions=(*description.transmissions, *transmissions),
-            feet=(*description.feet, *feet),
         )
 
     def moving(self) -> dict[str, JointKind]:
@@ -205,23 +192,10 @@ def write_structure(description: Description) -> str:
     driven = [joint for joint in joints if joint.motion.drivable]
     named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
     content = {
-        "loops": [
-            {"name": loop.name, "kind": loop.kind, "first": _side(*loop.first), "second": _side(*loop.second)}
-            for loop in description.loops
-            if loop.kind in CUT_JOINTS
-        ],
-        "rolling": [
-            {"name": loop.name, "kind": loop.kind, "wheel": _side(*loop.second)}
-            | {key: side for key, side in (("plane", _side(*loop.first)),) if side}
-            | numbers_of(loop)
-            for loop in description.loops
-            if loop.kind in CONTACTS
-        ],
-        "gears": [
-            {"name": loop.name, "joints": dict(loop.ratios)} | numbers_of(loop)
-            for loop in description.loops
-            if loop.ratios
-        ],
+        **{
+            table: [row for _, row in constraint_rows(description, table, lambda side: _side(*side), lambda x: x)]
+            for table in SECTIONS
+        },
         "flexible": {joint.name: joint.flexible.to_dict() for joint in joints if joint.flexible},
         "roles": {role: names for role, names in named.items() if names},
         "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
@@ -232,7 +206,6 @@ def write_structure(description: Description) -> str:
         "friction": {joint.name: written_friction(joint) for joint in joints if joint.friction},
         "widths": {joint.name: joint.friction_width for joint in joints if joint.friction_width},
         "transmissions": written_transmissions(description.transmissions),
-        "feet": written_feet(description.feet),
     }
     content = {key: value for key, value in content.items() if value}
     if not content:

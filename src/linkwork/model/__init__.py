@@ -3,20 +3,33 @@
 from .build import build
 from .chain import chain
 from .commands import command_vector, commanded
-from .contacts import CONTACTS, Contact
+from .constraints import (
+    CUT_JOINTS,
+    POINT,
+    WELD,
+    Blade,
+    ConstraintKind,
+    CutJoint,
+    Foot,
+    Gear,
+    Glide,
+    Omni,
+    Rolling,
+    Wheel,
+    in_words,
+)
 from .coordinates import Coordinates, Layout, Segment
-from .cut_joints import CUT_JOINTS, POINT, WELD, CutJoint
 from .describe import describe
 from .description import (
+    ConstraintDescription,
     Description,
     Finding,
-    Foot,
     JointDescription,
     Link,
     LinkInertia,
-    LoopDescription,
     Mimic,
     Placement,
+    foot_at,
 )
 from .drive import (
     Asymmetric,
@@ -39,9 +52,7 @@ from .flexible.modes import ElasticModes
 from .flexible.station import Station
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
-from .loop_kind import LoopKind
-from .loop_kinds import in_words
-from .model import Body, Frame, Joint, Loop, Mobility, Model
+from .model import Body, Constraint, Frame, Joint, Mobility, Model
 from .pseudo_inertia import ELEMENTS, body_of, pseudo_inertia, unphysical
 from .validate import check, raise_errors
 from .with_parameters import carrying, changed
@@ -51,7 +62,11 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "JOINT_KINDS",
     "Asymmetric",
     "Beam",
+    "Blade",
     "Body",
+    "Constraint",
+    "ConstraintDescription",
+    "ConstraintKind",
     "Coordinates",
     "Coulomb",
     "CutJoint",
@@ -61,19 +76,20 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "Foot",
     "Frame",
     "FrictionLaw",
+    "Gear",
+    "Glide",
     "Joint",
     "JointDescription",
     "JointKind",
     "Layout",
     "Link",
     "LinkInertia",
-    "Loop",
-    "LoopDescription",
     "Mimic",
     "Mobility",
     "Modal",
     "Motor",
     "Offset",
+    "Omni",
     "Placement",
     "Segment",
     "Sliding",
@@ -81,7 +97,9 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "Stribeck",
     "Transmission",
     "Viscous",
+    "Wheel",
     "check",
+    "foot_at",
 ]
 
 

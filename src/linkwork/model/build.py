@@ -18,12 +18,19 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .commands import commands_of
-from .description import Description, JointDescription, LinkInertia, LoopDescription, Mimic, Placement, floating_joint
+from .constraint_checks import tells_position
+from .description import (
+    ConstraintDescription,
+    Description,
+    JointDescription,
+    LinkInertia,
+    Mimic,
+    Placement,
+    floating_joint,
+)
 from .drive import Transmission
 from .joints import FIXED
-from .loop_checks import tells_position
-from .loop_kinds import loop_kind
-from .model import Body, FixedScrew, Frame, Joint, Loop, Model
+from .model import Body, Constraint, FixedScrew, Frame, Joint, Model
 from .placement import FAR, joined, placement_of, screws, snapped
 from .places import check_places
 from .rotations import cos_sin
@@ -59,7 +66,7 @@ def build(
                 message, where=f"load({name}=...)", got=repr(value), expected=expected, fix=OTHERWISE[name]
             )
     joints = _with_options(description, friction, rotors, mimic, {} if lock is None else lock)
-    description = replace(description, loops=tuple(_still_tied(description, joints, lock or {})))
+    description = replace(description, constraints=tuple(_still_tied(description, joints, lock or {})))
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise UnknownNameError("kind of base", str(base), ("fixed", "floating"), where=description.name)
     floating = description.floating if base is None else base == "floating"
@@ -113,20 +120,21 @@ def _with_options(
 
 def _still_tied(
     description: Description, joints: Sequence[JointDescription], lock: Mapping[str, Any]
-) -> Iterator[LoopDescription]:
-    """The loops, with gears of the joints that still move: those that are locked stand where they are."""
+) -> Iterator[ConstraintDescription]:
+    """The constraints, with gears of the joints that still move: those that are locked stand where they are."""
     given, moving = (
         {joint.name: joint for joint in description.joints},
         {part for joint in joints for part in joint.freedoms},
     )
-    for loop in description.loops:
-        stopped = [name for name in loop.ratios if name not in moving]
+    for each in description.constraints:
+        kind = each.kind
+        stopped = [(name, ratio) for name, ratio in kind.ratios if name not in moving]
         if stopped:
-            held = sum(loop.ratios[name] * _stands(name, given, lock) for name in stopped)
-            ratios = {name: ratio for name, ratio in loop.ratios.items() if name in moving}
-            loop = replace(loop, ratios=ratios, offset=loop.offset - held)
-        if loop.ratios or not stopped:
-            yield loop
+            held = sum(ratio * _stands(name, given, lock) for name, ratio in stopped)
+            ratios = tuple((name, ratio) for name, ratio in kind.ratios if name in moving)
+            each = replace(each, kind=replace(kind, ratios=ratios, offset=kind.offset - held))
+        if each.kind.ratios or not stopped:
+            yield each
 
 
 def _stands(entry: str, joints: Mapping[str, JointDescription], lock: Mapping[str, Any]) -> float:
@@ -335,11 +343,16 @@ def _finish(
 
     for name, (link, placement) in description.frames.items():
         frames[name] = frame(name, link, placement)
-    loops = tuple(
-        Loop(loop.name, loop_kind(loop), *(frame(loop.name, *side) for side in (loop.first, loop.second)))
-        for loop in description.loops
+    constraints = tuple(
+        Constraint(
+            each.name,
+            each.kind,
+            frame(each.name, *each.first),
+            frames[each.second] if isinstance(each.second, str) else frame(each.name, *each.second),
+        )
+        for each in description.constraints
     )
-    tips = {loop.name: loop.first for loop in loops if loop.kind.cut and loop.name not in frames}  # of legs
+    tips = {each.name: each.first for each in constraints if each.kind.cut and each.name not in frames}  # of legs
     for name, _ in description.forces:
         if name not in frames:
             raise UnknownNameError("frame", name, frames, where=f"{description.name}: forces")
@@ -356,11 +369,10 @@ def _finish(
         base_inertia=totals[0],
         summary=description.summary,
         sources=description.sources,
-        loops=loops,
+        constraints=constraints,
         forces=forces,
-        feet=description.feet,
     )
-    return replace(model, home=home_of(description.home, model)) if loops or description.home else model
+    return replace(model, home=home_of(description.home, model)) if model.constrained or description.home else model
 
 
 def home_of(positions: Mapping[str, Any], model: Model) -> tuple[float, ...]:

@@ -15,9 +15,9 @@ from .places import places_of
 def chain(model: Model, tip: str) -> Model:
     """The bodies that carry the frame ``tip``. Other branches are left out, with their inertia."""
     end = model.frame(tip).body
-    if model.loops:
+    if model.constrained:
         message = "the chain to a frame is for robots without loops, whose other branches can be left out"
-        raise ModelError(message, where=f"robot {model.name!r}", got=", ".join(loop.name for loop in model.loops))
+        raise ModelError(message, where=f"robot {model.name!r}", got=", ".join(each.name for each in model.permanent))
     path = sorted((end, *model.ancestors(end))) if end else []
     number = {0: 0} | {i: k for k, i in enumerate(path, 1)}
     bodies = tuple(replace(model.body(i), parent=number[model.body(i).parent]) for i in path)
@@ -48,7 +48,9 @@ def chain(model: Model, tip: str) -> Model:
         home=tuple(home),
         forces=tuple((replace(at, body=number[at.body]), law) for at, law in forces),
         transmissions=tuple(each for each in transmissions if each.joints),
-        feet=tuple(foot for foot in model.feet if foot.frame in frames),
+        constraints=tuple(
+            replace(each, second=frames[each.second.name]) for each in model.switched if each.second.name in frames
+        ),
     )
 
 

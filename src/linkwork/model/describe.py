@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..spatial import Inertia, Pose, Transform
-from .description import Description, JointDescription, Link, LinkInertia, LoopDescription, Mimic, Placement
+from .description import ConstraintDescription, Description, JointDescription, Link, LinkInertia, Mimic, Placement
 from .model import FixedScrew, Frame, Model
 from .placement import placement_of
 
@@ -52,7 +52,7 @@ def describe(model: Model) -> Description:
         name = "" if floating and not frame.body else names[frame.body]
         return name, at[frame.body].inverse() @ _placement(frame.pose)
 
-    cut = {loop.first for loop in model.loops if loop.kind.cut}
+    cut = {each.first for each in model.constraints if each.kind.cut}
     frames = {
         frame.name: side(frame)
         for frame in model.frames.values()
@@ -67,16 +67,20 @@ def describe(model: Model) -> Description:
         gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
         floating=floating,
         frames=frames,
-        loops=tuple(
-            LoopDescription(loop.name, loop.kind.name, side(loop.first), side(loop.second), **loop.kind.told())
-            for loop in model.loops
+        constraints=tuple(
+            ConstraintDescription(
+                each.name,
+                each.kind,
+                side(each.first),
+                each.second.name if each.kind.second.named else side(each.second),
+            )
+            for each in model.constraints
         ),
         home=_home(model),
         independent=tuple(_independent(model)),
         redundant=len(mobility.motors) > len(mobility.driven),
         forces=tuple((frame.name, law) for frame, law in model.forces),
         transmissions=model.transmissions,
-        feet=model.feet,
         summary=model.summary,
         sources=model.sources,
     )
@@ -89,7 +93,7 @@ def _home(model: Model) -> dict[str, float | tuple[float, ...]]:
 
 def _independent(model: Model) -> Iterator[str]:
     """Joints, or those of their freedoms that are independent; a moving base that is so as a whole is so anyway."""
-    for segment in model.coordinates.of_freedoms(model.mobility.independent).segments if model.loops else ():
+    for segment in model.coordinates.of_freedoms(model.mobility.independent).segments if model.constrained else ():
         whole = segment.size == len(model.joint_freedoms(segment.name))
         if whole and model.moving_base and segment.name == model.joint(1).name:
             continue

@@ -5,7 +5,6 @@ Every reader makes one, ``check`` judges it, ``build`` turns it into the Model t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, short
+from .constraints import ConstraintKind, Foot
 from .coordinates import Segment
 from .drive import JointValues, Transmission
 from .joints import FLOATING, JointKind, joint_kind
@@ -176,47 +176,25 @@ def floating_joint(joints: Iterable[str], root: str) -> JointDescription:
 
 
 @dataclass(frozen=True, eq=False)
-class LoopDescription:
-    """A cut joint: it holds the frame ``second`` to the frame ``first``, each (link, placement in that link).
-
-    A revolute joint leaves free the turn about their common z, a prismatic one the shift along it, a spherical one all
-    turns about their common origin; a universal joint turns about z of the first and x of the second, which stay
-    perpendicular; a weld leaves nothing free.
-
-    Or a contact: a wheel rolls on the plane z = 0 of ``first``, about z of ``second``, which is at its centre; an omni
-    may slip across, a blade along, a glide both ways, and the last two touch at the origin of ``second``. A plane on
-    the ground has the empty name as its link. Or a gear: the sum of ``ratios`` times positions of joints, by the names
-    of their entries, is ``offset``; the frames are those of two of the links that these joints move.
-    """
+class ConstraintDescription:
+    """A constraint of a ``kind`` (``CUT_JOINTS``, ``Wheel``, ``Gear``, ``Foot`` ...) between the frames ``first`` and
+    ``second``, each (link, placement in that link). The ground has the empty name as its link. The ``second`` of a foot
+    is the name of a link or frame. The frames of a gear are those of two of the links that its joints move."""
 
     name: str
-    kind: str
+    kind: ConstraintKind
     first: tuple[str, Placement]
-    second: tuple[str, Placement]
-    radius: float = 0.0
-    friction: float = float("inf")
-    ratios: Mapping[str, float] = field(default_factory=dict)
-    offset: float = 0.0
-
-
-@dataclass(frozen=True)
-class Foot:
-    """Where the robot may stand on the ground: a link or frame, by name.
-
-    A point, the frame's origin; or with a ``size``, length along x and width along y, a sole around it, whose z points
-    up when it stands. ``friction``: coefficient of Coulomb's law. ``restitution``: the share of the velocity along the
-    ground's normal with which it bounces, 0 to 1.
-    """
-
-    name: str
-    frame: str
-    size: tuple[float, ...] = ()
-    friction: float = math.inf
-    restitution: float = 0.0
+    second: Any
 
     @property
-    def sole(self) -> bool:
-        return bool(self.size)
+    def sides(self) -> dict[str, tuple[str, Placement]]:
+        """The frames that are placed in links."""
+        return {key: side for key in ("first", "second") if not isinstance(side := getattr(self, key), str)}
+
+
+def foot_at(name: str, frame: str, **values: Any) -> ConstraintDescription:
+    """A foot: ``frame`` is the link or frame that may stand on the ground; ``values``: see ``Foot``."""
+    return ConstraintDescription(name, Foot(**values), ("", Placement()), frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +207,7 @@ class Description:
     whose velocities determine all others, or entries of them; of a floating base, which is independent as a whole
     unless something holds it, entries alone (base.rz). By default they are chosen, active ones first. ``redundant``
     allows more active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
-    ``transmissions`` are motors that move several joints together. ``feet``: where it may stand on the ground.
+    ``transmissions`` are motors that move several joints together. ``constraints``: loops, what rolls, gears, feet.
     """
 
     name: str
@@ -238,14 +216,13 @@ class Description:
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     floating: bool = False
     frames: Mapping[str, tuple[str, Placement]] = field(default_factory=dict)
-    loops: tuple[LoopDescription, ...] = ()
+    constraints: tuple[ConstraintDescription, ...] = ()
     home: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
     keyframes: Mapping[str, Mapping[str, float | tuple[float, ...]]] = field(default_factory=dict)
     independent: tuple[str, ...] = ()
     redundant: bool = False
     forces: tuple[tuple[str, Any], ...] = ()
     transmissions: tuple[Transmission, ...] = ()
-    feet: tuple[Foot, ...] = ()
     summary: str = ""  # what the robot is, in a sentence
     sources: Mapping[str, str] = field(default_factory=dict)  # where the values come from
     findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)
@@ -256,6 +233,29 @@ class Description:
         """The link that no joint carries; there is one if ``check`` finds no error."""
         inner = {joint.child for joint in self.joints}
         return next(link.name for link in self.links if link.name not in inner)
+
+    @property
+    def permanent(self) -> tuple[ConstraintDescription, ...]:
+        """The constraints that are always on."""
+        return tuple(each for each in self.constraints if not each.kind.switched)
+
+    @property
+    def switched(self) -> tuple[ConstraintDescription, ...]:
+        """The constraints that are on or off."""
+        return tuple(each for each in self.constraints if each.kind.switched)
+
+    def link_of(self, name: str) -> str:
+        """The link that is, or carries, a frame of this name; empty if there is none."""
+        return self.frames[name][0] if name in self.frames else name if any(x.name == name for x in self.links) else ""
+
+    def moves(self, link: str) -> bool:
+        """Does any joint, or a floating base, move the link?"""
+        inner = {joint.child: joint for joint in self.joints}
+        for _ in self.joints:  # a tree that is none may have no end
+            if link in inner and inner[link].motion.nv:
+                return True
+            link = inner[link].parent if link in inner else link
+        return self.floating
 
     def all_joints(self) -> dict[str, JointDescription]:
         """By name, with that of a floating base, which the file does not list."""

@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from .constraint_checks import place
 from .description import Description, Finding, JointDescription
 from .drive import Drive, JointValues, Motor, Offset, Sliding, Transmission
+from .element import HUGE
 from .joints import JointKind
-from .loop_checks import HUGE, place
 
 MOTOR_ROLES = ("active", "passive")
 VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction must brake

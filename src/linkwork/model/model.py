@@ -12,7 +12,7 @@ Without mimic joints and loops all three are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,11 +21,11 @@ from ..errors import ModelError, UnknownNameError, UnsupportedError
 from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .commands import commands_of
+from .constraints import ConstraintKind
 from .coordinates import Coordinates, Layout
-from .description import Finding, Foot
+from .description import Finding
 from .drive import JointValues, SoftLimits, Transmission
 from .joints import JointKind, Prismatic, Revolute
-from .loop_kind import LoopKind
 from .rotations import cos_sin
 
 
@@ -104,11 +104,11 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Loop:
-    """A cut joint that holds two frames together, a contact between them, or a gear; see ``LoopDescription``."""
+class Constraint:
+    """What ties two frames, or joints: a cut joint, a contact, a gear, a foot; see ``ConstraintDescription``."""
 
     name: str
-    kind: LoopKind
+    kind: ConstraintKind
     first: Frame
     second: Frame
 
@@ -141,14 +141,13 @@ class Model:
     base_inertia: Inertia = field(default_factory=Inertia)  # of a fixed base, for its potential energy and for writers
     summary: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
-    loops: tuple[Loop, ...] = ()
+    constraints: tuple[Constraint, ...] = ()  # loops, what rolls, gears, feet
     home: tuple[float, ...] = ()  # the user's q where loops are closed and floating bodies have their places; or empty
     closed_mobility: Mobility | None = None  # of a robot with loops, where it is a matter of numbers
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame
     friction_width: float = 0.0  # velocities within which Coulomb friction is smooth, for simulation; 0: it jumps
     soft_limits: SoftLimits | None = None
     transmissions: tuple[Transmission, ...] = ()  # motors that move several joints together
-    feet: tuple[Foot, ...] = ()  # where it may stand on the ground
     findings: tuple[Finding, ...] = ()  # what ``load`` warns of
 
     # -- structure ---------------------------------------------------------------------------------------------
@@ -203,6 +202,25 @@ class Model:
     def has_mimic(self) -> bool:
         return any(body.joint.leader is not None for body in self.bodies)
 
+    @cached_property
+    def permanent(self) -> tuple[Constraint, ...]:
+        """The constraints that are always on: loops, what rolls, gears."""
+        return tuple(each for each in self.constraints if not each.kind.switched)
+
+    @cached_property
+    def switched(self) -> tuple[Constraint, ...]:
+        """The constraints that are on or off, by the input ``contacts``: where the robot may stand."""
+        return tuple(each for each in self.constraints if each.kind.switched)
+
+    @property
+    def constrained(self) -> bool:
+        """Do constraints tie its joints at all times?"""
+        return bool(self.permanent)
+
+    def with_permanent(self, constraints: Iterable[Constraint]) -> Model:
+        """The same robot with other constraints that are always on."""
+        return replace(self, constraints=(*constraints, *self.switched))
+
     # -- coordinates -------------------------------------------------------------------------------------------
 
     @cached_property
@@ -255,7 +273,7 @@ class Model:
     def mobility(self) -> Mobility:
         if self.closed_mobility is not None:
             return self.closed_mobility
-        if self.loops:
+        if self.constrained:
             message, fix = "the loops of this model are still cut", "linkwork.constraints.closed(model, description)"
             raise ModelError(message, where=f"robot {self.name!r}", fix=fix)
         everything = tuple(range(self.n_leading))

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from ..errors import ModelError, at_door
 from ..quoting import unprintable
+from .constraint_checks import check_drives, check_structure, place
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
-from .feet import check_feet
+from .element import HUGE
 from .flexible.checks import check_flexible
-from .loop_checks import HUGE, check_drives, check_structure, place
 from .model import Joint
 from .pseudo_inertia import impossible, told
 
@@ -30,7 +30,7 @@ ROUNDING = 1e-3  # relative: inertias are often printed with few digits
 SQUARE = 1e-9  # cosine: axes this close to right angles are
 POINT = 1e-6  # metres: a radius of gyration below this is no extent at all
 MOST_LOOPS, MOST_OF_LOOPS = 100, 1000  # loops, and joints of a robot that has any: how they move takes long to find
-MOST_FEET = 100
+MOST_SWITCHED = 100
 LONGEST_CHAIN = 100  # joints, each following the next
 LONGEST_LIST = 1400  # characters that tell errors in one message
 DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
@@ -41,7 +41,7 @@ def check(description: Description) -> tuple[Finding, ...]:
     if sizes := [*_sizes(description)]:  # the other rules would take long
         return (*description.findings, *sizes)
     structure = [*_names(description), *_tree(description), *_mimics(description), *check_structure(description)]
-    structure += [*check_transmissions(description), *check_flexible(description), *check_feet(description)]
+    structure += [*check_transmissions(description), *check_flexible(description)]
     numbers = [*_finite(description), *_joint_values(description), *_inertias(description), *_units(description)]
     findings = [*description.findings, *structure, *numbers]
     if not any(finding.level == "error" for finding in findings):  # needs a sound tree
@@ -66,9 +66,9 @@ def raise_errors(findings: Iterable[Finding], where: str = "") -> None:
 
 def _sizes(description: Description) -> Iterator[Finding]:
     where = f"{description.source}: robot".removeprefix(": ")
-    joints, loops = len(description.joints), len(description.loops)
+    joints, loops = len(description.joints), len(description.permanent)
     bounds = [("links", len(description.links), MOST_LINKS), ("loops", loops, MOST_LOOPS)]
-    bounds += [("feet", len(description.feet), MOST_FEET)]
+    bounds += [("places to stand", len(description.switched), MOST_SWITCHED)]
     bounds += [("joints, and loops", joints, MOST_OF_LOOPS) if loops else ("joints", joints, MOST_LINKS)]
     for what, count, most in bounds:
         if count > most:
@@ -88,10 +88,11 @@ def _sizes(description: Description) -> Iterator[Finding]:
 def _all_names(description: Description) -> Iterator[tuple[str, str]]:
     """What is named, and its name."""
     yield "robot", description.name
-    kinds = {"link": description.links, "joint": description.joints, "loop": description.loops}
-    kinds |= {"foot": description.feet, "transmission": description.transmissions}
+    kinds = {"link": description.links, "joint": description.joints}
+    kinds |= {"transmission": description.transmissions}
     kinds["motor"] = tuple(motor for each in description.transmissions for motor in each.motors)
     yield from ((element, each.name) for element, group in kinds.items() for each in group)
+    yield from ((each.kind.word, each.name) for each in description.constraints)
     yield from (("frame", name) for name in description.frames)
 
 
@@ -342,7 +343,7 @@ def _singular(description: Description) -> Iterator[Finding]:
             given[link] |= not joint.motion.nv and given[joint.child]
         subtree[link] = own
 
-    if description.loops:  # they share out inertia: a joint may have it through another branch
+    if description.permanent:  # they share out inertia: a joint may have it through another branch
         return
     if description.floating and subtree[description.root].mass <= 0:
         message = "the robot floats but has no mass, so its motion under forces is undefined"
@@ -361,7 +362,7 @@ def _singular(description: Description) -> Iterator[Finding]:
                 f"what it moves has mass {moved.mass:g} kg and inertia {along:g} along its axis, so the inertia matrix"
                 " is singular or indefinite and forward dynamics fails"
             )
-            carried = joint.role == "active" or description.feet  # else its acceleration is always asked for
+            carried = joint.role == "active" or description.switched  # else its acceleration is always asked for
             level = "warning" if carried else "error"
             yield Finding(level, where, message, f"give link {joint.child!r} mass and inertia, or fix the joint")
         elif not given[joint.child]:

@@ -111,7 +111,9 @@ def with_plain_tips(model: Model) -> Model:
             for j, body in enumerate(model.bodies, 1)
         ),
         frames={name: placed(frame) for name, frame in model.frames.items()},
-        loops=tuple(replace(loop, first=placed(loop.first), second=placed(loop.second)) for loop in model.loops),
+        constraints=tuple(
+            replace(each, first=placed(each.first), second=placed(each.second)) for each in model.constraints
+        ),
         forces=tuple((placed(frame), law) for frame, law in model.forces),
     )
 

@@ -227,7 +227,7 @@ def _rows(combinations: Mapping[Any, Any], standard: Sequence[Parameter]) -> tup
 
 def _require_chain(model: Model) -> None:
     unlike = [joint.name for joint in model.joints_on_base if not (joint.revolute or joint.prismatic)]
-    reasons = {"its base floats": model.moving_base, "it branches": not model.serial, "it has loops": bool(model.loops)}
+    reasons = {"its base floats": model.moving_base, "it branches": not model.serial, "it has loops": model.constrained}
     reasons |= {"joints mimic others": model.has_mimic, "transmissions couple its joints": bool(model.transmissions)}
     reasons |= {f"{', '.join(unlike)}: neither revolute nor prismatic": bool(unlike)}
     if found := [reason for reason, holds in reasons.items() if holds]:

@@ -69,7 +69,7 @@ def told_by_rules(model: Model) -> bool:
         model.joint(i).revolute or model.joint(i).prismatic or not free.isdisjoint((i, *model.ancestors(i)))
         for i, _ in model.outward()
     )
-    return not (model.loops or model.has_mimic or model.transmissions) and all(known)
+    return not (model.constrained or model.has_mimic or model.transmissions) and all(known)
 
 
 def _parallel(axis: Vector, others: Iterable[Vector]) -> bool:

@@ -38,7 +38,9 @@ class PreciseModel(Model):
 
 def precise_model(model: Model) -> Model:
     values: dict[str, Any] = {each.name: getattr(model, each.name) for each in fields(Model)}
-    values["loops"] = tuple(replace(loop, first=_frame(loop.first), second=_frame(loop.second)) for loop in model.loops)
+    values["constraints"] = tuple(
+        replace(each, first=_frame(each.first), second=_frame(each.second)) for each in model.constraints
+    )
     return PreciseModel(**values)
 
 
@@ -47,7 +49,7 @@ def precise_rows(model: Model, asked: Sequence[Parameter]) -> tuple[DoubleDouble
     exact, at = precise_model(of_freedoms(model)), states(model)
     q, v, a = (list(map(DoubleDouble, values.T)) for values in at)
     count, gap = len(at[0]), np.zeros(1)
-    if model.loops:
+    if model.constrained:
         solve = shortest(jacobian(model, list(at[0].T), count))  # doubles will do: every step adds their digits
         for _ in range(REFINED):
             q = closer(LoopEquations.at(exact, q), q, solve)

@@ -26,7 +26,7 @@ def states(model: Model, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndar
     many motors share a freedom."""
     rng = np.random.default_rng(seed)
     count = 8 + 2 * PARAMETERS * model.n_bodies // max(model.nv, 1)
-    q = _closed_positions(model, count, rng) if model.loops else rng.uniform(-3, 3, (count, model.nq))
+    q = _closed_positions(model, count, rng) if model.constrained else rng.uniform(-3, 3, (count, model.nq))
     v, a = (rng.uniform(-3, 3, (count, model.nv)) for _ in range(2))
     return q, v, a
 

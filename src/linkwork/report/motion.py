@@ -57,7 +57,7 @@ def _start(robot: Robot) -> np.ndarray:
     home."""
     model, coordinates = robot.model, robot.coordinates
     q = np.array(model.home) if model.home else coordinates.neutral()
-    if model.loops:
+    if model.constrained:
         return q
     for k, (lower, upper) in enumerate(zip(coordinates.lower.tolist(), coordinates.upper.tolist(), strict=True)):
         margin = 0.1 * (upper - lower)
@@ -138,7 +138,7 @@ def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Moti
         a[driven] = demanded[k]
         if free:
             a[free] = robot.hybrid_dynamics(q, v, demanded[k], none)[1]
-        every = robot.joint_velocities(q, v) if model.loops else v
+        every = robot.joint_velocities(q, v) if model.constrained else v
         return np.array(robot.coordinates.rates(list(q), list(every))), a
 
     q, v = start, np.zeros(model.nv)
@@ -165,7 +165,7 @@ def _allowed(robot: Robot, motion: Motion) -> bool:
     lower, upper = coordinates.lower[active] - 1e-9, coordinates.upper[active] + 1e-9
     if not np.all((lower <= motion.q[:, active]) & (motion.q[:, active] <= upper)):
         return False
-    if model.loops:
+    if model.constrained:
         few = motion.q[:: max(1, len(motion.q) // 20)]
         if model.n_located == model.nv:  # where something rolls, the independent joints tell no positions
             known = coordinates.whole(model.mobility.independent).positions.joints

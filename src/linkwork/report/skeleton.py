@@ -76,7 +76,7 @@ class Skeleton:
         }
         self.cuts: list[np.ndarray] = []
         self.wheels: list[np.ndarray] = []  # rotors and soles: points of their rims
-        for loop in model.loops:
+        for loop in model.permanent:
             first, second = (self._point(frame.body, frame.pose.origin) for frame in (loop.first, loop.second))
             if loop.kind.cut:
                 self.cuts.append(first)
@@ -87,11 +87,11 @@ class Skeleton:
                 self.wheels.append(self._rim(loop.second, BLADE * reach(model, q)))
             elif not loop.kind.ratios:
                 self.ends[loop.second.body].append(second)
-        for foot in model.feet:
-            frame = model.frame(foot.frame)
+        for foot in model.switched:
+            frame = foot.second
             self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
-            if foot.sole:
-                self.wheels.append(self._flat(frame, np.array(foot.size) / 2 * CORNERS))
+            if foot.kind.sole:
+                self.wheels.append(self._flat(frame, np.array(foot.kind.size) / 2 * CORNERS))
         for frame, law in model.forces:
             if isinstance(law, Rotor):
                 self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))

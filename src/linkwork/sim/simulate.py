@@ -90,7 +90,7 @@ def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
     return (
         "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work",
         *["momentum"] * any(body.inertia.mass for body in model.bodies),
-        *["loop_residual"] * bool(model.loops),
+        *["loop_residual"] * model.constrained,
         *["commands"] * bool(model.commands.size),
         *(OF_FEET if stands else ()),
         *(("loop_rates", "constraint_forces") if model.n_located > model.nv else ()),

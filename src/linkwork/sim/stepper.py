@@ -61,7 +61,7 @@ class Stepper:
             options = replace(options, torque=np.zeros(layout.size))
         if options.commands is None and self._model.commands.size and not is_law(options.torque):
             options = replace(options, commands=np.zeros(self._model.commands.size))
-        together, outputs = self._model.loops or options.contacts is not None, options.outputs or ()
+        together, outputs = self._model.constrained or options.contacts is not None, options.outputs or ()
         recorded = ("q", "v", *outputs) if together else outputs
         q0 = self._rows("q0", rest(self._model) if q0 is None else vector(self._model, "q", q0, "q0"))
         v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))

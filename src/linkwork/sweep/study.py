@@ -115,7 +115,7 @@ def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
     if not all(q[:, at].any(axis=-1).all() for at in coordinates.quaternions):
         raise LinkworkError("a quaternion of zeros is no orientation", where=f"robot {robot.name!r}, initial.q")
     q = coordinates.normalised(q)
-    if not robot.model.loops:
+    if not robot.model.constrained:
         return q
     if robot.model.n_located == robot.nv:
         return robot.assemble(q).require()

@@ -110,7 +110,7 @@ class Controls:
             self.moment = gui.add_vector3("Moment [N m]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
             self.no_wrench = gui.add_button("Remove")
         self.contacts: list[Any] = []
-        if feet := state.robot.model.feet:
+        if feet := state.robot.model.switched:
             with gui.add_folder("Feet on the ground"):
                 pairs = zip(feet, state.contacts, strict=True)
                 self.contacts = [gui.add_checkbox(foot.name, bool(on)) for foot, on in pairs]

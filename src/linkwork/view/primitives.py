@@ -67,19 +67,20 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         for k, place in enumerate(places, 1):
             solid = sphere(0.8 * radii[place.body]).moved(STILL, np.array([*place.pose.origin], float))
             shapes.append(Shape(f"spring{n}_{k}", place.body, solid, JOINTS["elastic"]))
-    for foot in model.feet:
-        frame = model.frame(foot.frame)
+    for foot in model.switched:
+        frame = foot.second
         placed, r = matrix(frame.pose), radii[frame.body]
         solid = sphere(1.3 * r)
-        if foot.sole:
-            solid = box(foot.size[0], foot.size[1], r).moved(STILL, np.array([0, 0, r / 2]))
+        if foot.kind.sole:
+            length, width = foot.kind.size
+            solid = box(length, width, r).moved(STILL, np.array([0, 0, r / 2]))
         shapes.append(Shape(foot.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     for name, frame, radius in wheels(model):
         placed = matrix(frame.pose)
         disc, bar = cylinder(radius, WIDTH * radius), box(1.5 * radius, 0.15 * radius, 1.1 * WIDTH * radius)
         for part, solid, color in ((name, disc, JOINTS["passive"]), (f"{name}_bar", bar, LINKS[1])):  # seen to turn
             shapes.append(Shape(part, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), color))
-    for loop in model.loops:
+    for loop in model.permanent:
         if loop.kind.ratios or loop.kind.radius:
             continue
         frame = loop.first if loop.kind.cut and loop.first.body else loop.second
@@ -108,7 +109,7 @@ def _nozzle(axis: np.ndarray, r: float) -> Mesh:
 
 def wheels(model: Model) -> list[tuple[str, Frame, float]]:
     """Those that roll and those with tyres: what they are called, their frames, of which z is the axle, and radii."""
-    rolling = [(loop.name, loop.second, loop.kind.radius) for loop in model.loops if loop.kind.radius]
+    rolling = [(loop.name, loop.second, loop.kind.radius) for loop in model.permanent if loop.kind.radius]
     return rolling + [(frame.name, frame, law.radius) for frame, law in model.forces if isinstance(law, Tyre)]
 
 
@@ -195,11 +196,11 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
             placed = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
             points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
-    for loop in model.loops:
+    for loop in model.permanent:
         unseen = loop.kind.ratios or loop.kind.name == "blade"  # which sits on a link wherever it likes
         for frame in (loop.first, loop.second) if loop.kind.cut else () if unseen else (loop.second,):
             points[frame.body].append(np.array([*frame.pose.origin], float))
-    for frame in (*(frame for frame, _ in _driving(model)), *(model.frame(foot.frame) for foot in model.feet)):
+    for frame in (*(frame for frame, _ in _driving(model)), *(foot.second for foot in model.switched)):
         points[frame.body].append(np.array([*frame.pose.origin], float))
     ends = [i for i, own in enumerate(points) if not own]
     for frame in model.frames.values():

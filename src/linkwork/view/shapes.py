@@ -11,7 +11,6 @@ import numpy as np
 from ..forces import Contact, Tyre
 from ..formulations.kinematics import body_poses
 from ..model import Joint, Model
-from ..model.contacts import Contact as Rolling
 from ..spatial import Pose, Transform
 from .meshes import Mesh, sphere, z_toward
 
@@ -67,11 +66,9 @@ def placed(model: Model, q: Any) -> np.ndarray:
 def ground(model: Model) -> tuple[np.ndarray, np.ndarray] | None:
     """A point and the normal of the plane that the robot stands, rolls or falls on, if it has one; blades do not tell
     how high it is."""
-    if model.feet:
-        return np.zeros(3), np.array([0.0, 0, 1])
-    for loop in model.loops:
-        if isinstance(loop.kind, Rolling) and loop.kind.name != "blade" and not loop.first.body:
-            plane = matrix(loop.first.pose)
+    for each in (*model.switched, *model.permanent):
+        if each.kind.shows_ground and not each.first.body:
+            plane = matrix(each.first.pose)
             return plane[:3, 3], plane[:3, 2]
     for _, law in model.forces:
         if isinstance(law, (Contact, Tyre)):
@@ -82,7 +79,7 @@ def ground(model: Model) -> tuple[np.ndarray, np.ndarray] | None:
 
 def touching(model: Model, q: Any, close: float) -> np.ndarray:
     """1 for each foot whose origin is on the ground, z = 0, else 0."""
-    bodies, frames = poses(model, q), [model.frame(foot.frame) for foot in model.feet]
+    bodies, frames = poses(model, q), [foot.second for foot in model.switched]
     heights = np.array([(bodies[each.body] @ [*map(float, each.pose.origin), 1.0])[2] for each in frames])
     return (np.abs(heights) < close).astype(float)
 

@@ -75,7 +75,7 @@ class State:
         """By what the user may move it: a robot with loops also by its motors, if they tell where the rest is."""
         model = self.robot.model
         motors = model.mobility.motors
-        if not model.loops or motors == model.mobility.independent or len(motors) != model.nv:
+        if not model.constrained or motors == model.mobility.independent or len(motors) != model.nv:
             return (INDEPENDENT,)
         return INDEPENDENT, MOTORS
 
@@ -112,7 +112,7 @@ class State:
         self.a, self.tau, self.message = np.zeros_like(self.a), None, ""
         moved = self._moved
         goal = handle_positions(moved, values)
-        if not self.robot.model.loops:
+        if not self.robot.model.constrained:
             self.q = goal
             return True
         now = self.q[self._places]
@@ -309,9 +309,9 @@ def start(robot: Robot) -> np.ndarray:
     it has some."""
     home, coordinates = robot.model.home, robot.coordinates
     q = np.array(home)
-    if not robot.model.loops:
+    if not robot.model.constrained:
         q = np.clip(home or coordinates.neutral(), coordinates.lower, coordinates.upper)
-    return robot.standing_position(q) if robot.model.feet and robot.model.moving_base else q
+    return robot.standing_position(q) if robot.model.switched and robot.model.moving_base else q
 
 
 def _lazy(robot: Robot) -> bool:

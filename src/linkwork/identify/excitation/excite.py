@@ -212,7 +212,7 @@ def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndar
     positions = problem.rows[0]
     path, moving, half = problem.path, problem.moving, positions.scale
     centre = positions.lower / 2 + positions.upper / 2
-    if path.model.loops:
+    if path.model.constrained:
         centre = np.clip(path.middle, positions.lower, positions.upper)
     found: list[np.ndarray] = []
     least: tuple[float, str] = (math.inf, "the loops cannot be closed")

@@ -162,7 +162,7 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
     """Positions and velocities of joints that loops move, where the file bounds them."""
     coordinates = path.model.coordinates
     rest = [k for k in range(coordinates.nv) if k not in path.freedoms and coordinates.position_of(k) is not None]
-    if not path.model.loops:
+    if not path.model.constrained:
         return []
 
     def bounded(bounds: Callable[[Joint], tuple[float, float]]) -> tuple[list[int], np.ndarray, np.ndarray]:

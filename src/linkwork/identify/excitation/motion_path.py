@@ -67,7 +67,7 @@ class Path:
             )
         motors = model.mobility.motors
         self.freedoms = model.mobility.independent
-        if model.loops and len(motors) == model.nv and self._told_by(motors):
+        if model.constrained and len(motors) == model.nv and self._told_by(motors):
             self.freedoms = motors
 
     @property
@@ -115,7 +115,7 @@ class Path:
 
     def at(self, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> Moved | None:
         """None if the loops cannot be closed at some of the positions, in the way they are at home."""
-        if not self.model.loops:
+        if not self.model.constrained:
             return Moved(x, xd, xdd, x, xd, xdd, NONE)
         found = self.robot.assemble(x, known=None if self.own else self.names)
         if not np.all(found.solved):

@@ -89,7 +89,7 @@ def _corners(box: Any) -> np.ndarray:
 def room_of_loops(path: Path) -> list[Rows]:
     """How well the independent joints tell the others, and by which determinant the series' joints tell these, as
     shares of what both are at home."""
-    if not path.model.loops:
+    if not path.model.constrained:
         return []
     home, freedoms = np.array(path.model.home), list(path.freedoms)
     low, high = np.array([REGULAR]), np.array([np.inf])

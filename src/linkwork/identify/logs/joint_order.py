@@ -122,7 +122,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         known = coordinates.whole(mobility.located)
         found, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
         return found, [f"loops closed anew from {known.positions}, as the measured positions leave them open", *near]
-    if not robot.model.loops:
+    if not robot.model.constrained:
         missing = [name for name in coordinates.names if name not in names]
         raise LinkworkError(
             f"the log has no positions of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
@@ -143,7 +143,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
 
 
 def _closed(robot: Robot, q: np.ndarray) -> bool:
-    if not robot.model.loops:
+    if not robot.model.constrained:
         return True
     rows = blocks(len(q), 16 * q.shape[1])
     return all(np.abs(robot.loop_residual(np.asarray(q[begin:end]))).max() <= CLOSED for begin, end in rows)
@@ -193,7 +193,7 @@ def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) ->
         return None, None
     known = robot.coordinates.velocity_names
     held = [name for name in names if name]
-    if not robot.model.loops or len(held) < len(own):
+    if not robot.model.constrained or len(held) < len(own):
         missing = [name for name in own if name not in names]
         raise LinkworkError(
             f"the log has no velocities of {', '.join(missing)}", where=f"log for robot {robot.name!r}",

@@ -39,7 +39,7 @@ def recorded(robot: Robot, log: Log, closed: bool, where: str = "log") -> Record
     model, own, told = robot.model, layouts(robot.model), len(log.notes)
     log = even(log)
     reference = _reference(robot, log, where) if closed else np.zeros((0, 3, 0))
-    if model.loops:
+    if model.constrained:
         placed = replace(log, reference=None).for_robot(robot)
         q, v, tau, notes = placed.q, placed.v, placed.tau, placed.notes
         places, rates = q, v

@@ -109,7 +109,7 @@ def fit_simulation(
     segments = cut(robot, logs, closed, horizon or (CLOSED if closed else OPEN), dt, outputs, lead)
     options = {"method": method, "friction_width": friction_width, **({"gains": gains} if gains else {})}
     notes = list(segments.notes)
-    if initial and robot.model.loops:
+    if initial and robot.model.constrained:
         initial = False
         notes.append("loops are closed: segments start where they were measured")
     error = OutputError(own, segments, controller, options, initial)

@@ -40,7 +40,7 @@ def last_direction(log: Log, resting: np.ndarray) -> np.ndarray:
 def friction_at_rest(model: Model, v: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """What Coulomb friction in these directions (..., n) adds to joint forces in place of the smooth one at v; nothing
     where a direction is zero."""
-    if model.loops or model.has_mimic:
+    if model.constrained or model.has_mimic:
         raise UnsupportedError(
             "friction at rest is not predicted for robots with loops or joints that follow others",
             where=f"robot {model.name!r}",
@@ -74,7 +74,7 @@ def _range(model: Model, v: np.ndarray, resting: np.ndarray) -> tuple[np.ndarray
 def _rubbing(model: Model) -> list[tuple[Joint | Motor, list[tuple[int, float]]]]:
     """Drives whose friction jumps at rest, and the forces it acts on; none where joints share forces in other ways than
     by transmissions."""
-    if model.loops or model.has_mimic:
+    if model.constrained or model.has_mimic:
         return []
     drives = [(model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)]
     return [(drive, shares) for drive, shares in [*drives, *motors(model)] if any(law.jumps for law in drive.acting)]

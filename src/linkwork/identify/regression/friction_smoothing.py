@@ -128,7 +128,7 @@ def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
 def _jumping(unknowns: Unknowns) -> list[Jumping]:
     """Columns of laws that jump; none of robots whose joints share forces in other ways than by transmissions."""
     model = unknowns.robot.model
-    if model.loops or model.has_mimic or model.friction_width:
+    if model.constrained or model.has_mimic or model.friction_width:
         return []
     drives: list[tuple[Joint | Motor, list[tuple[int, float]]]] = [
         (model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)

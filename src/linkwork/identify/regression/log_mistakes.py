@@ -126,7 +126,7 @@ def _places(model: Model) -> list[Place]:
     names = model.coordinates.of_freedoms(range(model.n_leading)).names
     found = []
     for freedom, name in enumerate(names):
-        moves = freedom in independent and not model.loops
+        moves = freedom in independent and not model.constrained
         q = model.coordinates.position_of(freedom) if moves else None
         tau = forced.index(freedom) if freedom in forced and freedom in model.mobility.motors else None
         turns = bool(model.coordinates.joint_of(freedom).revolute)

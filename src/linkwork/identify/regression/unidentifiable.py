@@ -57,7 +57,7 @@ def _movers(unknowns: Unknowns, logs: Sequence[Log], direction: np.ndarray) -> l
     for k in range(len(names)):
         moved, speed, change = q.copy(), v.copy(), a.copy()
         place = model.coordinates.position_of(model.mobility.independent[k])
-        if place is not None and not model.loops:  # closed positions cannot be changed one by one
+        if place is not None and not model.constrained:  # closed positions cannot be changed one by one
             moved[:, place] += rng.uniform(-1, 1, len(q))
         speed[:, k], change[:, k] = rng.uniform(-2, 2, (2, len(q)))
         Y = unknowns.regressor(moved, speed, change)

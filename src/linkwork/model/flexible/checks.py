@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from ...errors import ModelError
+from ..constraint_checks import place
 from ..description import Description, Finding, JointDescription, LinkInertia
-from ..loop_checks import place
 from ..pseudo_inertia import told
 from .beam import ACROSS, Beam
 from .modal import SAME

@@ -13,7 +13,7 @@ from ...constraints import row_names
 from ...constraints.equations import place_sizes
 from ...constraints.independent_rows import leading_jacobian
 from ...errors import ShapeError, UnsupportedError
-from ...model import Contact, Loop, Model
+from ...model import Constraint, Model
 from ...model.coordinates import real_numbers
 from ...workspace import Workspace
 from ..plant.constrained import places_at
@@ -67,7 +67,7 @@ class ContactForces:
     @classmethod
     def standing(cls, model: Model, q: Any, contact_forces: Any) -> ContactForces:
         """Those of feet, from forces (..., feet, 6) or (..., 6 feet) as ``contact_dynamics`` and trajectories have."""
-        q, forces, n = real_numbers(q, "q"), real_numbers(contact_forces, "forces"), len(model.feet)
+        q, forces, n = real_numbers(q, "q"), real_numbers(contact_forces, "forces"), len(model.switched)
         if forces.shape[-1:] == (6 * n,) and forces.shape[-2:] != (n, 6):
             forces = forces.reshape(*forces.shape[:-1], n, 6)
         if forces.shape[-2:] != (n, 6) or forces.shape[:-2] != q.shape[:-1] or q.shape[-1:] != (model.nq,):
@@ -79,27 +79,22 @@ class ContactForces:
             )
         places, ends = places_at(model, q), np.cumsum(place_sizes(model))
         centre, normal = np.full((*forces.shape[:-1], 2), np.nan), forces[..., 2]
-        for k, contact in enumerate(model.feet):
-            if contact.sole:
+        for k, contact in enumerate(model.switched):
+            if contact.kind.sole:
                 R = places[..., ends[k] - 9 : ends[k]].reshape(*q.shape[:-1], 3, 3)
                 moment = np.einsum("...ji,...j->...i", R, forces[..., k, 3:])
                 push = np.where(normal[..., k] > 0, normal[..., k], np.nan)
                 centre[..., k, 0], centre[..., k, 1] = -moment[..., 1] / push, moment[..., 0] / push
-        return cls(model.feet, normal, forces[..., 0], forces[..., 1], centre)
+        return cls(model.switched, normal, forces[..., 0], forces[..., 1], centre)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(contact.name for contact in self.contacts)
 
     @property
-    def _elements(self) -> list[Any]:
-        """What has the numbers of each contact: its kind, or itself."""
-        return [getattr(contact, "kind", contact) for contact in self.contacts]
-
-    @property
     def friction(self) -> np.ndarray:
         """The coefficients that the contacts have, (contacts,)."""
-        return np.array([each.friction for each in self._elements])
+        return np.array([contact.kind.friction for contact in self.contacts])
 
     @cached_property
     def tangential(self) -> np.ndarray:
@@ -127,7 +122,7 @@ class ContactForces:
     @cached_property
     def tips(self) -> np.ndarray:
         """Is the centre of pressure outside the sole?"""
-        half = np.array([getattr(each, "size", ()) or (np.inf, np.inf) for each in self._elements]).reshape(-1, 2) / 2
+        half = np.array([contact.kind.size or (np.inf, np.inf) for contact in self.contacts]).reshape(-1, 2) / 2
         return np.any(np.abs(self.centre) > half * (1 + NOTHING), axis=-1)
 
     @property
@@ -154,8 +149,8 @@ class ContactForces:
         return "\n".join(lines)
 
 
-def _rolling(model: Model) -> tuple[Loop, ...]:
-    return tuple(contact for contact in model.loops if isinstance(contact.kind, Contact))
+def _rolling(model: Model) -> tuple[Constraint, ...]:
+    return tuple(contact for contact in model.permanent if contact.kind.touches)
 
 
 def contact_forces(
@@ -171,7 +166,7 @@ def contact_forces(
     """See ``Robot.contact_forces``."""
     model = workspace.model
     where = f"contact_forces of robot {model.name!r}"
-    if not (_rolling(model) or model.feet):
+    if not (_rolling(model) or model.switched):
         raise UnsupportedError(
             "nothing of this robot touches a plane",
             where=f"robot {model.name!r}",
@@ -191,10 +186,10 @@ def contact_forces(
     v, tau = velocities(model, v, "v"), torques(model, tau, "tau")
     options: dict[str, Any] = {"wrenches": wrenches} | ({} if commands is None else {"commands": commands})
     every = v.shape[-1] == model.n_leading > model.nv  # the joints
-    if not model.feet:
+    if not model.switched:
         rates = v if every else workspace.function("joint_velocities")(q, v)
         return ContactForces.rolling(model, workspace.function("constraint_forces")(q, rates, tau, **options))
-    on = np.ones(len(model.feet)) if contacts is None else contacts
+    on = np.ones(len(model.switched)) if contacts is None else contacts
     own = v[..., list(model.mobility.independent)] if every else v
     held = workspace.function("contact_dynamics")(q, own, tau, on, **options).forces
     return ContactForces.standing(model, np.broadcast_to(q, (*held.shape[:-2], model.nq)), held)

@@ -66,7 +66,7 @@ def by_events(
         fix = "a schedule of contacts, or compliant ground: robot.with_forces({frame: Contact(...)})"
         raise UnsupportedError("motions by events have no gradients", where="checkpoint_every", fix=fix)
     points = workspace.derived(_on_corners)
-    start = replace(options, contacts=np.zeros(len(points.model.feet)), method=method)  # none is held
+    start = replace(options, contacts=np.zeros(len(points.model.switched)), method=method)  # none is held
     setup = prepare(points, q0, v0, steps, dt, start, (*outputs, "work"))  # which takes part in the motion
     own = setup.plant.memory if options.outputs is None else ()
     setup = replace(setup, outputs=(*(x for x in setup.outputs if x != "work" or x in outputs), *own))
@@ -104,17 +104,19 @@ class _Run:
     ):
         self.model, self.setup, self.plant, self.scheme = model, setup, setup.plant, scheme
         self.dt, self.steps, self.options = dt, steps, options
-        feet = self.plant.model.feet
-        bodies = [self.plant.model.frame(foot.frame).body for foot in feet]
+        feet = self.plant.model.switched
+        bodies = [foot.second.body for foot in feet]
         groups = [[i for i, body in enumerate(bodies) if body == one] for one in dict.fromkeys(bodies)]
-        friction, restitution = np.array([[min(foot.friction, 1e12), foot.restitution] for foot in feet]).T
+        friction, restitution = np.array([[min(foot.kind.friction, 1e12), foot.kind.restitution] for foot in feet]).T
         never = Ground(0 * friction, restitution, groups, slides=False)
         # the others, where feet would change for ever: there are states for which friction has no forces, or several
         self.grounds = [never, replace(never, glides=True)]
         if slides:
             self.grounds.insert(0, Ground(friction, restitution, groups, slides))
         self.ground = self.grounds[0]
-        self.owners = np.repeat(range(len(model.feet)), [4 if foot.sole else 1 for foot in model.feet])  # of points
+        self.owners = np.repeat(
+            range(len(model.switched)), [len(foot.kind.points) for foot in model.switched]
+        )  # of points
         label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
         self.recorded = recorded = tuple(name for name in setup.outputs if name not in own)
         known = self.plant.functions
@@ -173,7 +175,7 @@ class _Run:
         x, coordinates = state.x.copy(), self.plant.model.coordinates
         parts = self.plant.parts(x)
         parts["q"][:] = coordinates.normalised(parts["q"].tolist())
-        if not (state.mode or self.plant.model.loops):
+        if not (state.mode or self.plant.model.constrained):
             return replace(state, x=x)
         here, found = self.situation(x, state.t)
         off = here.p - np.column_stack([state.stand, np.zeros(len(here.p))])
@@ -325,7 +327,7 @@ class _Run:
         takes = min((pair for pair in now if pair[1] == "touchdown"), default=None)
         takes = takes or min((pair for pair in now if pair[1] == "stick"), default=None)
         for i, what in sorted(now, key=lambda pair: (pair[0], pair[1] != "touchdown")):
-            name = self.plant.model.feet[i].name
+            name = self.plant.model.switched[i].name
             self.events.append(Event(float(before.t), what, name, lost if (i, what) == takes else 0.0))
 
     def diverged(self, state: _State) -> DivergedError:
@@ -343,7 +345,7 @@ class _Run:
     def started(self) -> _State:
         x = self.setup.x0[0].copy()
         here, _ = self.situation(x, 0.0)
-        deep = {self.model.feet[self.owners[i]].name: z for i, z in enumerate(here.p[:, 2]) if z < -BELOW}
+        deep = {self.model.switched[self.owners[i]].name: z for i, z in enumerate(here.p[:, 2]) if z < -BELOW}
         if deep:
             name = min(deep, key=deep.__getitem__)
             fix = at_door("q0 = robot.standing_position(q0) puts the lowest foot on the ground", "start it higher: --q")
@@ -352,7 +354,7 @@ class _Run:
         down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]
         start = _State(0.0, x, {}, here.p[:, :2].copy())
         state = self.met(start, [("touchdown", i) for i in down])
-        coming = {self.plant.model.feet[i].name for i in down}
+        coming = {self.plant.model.switched[i].name for i in down}
         self.events = [event for event in self.events if event.foot in coming]  # the others stand
         return state
 
@@ -367,7 +369,7 @@ class _Run:
     def row(self, state: _State) -> dict[str, Any]:
         here, _ = self.situation(state.x, state.t)
         a, forces = self.forces(here, state.mode)
-        on, total = np.zeros(len(self.model.feet)), np.zeros((len(self.model.feet), 6))
+        on, total = np.zeros(len(self.model.switched)), np.zeros((len(self.model.switched), 6))
         for i, k in enumerate(self.owners):
             on[k] = max(on[k], float(i in state.mode))
             if i in state.mode:
@@ -398,7 +400,7 @@ class _Run:
 
     def doubts(self) -> Iterator[Note]:
         if long := [i for i, seconds in enumerate(self.glided) if seconds > LONG]:
-            names = ", ".join(f"{self.plant.model.feet[i].name} for {self.glided[i]:.2g} s" for i in long)
+            names = ", ".join(f"{self.plant.model.switched[i].name} for {self.glided[i]:.2g} s" for i in long)
             text = f"{names} glided without friction, where no forces of the ground were right"
             if self.grounds[0].slides:
                 yield Note("glided", text, severity="warning")

@@ -107,7 +107,7 @@ class Forward:
     ) -> np.ndarray:
         """Slopes (samples, rows, entries, columns) of outputs where x has slopes S."""
         tape, model = self.tape, self.tape.plant.model
-        direct = {} if model.loops else {"q": slice(0, model.nq), "v": slice(model.nq, model.nq + model.nv)}
+        direct = {} if model.constrained else {"q": slice(0, model.nq), "v": slice(model.nq, model.nq + model.nv)}
         if tuple(outputs) == ("q", "v") and direct:
             return S[:, :, : model.nq + model.nv]
         found, inputs = [], None

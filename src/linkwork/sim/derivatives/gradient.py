@@ -329,7 +329,7 @@ class Tape:
             of_q = of_q + interpret(vjp(places_program(model), ["q"], ["stand"]), [x0["q"], bars["stand"]])[0]
         if "q" in self.adjoint.tangents:
             of_q = np.einsum("skn,sk->sn", self.tangent(), of_q)
-        if not model.loops:
+        if not model.constrained:
             return of_q, of_v
         more, of_v = self.adjoint.of_velocities(x0["q"], x0["v"][:, list(model.mobility.independent)], of_v)
         return of_q + more, of_v

@@ -73,7 +73,7 @@ def _continuous(workspace: Workspace, q: Any, v: Any, acting: Sequence[Any]) -> 
     A[..., :n, n:] = workspace.function("velocity_map")(q)[..., located, :] if rolls else np.eye(n)
     A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
     if not all(joint.kind.straight for joint in model.coordinates.joints):
-        G = workspace.function("position_map")(q) if model.loops else np.eye(n)
+        G = workspace.function("position_map")(q) if model.constrained else np.eye(n)
         brackets = _brackets(model, workspace.function("joint_velocities")(q, v))
         A[..., :n, :n] = -(brackets @ G)[..., located, :]  # (1)
     if rolls:

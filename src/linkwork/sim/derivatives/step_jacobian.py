@@ -90,7 +90,7 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
     def run(*values: Any) -> Mapping[str, Any]:
         given = dict(zip((port.name for port in ports), values, strict=True))
         q, v = seeded(model, given["q"], given["v"])
-        if model.loops:
+        if model.constrained:
             (v,) = Problem(model, "joint_velocities").evaluate(q, v).values()
         more = [dual(x, {before + k: 1}) for k, x in enumerate(flattened(given, memory))]
         u = [dual(x, {n + k: 1}) for k, x in enumerate(x for name in acting(model) for x in given[name])]
@@ -167,7 +167,7 @@ class OnDuals(Plant):
     def now(self, values: Mapping[str, Any]) -> Now:
         if self.stands:
             return SupportedDuals(self, values)
-        return ClosedDuals(self, values) if self.model.loops else TreeDuals(self, values)
+        return ClosedDuals(self, values) if self.model.constrained else TreeDuals(self, values)
 
 
 class Duals(Now):

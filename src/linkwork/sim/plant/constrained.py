@@ -38,10 +38,8 @@ OFF = 1e-6  # metres: feet this far from the ground stand on something else
 def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     """Where all contacts with a switch are at tree positions: origins, and of soles the rows of the rotation."""
     numbers: list[Scalar] = []
-    for foot, pose in zip(
-        model.feet, frame_poses(model, [model.frame(foot.frame) for foot in model.feet], q), strict=True
-    ):
-        numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row if foot.sole)]
+    for foot, pose in zip(model.switched, frame_poses(model, [foot.second for foot in model.switched], q), strict=True):
+        numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row if foot.kind.sole)]
     return numbers
 
 
@@ -61,7 +59,7 @@ def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> lis
     worst = (column[np.abs(column).argmax()] for column in np.where(contacts > 0, heights, 0.0).T)
     found = [
         f"{foot.name} {abs(h):.3g} m {'above' if h > 0 else 'below'} it"
-        for foot, h in zip(model.feet, worst, strict=True)
+        for foot, h in zip(model.switched, worst, strict=True)
         if abs(h) > OFF
     ]
     text = f"feet are held where they are, not on the ground: {', '.join(found)}"
@@ -213,16 +211,16 @@ class SwitchedNow(ConstrainedNow):
     def _standing(self, state: dict[str, Any]) -> dict[str, Any]:
         """With contacts that are off where they are now."""
         now, stand, at = places(self.model, self.model.expand(state["q"])), list(self.values["stand"]), 0
-        for foot, c in zip(self.model.feet, self.contacts, strict=True):
+        for foot, c in zip(self.model.switched, self.contacts, strict=True):
             on = sign(c) * sign(c)
-            for k in range(at, at + (12 if foot.sole else 3)):
+            for k in range(at, at + foot.kind.place_size):
                 stand[k] = now[k] + on * (stand[k] - now[k])
                 at += 1
         return {**state, "stand": stand, BEFORE: list(self.contacts)}
 
     def _closeness(self, system: Any) -> dict[str, Any]:
         """Contacts come and go, so there is nothing to compare with."""
-        return {"closeness": self.values["closeness"]} if self.model.loops else {}
+        return {"closeness": self.values["closeness"]} if self.model.constrained else {}
 
     @cached_property
     def lost(self) -> Scalar:

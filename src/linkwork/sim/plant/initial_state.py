@@ -54,7 +54,7 @@ def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndar
             fix = "divide it by its length; a turn by w (rad, about an axis u) is u sin(w/2), cos(w/2)"
             raise ShapeError("a quaternion is not of length one", where="q0", got=got, fix=fix)
         q[:, at] /= length[:, None]
-    if model.loops:
+    if model.constrained:
         residual = np.abs(workspace.function("loop_residual")(q)).max()
         if not residual < OPEN:
             raise LinkworkError(
@@ -72,7 +72,7 @@ def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndar
 
 def velocities(model: Model, v: Any, where: str) -> np.ndarray:
     """Of the independent joints, or of all where loops are closed."""
-    if not model.loops:
+    if not model.constrained:
         return vector(model, "v", v, where)
     if isinstance(v, Mapping):
         return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v) else "v", v, where)

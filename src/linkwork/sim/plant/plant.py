@@ -58,8 +58,8 @@ class Plant:
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
-        feet = [Port(BEFORE, (len(self.model.feet),)), Port("stand", (sum(place_sizes(self.model)),))] * self.stands
-        own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * bool(self.model.loops)]
+        feet = [Port(BEFORE, (len(self.model.switched),)), Port("stand", (sum(place_sizes(self.model)),))] * self.stands
+        own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * self.model.constrained]
         return [q, v, *memory, *own, *feet]
 
     @property
@@ -70,7 +70,7 @@ class Plant:
     @property
     def held_together(self) -> bool:
         """By loops, or by the ground."""
-        return bool(self.model.loops) or self.stands
+        return self.model.constrained or self.stands
 
     @cached_property
     def memory(self) -> dict[str, tuple[int, ...]]:
@@ -100,7 +100,7 @@ class Plant:
         parts["q"][:], parts["v"][:] = q, v
         for name, values in memory.items():
             parts[MEMORY + name][:] = values
-        if self.model.loops:
+        if self.model.constrained:
             parts["closeness"][:, 0] = 1.0  # as far from singular as home
         self.stand(parts)
         return x
@@ -134,7 +134,7 @@ class Plant:
         """dx/dt"""
         now = now.flowing
         rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
-        rates |= {"stand": [0] * sum(place_sizes(self.model)), BEFORE: [0] * len(self.model.feet)}
+        rates |= {"stand": [0] * sum(place_sizes(self.model)), BEFORE: [0] * len(self.model.switched)}
         return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
 
     @cached_property
@@ -272,7 +272,7 @@ class Plant:
     def now(self, values: Mapping[str, Any]) -> Now:
         if self.stands:
             return SwitchedNow(self, values)
-        return ConstrainedNow(self, values) if self.model.loops else Now(self, values)
+        return ConstrainedNow(self, values) if self.model.constrained else Now(self, values)
 
     def _trace(self, name: str, run: Callable[[Now], Mapping[str, Any]]) -> Program:
         ports = self.ports

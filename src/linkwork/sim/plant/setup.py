@@ -75,7 +75,7 @@ def prepare(
         inputs.of_motors = not isinstance(torque, Mapping) and np.shape(torque) != tau.shape
     memory = law.memory if law else {}
     if stands := options.contacts is not None:
-        inputs.add(CONTACTS, _contacts(model, options), (len(model.feet),), CONTACTS, over_time=True)
+        inputs.add(CONTACTS, _contacts(model, options), (len(model.switched),), CONTACTS, over_time=True)
     outputs = checked_outputs(model, memory, outputs, stands)
     shapes = {name: values.shape for name, values in memory.items()}
     started = {**memory, **given_memory(shapes, options.memory or {}, () if batch is None else (batch,))}
@@ -106,7 +106,7 @@ def prepare(
     if found is None:
         seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
         varied = any(name in inputs.shapes for name in INERTIAL)
-        quantity = "constrained_dynamics" if seen.loops or stands else "forward_dynamics"
+        quantity = "constrained_dynamics" if seen.constrained or stands else "forward_dynamics"
         method = choose(seen, quantity, options.dynamics, wrenches=tuple(pushes), varied=varied)
         controller, over_time, *rows = (function and function.program for function in functions)
         by_frame = dict(zip(pushes, rows, strict=True))
@@ -114,7 +114,7 @@ def prepare(
         if key is not None:
             known[key] = found
     plant, notes = found
-    if model.feet and not stands and not model.forces:
+    if model.switched and not stands and not model.forces:
         which = f"says which of {_listed(model)} do"
         fixes = f"contacts= {which}", f"--contacts {which}"
         notes = (*notes, Note("no-foot-on-ground", "no foot touches the ground:", *fixes))
@@ -127,7 +127,7 @@ def prepare(
 
 def _contacts(model: Model, options: Options) -> np.ndarray:
     """Which feet are on the ground: (..., feet), from numbers or a dict by foot."""
-    if not model.feet:
+    if not model.switched:
         fix = "name some in its file: feet: [{frame: ...}], or in a side file"
         raise LinkworkError("the robot has no feet", where=f"robot {model.name!r}", got="contacts=...", fix=fix)
     value = options.contacts
@@ -145,7 +145,7 @@ def _contacts(model: Model, options: Options) -> np.ndarray:
 
 
 def _listed(model: Model) -> str:
-    return ", ".join(foot.name for foot in model.feet)
+    return ", ".join(foot.name for foot in model.switched)
 
 
 def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:

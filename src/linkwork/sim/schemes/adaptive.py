@@ -93,7 +93,7 @@ def run_adaptive(setup: Setup, method: str, dt: float, steps: int, options: Opti
                 where=f"robot {model.name!r}, {method}",
                 got=f"q = {q}, v = {v}",
                 fix=f"a looser tolerance, weaker gains, {method_at_door('rosenbrock')} for stiff springs"
-                + (", or rk4 through a singular position of the loops" if model.loops else ""),
+                + (", or rk4 through a singular position of the loops" if model.constrained else ""),
                 sample=None, step=k, time=t, q=q, v=v,
             )  # fmt: skip
         t, x = end, closed(end, after, k)

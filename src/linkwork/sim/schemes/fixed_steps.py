@@ -77,7 +77,7 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
                         raise runner.story(group, state, steps, warned)
                     bar.advance(count * n)
                     turns = _turns(turns * min(8.0, PATIENCE / max(took, 1e-6)), numbers, every)
-                if setup.plant.model.loops:
+                if setup.plant.model.constrained:
                     closeness.append(setup.plant.parts(state[:, : runner.loop.x])["closeness"])
                 done_samples = group.stop
         except BaseException as stop:

@@ -140,7 +140,7 @@ def _flow(plant: Plant, now: Now) -> dict[str, Any]:
 def _balance(plant: Plant) -> Program:
     """r of the state and y, and then the power, if there is work."""
     memory, held = [port for port in plant.state if port.name.startswith(MEMORY)], []
-    if plant.model.loops:
+    if plant.model.constrained:
         held = [Port("held", (len(plant.model.mobility.rows),))]
     rates = [Port("a", (plant.model.n_leading,)), *(Port(f"rate of {port.name}", port.shape) for port in memory), *held]
 

@@ -92,7 +92,7 @@ class Runner:
         q, v = self.setup.plant.reported(before[0, : self.loop.x])
         at = (step + 1) * self.dt
         fix = warned.message if warned else "take a smaller dt, weaker gains, or another method"
-        if model.loops and not self.setup.plant.distance(q) > SINGULAR:
+        if model.constrained and not self.setup.plant.distance(q) > SINGULAR:
             fix = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",

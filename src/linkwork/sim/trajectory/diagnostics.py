@@ -13,7 +13,7 @@ from ...codegen.schemes import Rosenbrock
 from ...constraints import LoopEquations
 from ...constraints.equations import Way
 from ...formulations.quantities import conditioning
-from ...model import Contact, Model
+from ...model import Model
 from ...notes import Note
 from ..contact.contact_report import ContactForces
 from ..schemes.integrators import INTEGRATORS
@@ -145,7 +145,7 @@ def _energy(model: Model, arrays: Mapping[str, Any], known: np.ndarray, method: 
 
 def _place(model: Model, arrays: Mapping[str, Any], sample: int) -> str:
     """Where the loops of a sample are least determined by the independent joints."""
-    if not model.loops or "q" not in arrays:
+    if not model.constrained or "q" not in arrays:
         return ""
     every = -(-len(arrays["t"]) // ALONE)
     q = np.asarray(arrays["q"][sample, ::every])
@@ -170,14 +170,14 @@ def _feet(
     for what in which:
         bad = found[what] & on
         for k in np.flatnonzero(bad.any(axis=(0, 1))):
-            sample = int(bad[..., k].any(axis=1).argmax())
+            foot, sample = model.switched[k], int(bad[..., k].any(axis=1).argmax())
             at = int(bad[sample, :, k].argmax())
             rows = {
                 "lift off": f"the ground would have to pull with {-loads.normal[sample, at, k]:.3g} N",
-                "slip": f"it needs a friction of {loads.needed[sample, at, k]:.3g}, and has {model.feet[k].friction:g}",
+                "slip": f"it needs a friction of {loads.needed[sample, at, k]:.3g}, and has {foot.kind.friction:g}",
                 "tip": "its centre of pressure is outside the sole",
             }
-            text = f"foot {model.feet[k].name} would {what} at t = {t[at]:g} s: {rows[what]}"
+            text = f"foot {foot.name} would {what} at t = {t[at]:g} s: {rows[what]}"
             of = _of_samples(bad[..., k].any(axis=1), sample)
             yield _warning(f"foot-{what.replace(' ', '-')}", text + of, sample=sample, t=float(t[at]))
 
@@ -265,10 +265,9 @@ def _flat(model: Model, t: np.ndarray, q: np.ndarray) -> Generator[Note, None, n
     fallen = np.zeros(len(q), bool)
     with np.errstate(all="ignore"):
         ways = LoopEquations.at(model, list(np.moveaxis(q, -1, 0))).ways()
-        for loop, way in zip(model.loops, ways, strict=True):
-            if isinstance(loop.kind, Contact) and isinstance(way, Way) and len(loop.kind.rows) > 1:
-                axle = way.end.rotation.columns[2]
-                bad = np.broadcast_to(np.hypot(axle.x, axle.y) < FLAT, q.shape[:-1])
+        for loop, way in zip(model.permanent, ways, strict=True):
+            if isinstance(way, Way) and (axle := loop.kind.lean(way.end)):
+                bad = np.broadcast_to(np.hypot(*axle) < FLAT, q.shape[:-1])
                 if bad.any():
                     k = int(bad.any(axis=1).argmax())
                     began = float(t[int(bad[k].argmax())])

@@ -31,7 +31,7 @@ def checked_outputs(
     if clash := sorted(TAKEN.intersection(memory)):
         got, fix = ", ".join(clash), "another name: a trajectory means something else by it"
         raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
-    absent = [*OF_LOOPS * (not model.loops), *["commands"] * (not model.commands.size)]
+    absent = [*OF_LOOPS * (not model.constrained), *["commands"] * (not model.commands.size)]
     known = [name for name in OUTPUTS if name not in absent]
     known += OF_FEET if stands else ()
     found: dict[str, None] = {}

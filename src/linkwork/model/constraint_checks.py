@@ -1,4 +1,4 @@
-"""What is wrong with the structure beyond the bare tree: loops, roles of joints, home, floating joints.
+"""What is wrong with the structure beyond the bare tree: constraints, roles of joints, home, floating joints.
 
 Whether loops can close, how many freedoms they leave for how many motors, and where closing them leads is told when
 they are closed: see ``linkwork.constraints``.
@@ -7,18 +7,15 @@ they are closed: see ``linkwork.constraints``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from ..errors import one_of, perhaps
-from .contacts import CONTACTS, ROUND
-from .description import ROLES, Description, Finding, JointDescription, LoopDescription, Placement
-from .gears import Gear
+from ..errors import nearest
+from .description import ROLES, ConstraintDescription, Description, Finding, JointDescription, Placement
+from .element import HUGE, Fault
 from .joints import JointKind
-from .loop_kinds import LOOP_KINDS
 
-HUGE = 1e100  # beyond this, squares and products overflow
 SAME = 1e-9  # metres and radians: two axes this close are one
 
 
@@ -29,7 +26,7 @@ def place(description: Description, element: str = "", name: str = "") -> str:
 
 
 def check_structure(description: Description) -> Iterator[Finding]:
-    yield from _loops(description)
+    yield from _constraints(description)
     yield from _roles(description)
     yield from _home(description)
     yield from _independent(description)
@@ -47,7 +44,7 @@ def check_drives(description: Description) -> Iterator[Finding]:
     inertia = {link.name: link.inertia for link in description.links}
     shared = {name for each in description.transmissions if each.has_rotors for name in each.joints}
     held = Counter(joint.parent for joint in description.joints)
-    held.update(link for loop in description.loops for link, _ in (loop.first, loop.second))
+    held.update(link for each in description.permanent for link, _ in each.sides.values())
     for spring in description.joints:
         motor, own = inner.get(spring.parent), inertia[spring.parent]
         if spring.role != "elastic" or motor is None or motor.motion.nv != 1 or motor.rotor_inertia:
@@ -71,65 +68,42 @@ def _one_axis(motor: JointDescription, spring: JointDescription) -> bool:
     return bool(np.abs(np.cross(along, [direction, arm])).max() < SAME)
 
 
-def _loops(description: Description) -> Iterator[Finding]:
+def _constraints(description: Description) -> Iterator[Finding]:
     links = {link.name: None for link in description.links}
     root = next((name for name in links if name not in {joint.child for joint in description.joints}), None)
-    for name, count in Counter(loop.name for loop in description.loops).items():
-        if count > 1:
-            where = place(description, "loop", name)
-            yield Finding("error", where, f"{count} loops have this name", "rename all but one loop")
-    for loop in description.loops:
-        where = place(description, loop.kind if loop.kind in (*CONTACTS, Gear.name) else "loop", loop.name)
-        if loop.kind not in LOOP_KINDS:
-            yield Finding("error", where, f"there is no kind of loop {loop.kind!r}", nearest(loop.kind, LOOP_KINDS))
-        if loop.kind in CONTACTS:
-            yield from _contact(description, loop, where)
-        if loop.kind == Gear.name:
-            yield from _gear(description, loop, where)
-        for side, (link, placement) in (("first", loop.first), ("second", loop.second)):
-            if link not in links and not (loop.kind in CONTACTS and side == "first" and not link):
-                message = f"its {side} side is on link {link!r}, which does not exist"
-                yield Finding("error", where, message, nearest(link, links))
-            if not _is_finite(placement):
-                yield Finding("error", where, f"the placement of its {side} side is not finite", "write finite numbers")
-        on_ground = not (loop.first[0] or description.floating) and loop.second[0] == root
-        if (loop.first[0] == loop.second[0] or on_ground) and loop.kind != Gear.name:
-            message = f"both of its sides are on {'the ground' if on_ground else f'link {loop.first[0]!r}'}"
-            yield Finding("error", where, message, "join two links that move against each other")
+    for group in (description.permanent, description.switched):
+        counts = Counter(each.name for each in group)
+        for each in {each.name: each for each in group if counts[each.name] > 1}.values():
+            word, many = (each.kind.word, each.kind.section) if each.kind.switched else ("loop", "loops")
+            message = f"{counts[each.name]} {many} have this name"
+            yield Finding("error", place(description, word, each.name), message, "rename all but one")
+    for each in description.constraints:
+        where = place(description, each.kind.word, each.name)
+        for message, fix, level in _faults(description, each, links, root):
+            yield Finding(level, where, message, fix)
 
 
-def _contact(description: Description, loop: LoopDescription, where: str) -> Iterator[Finding]:
-    if loop.kind in ROUND and not 0 < loop.radius < HUGE:
-        yield Finding("error", where, f"its radius is {loop.radius:g}", "write a positive number, in metres")
-    if loop.kind not in ROUND and loop.radius:
-        yield Finding("error", where, f"a {loop.kind} has no radius", "place its frame where it touches")
-    if not loop.friction >= 0:
-        yield Finding("error", where, f"its friction is {loop.friction:g}", "write a coefficient of zero or more")
-    elif loop.kind == "glide" and loop.friction < float("inf"):
-        message = f"its friction is {loop.friction:g}, but a glide slips all ways without any"
-        yield Finding("error", where, message, "remove it; for what drags there, put a law in `forces`")
-    carrier = next((joint for joint in description.joints if joint.child == loop.second[0]), None)
-    if loop.kind in ROUND and carrier is not None and carrier.motion.axial and carrier.motion.turning == (True,):
-        axis, axle = carrier.axis / np.linalg.norm(carrier.axis), loop.second[1].rotation[:, 2]
-        arm = loop.second[1].translation
-        if not np.abs(np.cross(axis, [axle, arm])).max() < SAME:
-            message = f"its axle, z of its frame, is not the axis of joint {carrier.name!r}, so it wobbles"
-            yield Finding("warning", where, message, "place its frame on the axis, with z along it")
-
-
-def _gear(description: Description, loop: LoopDescription, where: str) -> Iterator[Finding]:
-    parts = {part: joint for joint in description.joints for part in joint.freedoms}
-    known = [part for part, joint in parts.items() if joint.motion.straight]
-    for name, ratio in loop.ratios.items():
-        if name not in known:
-            what = "whose position is no plain number" if name in parts else "which does not exist"
-            yield Finding("error", where, f"it ties joint {name!r}, {what}", nearest(name, known))
-        if not (ratio and abs(ratio) < HUGE):
-            yield Finding("error", where, f"the ratio of joint {name!r} is {ratio:g}", "write a finite one, not zero")
-    if len(loop.ratios) < 2:
-        yield Finding("error", where, f"it ties {len(loop.ratios)} joints", "name two at least")
-    if not abs(loop.offset) < HUGE:
-        yield Finding("error", where, f"its offset is {loop.offset:g}", "write a finite number")
+def _faults(
+    description: Description, constraint: ConstraintDescription, links: Mapping[str, None], root: str | None
+) -> Iterator[Fault]:
+    yield from constraint.kind.check(description, constraint)
+    for name, side in constraint.sides.items():
+        link, placement = side
+        if link not in links and not (getattr(constraint.kind, name).ground and not link):
+            message = f"its {name} side is on link {link!r}, which does not exist"
+            yield Fault(message, nearest(link, links))
+        if not _is_finite(placement):
+            yield Fault(f"the placement of its {name} side is not finite", "write finite numbers")
+    if isinstance(constraint.second, str):
+        if not description.link_of(constraint.second):
+            places = [*links, *description.frames]
+            yield Fault(f"there is no frame {constraint.second!r}", nearest(constraint.second, places))
+        return
+    first, second = constraint.first[0], constraint.second[0]
+    on_ground = not (first or description.floating) and second == root
+    if (first == second or on_ground) and not constraint.kind.ratios:
+        message = f"both of its sides are on {'the ground' if on_ground else f'link {first!r}'}"
+        yield Fault(message, "join two links that move against each other")
 
 
 def _roles(description: Description) -> Iterator[Finding]:
@@ -179,7 +153,7 @@ def _independent(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"`independent` names it, but {reason}", "leave it out of `independent`")
         elif counts[name] > 1:
             yield Finding("error", where, "`independent` names it twice", "name it once")
-    if description.independent and not description.loops:
+    if description.independent and not description.permanent:
         message = "`independent` says nothing without loops: every joint is independent"
         yield Finding("warning", place(description), message, "remove it, or describe the loops")
 
@@ -201,11 +175,6 @@ def _named(
 def _has_no_coordinate(joint: JointDescription) -> str:
     """Why nothing can be said of the joint's coordinate; empty if it has one."""
     return "it is fixed" if not joint.motion.nv else f"it follows {joint.mimic.joint!r}" if joint.mimic else ""
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    names = list(names)
-    return perhaps(name, names) or f"use {one_of(name, names)}"
 
 
 def _is_finite(placement: Placement) -> bool:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from ..scalar import Scalar
-from ..spatial import AXES, Motion, Pose, Vector, X, Y, Z
-from .loop_kind import LoopKind
+from ...scalar import Scalar
+from ...spatial import AXES, Motion, Pose, Vector, X, Y, Z
+from .kind import ConstraintKind, End
 
 
 class Turns:
@@ -77,16 +77,13 @@ class NoTurns(Turns):
 
 
 @dataclass(frozen=True)
-class CutJoint(LoopKind):
-    """``shifts``: directions in which the origins stay together; ``turns``: how the axes are held."""
+class CutJoint(ConstraintKind):
+    """A joint at which a loop was cut. ``shifts``: directions in which the origins stay together; ``turns``: how the
+    axes are held."""
 
-    name: str
-    shifts: tuple[Vector, ...]
-    turns: Turns
-    cut = True
-
-    def __reduce__(self) -> Any:
-        return _kind, (self.name,)  # the same object where it is unpickled
+    section, first, second, cut = "loops", End("first"), End("second"), True
+    shifts: ClassVar[tuple[Vector, ...]] = AXES
+    turns: ClassVar[Turns] = Turns()
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -118,17 +115,33 @@ class CutJoint(LoopKind):
         return [*rows[:n], *(x + y for x, y in zip(rows[n:], self.turns.drift(end, moving.angular), strict=True))]
 
 
-POINT = CutJoint("spherical", AXES, Turns())
-WELD = CutJoint("weld", AXES, NoTurns())
-_KINDS = (
-    CutJoint("revolute", AXES, ParallelAxes()),
-    CutJoint("prismatic", (X, Y), NoTurns()),
-    CutJoint("universal", AXES, PerpendicularAxes()),
-    POINT,
-    WELD,
-)
-CUT_JOINTS = {kind.name: kind for kind in _KINDS}
+class RevoluteCut(CutJoint, name="revolute"):
+    """z of both frames is one line, along which nothing slides; free is the turn about it."""
+
+    turns = ParallelAxes()
 
 
-def _kind(name: str) -> CutJoint:
-    return CUT_JOINTS[name]
+class PrismaticCut(CutJoint, name="prismatic"):
+    """Free is the shift along the common z; the axes x and y stay parallel."""
+
+    shifts, turns = (X, Y), NoTurns()
+
+
+class UniversalCut(CutJoint, name="universal"):
+    """Origins coincide, z of the first stays perpendicular to x of the second; free are the turns about them."""
+
+    turns = PerpendicularAxes()
+
+
+class SphericalCut(CutJoint, name="spherical"):
+    """Origins coincide; all turns are free."""
+
+
+class Weld(CutJoint, name="weld"):
+    """The frames coincide; nothing is free."""
+
+    turns = NoTurns()
+
+
+POINT, WELD = SphericalCut(), Weld()
+CUT_JOINTS = {kind.name: kind for kind in (RevoluteCut(), PrismaticCut(), UniversalCut(), POINT, WELD)}

@@ -1,4 +1,4 @@
-"""Loops, rolling, gears, home position and forces in the YAML format.
+"""Constraints, home position and forces in the YAML format.
 
     loops:                                       # cut joints: kind, and where both sides sit
       - {name: cut, kind: revolute, first: {link: coupler, d: 0.3}, second: {link: rocker, d: 0.25}}
@@ -9,6 +9,9 @@
     gears:                                       # sum of ratio * position = offset, of any joints
       - {joints: {motor: 1, wheel: -20}}
       - {name: rack, joints: {pinion: 0.02, slide: -1}, offset: 0.1}
+    feet:                                        # where the robot may stand on the ground, the plane z = 0 of the world
+      - {name: left, frame: left_sole, size: [0.2, 0.1], friction: 0.7, restitution: 0.1}
+      - {frame: toe}                             # a point, named like its frame
     home: {crank: 60 deg, ball: [0, 0, 1, 0]}    # positions near which the loops close; zero where none is given
     independent: [crank]                         # joints that tell all others; without it, active ones first
     actuation: redundant                         # more active joints than freedoms are meant
@@ -38,6 +41,9 @@ centre; of a blade and a glide, which have no radius, it is the point that touch
 
 Gears. Joints are named, or entries of joints with several freedoms (slide.shift): those whose positions are numbers.
 
+Feet. `frame` is a link or a frame. With `size`, length and width, the foot is a sole around the frame's origin, along x
+and y; without it a point. By default it never slips, and does not bounce.
+
 Names of loops default to loop1, loop2, ..., of the others to wheel1, gear2, ..., all in one count. The role of a joint
 (active, passive or elastic) and the weight of its force under redundant actuation stand in `drives`. The laws and their
 values are the classes of ``linkwork.forces``.
@@ -45,67 +51,116 @@ values are the classes of ``linkwork.forces``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
 import yaml
 
 from ..errors import one_of, perhaps
 from ..forces import LAWS
-from ..model.contacts import CONTACTS, ROUND
+from ..model.constraints import SECTIONS, ConstraintKind, End, kinds_in
 from ..model.coordinates import Segment
-from ..model.cut_joints import CUT_JOINTS
-from ..model.description import Placement, floating_joint
+from ..model.description import ConstraintDescription, Description, Placement, floating_joint
+from ..model.element import Rule
 from .mdh_tables import PLACED, Row, Scope, Side, Tables, kind_of
 
 
-def read_loops(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:
-    for node, row in tables.rows(top, "loops", ("name", "kind", "first", "second", "source")):
-        with tables.going_on():
-            name = tables.text(row.pop("name")) if "name" in row else f"loop{len(tables.loops) + 1}"
-            tables.label = f"loop {name!r}"
-            if name in tables.loops:
-                tables.fail(node, "the name of the loop is used twice")
-            tables.note_source(row, f"loops.{name}")
-            tables.need(node, row, "kind", f"one of {', '.join(CUT_JOINTS)}")
-            kind = tables.name(row["kind"], "kind of loop", CUT_JOINTS)
-            first, second = (_side(tables, node, row, key, frames) for key in ("first", "second"))
-            tables.loops[name] = kind, first, second, {}
+def read_constraints(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:
+    places = dict.fromkeys((*tables.links, *frames))
+    for section in SECTIONS:
+        kinds = kinds_in(section)
+        ends = [end.key for kind in kinds.values() for end in (kind.first, kind.second) if end.key]
+        keys = [
+            "name",
+            *["kind"] * (len(kinds) > 1),
+            *ends,
+            *(key for kind in kinds.values() for key in kind.declared()),
+        ]
+        for node, row in tables.rows(top, section, (*dict.fromkeys(keys), "source")):
+            with tables.going_on():
+                _constraint(tables, node, row, section, frames, places)
 
 
-def read_rolling(tables: Tables, top: Row, frames: Mapping[str, Side]) -> None:
-    for node, row in tables.rows(top, "rolling", ("name", "kind", "wheel", "plane", "radius", "friction", "source")):
-        with tables.going_on():
-            kind = tables.name(row["kind"], "kind of rolling", CONTACTS) if "kind" in row else "wheel"
-            name = _name(tables, node, row, kind, "rolling")
-            wheel = _side(tables, node, row, "wheel", frames)
-            plane = _side(tables, node, row, "plane", frames, "") if "plane" in row else ("", Placement())
-            values = {key: tables.number(row[key]) for key in ("radius", "friction") if key in row}
-            if kind in ROUND:
-                tables.need(node, row, "radius", "in metres")
-            elif "radius" in row:
-                fix = "remove it, and place the frame where it touches; or write kind: wheel"
-                tables.fail(row["radius"], f"a {kind} has no radius", fix=fix)
-            tables.loops[name] = kind, plane, wheel, values
+def _constraint(
+    tables: Tables, node: yaml.Node, row: Row, section: str, frames: Mapping[str, Side], places: Mapping[str, None]
+) -> None:
+    kinds = kinds_in(section)
+    first, *others = kinds.values()
+    kind = next((each for each in kinds.values() if each.default), first)
+
+    def chosen() -> type[ConstraintKind]:
+        return kinds[tables.name(row["kind"], f"kind of {section.removesuffix('s')}", kinds)] if "kind" in row else kind
+
+    if len({each.word for each in kinds.values()}) > 1:  # what it is called depends on its kind
+        kind = chosen()
+    word, second = kind.word, None
+    if kind.second.named:
+        tables.need(node, row, kind.second.key, kind.second.what)
+        second = tables.name(row.pop(kind.second.key), "link or frame", places)
+    name = tables.text(row.pop("name")) if "name" in row else second or f"{word}{len(tables.constraints) + 1}"
+    tables.label = f"{word} {name!r}"
+    if name in tables.constraints:
+        tables.fail(node, f"the name of the {word} is used twice")
+    tables.note_source(row, f"{section}.{name}")
+    if others and not any(each.default for each in kinds.values()):
+        tables.need(node, row, "kind", f"one of {', '.join(kinds)}")
+    kind = chosen()
+    made = _made(tables, node, row, kind)
+    if made.ratios:
+        links = [tables.joints[_carriers(tables)[part]]["child"] for part, _ in made.ratios]
+        sides = (links[0], Placement()), (links[-1], Placement())
+    else:
+        sides = tuple(_side(tables, node, row, end, frames) for end in (kind.first, kind.second) if not end.named)
+    key = (section, len(tables.constraints)) if kind.switched else name  # of those, ``check`` counts the names
+    tables.constraints[key] = ConstraintDescription(name, made, sides[0], sides[1] if second is None else second)
 
 
-def read_gears(tables: Tables, top: Row) -> None:
-    for node, row in tables.rows(top, "gears", ("name", "joints", "offset", "source")):
-        with tables.going_on():
-            name = _name(tables, node, row, "gear", "gears")
-            tables.need(node, row, "joints", "{joint: ratio, ...}")
-            carried = {part: joint for joint in tables.joints for part in _parts(tables, joint)}
-            given = tables.mapping(row["joints"])
-            for part, ratio in given.items():
-                if part not in carried:
-                    tables.fail(ratio, **_not_geared(tables, part, carried))
-            if len(given) < 2:
-                tables.fail(row["joints"], "a gear ties two joints at least", got=", ".join(given) or "none")
-            ratios = {part: tables.number(ratio) for part, ratio in given.items()}
-            links = [tables.joints[carried[part]]["child"] for part in given]
-            values = {"ratios": ratios, "offset": tables.number(row["offset"]) if "offset" in row else 0.0}
-            tables.loops[name] = "gear", (links[0], Placement()), (links[-1], Placement()), values
+def _made(tables: Tables, node: yaml.Node, row: Row, kind: type[ConstraintKind]) -> ConstraintKind:
+    """The kind with the numbers of a row."""
+    values, declared = {}, kind.declared()
+    for key, each in declared.items():
+        if key in row:
+            values[each.name] = _value(tables, row[key], each.rule)
+        elif each.default is MISSING:
+            tables.need(node, row, key, each.rule.what)
+    for key in (key for key in row if key not in (*declared, "kind", kind.first.key, kind.second.key)):
+        tables.fail(row[key], f"a {kind.name} has no {key}", fix=kind.lacks.get(key, "remove it"))
+    return kind(**values)
+
+
+def _value(tables: Tables, node: yaml.Node, rule: Rule) -> Any:
+    if rule.form == "number":
+        return tables.number(node, rule.finite)
+    if rule.form == "numbers":
+        return tuple(tables.numbers(node, *rule.counts))
+    carriers, given = _carriers(tables), tables.mapping(node)
+    for part, ratio in given.items():
+        if part not in carriers:
+            tables.fail(ratio, **_not_geared(tables, part, carriers))
+    if len(given) < 2:
+        tables.fail(node, "a gear ties two joints at least", got=", ".join(given) or "none")
+    return tuple((part, tables.number(ratio)) for part, ratio in given.items())
+
+
+def constraint_rows(
+    description: Description, section: str, side: Callable[[Side], Any], plain: Callable[[Any], Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and rows of a table of files, with frames and values as a writer has them."""
+    several = len(kinds_in(section)) > 1
+    for each in (each for each in description.constraints if each.kind.section == section):
+        row = {"name": plain(each.name)} | ({"kind": each.kind.name} if several else {})
+        pairs = (each.kind.first, each.first), (each.kind.second, each.second)
+        for end, place in sorted(pairs, key=lambda pair: pair[0].ground):
+            placed = plain(place) if isinstance(place, str) else side(place)
+            if end.key and not (end.ground and placed in ({}, "{}")):
+                row[end.key] = placed
+        yield each.name, row | {key: plain(value) for key, value in each.kind.to_dict().items()}
+
+
+def _carriers(tables: Tables) -> dict[str, str]:
+    """Entries that a gear can tie -> their joints."""
+    return {part: joint for joint in tables.joints for part in _parts(tables, joint)}
 
 
 def _parts(tables: Tables, joint: str) -> tuple[str, ...]:
@@ -123,28 +178,18 @@ def _not_geared(tables: Tables, part: str, carried: Iterable[str]) -> dict[str, 
     return {"message": f"joint {part!r} has several freedoms", "expected": f"one of {', '.join(names)}"}
 
 
-def _name(tables: Tables, node: yaml.Node, row: Row, kind: str, table: str) -> str:
-    """Of a row of ``rolling`` or ``gears``."""
-    name = tables.text(row.pop("name")) if "name" in row else f"{kind}{len(tables.loops) + 1}"
-    tables.label = f"{kind} {name!r}"
-    if name in tables.loops:
-        tables.fail(node, "the name is used twice, here or among the loops")
-    tables.note_source(row, f"{table}.{name}")
-    return name
-
-
-def _side(
-    tables: Tables, node: yaml.Node, row: Row, key: str, frames: Mapping[str, Side], link: str | None = None
-) -> Side:
-    """``link``: the one that carries it if the row names none."""
-    tables.need(node, row, key, "{link: its name, ...} or {frame: its name}")
+def _side(tables: Tables, node: yaml.Node, row: Row, end: End, frames: Mapping[str, Side]) -> Side:
+    key = end.key
+    if end.ground and key not in row:
+        return "", Placement()
+    tables.need(node, row, key, end.what)
     side = tables.mapping(row[key], ("link", "frame", *PLACED))
     if "frame" in side:
         if len(side) > 1:
             tables.fail(row[key], "placed twice", got=", ".join(side), expected="a frame alone, or a link")
         return frames[tables.name(side["frame"], "frame", frames)]
-    if "link" not in side and link is not None:
-        return link, tables.placement(side, row[key])
+    if "link" not in side and end.ground:
+        return "", tables.placement(side, row[key])
     tables.need(row[key], side, "link", "the link that carries this side")
     return tables.name(side.pop("link"), "link", tables.links), tables.placement(side, row[key])
 

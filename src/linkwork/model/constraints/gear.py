@@ -1,0 +1,45 @@
+"""Gears and racks: joints whose positions keep a sum, whichever joints they are.
+
+(1)  sum of ratio * position = offset,   sum of ratio * velocity = 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...errors import nearest
+from ..element import Fault, number, ratios
+from .kind import ConstraintKind
+
+if TYPE_CHECKING:
+    from ..description import ConstraintDescription, Description
+
+
+@dataclass(frozen=True)
+class Gear(ConstraintKind, name="gear"):
+    """``ratios``: entries of velocities by name, with their ratios. Its frames are those of two of the links that
+    these joints move."""
+
+    section = "gears"
+    rows = ("sum",)  # type: ignore
+    ratios: tuple[tuple[str, float], ...] = ratios(
+        key="joints", what="{joint: ratio, ...}", fix="write a finite one, not zero"
+    )  # type: ignore
+    offset: float = number(0.0, fix="write a finite number")  # type: ignore
+
+    def gap(self, called: str, size: float) -> tuple[str, str]:
+        fix = f"check its ratios and its offset, {self.offset:g}, and that no other loop contradicts it"
+        return super().gap(called, size)[0], fix
+
+    def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
+        parts = {part: joint for joint in description.joints for part in joint.freedoms}
+        straight = [part for part, joint in parts.items() if joint.motion.straight]
+        for name, _ in self.ratios:
+            if name not in straight:
+                what = "whose position is no plain number" if name in parts else "which does not exist"
+                yield Fault(f"it ties joint {name!r}, {what}", nearest(name, straight))
+        yield from super().check(description, constraint)
+        if len(self.ratios) < 2:
+            yield Fault(f"it ties {len(self.ratios)} joints", "name two at least")

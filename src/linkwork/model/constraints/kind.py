@@ -1,0 +1,156 @@
+"""ConstraintKind: what a constraint between two frames, or between joints, answers for itself.
+
+Its equations hold over any scalar. Everything is seen from the frame ``first`` and in its axes; ``end`` is where
+``second`` is, and motions are those of ``second``. An equation holds velocities; most come from one that holds
+positions, and those that do not (a wheel that does not slip) have no residual.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...scalar import Scalar
+from ...spatial import Motion, Pose
+from ..element import Element, Fault
+
+if TYPE_CHECKING:
+    from ..description import ConstraintDescription, Description
+
+
+@dataclass(frozen=True)
+class End:
+    """One of the two frames of a constraint in files: its ``key``, empty if files do not give it.
+
+    ``ground``: it is on the ground by default. ``named``: it is a link or frame by name, not a placement in a link.
+    """
+
+    key: str = ""
+    ground: bool = False
+    named: bool = False
+    what: str = "{link: its name, ...} or {frame: its name}"
+
+
+@dataclass(frozen=True)
+class ConstraintKind(Element):
+    """A kind of constraint: a frozen dataclass whose fields are its numbers.
+
+    name          in files, where it is listed in the table ``section``
+    word          what it is called in messages and counts
+    default       is it the kind of a row that names none?
+    first, second how files give its frames
+    cut           is it a joint at which a loop was cut?
+    switched      is it on or off, by an input, rather than always on?
+    touches       does it bear on a plane, z = 0 of ``first``, so that its rows are a load and friction?
+    shows_ground  does that plane show where the ground is?
+    rows          names of the equations, with r for turns
+    lacks         what to do about keys of its section that it does not have
+    """
+
+    name: ClassVar[str]
+    word: ClassVar[str]
+    section: ClassVar[str]
+    default: ClassVar[bool] = False
+    first: ClassVar[End] = End()
+    second: ClassVar[End] = End()
+    cut: ClassVar[bool] = False
+    switched: ClassVar[bool] = False
+    touches: ClassVar[bool] = False
+    shows_ground: ClassVar[bool] = False
+    lacks: ClassVar[dict[str, str]] = {}
+    known: ClassVar[dict[str, type[ConstraintKind]]] = {}  # all kinds, by name
+
+    radius: ClassVar[float] = 0.0  # of a wheel
+    friction: ClassVar[float] = float("inf")  # the coefficient of a contact, beyond which it would slip
+    ratios: ClassVar[tuple[tuple[str, float], ...]] = ()  # entries of velocities that it ties together by numbers alone
+    size: ClassVar[tuple[float, ...]] = ()  # length and width of what touches; empty: a point
+    restitution: ClassVar[float] = 0.0  # the share of the normal velocity with which it bounces
+    offset: ClassVar[float] = 0.0  # of the sum of positions that ``ratios`` tie
+
+    def __init_subclass__(cls, *, name: str = "", **own: Any):
+        super().__init_subclass__(**own)
+        if name:
+            cls.name, cls.word = name, "loop" if cls.cut else name
+            ConstraintKind.known[name] = cls
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        """Which equations hold positions."""
+        return (True,) * len(self.rows)
+
+    @property
+    def turning(self) -> tuple[bool, ...]:
+        """Which equations hold turns, in radians; the others hold shifts."""
+        return (False,) * len(self.rows)
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        """By how much it is open: metres and, for small ones, radians; zero of equations that hold no positions."""
+        raise NotImplementedError
+
+    def aligned(self, end: Pose) -> Scalar:
+        """A number that is positive if no axis, and no frame, is turned by more than a right angle."""
+        del end
+        return 1
+
+    def held(self, end: Pose, moving: Motion) -> list[Scalar]:
+        """The components of a motion that it does not allow."""
+        raise NotImplementedError
+
+    def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
+        """Rates of what is held: those of an acceleration, and of directions and points that move with ``moving``."""
+        raise NotImplementedError
+
+    @property
+    def always(self) -> ConstraintKind:
+        """The same constraint without its switch."""
+        return self
+
+    @property
+    def sole(self) -> bool:
+        """Does it touch by an area that holds turns, too?"""
+        return bool(self.size)
+
+    @property
+    def place_size(self) -> int:
+        """How many numbers say where it stands: its origin, and the rows of its rotation if it holds turns."""
+        return 12 if any(self.turning) else 3
+
+    @property
+    def scales(self) -> list[float]:
+        """Factors of its equations with which the shortest multipliers are the least forces."""
+        return [1.0] * len(self.rows)
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """Where it touches the ground, in x and y of its frame."""
+        return [(0.0, 0.0)]
+
+    def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
+        """The axle along the plane, which must not vanish; None if it has none."""
+        del end
+
+    def gap(self, called: str, size: float) -> tuple[str, str]:
+        """What to say if it stays open by ``size`` at best, and a fix, if it has one of its own."""
+        return f"{called} stays open by {size:.2g} at best", ""
+
+    def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
+        """What is wrong with its values and its place in a robot."""
+        del description, constraint
+        yield from self.faults()
+
+
+def kinds_in(section: str) -> dict[str, type[ConstraintKind]]:
+    """The kinds that a table of files may list, by name."""
+    return {name: kind for name, kind in ConstraintKind.known.items() if kind.section == section}
+
+
+def in_words(kinds: Iterable[ConstraintKind]) -> str:
+    """How many there are of each: 1 loop, 4 wheels, 1 gear."""
+    counts = Counter(kind.word for kind in kinds)
+    return ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for word, count in counts.items())

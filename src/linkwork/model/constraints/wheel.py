@@ -1,0 +1,158 @@
+"""Contacts with a plane: wheels that roll without slipping, blades and omniwheels that slip one way, glides.
+
+The frame ``first`` is the plane's, z its normal n; z of ``second`` is the axle a, at the wheel's centre. Of a blade
+and a glide, whose radius is zero, the origin is the point that touches. With c = |a - (a.n) n|:
+
+  (1)  s = (a - (a.n) n) / c,   t = s x n           across: the axle seen from above; along: where it rolls
+  (2)  rho = radius ((a.n) s - c n)                 from the centre to the point that touches, the lowest one
+  (3)  normal: n.r - radius c = 0                   the only one that holds positions
+  (4)  n.u = 0,  t.u = 0,  s.u = 0,  u = v + w x rho   what the wheel's material does there
+
+The point that touches is not one of the wheel: it stays below the centre while the wheel turns, and moves as the axle
+does, with a' = w x a:
+
+  (5)  s' = h t,  t' = -h s,  h = t.a' / c          the heading turns at the rate h
+  (6)  rho' = radius ((a'.n) s + (a.n) s' - (s.a') n)
+  (7)  drift of e.u: e.(v' + w' x rho + w x rho') + e'.u
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from ...scalar import Scalar, sqrt
+from ...spatial import Motion, Pose, Vector, Z
+from ..element import Fault, number
+from .kind import ConstraintKind, End
+
+if TYPE_CHECKING:
+    from ..description import ConstraintDescription, Description
+
+SAME = 1e-9  # metres and radians: an axle this close to a joint's axis is on it
+
+
+class Directions(NamedTuple):
+    along: Vector
+    across: Vector
+    normal: Vector
+    c: Scalar
+    to_touch: Vector  # rho
+
+
+@dataclass(frozen=True)
+class Rolling(ConstraintKind):
+    """A contact with a plane, with two directions of its own: along and across the way it rolls."""
+
+    section, first, second = "rolling", End("plane", ground=True), End("wheel")
+    touches = shows_ground = True
+    rows: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        return tuple(row == "normal" for row in self.rows)
+
+    def residual(self, end: Pose) -> list[Scalar]:
+        height = end.origin.z - self.radius * _slope(end.rotation.columns[2]) if self.radius else end.origin.z  # (3)
+        return [height if row == "normal" else 0 for row in self.rows]
+
+    def held(self, end: Pose, moving: Motion) -> list[Scalar]:
+        at = self._directions(end)
+        u = moving.linear + moving.angular.cross(at.to_touch)
+        return [getattr(at, row).dot(u) for row in self.rows]  # (4)
+
+    def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
+        at, a, w = self._directions(end), end.rotation.columns[2], moving.angular
+        turning = w.cross(a)
+        h = at.along.dot(turning) / at.c
+        changes = {"along": at.across * -h, "across": at.along * h, "normal": Vector()}  # (5)
+        leaning = at.across * turning.z + changes["across"] * a.z - Z * at.across.dot(turning)
+        u = moving.linear + w.cross(at.to_touch)
+        rate = accelerating.linear + accelerating.angular.cross(at.to_touch) + w.cross(leaning * self.radius)  # (6)
+        return [getattr(at, row).dot(rate) + changes[row].dot(u) for row in self.rows]  # (7)
+
+    def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
+        axle = end.rotation.columns[2]
+        return axle.x, axle.y
+
+    def gap(self, called: str, size: float) -> tuple[str, str]:
+        fix = "check its radius, where it sits, and the frame of its plane (z is the normal)"
+        return f"{called} is off its plane by {size:.2g} m at best", fix
+
+    def _directions(self, end: Pose) -> Directions:
+        a = end.rotation.columns[2]
+        c = _slope(a)
+        s = Vector(a.x / c, a.y / c, 0)  # (1)
+        return Directions(s.cross(Z), s, Z, c, (s * a.z - Z * c) * self.radius)  # (2)
+
+
+def _friction():
+    return number(float("inf"), least=0, finite=False, fix="write a coefficient of zero or more")
+
+
+@dataclass(frozen=True)
+class Wheel(Rolling, name="wheel"):
+    """It rolls without slipping. ``friction``: the coefficient; forces along the plane beyond its cone would make it
+    slip."""
+
+    default = True
+    rows = ("normal", "along", "across")
+    radius: float = number(unit="m", least=0, open=True, what="in metres", fix="write a positive number, in metres")  # type: ignore
+    friction: float = _friction()  # type: ignore
+
+    def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
+        yield from super().check(description, constraint)
+        link, placement = constraint.second
+        carrier = next((joint for joint in description.joints if joint.child == link), None)
+        if carrier is not None and carrier.motion.axial and carrier.motion.turning == (True,):
+            axis = carrier.axis / np.linalg.norm(carrier.axis)
+            if not np.abs(np.cross(axis, [placement.rotation[:, 2], placement.translation])).max() < SAME:
+                message = f"its axle, z of its frame, is not the axis of joint {carrier.name!r}, so it wobbles"
+                yield Fault(message, "place its frame on the axis, with z along it", "warning")
+
+
+class Omni(Wheel, name="omni"):
+    """It does not slip along, but may across, along its axle, by rollers around it."""
+
+    default = False
+    rows = ("normal", "along")
+
+
+TOUCHES = "remove it, and place the frame where it touches; or write kind: wheel"
+
+
+@dataclass(frozen=True)
+class Blade(Rolling, name="blade"):
+    """It may slip along, but not across: a skate, or a castor or a pair of wheels that are too light to matter."""
+
+    shows_ground = False  # it sits on a link wherever it likes
+    rows = ("normal", "across")
+    lacks: ClassVar[dict[str, str]] = {"radius": TOUCHES}
+    friction: float = _friction()  # type: ignore
+
+
+class Glide(Rolling, name="glide"):
+    """A ball or a pad without friction, which slips all ways; it has no directions of its own."""
+
+    rows = ("normal",)
+    lacks: ClassVar[dict[str, str]] = {
+        "radius": TOUCHES,
+        "friction": "it slips all ways without any: remove it; for what drags there, put a law in `forces`",
+    }
+
+    def held(self, end: Pose, moving: Motion) -> list[Scalar]:
+        return [moving.linear.z]
+
+    def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
+        return [accelerating.linear.z]
+
+    def lean(self, end: Pose) -> None:
+        del end
+
+
+def _slope(a: Vector) -> Scalar:
+    """c: one for an upright wheel, zero for one that lies flat."""
+    return sqrt(a.x * a.x + a.y * a.y)
