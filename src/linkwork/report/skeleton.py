@@ -78,14 +78,12 @@ class Skeleton:
         self.wheels: list[np.ndarray] = []  # rotors and soles: points of their rims
         for loop in model.permanent:
             first, second = (self._point(frame.body, frame.pose.origin) for frame in (loop.first, loop.second))
-            if loop.kind.cut:
+            if loop.kind.mark == "ring":
                 self.cuts.append(first)
                 self.ends[loop.first.body].append(first)
-            if loop.kind.radius:
-                self.wheels.append(self._rim(loop.second, loop.kind.radius))
-            elif loop.kind.name == "blade":
-                self.wheels.append(self._rim(loop.second, BLADE * reach(model, q)))
-            elif not loop.kind.ratios:
+            if loop.kind.mark in ("rim", "pair"):
+                self.wheels.append(self._rim(loop.second, loop.kind.radius or BLADE * reach(model, q)))
+            elif loop.kind.mark:
                 self.ends[loop.second.body].append(second)
         for foot in model.switched:
             frame = foot.second

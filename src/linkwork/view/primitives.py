@@ -81,13 +81,14 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         for part, solid, color in ((name, disc, JOINTS["passive"]), (f"{name}_bar", bar, LINKS[1])):  # seen to turn
             shapes.append(Shape(part, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), color))
     for loop in model.permanent:
-        if loop.kind.ratios or loop.kind.radius:
+        mark = loop.kind.mark
+        if mark in ("", "rim"):
             continue
-        frame = loop.first if loop.kind.cut and loop.first.body else loop.second
+        frame = loop.first if mark == "ring" and loop.first.body else loop.second
         solid = sphere(radii[frame.body])
-        if loop.kind.cut:
+        if mark == "ring":
             solid = sphere(1.5 * min(radii[loop.first.body], radii[loop.second.body]))
-        elif loop.kind.name == "blade":
+        elif mark == "pair":
             solid = _pair(1.6 * radii[frame.body])
         placed = matrix(frame.pose)
         shapes.append(Shape(loop.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
@@ -109,7 +110,7 @@ def _nozzle(axis: np.ndarray, r: float) -> Mesh:
 
 def wheels(model: Model) -> list[tuple[str, Frame, float]]:
     """Those that roll and those with tyres: what they are called, their frames, of which z is the axle, and radii."""
-    rolling = [(loop.name, loop.second, loop.kind.radius) for loop in model.permanent if loop.kind.radius]
+    rolling = [(loop.name, loop.second, loop.kind.radius) for loop in model.permanent if loop.kind.mark == "rim"]
     return rolling + [(frame.name, frame, law.radius) for frame, law in model.forces if isinstance(law, Tyre)]
 
 
@@ -197,8 +198,8 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
             points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
     for loop in model.permanent:
-        unseen = loop.kind.ratios or loop.kind.name == "blade"  # which sits on a link wherever it likes
-        for frame in (loop.first, loop.second) if loop.kind.cut else () if unseen else (loop.second,):
+        unseen = loop.kind.mark in ("", "pair")  # which sits on a link wherever it likes
+        for frame in (loop.first, loop.second) if loop.kind.mark == "ring" else () if unseen else (loop.second,):
             points[frame.body].append(np.array([*frame.pose.origin], float))
     for frame in (*(frame for frame, _ in _driving(model)), *(foot.second for foot in model.switched)):
         points[frame.body].append(np.array([*frame.pose.origin], float))

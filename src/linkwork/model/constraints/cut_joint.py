@@ -81,7 +81,7 @@ class CutJoint(ConstraintKind):
     """A joint at which a loop was cut. ``shifts``: directions in which the origins stay together; ``turns``: how the
     axes are held."""
 
-    section, first, second, cut = "loops", End("first"), End("second"), True
+    section, first, second, cut, mark = "loops", End("first"), End("second"), True, "ring"
     shifts: ClassVar[tuple[Vector, ...]] = AXES
     turns: ClassVar[Turns] = Turns()
 

@@ -47,6 +47,8 @@ class ConstraintKind(Element):
     switched      is it on or off, by an input, rather than always on?
     touches       does it bear on a plane, z = 0 of ``first``, so that its rows are a load and friction?
     shows_ground  does that plane show where the ground is?
+    mark          how one that is always on is drawn: "ring" where a loop is cut, "rim" of its radius, "pair" of small
+                  wheels, "point"; empty: not at all
     rows          names of the equations, with r for turns
     lacks         what to do about keys of its section that it does not have
     """
@@ -61,6 +63,7 @@ class ConstraintKind(Element):
     switched: ClassVar[bool] = False
     touches: ClassVar[bool] = False
     shows_ground: ClassVar[bool] = False
+    mark: ClassVar[str] = ""
     lacks: ClassVar[dict[str, str]] = {}
     known: ClassVar[dict[str, type[ConstraintKind]]] = {}  # all kinds, by name
 

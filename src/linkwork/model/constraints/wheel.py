@@ -48,7 +48,7 @@ class Rolling(ConstraintKind):
     """A contact with a plane, with two directions of its own: along and across the way it rolls."""
 
     section, first, second = "rolling", End("plane", ground=True), End("wheel")
-    touches = shows_ground = True
+    touches, shows_ground, mark = True, True, "point"
     rows: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -98,7 +98,7 @@ class Wheel(Rolling, name="wheel"):
     """It rolls without slipping. ``friction``: the coefficient; forces along the plane beyond its cone would make it
     slip."""
 
-    default = True
+    default, mark = True, "rim"
     rows = ("normal", "along", "across")
     radius: float = number(unit="m", least=0, open=True, what="in metres", fix="write a positive number, in metres")  # type: ignore
     friction: float = _friction()  # type: ignore
@@ -128,7 +128,7 @@ TOUCHES = "remove it, and place the frame where it touches; or write kind: wheel
 class Blade(Rolling, name="blade"):
     """It may slip along, but not across: a skate, or a castor or a pair of wheels that are too light to matter."""
 
-    shows_ground = False  # it sits on a link wherever it likes
+    shows_ground, mark = False, "pair"  # it sits on a link wherever it likes
     rows = ("normal", "across")
     lacks: ClassVar[dict[str, str]] = {"radius": TOUCHES}
     friction: float = _friction()  # type: ignore
