@@ -49,7 +49,7 @@ def errors(name: str) -> dict[str, list[tuple[float, int, float]]]:
         found[method] = []
         for tolerance in TOLERANCES:
             motion = run(DURATION, method=method, tolerance=tolerance)
-            evaluations = int(re.search(r"(\d+) evaluations", " ".join(motion.notes))[1])
+            (evaluations,) = (note.values["evaluations"] for note in motion.notes if note.code == "adaptive-steps")
             found[method].append((tolerance, evaluations, float(np.abs(motion.q[-1] - exact).max())))
     return found
 

@@ -28,9 +28,10 @@ class LinkworkError(Exception):
         where = short(where)
         self.where, self.got, self.expected, self.fix = where, got, expected, fix
         told = {"got": got, "expected": expected or None, "fix": fix or None}
-        parts = [f"\n  {name}: {short(value)}" for name, value in told.items() if value is not None]
-        before, after = f"{where}: " if where else "", "".join(parts)
-        super().__init__(before + short(message, LONGEST - len(before) - len(after)) + after)
+        self.details = {name: short(value) for name, value in told.items() if value is not None}
+        before, after = f"{where}: " if where else "", "".join(f"\n  {k}: {x}" for k, x in self.details.items())
+        self.message = short(message, LONGEST - len(before) - len(after))
+        super().__init__(before + self.message + after)
 
     def __reduce__(self):  # errors travel between processes
         return _restore, (type(self), self.args, self.__dict__)

@@ -368,5 +368,5 @@ def load(
         model = model if friction else changed_drives(model, Drive.without_friction)
         model = model if rotors else changed_drives(model, Drive.without_rotor)
     for finding in model.findings:
-        warnings.warn(str(finding).removeprefix("warning: "), ModelWarning, stacklevel=2)
+        warnings.warn(finding.text, ModelWarning, stacklevel=2)
     return Robot(model)

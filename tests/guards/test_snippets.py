@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import linkwork
 from linkwork.cli import app
 from linkwork.io import read
+from linkwork.model import ConstraintKind
 from linkwork.sim import INTEGRATORS
 
 ROOT = Path(linkwork.__file__).parents[2]
@@ -25,8 +26,8 @@ BLOCK = re.compile(r"^```(python|console|yaml)\n(.*?)^```", re.M | re.S)
 
 @pytest.fixture(autouse=True)
 def integrators():
-    """Those that a page adds are its own."""
-    with patch.dict(INTEGRATORS):
+    """Those that a page adds are its own, and so are kinds of constraints."""
+    with patch.dict(INTEGRATORS), patch.dict(ConstraintKind.known):
         yield
 
 

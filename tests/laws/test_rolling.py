@@ -7,8 +7,11 @@ from scipy.integrate import solve_ivp
 import linkwork
 from linkwork.constraints import LoopEquations
 from linkwork.io.mdh import read_mdh
+from linkwork.model import ConstraintKind, Mecanum
+from linkwork.spatial import Matrix, Motion, Pose, Vector
 from support.evaluate import assert_close, derivative, evaluate
 from support.random_loops import closed_model
+from support.random_robots import random_rotation
 from support.rolling import Rolling, rolling_mechanism
 
 MECHANISMS = [
@@ -17,6 +20,7 @@ MECHANISMS = [
     (("planar", "revolute", "prismatic", "helical"), ("omni", "blade"), True),
     (("floating", "revolute", "revolute"), ("wheel", "wheel", "glide"), False),
     (("revolute", "prismatic", "revolute", "cylindrical"), ("wheel", "blade", "omni"), True),
+    (("floating", "revolute", "revolute"), ("mecanum", "wheel", "mecanum"), False),
 ]
 
 
@@ -251,3 +255,81 @@ def test_the_mobile_manipulator_is_a_panda_while_it_stands():
     whole = np.concatenate([mobile.home[:9], q])
     tau = evaluate(mobile, "inverse_dynamics", whole, np.append([0, 0], v), np.append([0, 0], a))
     assert_close(tau[2:], evaluate(panda, "inverse_dynamics", q, v, a))
+
+
+def platform(**wheels: float) -> linkwork.Robot:
+    """A platform on four mecanum wheels, x ahead, y to the left, with the angles of their rollers by name."""
+    places = {
+        "front_left": (0.25, 0.2),
+        "front_right": (0.25, -0.2),
+        "rear_left": (-0.25, 0.2),
+        "rear_right": (-0.25, -0.2),
+    }
+    wheel = {"M": 0.6, "central": [5e-4, 5e-4, 9e-4]}
+    return linkwork.load(
+        {
+            "name": "platform",
+            "base": {"kind": "floating", "link": "body", "M": 12, "central": [0.2, 0.3, 0.4]},
+            "joints": [
+                {
+                    "name": name,
+                    "link": f"{name}_wheel",
+                    "parent": "body",
+                    "xyz": [*at, 0],
+                    "rpy": ["-pi/2", 0, 0],
+                    **wheel,
+                }
+                for name, at in places.items()
+            ],
+            "rolling": [
+                {
+                    "kind": "mecanum",
+                    "wheel": {"link": f"{name}_wheel"},
+                    "radius": 0.05,
+                    "friction": 0.7,
+                    "roller_angle": g,
+                }
+                for name, g in wheels.items()
+            ],
+            "independent": ["base.x", "base.y", "base.rz"],
+            "actuation": "redundant",
+        }
+    )
+
+
+def test_mecanum_platform_against_its_textbook_kinematics():
+    """Muir and Neuman, Kinematic modeling for feedback control of an omnidirectional wheeled mobile robot (1987):
+    R times the rates of the wheels is vx -+ vy -+ (l + w) wz. And the forces: at rest, along the rollers' axes."""
+    g = np.pi / 4
+    robot = platform(front_left=-g, front_right=g, rear_left=g, rear_right=-g)
+    R, arm = 0.05, 0.25 + 0.2
+    expected = np.array([[1, -1, -arm], [1, 1, arm], [1, 1, -arm], [1, -1, arm]]) / R
+    q = np.array(robot.home)
+    for heading in (0.0, 0.7, -2.1):
+        q[[0, 1, 5, 6]] = 0.3, -0.8, np.sin(heading / 2), np.cos(heading / 2)
+        assert_close(robot.velocity_map(q)[6:], expected, tolerance=1e-12)
+        v = np.array([0.4, -0.3, 0.9])
+        assert_close(robot.joint_velocities(q, v)[6:], expected @ v, tolerance=1e-12)
+    tau = np.array([0.1, 0.1, 0.1, 0.1])
+    loads = robot.contact_forces(robot.home, [0, 0, 0], tau)
+    shift = tau.sum() / (4 * 0.25)  # the motors' torques press on the rear wheels
+    assert_close(loads.normal, (12 + 4 * 0.6) * 9.81 / 4 + shift * np.array([-1, -1, 1, 1]))
+    assert_close(loads.across, loads.along * [-1, 1, 1, -1])
+    ahead = robot.forward_dynamics(robot.home, [0, 0, 0], tau)
+    assert_close(loads.along.sum(), (12 + 4 * 0.6) * ahead[0])
+    motion = robot.simulate(v0=[0.4, -0.3, 0.9], torque=[0.2, 0.1, 0.0, 0.1], duration=1.0, method="rk4")
+    assert motion.drift["loop_rates"] < 1e-12
+
+
+@pytest.mark.parametrize("angle, limit, row", [(np.pi / 2, "omni", 1), (0.0, "wheel", 2)])
+def test_limits_of_a_mecanum_wheel(angle, limit, row):
+    """Rollers at a right angle to the axle make an omniwheel; parallel to it, they hold what a wheel holds across."""
+    rng = np.random.default_rng(4)
+    end = Pose(Matrix(*(Vector(*x) for x in random_rotation(rng))), Vector(*rng.normal(size=3)))
+    moving, accelerating = (Motion(Vector(*rng.normal(size=3)), Vector(*rng.normal(size=3))) for _ in range(2))
+    mecanum, other = Mecanum(0.3, roller_angle=angle), ConstraintKind.known[limit](0.3)
+    for found, wanted in (
+        (mecanum.held(end, moving), other.held(end, moving)),
+        (mecanum.drift(end, moving, accelerating), other.drift(end, moving, accelerating)),
+    ):
+        assert_close(np.array(found, float), np.array([wanted[0], wanted[row]], float), tolerance=1e-15)

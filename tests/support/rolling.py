@@ -14,6 +14,7 @@ from support.random_robots import random_rotation
 ROWS = {
     "wheel": ("normal", "along", "across"),
     "omni": ("normal", "along"),
+    "mecanum": ("normal", "roller"),
     "blade": ("normal", "across"),
     "glide": ("normal",),
 }
@@ -56,6 +57,9 @@ class Rolling(Reference):
             touch = B[:3, 3] - loop.kind.radius * (n - (n @ a) * a) / np.linalg.norm(n - (n @ a) * a)
             u = VB[:3] + np.cross(VB[3:], touch - B[:3, 3]) - VA[:3] - np.cross(VA[3:], touch - A[:3, 3])
             directions = {"normal": n, "along": along, "across": np.cross(n, along)}
+            if loop.kind.name == "mecanum":  # the axle, turned by the angle about the normal towards where it rolls
+                g = loop.kind.roller_angle
+                directions["roller"] = np.cos(g) * directions["across"] - np.sin(g) * np.cross(n, directions["across"])
             found += [directions[row] @ u for row in ROWS[loop.kind.name]]
         return np.array(found)
 
@@ -83,7 +87,7 @@ def rolling_mechanism(
     loops = []
     for k, kind in enumerate(contacts):
         carrier, other = rng.permutation(len(links))[:2]
-        round_one = kind in ("wheel", "omni")
+        round_one = kind in ("wheel", "omni", "mecanum")
         radius = rng.uniform(0.1, 0.4) if round_one else 0.0
         made = ConstraintKind.known[kind](**{"radius": radius} if round_one else {})
         wheel = Placement(random_rotation(rng), rng.uniform(-0.3, 0.3, 3))

@@ -1,13 +1,18 @@
 """What a simulation says of itself: energy, limits, steps; and which method it takes where none is asked for."""
 
+import copy
+import json
+import pickle
+
 import numpy as np
 import pytest
 
 import linkwork
 from linkwork import SoftLimits
 from linkwork.control import PD, Quintic
-from linkwork.errors import SimulationWarning
+from linkwork.errors import COMMAND_LINE, SimulationWarning
 from linkwork.model import Description, JointDescription, Link, LinkInertia
+from linkwork.notes import Note
 
 
 def pendulum(**more):
@@ -138,6 +143,37 @@ def test_torques_of_the_motors_alone():
     assert np.array_equal(robot.simulate(q, torque=lambda t, q, v, reference: tau, **run).q, expected.q)
     with pytest.raises(linkwork.ShapeError, match="torque"):
         robot.simulate(q, torque=tau[:-1], **run)
+
+
+# -- notes as data -------------------------------------------------------------------------------------------------
+
+
+def test_notes_are_data_and_read_as_text():
+    robot = pendulum(lower=-0.5, upper=0.5)
+    with pytest.warns(SimulationWarning, match="makes them act") as caught:
+        motion = robot.simulate([0.0], [0.0], 1.0)
+    (note,) = (note for note in motion.notes if note.code == "limits-left")
+    assert note.severity == "warning" and note == f"warning: {note.message}" and note.message == str(caught[0].message)
+    assert note.message == f"{note.text} {note.fix}" and note.fix.startswith("limits=linkwork.SoftLimits")
+    assert note.values["beyond"] == pytest.approx(np.abs(motion.q).max() - 0.5, rel=1e-6)
+    door = COMMAND_LINE.set(True)  # made in Python, shown on the command line
+    assert note.message == f"{note.text} --limits STIFFNESS makes them act"
+    COMMAND_LINE.reset(door)
+    steps = robot.simulate([0.0], [0.0], 0.1, method="dormand-prince", tolerance=1e-6).notes[0]
+    assert (steps.code, steps.severity) == ("adaptive-steps", "note")
+    assert f"{steps.values['evaluations']} evaluations" in steps
+
+
+def test_notes_are_copied_and_kept(tmp_path):
+    note = Note("singular", "close;", "turn back", "--q", "warning", {"t": 1.0})
+    assert note == "warning: close; turn back" and json.loads(json.dumps([note])) == [note]
+    for other in (copy.deepcopy(note), pickle.loads(pickle.dumps(note))):
+        assert other == note and vars(other) == vars(note)
+    motion = pendulum().simulate([0.1], duration=0.01)
+    motion.notes = (note,)
+    motion.save(tmp_path / "motion.npz")
+    (kept,) = linkwork.Trajectory.load(tmp_path / "motion.npz").notes
+    assert kept == kept.message == note and (kept.code, kept.severity) == ("", "")
 
 
 # -- the command line ----------------------------------------------------------------------------------------------

@@ -9,10 +9,13 @@ import pytest
 
 import linkwork
 from linkwork import ModelError
+from linkwork.inspection import inspect
+from linkwork.inspection.tables import element_tables
 from linkwork.io.mdh import read_mdh
 from linkwork.io.mdh_writer import write_mdh
 from linkwork.io.structure_file import apply, read_structure, write_structure
-from linkwork.model import Blade, check, describe
+from linkwork.model import Blade, Mecanum, check, describe
+from linkwork.report.skeleton import Skeleton
 from support.evaluate import assert_close, evaluate
 
 CART = """
@@ -63,6 +66,11 @@ MISTAKES = {
     "unknown joint": (("motor: -0.5", "moter: -0.5"), ["gear 'both'", "'moter' does not exist", "motor"]),
     "one joint": (("{left: 1, right: 1, motor: -0.5}", "{left: 1}"), ["gear 'both'", "two joints"]),
     "zero ratio": (("motor: -0.5", "motor: 0"), ["gear 'both'", "ratio of joint 'motor' is 0"]),
+    "rollers in degrees": (
+        (LEFT, f"kind: mecanum, roller_angle: 45, {LEFT}"),
+        ["mecanum 'l'", "roller_angle is 45", "deg"],
+    ),
+    "rollers of a wheel": ((LEFT, f"roller_angle: 45 deg, {LEFT}"), ["wheel 'l'", "a wheel has no roller_angle"]),
     "a name twice": ((SECOND, "{name: l, wheel"), ["used twice"]),
     "a wheel that lies flat": (("[0, 0.2, 0], rpy: [-pi/2, 0, 0]", "[0, 0.2, 0]"), ["wheel 'l'", "lies flat", "rpy"]),
     "not within reach": (
@@ -182,6 +190,29 @@ def test_a_wobbling_wheel_is_told():
     wheel = "wheel: {link: left_wheel, rpy: [0.1, 0, 0]}, radius: 0.1"
     description = read_mdh(CART.replace(LEFT, wheel))
     assert any("wobbles" in str(finding) for finding in check(description))
+
+
+def test_mecanum_wheels_in_files():
+    """Read, written, shown and drawn by their fields alone; the default of the angle is not written."""
+    right = "{name: r, wheel: {link: right_wheel}, radius: 0.1"
+    robot = cart(
+        (LEFT, f"kind: mecanum, roller_angle: -60 deg, {LEFT}"),
+        (right, right.replace("wheel:", "kind: mecanum, wheel:")),
+    )
+    description = describe(robot.model)
+    left, second, *_ = description.constraints
+    assert_close(left.kind.roller_angle, -np.pi / 3)
+    assert second.kind == Mecanum(0.1) and "roller_angle" not in second.kind.to_dict()
+    bare = replace(description, constraints=())
+    for again in (read_mdh(write_mdh(description)), apply(bare, read_structure(write_structure(description)))):
+        kinds = {each.name: each.kind for each in again.constraints}
+        assert_close(kinds["l"].roller_angle, -np.pi / 3)
+        assert kinds["r"] == second.kind
+    assert_close([loop["roller_angle"] for loop in inspect(robot)["loops"][:2]], [-np.pi / 3, np.pi / 4])
+    assert any("roller_angle -1.0472" in str(table.rows) for table in element_tables(robot.model))
+    assert len(Skeleton(robot.model, robot.home).wheels) == 2
+    parallel = read_mdh(CART.replace(LEFT, f"kind: mecanum, roller_angle: 0, {LEFT}"))
+    assert any("turning it moves nothing" in str(finding) for finding in check(parallel))
 
 
 def test_files_are_written_as_they_were_read():

@@ -15,9 +15,10 @@ import typer
 from ..control import PD, PID, ComputedTorque, PDGravity, Quintic
 from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
+from ..notes import Note
 from ..options import one_of_names
 from ..robot import Robot
-from ..sim import INTEGRATORS, STEP, STOPPED, WARNING, ContactForces, Options, Trajectory, rest
+from ..sim import INTEGRATORS, STEP, STOPPED, ContactForces, Options, Trajectory, rest
 from ..sim import simulate as simulated
 from ..sim.contact.events import KINDS
 from ..table import Column, Table
@@ -138,14 +139,12 @@ def simulate(
     else:
         show_motion(robot, trajectory)
         for note in (*trajectory.notes, *_efforts(model, trajectory), *_still(model, trajectory)):
-            doubt = note.startswith(WARNING)
-            told = note.removeprefix(WARNING)
-            say(f"{'Warning' if doubt else 'Note'}: {told}.", "yellow" if doubt else "dim")
+            say(f"{note.severity.title()}: {note.message}.", "yellow" if note.severity == "warning" else "dim")
         say(f"{took:.2f} s, compilation included.", "dim")
         for path in (output, plot):
             if path is not None:
                 say(f"wrote {path}")
-    if any(STOPPED in note for note in trajectory.notes):
+    if any(note.code == STOPPED for note in trajectory.notes):
         raise typer.Exit(130)
 
 
@@ -155,7 +154,7 @@ def summary(trajectory: Trajectory) -> dict[str, Any]:
             "entries": trajectory.entries, "drift": trajectory.drift, "notes": trajectory.notes}  # fmt: skip
 
 
-def _efforts(model: Model, trajectory: Trajectory) -> list[str]:
+def _efforts(model: Model, trajectory: Trajectory) -> list[Note]:
     """Which motors gave more than the file says they can."""
     largest = dict(zip(trajectory.entries["tau"], np.abs(trajectory.tau).max(axis=0), strict=True))
     most = {joint.name: joint.effort_limit for joint in model.coordinates.joints}
@@ -164,16 +163,17 @@ def _efforts(model: Model, trajectory: Trajectory) -> list[str]:
         for name in largest
         if largest[name] > most.get(name, np.inf)
     ]
-    return [f"forces beyond the efforts of motors: {', '.join(beyond)} N m or N"] if beyond else []
+    text = f"forces beyond the efforts of motors: {', '.join(beyond)} N m or N"
+    return [Note("efforts-exceeded", text)] if beyond else []
 
 
-def _still(model: Model, trajectory: Trajectory) -> list[str]:
+def _still(model: Model, trajectory: Trajectory) -> list[Note]:
     """What to do about a motion that is none."""
     if np.abs(trajectory.v).max(initial=0.0) > STILL:
         return []
     motors, commands = bool(model.mobility.motors), bool(model.commands.size)
     ways = ["--q", "--v", *["--tau", "--goal"] * motors, *["--commands"] * commands]
-    return [f"nothing moves: give {', '.join(ways[:-1])} or {ways[-1]}"]
+    return [Note("nothing-moves", "nothing moves:", command_fix=f"give {', '.join(ways[:-1])} or {ways[-1]}")]
 
 
 def show_motion(robot: Robot, trajectory: Trajectory) -> None:
@@ -230,14 +230,15 @@ def _clean(value: float) -> float:
     return float(value) if abs(value) > 1e-12 else 0.0
 
 
-def _missed(model: Model, trajectory: Trajectory, way: Quintic, blind: bool) -> Iterator[str]:
+def _missed(model: Model, trajectory: Trajectory, way: Quintic, blind: bool) -> Iterator[Note]:
     """``blind``: does the controller know nothing of the forces on feet that it would have to reckon with?"""
     motors = model.motor_places()
     off = np.abs(trajectory.q[-1, motors] - way.goal)
     if off.max() > MISSED:
         name = trajectory.entries["q"][motors[int(off.argmax())]]
         fix = "computed torque knows no forces on feet, so take --control pd, with large" if blind else "take larger"
-        yield f"{WARNING}{name} misses its goal by {off.max():.2g}; {fix} --kp and --kd"
+        text, values = f"{name} misses its goal by {off.max():.2g};", {"off": float(off.max())}
+        yield Note("goal-missed", text, command_fix=f"{fix} --kp and --kd", severity="warning", values=values)
 
 
 def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:

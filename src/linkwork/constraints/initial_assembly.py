@@ -40,8 +40,7 @@ def _at_keyframe(model: Model, description: Description, error: ModelError) -> M
             there = closed(replace(model, home=home_of(positions, model)), replace(description, keyframes={}))
         except ModelError:
             continue
-        why = str(error).removeprefix(f"{error.where}: ").partition("\n")[0]
-        message = f"home is its keyframe {name!r}, since its initial position will not do: {why}"
+        message = f"home is its keyframe {name!r}, since its initial position will not do: {error.message}"
         finding = Finding("warning", place(description), message, "to choose another, give `home` in a side file", True)
         return replace(there, findings=(*there.findings, finding))
     raise error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,8 @@ def check(
     except ModelError as error:
         findings = error.findings or (Finding.of(error),)
     errors = sum(finding.level == "error" for finding in findings)
-    listed = [asdict(finding) for finding in findings]
+    told = ("level", "where", "message", "fix", "at_load")
+    listed = [{name: getattr(finding, name) for name in told} for finding in findings]
     return {"file": str(file), "errors": errors, "warnings": len(findings) - errors, "findings": listed}
 
 
@@ -114,7 +114,7 @@ def _dropped(path: Path, given: Description, robot: Robot, back: Robot) -> Itera
         tags = Counter(re.findall(rb"<(visual|collision|sensor|gazebo|ros2_control)\b", path.read_bytes()))
         if tags:
             yield "what has no part in the dynamics: " + ", ".join(f"{n} <{tag.decode()}>" for tag, n in tags.items())
-    yield from (f.message for f in given.findings if re.search("ignored|was not read", f.message))
+    yield from (finding.message for finding in given.findings if finding.unread)
     kept = {link.name for link in describe(back.model).links}
     if merged := [link.name for link in given.links if link.name not in kept and link.name in back.frame_names]:
         yield "links fixed to others, now merged with them and kept as frames: " + ", ".join(merged)

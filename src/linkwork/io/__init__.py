@@ -86,7 +86,7 @@ def read(
     if path.suffix.lower() == ".urdf" and os.path.isfile(side := side_file(path)):
         message = f"{side.name} is beside it, but was not read"
         fix = "to have its loops, load with " + at_door('structure="{}"', "--structure {}").format(side)
-        unread = Finding("warning", str(path), message, fix, True)
+        unread = Finding("warning", str(path), message, fix, at_load=True, unread=True)
         return replace(description, findings=(*description.findings, unread))
     return description
 

@@ -30,14 +30,9 @@ link's frame by the six parameters or by xyz and rpy, as a row of `frames`, or i
     weld        the frames coincide; nothing is free
 
 Rolling. The plane is z = 0 of its frame, which may be on any link. z of the frame `wheel` is the axle, its origin the
-centre; of a blade and a glide, which have no radius, it is the point that touches. Kinds:
-
-    wheel       rolls without slipping
-    omni        does not slip along, but may across, along its axle: an omniwheel
-    blade       may slip along, but not across: a skate, a castor, or passive wheels that are too light to matter
-    glide       stays on the plane and may slip all ways: a ball castor, a pad; its axes do not matter
-
-`friction` is the coefficient beyond which it would slip; without it nothing is said of that.
+centre; of those without a radius it is the point that touches. The kinds are the subclasses of ``Rolling`` in
+``model.constraints``, with the keys that their fields name. `friction` is the coefficient beyond which it would slip;
+without it nothing is said of that.
 
 Gears. Joints are named, or entries of joints with several freedoms (slide.shift): those whose positions are numbers.
 

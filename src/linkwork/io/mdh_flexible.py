@@ -110,8 +110,7 @@ def _made(tables: Tables, node: yaml.Node, row: Row, kind: Any, values: dict[str
         return kind(**values)
     except ModelError as error:  # it names the field
         name = error.where.partition(".")[2]
-        message = str(error).partition("\n")[0].removeprefix(f"{error.where}: ")
-        tables.fail(row.get(name, node), message, error.got, error.expected, error.fix)
+        tables.fail(row.get(name, node), error.message, error.got, error.expected, error.fix)
 
 
 def _whole(tables: Tables, node: yaml.Node) -> int:

@@ -98,7 +98,7 @@ class _Reader:
         self.robot = robot
         self.joint_names = {element.attributes.get("name") for element in robot.all("joint")}
         self.errors: list[Finding] = []
-        self.warnings: dict[tuple[str, str, bool], list[str]] = {}
+        self.warnings: dict[tuple[str, str, bool, bool], list[str]] = {}
 
     def description(self) -> Description:
         robot = self.robot
@@ -132,7 +132,7 @@ class _Reader:
         weight = inertial.child("mass")
         if weight is None:  # as Pinocchio reads it
             message = "without <mass>, all of its <inertial> is ignored"
-            self.warn(inertial, message, 'add <mass value="..."/>', at_load=True)
+            self.ignore(inertial, message, 'add <mass value="..."/>', at_load=True)
             return Link(name)
         mass = weight.number("value")
         inertia = inertial.required("inertia", '<inertia ixx="..." iyy="..." izz="..." ixy="..." ixz="..." iyz="..."/>')
@@ -154,7 +154,7 @@ class _Reader:
         motion = joint_kind(kind)
         if motion.nv != 1 and element.child("mimic"):
             message = f"a {kind} joint cannot follow another; its <mimic> is ignored"
-            self.warn(element, message, "remove the <mimic>", at_load=bool(motion.nv))
+            self.ignore(element, message, "remove the <mimic>", at_load=bool(motion.nv))
         if not motion.nv:  # all else in such a joint says nothing
             return JointDescription(name, kind, parent, child, origin)
         dynamics, extension = element.child("dynamics"), element.child("linkwork")
@@ -195,7 +195,7 @@ class _Reader:
         if bounded and not limit.attributes.keys() & {"lower", "upper"}:
             self.warn(limit, "neither 'lower' nor 'upper' is given; URDF takes both as 0", "add them")
         if joint_kind(kind).nv > 1 and limit.attributes.keys() & {"lower", "upper"}:
-            self.warn(limit, f"'lower' and 'upper' say nothing of a {kind} joint and are ignored", "remove them")
+            self.ignore(limit, f"'lower' and 'upper' say nothing of a {kind} joint and are ignored", "remove them")
         lower = limit.number("lower", 0.0, infinite=True) if bounded else -math.inf
         upper = limit.number("upper", 0.0, infinite=True) if bounded else math.inf
         velocity = limit.number("velocity", math.inf, infinite=True)
@@ -231,7 +231,7 @@ class _Reader:
             if name not in self.joint_names or name is None:
                 reason = f"it drives {len(driven)} joints" if name is None else f"there is no joint {name!r}"
                 message = f"its rotor inertia is ignored: {reason}"
-                self.warn(transmission, message, "give each joint a <transmission>", at_load=True)
+                self.ignore(transmission, message, "give each joint a <transmission>", at_load=True)
                 continue
             for motor in transmission.all("actuator") or [driven[0]]:
                 holders = dict.fromkeys((motor, driven[0], transmission))  # one element may be two of them
@@ -257,9 +257,9 @@ class _Reader:
                 if joint.origin.translation.any() or (joint.origin.rotation != np.eye(3)).any():
                     turned = bool((joint.origin.rotation != np.eye(3)).any())  # and gravity against the base with it
                     message = "the origin of a floating joint is ignored: the pose of the base is free"
-                    self.warn(element, message, "", at_load=turned)
+                    self.ignore(element, message, "", at_load=turned)
                 if joint.viscous or joint.coulomb or joint.rotor_inertia or joint.stiffness:
-                    self.warn(element, "friction, rotor and spring of a floating base are ignored", "", at_load=True)
+                    self.ignore(element, "friction, rotor and spring of a floating base are ignored", "", at_load=True)
                 return joint
         return None
 
@@ -294,14 +294,14 @@ class _Reader:
         attributes, children = KNOWN[element.tag]
         for name in element.attributes:
             if name not in attributes and name.split(":")[0] not in ("xmlns", "xml", "xsi"):
-                self.warn(element, f"attribute {name!r} of <{element.tag}> is unknown and ignored", "")
+                self.ignore(element, f"attribute {name!r} of <{element.tag}> is unknown and ignored", "")
         seen: set[str] = set()
         for child in element.children:
             if child.tag not in children:
-                self.warn(child, f"<{child.tag}> in <{element.tag}> is unknown and ignored", "")
+                self.ignore(child, f"<{child.tag}> in <{element.tag}> is unknown and ignored", "")
             elif child.tag in seen and element is not self.robot and child.tag not in OPAQUE:
                 message = f"a second <{child.tag}> in one <{element.tag}> is ignored"
-                self.warn(child, message, "keep one of them", at_load=child.tag != "limit")
+                self.ignore(child, message, "keep one of them", at_load=child.tag != "limit")
             elif child.tag not in OPAQUE:
                 self.sweep(child)
             seen.add(child.tag)
@@ -309,12 +309,16 @@ class _Reader:
     def error(self, element: Element, message: str, fix: str) -> None:
         self.errors.append(Finding("error", element.where, message, fix))
 
-    def warn(self, element: Element, message: str, fix: str, *, at_load: bool = False) -> None:
-        self.warnings.setdefault((message, fix, at_load), []).append(element.where)
+    def warn(self, element: Element, message: str, fix: str, *, at_load: bool = False, unread: bool = False) -> None:
+        self.warnings.setdefault((message, fix, at_load, unread), []).append(element.where)
+
+    def ignore(self, element: Element, message: str, fix: str, *, at_load: bool = False) -> None:
+        """Warn of what is left out."""
+        self.warn(element, message, fix, at_load=at_load, unread=True)
 
     def told(self) -> list[Finding]:
         findings = []
-        for (message, fix, at_load), places in self.warnings.items():
+        for (message, fix, *kinds), places in self.warnings.items():
             more = f" (the first of {len(places)} places)" if len(places) > 1 else ""
-            findings.append(Finding("warning", places[0], message + more, fix, at_load))
+            findings.append(Finding("warning", places[0], message + more, fix, *kinds))
         return findings

@@ -242,7 +242,7 @@ class _Parsing:
 def mended(mistakes: Iterable[tuple[str, str]]) -> Iterator[Finding]:
     """A warning for each mistake in the XML of a file."""
     fix = "correct the file: other programs refuse it"
-    return (Finding("warning", where, mistake, fix, at_load=True) for where, mistake in mistakes)
+    return (Finding("warning", where, each, fix, at_load=True, unread=each == AFTER) for where, each in mistakes)
 
 
 def place(source: str, line: int) -> str:

@@ -33,6 +33,7 @@ class Finding:
     message: str
     fix: str = ""
     at_load: bool = False  # whether ``load`` warns of it: the dynamics differs from what the file says
+    unread: bool = False  # whether the file says something that is left out
 
     def __post_init__(self):
         for name in ("where", "message", "fix"):  # what comes from files may be of any length
@@ -41,11 +42,16 @@ class Finding:
     @staticmethod
     def of(error: ModelError) -> Finding:
         """An error that was raised, told like the others."""
-        message, _, _ = str(error).removeprefix(f"{error.where}: ").partition("\n  fix: ")
-        return Finding("error", error.where, message.replace("\n  ", "; "), error.fix)
+        details = (f"{name}: {value}" for name, value in error.details.items() if name != "fix")
+        return Finding("error", error.where, "; ".join([error.message, *details]), error.fix)
+
+    @property
+    def text(self) -> str:
+        """Where, what and the fix."""
+        return f"{self.where}: {self.message}" + (f"\n  fix: {self.fix}" if self.fix else "")
 
     def __str__(self) -> str:
-        return f"{self.level}: {self.where}: {self.message}" + (f"\n  fix: {self.fix}" if self.fix else "")
+        return f"{self.level}: {self.text}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from .rollout import rollout
 from .schemes.integrators import INTEGRATORS, Integrator, add_integrator
 from .simulate import STEP, simulate
 from .stepper import Stepper
-from .trajectory.diagnostics import WARNING
 from .trajectory.output_buffer import STOPPED
 from .trajectory.outputs import OUTPUTS
 from .trajectory.trajectory import Trajectory
@@ -20,7 +19,6 @@ __all__ = [
     "OUTPUTS",
     "STEP",
     "STOPPED",
-    "WARNING",
     "AdamsBashforth",
     "ContactForces",
     "Integrator",

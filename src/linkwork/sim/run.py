@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import SimulationWarning, warn_caller
 from ..model import Model
+from ..notes import Note
 from ..options import Options
 from .derivatives.gradient import Tape
 from .plant.instant import REFERENCE
@@ -18,7 +19,7 @@ from .plant.setup import Setup
 from .schemes import stability
 from .schemes.integrators import schemes
 from .trajectory import storage
-from .trajectory.diagnostics import OF_FEET, WARNING, findings
+from .trajectory.diagnostics import OF_FEET, findings
 from .trajectory.outputs import entries
 from .trajectory.trajectory import Event, Trajectory
 
@@ -51,7 +52,7 @@ class Run:
     closeness: np.ndarray | None = None
     fixed: bool = True
     feet: Sequence[str] = OF_FEET
-    doubts: Sequence[str] = ()
+    doubts: Sequence[Note] = ()
     events: Sequence[Event] = ()
     tape: Tape | None = None
     complete: bool = True
@@ -59,29 +60,29 @@ class Run:
     def __post_init__(self):
         self.notes = list(self.setup.notes)
 
-    def warn(self, text: str) -> None:
+    def warn(self, note: Note) -> None:
         """Warn whoever called linkwork, and note it."""
-        warn_caller(text, SimulationWarning)
-        self.notes.append(WARNING + text)
+        warn_caller(note.message, SimulationWarning)
+        self.notes.append(note)
 
-    def begin(self, check: bool = True) -> str:
+    def begin(self, check: bool = True) -> Note | None:
         """Warn if ``dt`` is too long for the first state (unless ``check`` is false), note inputs that the method
         smooths, and return the warning."""
-        text = stability.warning(self.setup, self.method, self.dt) if check else ""
-        if text:
-            self.warn(text)
+        note = stability.warning(self.setup, self.method, self.dt) if check else None
+        if note:
+            self.warn(note)
         history = schemes()[self.method].history
         if history and set(self.setup.plant.held) - {REFERENCE}:  # samples of a reference are smooth
-            self.notes.append(JUMPS.format(method=self.method, steps=history + 1))
-        return text
+            self.notes.append(Note("jumps-spread", JUMPS.format(method=self.method, steps=history + 1)))
+        return note
 
     def finish(self) -> Trajectory:
         """Warn of what casts doubt on the motion, and return the trajectory."""
         steps = {"method": self.method, "dt": self.dt} if self.fixed else {}
         plant = self.setup.plant
         judged = replace(self.model, soft_limits=plant.model.soft_limits) if self.model else plant.model
-        for text in (*findings(judged, self.arrays, self.closeness, self.feet, **steps), *self.doubts):
-            self.warn(text)
+        for note in (*findings(judged, self.arrays, self.closeness, self.feet, **steps), *self.doubts):
+            self.warn(note)
         trajectory = self.trajectory()
         if self.tape is not None:
             self.tape.attach(trajectory)

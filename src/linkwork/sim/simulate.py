@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import LinkworkError, at_door
 from ..model import Model
+from ..notes import Note
 from ..options import Options, one_of_names, positive
 from ..workspace import Workspace
 from .contact.events import by_events
@@ -72,7 +73,8 @@ def _balanced(setup: Setup, attempts: Sequence[tuple[str, int]], dt: float, step
     that its start knows nothing of."""
     said, why = setup.said, ""
     for method, parts in attempts:
-        note = [f"{why}; taken instead: {method}, dt = {dt / parts:g} s"] if why else []
+        taken = f"{why}; taken instead: {method}, dt = {dt / parts:g} s"
+        note = [Note("method-changed", taken, values={"dt": dt / parts})] if why else []
         setup, finer = replace(setup, said=(*said, *note)), replace(options, every=options.every * parts)
         run = run_steps(setup, method, dt / parts, steps * parts, finer)
         if (method, parts) == attempts[-1] or not run.complete:
@@ -95,7 +97,7 @@ def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[str]]:
+def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> tuple[str, int, list[Note]]:
     """The method, into how many each step is parted, and what to say of it: what was asked for; where nothing was, what
     bears the modes of the motion."""
     wanted = method or (stability.ROBUST if setup.plant.stands else stability.METHOD)
@@ -109,4 +111,5 @@ def _chosen(setup: Setup, method: str | None, step: float | None, dt: float) -> 
     if found is None:
         return wanted, 1, []  # the run warns
     taken = f"taken instead: {found[0]}" + (f", dt = {dt / found[1]:g} s" if found[1] > 1 else "")
-    return *found, [f"{stability.story(wanted, dt, rate)}; {taken}"]
+    text = f"{stability.story(wanted, dt, rate)}; {taken}"
+    return *found, [Note("method-changed", text, values={"dt": dt / found[1], "rate": rate})]

@@ -4,6 +4,7 @@ from .cut_joint import CUT_JOINTS, POINT, WELD, CutJoint
 from .foot import Foot
 from .gear import Gear
 from .kind import ConstraintKind, End, in_words, kinds_in
+from .mecanum import Mecanum
 from .wheel import Blade, Glide, Omni, Rolling, Wheel
 
 SECTIONS = ("loops", "rolling", "gears", "feet")  # the tables of files that list constraints, as they are read
@@ -20,6 +21,7 @@ __all__ = [
     "Foot",
     "Gear",
     "Glide",
+    "Mecanum",
     "Omni",
     "Rolling",
     "Wheel",

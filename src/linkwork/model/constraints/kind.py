@@ -19,6 +19,8 @@ from ..element import Element, Fault
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
 
+ALONG_AND_ACROSS = {"along": (1.0, 0.0), "across": (0.0, 1.0)}
+
 
 @dataclass(frozen=True)
 class End:
@@ -130,6 +132,11 @@ class ConstraintKind(Element):
     def points(self) -> list[tuple[float, float]]:
         """Where it touches the ground, in x and y of its frame."""
         return [(0.0, 0.0)]
+
+    @property
+    def slip_directions(self) -> dict[str, tuple[float, float]]:
+        """The equations of a contact that hold slip: the parts of their directions along and across."""
+        return {row: parts for row, parts in ALONG_AND_ACROSS.items() if row in self.rows}
 
     def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
         """The axle along the plane, which must not vanish; None if it has none."""

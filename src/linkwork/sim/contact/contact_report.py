@@ -52,17 +52,15 @@ class ContactForces:
         contacts = _rolling(model)
         J = leading_jacobian(model, np.array(model.home))
 
-        def part(name: str) -> np.ndarray:
-            values = np.zeros((*forces.shape[:-1], len(contacts)))
-            for k, contact in enumerate(contacts):
-                if name in contact.kind.rows:
-                    row = rows.index(f"{contact.name}.{name}")
-                    unknown = name == "normal" and not J[row].any()  # it says nothing of the load
-                    values[..., k] = np.nan if unknown else forces[..., row]
-            return values
-
-        normal = part("normal")
-        return cls(contacts, normal, part("along"), part("across"), np.full((*normal.shape, 2), np.nan))
+        normal, along, across = np.zeros((3, *forces.shape[:-1], len(contacts)))
+        for k, contact in enumerate(contacts):
+            row = rows.index(f"{contact.name}.normal")
+            normal[..., k] = forces[..., row] if J[row].any() else np.nan  # it says nothing of the load
+            for name, parts in contact.kind.slip_directions.items():
+                force = forces[..., rows.index(f"{contact.name}.{name}")]
+                along[..., k] += parts[0] * force
+                across[..., k] += parts[1] * force
+        return cls(contacts, normal, along, across, np.full((*normal.shape, 2), np.nan))
 
     @classmethod
     def standing(cls, model: Model, q: Any, contact_forces: Any) -> ContactForces:

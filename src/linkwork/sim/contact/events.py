@@ -20,6 +20,7 @@ from ...codegen.schemes import RungeKutta
 from ...errors import DivergedError, LinkworkError, UnsupportedError, at_door, method_at_door
 from ...function import Function, Label
 from ...model import Model
+from ...notes import Note
 from ...options import Options, one_of_names
 from ...workspace import Workspace
 from ..derivatives.transition import NUMBERS
@@ -382,7 +383,7 @@ class _Run:
         every, state = self.options.every, self.started()
         run = Run(self.setup, method, self.dt, self.options, self.model, fixed=False)
         if rate := self.too_fast(state):
-            run.warn(stability.story(method, self.dt, rate))
+            run.warn(stability.too_long(method, self.dt, rate))
         rows = [self.row(state)]
         for k in range(self.steps):
             self.step = k
@@ -392,16 +393,20 @@ class _Run:
         names = [each for each in self.setup.outputs if each in rows[0]]
         run.arrays = {"t": self.dt * every * np.arange(len(rows))}
         run.arrays |= {each: np.stack([row[each] for row in rows])[None] for each in names}
-        run.notes.append(self.told())
+        run.notes.append(Note("events", self.told()))
         run.events, run.doubts = self.events, [*self.doubts()]
         run.feet = () if self.grounds[0].slides else ("slip",)  # the others happen
         return run.finish()
 
-    def doubts(self) -> Iterator[str]:
+    def doubts(self) -> Iterator[Note]:
         if long := [i for i, seconds in enumerate(self.glided) if seconds > LONG]:
             names = ", ".join(f"{self.plant.model.switched[i].name} for {self.glided[i]:.2g} s" for i in long)
-            fix = "" if self.grounds[0].slides else "; contacts='coulomb' lets them slip"
-            yield f"{names} glided without friction, where no forces of the ground were right{fix}"
+            text = f"{names} glided without friction, where no forces of the ground were right"
+            if self.grounds[0].slides:
+                yield Note("glided", text, severity="warning")
+            else:
+                slip = "contacts='coulomb' lets them slip", "--contacts coulomb lets them slip"
+                yield Note("glided", f"{text};", *slip, severity="warning")
 
     def told(self) -> str:
         if not self.events:

@@ -24,6 +24,7 @@ from ...constraints.equations import NORMAL, place_sizes
 from ...constraints.projection import closer
 from ...formulations import ByMultipliers, frame_poses, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ...model import Model
+from ...notes import Note
 from ...program import Port, Program, interpret, trace
 from ...scalar import Scalar, positive_part, sign
 from ...scalar.orthogonal import dot
@@ -52,7 +53,7 @@ def places_at(model: Model, q: np.ndarray) -> np.ndarray:
     return interpret(places_program(model), [q])[0]
 
 
-def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[str]:
+def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[Note]:
     """What to say of contacts (samples, contacts) that are above the ground, or below, where they begin."""
     heights = stand[:, np.cumsum([0, *place_sizes(model)])[:-1] + NORMAL]
     worst = (column[np.abs(column).argmax()] for column in np.where(contacts > 0, heights, 0.0).T)
@@ -61,7 +62,8 @@ def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> lis
         for foot, h in zip(model.switched, worst, strict=True)
         if abs(h) > OFF
     ]
-    return [f"feet are held where they are, not on the ground: {', '.join(found)}"] if found else []
+    text = f"feet are held where they are, not on the ground: {', '.join(found)}"
+    return [Note("feet-off-ground", text)] if found else []
 
 
 class ConstrainedNow(Now):

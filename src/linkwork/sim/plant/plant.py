@@ -24,6 +24,7 @@ from ...constraints.equations import place_sizes
 from ...derive import jvp
 from ...formulations import Method
 from ...model import Model
+from ...notes import Note
 from ...program import Port, Program, interpret, trace
 from ...scalar import Scalar
 from ...workspace import Cache
@@ -246,7 +247,7 @@ class Plant:
         return units(self.model)
 
     @cached_property
-    def checked(self) -> Cache[Any, str]:
+    def checked(self) -> Cache[Any, Note | None]:
         """(method, dt, gains and parameters) -> what was found wrong with it."""
         return Cache()
 

@@ -14,6 +14,7 @@ from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedEr
 from ...formulations import drives_of, layouts
 from ...model import Model, SoftLimits
 from ...model.coordinates import kind_of
+from ...notes import Note
 from ...options import Options, positive
 from ...pipeline import choose
 from ...workspace import Cache, Workspace
@@ -34,14 +35,14 @@ class Setup:
     x0: np.ndarray  # (samples, x)
     batched: bool
     outputs: tuple[str, ...]
-    said: tuple[str, ...]
+    said: tuple[Note, ...]
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What one must know to read the numbers."""
         plant, layout = self.plant, self.plant.model.commands
         given = "commands" in self.inputs.shapes or plant.commands is not None or plant.commanding
-        zero = [f"no commands are given, so these are zero: {', '.join(layout.names)}"]
+        zero = [Note("no-commands", f"no commands are given, so these are zero: {', '.join(layout.names)}")]
         return (*self.said, *zero) if layout.size and not given else self.said
 
     @property
@@ -114,10 +115,9 @@ def prepare(
             known[key] = found
     plant, notes = found
     if model.switched and not stands and not model.forces:
-        notes = (
-            *notes,
-            f"no foot touches the ground: {at_door('contacts=', '--contacts')} says which of {_listed(model)} do",
-        )
+        which = f"says which of {_listed(model)} do"
+        fixes = f"contacts= {which}", f"--contacts {which}"
+        notes = (*notes, Note("no-foot-on-ground", "no foot touches the ground:", *fixes))
     x = plant.start(q, v, started)
     if stands:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
@@ -148,7 +148,7 @@ def _listed(model: Model) -> str:
     return ", ".join(foot.name for foot in model.switched)
 
 
-def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[str, ...]]]:
+def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:
     """What was traced for simulations, with its notes, by its contents."""
     return Cache()
 
@@ -209,13 +209,14 @@ def _commands(inputs: Inputs, model: Model, commands: Any) -> user_functions.Act
     return None
 
 
-def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[str]]:
+def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[Note]]:
     """The robot as it is simulated, and what to say about it."""
     notes, width = [], positive(width, "friction_width")
     jumping = (drive for drive in drives_of(model) if any(law.jumps for law in drive.acting))
     if varied or any(not drive.friction_width for drive in jumping):
         model = replace(model, friction_width=width)
-        notes.append(f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)")
+        text = f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)"
+        notes.append(Note("smooth-friction", text, values={"width": width}))
     if limits is not None:
         if not isinstance(limits, SoftLimits):
             raise ShapeError(
@@ -225,5 +226,6 @@ def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied:
                 expected="linkwork.SoftLimits(stiffness, damping)",
             )
         model = replace(model, soft_limits=limits)
-        notes.append(f"joint limits are soft: {limits.stiffness:g} N m/rad (N/m), damping {limits.damping:g}")
+        text = f"joint limits are soft: {limits.stiffness:g} N m/rad (N/m), damping {limits.damping:g}"
+        notes.append(Note("soft-limits", text, values={"stiffness": limits.stiffness, "damping": limits.damping}))
     return model, notes

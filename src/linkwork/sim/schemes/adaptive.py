@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import DivergedError, UnsupportedError, method_at_door
 from ...function import Function, Label
+from ...notes import Note
 from ...options import Options
 from ..plant.setup import Setup
 from ..run import Run
@@ -98,7 +99,8 @@ def run_adaptive(setup: Setup, method: str, dt: float, steps: int, options: Opti
         t, x = end, closed(end, after, k)
     batch = {name: np.stack([row[name] for row in rows])[None] for name in setup.outputs}
     run = Run(setup, method, dt, options, fixed=False, arrays={"t": dt * every * np.arange(len(rows)), **batch})
-    run.notes.append(f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations")
+    text = f"steps of the integrator's choice, tolerance {tolerance:g}, {evaluations} evaluations"
+    run.notes.append(Note("adaptive-steps", text, values={"tolerance": tolerance, "evaluations": evaluations}))
     closeness = plant.parts(x).get("closeness")
     run.closeness = None if closeness is None else closeness[None]
     return run

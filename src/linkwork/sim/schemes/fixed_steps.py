@@ -12,6 +12,7 @@ import numpy as np
 
 from ...codegen.timeloop import Turns
 from ...errors import LinkworkError, warn_caller
+from ...notes import Note
 from ...options import Options
 from ...progress import Progress
 from ..derivatives.gradient import Tape
@@ -86,10 +87,11 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
             if not isinstance(stop, KeyboardInterrupt):
                 with suppress(OSError, LinkworkError):  # of a disk without a byte left
                     run.arrays = records.finish(done_samples, done_rows, dt * every)
-                    run.notes.append(f"{output_buffer.ENDED} {far}: {str(stop).partition(chr(10))[0]}")
+                    run.notes.append(Note(output_buffer.ENDED, f"ended {far}: {str(stop).partition(chr(10))[0]}"))
                     run.trajectory()
                 raise
-            note, tape, run.complete = f"{output_buffer.STOPPED} {far}", None, False
+            note = Note(output_buffer.STOPPED, f"stopped from the keyboard {far}")
+            tape, run.complete = None, False
             warn_caller(note)
             run.notes.append(note)
     with _room(to):

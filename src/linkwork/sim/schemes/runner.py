@@ -11,6 +11,7 @@ from ...codegen.schemes import Rosenbrock
 from ...codegen.timeloop import Turns
 from ...errors import DivergedError, UnsupportedError, method_at_door
 from ...function import PROCESSORS
+from ...notes import Note
 from ...targets import backend
 from ..plant.setup import Setup
 from ..trajectory.diagnostics import SINGULAR
@@ -78,7 +79,7 @@ class Runner:
         held, constants = [of_samples(x, samples) for x in self.held], of_samples(self.constants, samples)
         return self.compiled(turns, 0.0, self.dt, state, held, constants, block)
 
-    def story(self, group: slice, state: np.ndarray, steps: int, warned: str) -> DivergedError:
+    def story(self, group: slice, state: np.ndarray, steps: int, warned: Note | None) -> DivergedError:
         """Which sample left the numbers first, when, and from where; ``warned``: what was wrong from the start."""
         finite = state[:, -1].astype(int)
         k = int(finite.argmin())
@@ -90,14 +91,14 @@ class Runner:
         model = self.setup.plant.model
         q, v = self.setup.plant.reported(before[0, : self.loop.x])
         at = (step + 1) * self.dt
+        fix = warned.message if warned else "take a smaller dt, weaker gains, or another method"
         if model.constrained and not self.setup.plant.distance(q) > SINGULAR:
-            warned = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
+            fix = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",
             where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),
             got=f"before this step q = {_short(q)}, v = {_short(v)}",
-            fix=(warned or "take a smaller dt, weaker gains, or another method")
-            + "; rollout(diverged='keep') leaves such samples in",
+            fix=f"{fix}; rollout(diverged='keep') leaves such samples in",
             sample=sample if self.setup.batched else None,
             step=step + 1,
             time=at,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
-from ...errors import at_door, method_at_door
+from ...notes import Note
 from ...program import Program, interpret
 from ..plant.setup import Setup
 from .integrators import schemes
@@ -82,13 +82,18 @@ def _work(scheme: Scheme) -> int:
     return scheme.evaluations + SLOPES * isinstance(scheme, Rosenbrock)
 
 
-def warning(setup: Setup, method: str, dt: float) -> str:
-    """What is wrong with ``dt`` for this method; empty if nothing is seen. The plant remembers it."""
+def warning(setup: Setup, method: str, dt: float) -> Note | None:
+    """What is wrong with ``dt`` for this method; None if nothing is seen. The plant remembers it."""
     checked, case = setup.plant.checked, (method, dt, setup.stiffness)
     if case not in checked:
         rate = too_fast(setup, method, dt)
-        checked[case] = f"{story(method, dt, rate)}; take {_advice(setup, method, dt)}" if rate else ""
+        checked[case] = too_long(method, dt, rate, *_advice(setup, method, dt)) if rate else None
     return checked[case]
+
+
+def too_long(method: str, dt: float, rate: float, fix: str = "", command_fix: str = "") -> Note:
+    text = story(method, dt, rate) + (";" if fix else "")
+    return Note("step-too-long", text, fix, command_fix, "warning", {"dt": dt, "rate": rate})
 
 
 def story(method: str, dt: float, rate: float) -> str:
@@ -98,12 +103,16 @@ def story(method: str, dt: float, rate: float) -> str:
     )
 
 
-def _advice(setup: Setup, method: str, dt: float) -> str:
+def _advice(setup: Setup, method: str, dt: float) -> tuple[str, ...]:
+    """What to do, in Python and on the command line."""
     found = bearable(setup, (method, ROBUST, STIFF), dt, parted=True)
     if found is None:
-        return "a shorter one"
-    step = f" with {at_door('dt =', '--dt')} {dt / found[1]:g}" if found[1] > 1 else ""
-    return method_at_door(found[0]) + step
+        return ("take a shorter one",)
+    name, parts = found
+    return tuple(
+        f"take {choice}{f' with {step} {dt / parts:g}' if parts > 1 else ''}"
+        for choice, step in ((f"method={name!r}", "dt ="), (f"--method {name}", "--dt"))
+    )
 
 
 def _modes(setup: Setup, program: Program, x: np.ndarray, dt: float) -> Modes:

@@ -12,9 +12,9 @@ import numpy as np
 from ...codegen.schemes import Rosenbrock
 from ...constraints import LoopEquations
 from ...constraints.equations import Way
-from ...errors import at_door
 from ...formulations.quantities import conditioning
 from ...model import Model
+from ...notes import Note
 from ..contact.contact_report import ContactForces
 from ..schemes.integrators import INTEGRATORS
 
@@ -35,7 +35,6 @@ ALONE = 256  # of a single motion, for its limits
 MOST = 2**18  # of a single motion, for its energy: long ones are on disk, and stay there
 BEYOND = 1e-9  # of a limit: less is none
 OF_FEET = ("lift off", "slip", "tip")
-WARNING = "warning: "  # how a note begins that casts doubt
 
 
 def findings(
@@ -45,7 +44,7 @@ def findings(
     feet: Sequence[str] = OF_FEET,
     method: str = "",
     dt: float = 0.0,
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state.
     ``feet``: what would have befallen those that were held. ``method`` and ``dt`` where steps are all the same."""
     if not len(arrays["t"]) or len(arrays) == 1:  # stopped before the first record
@@ -127,7 +126,7 @@ def bearable(method: str) -> float:
     return FINE if one and one.order >= HIGH and not isinstance(one.scheme, Rosenbrock) else SHARE
 
 
-def _energy(model: Model, arrays: Mapping[str, Any], known: np.ndarray, method: str, dt: float) -> Iterator[str]:
+def _energy(model: Model, arrays: Mapping[str, Any], known: np.ndarray, method: str, dt: float) -> Iterator[Note]:
     """``known``: of these samples it is known why it cannot balance."""
     found, limit = Imbalance.of(arrays), bearable(method)
     if found is None or not (bad := (found.share > limit) & ~known).any():
@@ -137,9 +136,11 @@ def _energy(model: Model, arrays: Mapping[str, Any], known: np.ndarray, method: 
     if method and np.isfinite(found.share[k]):
         shorter = dt * (0.5 * limit / found.share[k]) ** (1 / INTEGRATORS[method].order)
         fix = f"take dt = {_rounded_down(max(shorter, 0.01 * dt)):g} s or less, or another method"
-    trust = "the motion is not to be trusted; " if found.share[k] > SHARE else ""
+    trust = " the motion is not to be trusted;" if found.share[k] > SHARE else ""
     where = f"{_of_samples(bad, k)}{_place(model, arrays, k)}"
-    yield f"the energy balance is {found.story(k, arrays['t'])}{where}: {trust}{fix}"
+    text = f"the energy balance is {found.story(k, arrays['t'])}{where}:{trust}"
+    values = {"sample": k, "off": float(found.off[k]), "share": float(found.share[k])}
+    yield _warning("energy-balance", text, fix, **values)
 
 
 def _place(model: Model, arrays: Mapping[str, Any], sample: int) -> str:
@@ -162,7 +163,7 @@ def _rounded_down(x: float) -> float:
 
 def _feet(
     model: Model, which: Sequence[str], t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Which feet would not have stayed as they were told to."""
     loads, on = ContactForces.standing(model, q, contact_forces), contacts > 0
     found = {"lift off": loads.lifts, "slip": loads.slips, "tip": loads.tips}
@@ -176,13 +177,12 @@ def _feet(
                 "slip": f"it needs a friction of {loads.needed[sample, at, k]:.3g}, and has {foot.kind.friction:g}",
                 "tip": "its centre of pressure is outside the sole",
             }
-            yield (
-                f"foot {foot.name} would {what} at t = {t[at]:g} s: {rows[what]}"
-                f"{_of_samples(bad[..., k].any(axis=1), sample)}"
-            )
+            text = f"foot {foot.name} would {what} at t = {t[at]:g} s: {rows[what]}"
+            of = _of_samples(bad[..., k].any(axis=1), sample)
+            yield _warning(f"foot-{what.replace(' ', '-')}", text + of, sample=sample, t=float(t[at]))
 
 
-def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterator[str]:
+def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterator[Note]:
     bounded, lower, upper = _bounds(model)
     if not len(bounded):
         return
@@ -205,16 +205,19 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
         own = np.asarray(arrays["q"][sample, ::every, bounded[k]])  # this one at all times
         over = np.fmax(lower[k] - own, own - upper[k])
         began = arrays["t"][every * int((over > BEYOND).argmax())]
-        act = at_door("limits=linkwork.SoftLimits(...)", "--limits STIFFNESS")
-        yield (
+        by = float(np.fmax.reduce(over))
+        yield _warning(
+            "limits-left",
             f"no limits act, and {', '.join(joints[:6])}{', ...' if len(joints) > 6 else ''}"
             f" {'go beyond theirs' if len(joints) > 1 else 'goes beyond its own'}:"
-            f" {names[k]} by up to {np.fmax.reduce(over):.2g}, from t = {began:g} s on"
-            f"{_of_samples(bad, sample)}; {act} makes them act"
-        )
+            f" {names[k]} by up to {by:.2g}, from t = {began:g} s on{_of_samples(bad, sample)};",
+            "limits=linkwork.SoftLimits(...) makes them act",
+            "--limits STIFFNESS makes them act",
+            sample=sample, t=float(began), beyond=by,
+        )  # fmt: skip
 
 
-def _bent(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
+def _bent(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[Note]:
     """Links whose tips give way too far."""
     for joint in (body.joint for body in model.bodies if body.joint.kind.modes and not body.joint.leader):
         length, own = joint.kind.material.length, q[..., model.coordinates.places([joint.name])]
@@ -222,11 +225,13 @@ def _bent(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
         share = np.linalg.norm(own @ shifts, axis=-1) / (length or np.inf)
         if (bad := share > BENT).any():
             sample, at = np.unravel_index(int(np.nanargmax(share)), share.shape)
-            yield (
+            yield _warning(
+                "small-deflections-left",
                 f"the tip of {joint.name} gives way by up to {share[sample, at]:.0%} of its length, at t = {t[at]:g} s"
-                f"{_of_samples(bad.any(axis=1), int(sample))}: its modes are those of small deflections; a chain of"
-                " short bodies (linkwork.library.lumped_beam) knows large ones"
-            )
+                f"{_of_samples(bad.any(axis=1), int(sample))}: its modes are those of small deflections;",
+                "a chain of short bodies (linkwork.library.lumped_beam) knows large ones",
+                sample=int(sample), t=float(t[at]), share=float(share[sample, at]),
+            )  # fmt: skip
 
 
 _known: WeakKeyDictionary[Model, tuple[np.ndarray, np.ndarray, np.ndarray]] = WeakKeyDictionary()
@@ -241,19 +246,21 @@ def _bounds(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return _known[model]
 
 
-def _singular(closeness: np.ndarray) -> Iterator[str]:
+def _singular(closeness: np.ndarray) -> Iterator[Note]:
     """Of each sample: the largest pivot, and its time."""
     with np.errstate(invalid="ignore", divide="ignore"):
         distance = 1 / np.sqrt(closeness[:, 0])
     if (bad := distance < SINGULAR).any():
         k = int(np.nanargmin(distance))
-        yield (
+        yield _warning(
+            "singular",
             f"the loops come close to a singular position, at t = {closeness[k, 1]:g} s to {distance[k]:.1e} of the"
-            f" distance at home{_of_samples(bad, k)}: the motion after it may be another one"
-        )
+            f" distance at home{_of_samples(bad, k)}: the motion after it may be another one",
+            sample=k, t=float(closeness[k, 1]), distance=float(distance[k]),
+        )  # fmt: skip
 
 
-def _flat(model: Model, t: np.ndarray, q: np.ndarray) -> Generator[str, None, np.ndarray]:
+def _flat(model: Model, t: np.ndarray, q: np.ndarray) -> Generator[Note, None, np.ndarray]:
     """Of what rolls: a wheel that has fallen over has no lowest point. Returns in which samples there is one."""
     fallen = np.zeros(len(q), bool)
     with np.errstate(all="ignore"):
@@ -263,15 +270,18 @@ def _flat(model: Model, t: np.ndarray, q: np.ndarray) -> Generator[str, None, np
                 bad = np.broadcast_to(np.hypot(*axle) < FLAT, q.shape[:-1])
                 if bad.any():
                     k = int(bad.any(axis=1).argmax())
-                    yield (
-                        f"{loop.kind.name} {loop.name} lies flat at t = {t[int(bad[k].argmax())]:g} s"
-                        f"{_of_samples(bad.any(axis=1), k)}: it cannot roll on, and the motion after it means nothing"
-                    )
+                    began = float(t[int(bad[k].argmax())])
+                    yield _warning(
+                        "lies-flat",
+                        f"{loop.kind.name} {loop.name} lies flat at t = {began:g} s"
+                        f"{_of_samples(bad.any(axis=1), k)}: it cannot roll on, and the motion after it means nothing",
+                        sample=k, t=began,
+                    )  # fmt: skip
                 fallen |= bad.any(axis=1)
     return fallen
 
 
-def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
+def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[Note]:
     """Of what rolls: where axles are parallel or meet in a point, some joints do not tell how it moves."""
     with np.errstate(all="ignore"):
         well = np.broadcast_to(conditioning(model, list(np.moveaxis(q, -1, 0))), q.shape[:-1])
@@ -279,14 +289,16 @@ def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[str]:
     if (bad := well < UNTOLD).any():
         sample, at = np.unravel_index(int(np.nanargmin(well)), well.shape)
         names = ", ".join(model.coordinates.of_freedoms(model.mobility.independent).names)
-        yield (
+        yield _warning(
+            "undetermined-velocities",
             f"velocities of {names} hardly tell those of the others at t = {t[at]:g} s (conditioning"
             f" {well[sample, at]:.1g}){_of_samples(bad.any(axis=1), int(sample))}: axles are nearly parallel there, or"
-            " meet in a point, and forces that make these joints move as told become large"
-        )
+            " meet in a point, and forces that make these joints move as told become large",
+            sample=int(sample), t=float(t[at]), conditioning=float(well[sample, at]),
+        )  # fmt: skip
 
 
-def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
+def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[Note]:
     """Contacts that would not hold, with more to say of that which needs the most."""
     every = -(-len(arrays["t"]) // MOST)
     loads = ContactForces.rolling(model, arrays["constraint_forces"][:, ::every])
@@ -301,10 +313,16 @@ def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[str]:
         by = f"needs friction {loads.needed[sample, at, k]:.2g} and has {loads.friction[k]:g}"
         if what == "lift off":
             by = f"would be pulled by {-loads.normal[sample, at, k]:.3g} N"
-        yield (
+        yield _warning(
+            f"contact-{what.replace(' ', '-')}",
             f"{', '.join(names)} would {what}: {loads.names[k]} {by}, from t = {began:g} s on"
-            f"{_of_samples(happens.any(axis=(1, 2)), int(sample))}; in this motion it goes on rolling"
-        )
+            f"{_of_samples(happens.any(axis=(1, 2)), int(sample))}; in this motion it goes on rolling",
+            sample=int(sample), t=float(began),
+        )  # fmt: skip
+
+
+def _warning(code: str, text: str, fix: str = "", command_fix: str = "", **values: float) -> Note:
+    return Note(code, text, fix, command_fix, "warning", values)
 
 
 def _of_samples(bad: Any, k: int) -> str:

@@ -14,8 +14,7 @@ from ..plant.plant import Plant
 from .array_files import Shape
 from .trajectory import Trajectory
 
-STOPPED, ENDED = "stopped from the keyboard", "ended"  # how a note begins that tells of a run cut short
-EARLY = STOPPED, ENDED
+STOPPED, ENDED = "stopped", "ended"  # codes of notes: a run cut short from the keyboard, or by an error
 
 
 def lent(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[str, Shape]) -> np.ndarray:
@@ -34,7 +33,7 @@ def lent(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[s
     wanted = batch or 1, rows, sum(sizes)
     block = _base(out[names[0]]) if names else np.empty(wanted)
     own, asked = (len(out) if out.batch else None, len(out.t)), (batch, rows)
-    early = any(note.startswith(EARLY) for note in out.notes)  # then it has fewer samples or times than the block
+    early = any(note.code in (STOPPED, ENDED) for note in out.notes)  # fewer samples or times than the block
     if block is not None and (block.shape != wanted or (names and own != asked and not early)):
         _refuse("another size", _told(*own), _told(*asked))
     columns = dict(zip(names, accumulate(sizes, initial=0), strict=False))

@@ -112,16 +112,14 @@ def _commands(trajectory: Trajectory, joints: list[str] | None) -> list[list[Pan
 def _contacts(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
     """Loads of wheels and feet, as far as they are known, and the friction that they need."""
     loads, needed = {}, {}
-    for array, normal, *along in (
-        ("constraint_forces", "normal", "along", "across"),
-        ("contact_forces", "fz", "fx", "fy"),
-    ):
+    for array, normal, others in (("constraint_forces", "normal", None), ("contact_forces", "fz", ("fx", "fy"))):
         entries = trajectory.entries.get(array, ())
         for name in (entry.rpartition(".")[0] for entry in entries if entry.endswith(f".{normal}")):
             load = _entry(trajectory, array, f"{name}.{normal}")
             if not np.abs(load).max(initial=0.0) > LEAST:
                 continue
-            sides = (_entry(trajectory, array, f"{name}.{side}") for side in along if f"{name}.{side}" in entries)
+            rows = [entry for entry in entries if entry.rpartition(".")[0] == name and entry != f"{name}.{normal}"]
+            sides = (_entry(trajectory, array, row) for row in rows if not others or row.endswith(others))
             loads[name] = load
             needed[name] = np.sqrt(sum(side**2 for side in sides)) / np.where(load > LEAST, load, np.nan)
     rows = [[{n: series[n] for n in part} for series in (loads, needed)] for part in _parts(list(loads))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...errors import ShapeError, UnknownNameError, UnsupportedError
+from ...notes import Note
 from ...quoting import printable
 from . import plots, storage, summary
 
@@ -46,7 +47,8 @@ class Trajectory:
 
     ``arrays``: "t" of shape (T,); those named in ``entries`` are (..., T, n), the others (..., T), all with the same
     leading axes, ``batch``. ``entries``: the names along the last axis, {"q": ("shoulder", "elbow")}. ``units``: their
-    units, {"q": ("rad", "rad")}, for the plots. ``notes``: what one must know to read the numbers.
+    units, {"q": ("rad", "rad")}, for the plots. ``notes``: what one must know to read the numbers,
+    strings with ``code``, ``severity``, ``values`` and ``fix`` (of a file the strings alone).
     ``trajectory[i]`` is a sample of a batch, ``trajectory[2:5]`` some; ``len(trajectory)`` counts the samples along the
     first axis, 1 for a single motion. Iterating gives the arrays' names. ``events``: of feet that touch down, lift off,
     slip and stick in a simulation by events.
@@ -68,7 +70,9 @@ class Trajectory:
         known = {**ENTRIES, **entries}
         self.entries = {name: tuple(known[name]) for name in self.arrays if name in known}
         self.units = {name: tuple(names) for name, names in (units or {}).items() if name in self.entries}
-        self.robot, self.method, self.dt, self.notes = robot, method, float(dt), tuple(notes)
+        self.robot, self.method, self.dt = robot, method, float(dt)
+        known_notes = (each if isinstance(each, Note) else Note("", each, severity="") for each in notes)
+        self.notes: tuple[Note, ...] = tuple(known_notes)
         self.batch = self._checked_batch()
         self.events = tuple(Event(*event) for event in events)
         self.tape: Any = None  # the way back, see ``pullback``
