@@ -143,13 +143,12 @@ def test_names_of_files(suffix, tmp_path):
             linkwork.load("planar2r", structure=tmp_path / f"{name}{suffix}")
 
 
-@pytest.mark.parametrize("robot", [None, 5, 2.5, b"panda", ["panda"], {}, object])
+@pytest.mark.parametrize("robot", [5, 2.5, b"panda", ["panda"], object])
 def test_what_is_no_name(robot):
     with pytest.raises(ModelError, match="this is not a robot"):
         linkwork.load(robot)
-    if robot is not None:
-        with pytest.raises(ModelError, match="structure is a file"):
-            linkwork.load("planar2r", structure=robot)
+    with pytest.raises(ModelError, match="structure is a file"):
+        linkwork.load("planar2r", structure=robot)
 
 
 @pytest.mark.parametrize("suffix", [".urdf", ".xml", ".yaml"])
@@ -217,7 +216,7 @@ def test_too_much(what):
 
 def test_too_many_values(monkeypatch):
     monkeypatch.setattr(yaml_nodes, "_MOST", 1000)
-    with pytest.raises(ModelError, match="line 2: too many values\n  expected: at most 1,000 in a file"):
+    with pytest.raises(ModelError, match="line 2: too many values\n  expected: at most 1,000"):
         read_mdh("name: a\njoints: [" + "1," * 1000 + "]")
 
 
