@@ -1,4 +1,4 @@
-"""Equations of constraints: what a cut joint, a wheel, a gear or a foot asks of the joints around it, over any scalar.
+"""Equations of constraints: what cut joints, wheels, gears and contacts ask of joints, over any scalar.
 
 The loop is walked from the frame ``first`` of the cut joint, inward to the last body both branches share and outward
 to the frame ``second``. Everything is told relative to ``first`` and in its axes, so a moving base does not enter.
@@ -253,8 +253,8 @@ def place_sizes(model: Model) -> list[int]:
 class SwitchedEquations:
     """The independent equations of constraints that are always on, then of those with a switch, times their switches.
 
-    A foot in contact is held where it stands: a point by three equations, a sole by six, in axes of the world. Each has
-    a number, ``contacts``: 0 is off, and what is not 0 is on. Their forces may be more than the motion tells; then the
+    A contact that is on is held where it stands: a point by three equations, a sole by six, in axes of the world. Each
+    has a number, ``contacts``: 0 is off, and what is not 0 is on. Their forces may be more than the motion tells; then the
     sum of
 
         |f / c|^2  of points,   |f / c|^2 / 4 + 2 |m / c|^2 / (length^2 + width^2)  of soles
@@ -272,7 +272,7 @@ class SwitchedEquations:
         self.model, self.q, self.contacts = model, q, contacts
         self.permanent = LoopEquations.independent(model, q)
         self.switched = LoopEquations(model, q, loops=_held(model, places))
-        self.scales = [c * x for c, foot in zip(contacts, model.switched, strict=True) for x in foot.kind.scales]
+        self.scales = [c * x for c, contact in zip(contacts, model.switched, strict=True) for x in contact.kind.scales]
 
     @property
     def on(self) -> list[Scalar]:
@@ -301,8 +301,8 @@ class SwitchedEquations:
     def bouncing(self, v: Sequence[Scalar], restitution: Sequence[Scalar]) -> list[Scalar]:
         """By how much an impact changes the rates: all is lost, and along the normal a share comes back."""
         shares: list[Scalar] = [0] * len(self.permanent.J)
-        for e, foot in zip(restitution, self.model.switched, strict=True):
-            shares += [e if k == NORMAL else 0 for k in range(len(foot.kind.rows))]
+        for e, contact in zip(restitution, self.model.switched, strict=True):
+            shares += [e if k == NORMAL else 0 for k in range(len(contact.kind.rows))]
         return [(1 + e) * rate for e, rate in zip(shares, self.rates(v), strict=True)]
 
     def forces(self, multipliers: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -310,8 +310,8 @@ class SwitchedEquations:
         the world's axes; from lambda of all equations, or of those with a switch alone."""
         values = [-x for x in self._scaled(multipliers[len(multipliers) - len(self.scales) :])]
         rows, at = [], 0
-        for foot in self.model.switched:
-            n = len(foot.kind.rows)
+        for contact in self.model.switched:
+            n = len(contact.kind.rows)
             rows.append([*values[at : at + n], *[0] * (6 - n)])
             at += n
         return rows
@@ -323,14 +323,14 @@ class SwitchedEquations:
 def _held(model: Model, places: Sequence[Scalar] | None) -> tuple[Constraint, ...]:
     """What stands on the ground, held to it. Its frame is turned so that both have the axes of the world."""
     loops, at = [], 0
-    for foot, size in zip(model.switched, place_sizes(model), strict=True):
-        ground, own = Pose.identity(), foot.second
+    for contact, size in zip(model.switched, place_sizes(model), strict=True):
+        ground, own = Pose.identity(), contact.second
         if places is not None:
             numbers = places[at : at + size]
             ground = Pose(ground.rotation, Vector(*numbers[:3]))
-            if foot.kind.sole:
+            if contact.kind.sole:
                 rotation = Matrix(*(Vector(*numbers[k : k + 3]) for k in (3, 6, 9)))
                 own = Frame(own.name, own.body, Pose(own.pose.rotation @ rotation.T, own.pose.origin))
         at += size
-        loops.append(Constraint(foot.name, foot.kind.always, Frame("ground", 0, ground), own))
+        loops.append(Constraint(contact.name, contact.kind.always, Frame("ground", 0, ground), own))
     return tuple(loops)

@@ -35,8 +35,8 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "dq": (mobility.located, VELOCITY),
     }
     found = {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
-    feet = Layout(tuple(Segment(foot.name, ("",), ("",)) for foot in model.switched))
-    own = {"q": coordinates.positions, "commands": model.commands, "contacts": feet, "restitution": feet}
+    contacts = Layout(tuple(Segment(contact.name, ("",), ("",)) for contact in model.switched))
+    own = {"q": coordinates.positions, "commands": model.commands, "contacts": contacts, "restitution": contacts}
     return found | own
 
 

@@ -26,7 +26,7 @@ class ByMultipliers:
         return RegularSaddle(self.tree_inertia(model, q), LoopEquations.independent(model, q).J)
 
     def supports(self, model: Model, q: Scalars, rows: SwitchedEquations) -> RedundantSaddle:
-        """The same with feet on the ground."""
+        """The same with contacts on the ground."""
         return RedundantSaddle(self.tree_inertia(model, q), rows.J)
 
     def tree_inertia(self, model: Model, q: Scalars) -> list[list[Scalar]]:

@@ -46,7 +46,7 @@ def heading(text: str) -> Safe:
     return Safe(f"<h3>{in_html(text)}</h3>\n")
 
 
-def page(title: str, summary: str, facts: Mapping[str, Any], sections: Mapping[str, Safe], foot: str) -> str:
+def page(title: str, summary: str, facts: Mapping[str, Any], sections: Mapping[str, Safe], footer: str) -> str:
     """The whole page: a title, what there is to know at a glance, a list of contents, the sections."""
     style = (files(__package__ or "") / "style.css").read_text(encoding="utf-8")
     anchors = {name: f"section-{k}" for k, name in enumerate(sections, 1)}
@@ -75,7 +75,7 @@ def page(title: str, summary: str, facts: Mapping[str, Any], sections: Mapping[s
 </header>
 <main>
 {body}</main>
-<footer>{in_html(foot)}</footer>
+<footer>{in_html(footer)}</footer>
 </body>
 </html>
 """

@@ -24,8 +24,8 @@ def entries(model: Model, vector: str) -> list[str]:
 
 
 def neutral(model: Model, vector: str) -> np.ndarray:
-    """All zeros, and no rotation where a quaternion tells it; of a robot with loops the positions at home. All feet are
-    on the ground."""
+    """All zeros, and no rotation where a quaternion tells it; of a robot with loops the positions at home. All contacts
+    are on."""
     if vector == "contacts":
         return np.ones(len(model.switched))
     return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
@@ -50,8 +50,8 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
     else:
         q = model.coordinates.normalised(rng.uniform(-math.pi, math.pi, (count, model.nq)))
     others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands")
-    feet = rng.integers(0, 2, (count, len(model.switched))).astype(float)
-    given = {"q": q, "contacts": feet, "restitution": 0.5 * feet}
+    contacts = rng.integers(0, 2, (count, len(model.switched))).astype(float)
+    given = {"q": q, "contacts": contacts, "restitution": 0.5 * contacts}
     return given | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 
 

@@ -57,7 +57,7 @@ class Skeleton:
         self.axis = {i: turn[:, 2] for i, turn in self.turn.items()}
         self.seat = dict(self.origin)  # where a joint begins on its parent; one that slides reaches on to its origin
         self.ends: dict[int, list[np.ndarray]] = {i: [] for i in poses}
-        self.feet: list[tuple[np.ndarray, np.ndarray]] = []  # where a robot stands, and the seat above it
+        self.stands: list[tuple[np.ndarray, np.ndarray]] = []  # where a robot stands, and the seat above it
         self.lines = {}  # along beams
         for i, parent, line in beams(model, q):
             self.lines[i] = [self._point(parent, point) for point in line]
@@ -69,7 +69,7 @@ class Skeleton:
                 begins = self._placement(i, parent) if shifts else here
                 self.seat[i] = begins if shifts == 1 else here
                 self.ends[parent].append(begins if parent else begins + self._rise(i))
-                self.feet += [] if parent else [(self.ends[0][-1], begins)]
+                self.stands += [] if parent else [(self.ends[0][-1], begins)]
         self.motions = {  # unit ones of each joint: axes of its turns, ways of its shifts
             i: [tuple(self.turn[i] @ [*map(float, v)] for v in (S.angular, S.linear)) for S in model.subspace(i, tree)]
             for i, _ in model.outward()
@@ -85,11 +85,11 @@ class Skeleton:
                 self.wheels.append(self._rim(loop.second, loop.kind.radius or BLADE * reach(model, q)))
             elif loop.kind.mark:
                 self.ends[loop.second.body].append(second)
-        for foot in model.switched:
-            frame = foot.second
+        for contact in model.switched:
+            frame = contact.second
             self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
-            if foot.kind.sole:
-                self.wheels.append(self._flat(frame, np.array(foot.kind.size) / 2 * CORNERS))
+            if contact.kind.sole:
+                self.wheels.append(self._flat(frame, np.array(contact.kind.size) / 2 * CORNERS))
         for frame, law in model.forces:
             if isinstance(law, Rotor):
                 self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
@@ -285,8 +285,8 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
             _line(kind, *ends, width) for kind, width in (("edge", thick), ("tube", thick - 1.6)) for ends in pieces
         ]
         items.append((min(map(view.near, line)), "".join(drawn)))  # edges first: no seams
-    for foot, seat in robot.feet:
-        tube(foot, seat, thick)
+    for place, seat in robot.stands:
+        tube(place, seat, thick)
     items += [(view.near(rim.mean(axis=0)), _polygon("plate", [view.at(p) for p in rim])) for rim in robot.wheels]
     for corners in robot.boxes.values():
         seen = [view.at(corner) for corner in corners]
@@ -331,17 +331,17 @@ def _bar(view: View, at: np.ndarray, turn: np.ndarray, radius: float, half: floa
 
 
 def _ground(view: View, robot: Skeleton, size: float) -> list[str]:
-    """A disc under the base; of a robot that stands on several feet, the area between them."""
+    """A disc under the base; of a robot that stands on several legs, the area between them."""
     if robot.model.moving_base:
         return []
-    feet = robot.ends[0]
-    if len(feet) > 2:
-        middle = np.mean(feet, axis=0)
-        return [_polygon("ground", _hull([view.at(middle + 1.12 * (foot - middle)) for foot in feet]))]
-    stands = feet if len(feet) > 1 else [robot.origin[0]]
+    places = robot.ends[0]
+    if len(places) > 2:
+        middle = np.mean(places, axis=0)
+        return [_polygon("ground", _hull([view.at(middle + 1.12 * (place - middle)) for place in places]))]
+    stands = places if len(places) > 1 else [robot.origin[0]]
     angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
     ring = 0.07 * size * np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ view.floor
-    return [_polygon("ground", [view.at(foot + p) for p in ring]) for foot in stands]
+    return [_polygon("ground", [view.at(place + p) for p in ring]) for place in stands]
 
 
 def _ghost(view: View, robot: Skeleton) -> list[str]:

@@ -45,8 +45,8 @@ def html(robot: Robot, *, progress: Progress = nullcontext) -> str:
     for title, make in zip(TITLES, makers, strict=True):
         with nullcontext() if title == "Methods compared" else progress(title.lower()):  # which tells of each method
             made[title] = make()
-    foot = f"linkwork {__version__}, {date.today().isoformat()}. Times on {describe_host()}."
-    return page(robot.name, robot.model.summary, _facts(robot.model), made, foot)
+    footer = f"linkwork {__version__}, {date.today().isoformat()}. Times on {describe_host()}."
+    return page(robot.name, robot.model.summary, _facts(robot.model), made, footer)
 
 
 def write(robot: Robot, out: str | Path, *, overwrite: bool = False, progress: Progress = nullcontext) -> str:

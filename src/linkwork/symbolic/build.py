@@ -96,7 +96,7 @@ def _traced(
     options: dict[str, Any] = {"frame": label.frame or None, "axes": axes, "wrenches": label.wrenches}
     options["columns"] = columns
     problem, names = Problem(model, label.quantity, method, parameters="standard", **options), Names()
-    number = {foot.name: j for j, foot in enumerate(model.switched, 1)}
+    number = {contact.name: j for j, contact in enumerate(model.switched, 1)}
     number |= {body.joint.name: j for j, body in enumerate(model.bodies, 1)}
     joints = layouts(model)
 

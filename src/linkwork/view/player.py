@@ -18,7 +18,7 @@ MOST = 8  # samples of a batch that are shown
 @dataclass(frozen=True, eq=False)
 class Motion:
     """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), commands of force laws and
-    contacts of feet, zero where they are not told; what one must know of it; of one with contacts joint forces, if
+    contacts, zero where they are not told; what one must know of it; of one with contacts joint forces, if
     told."""
 
     name: str

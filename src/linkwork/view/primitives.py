@@ -36,8 +36,8 @@ def reach(model: Model, q: Any) -> float:
 def primitives(model: Model, q: Any) -> list[Shape]:
     """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
     their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
-    freedoms, wheels as they are, blades as pairs of small ones, soles as they are, cut joints of loops, point feet and
-    other contacts as spheres, rotors as discs on arms, thrusters as nozzles, the places of springs as small spheres. At
+    freedoms, wheels as they are, blades as pairs of small ones, soles as they are, cut joints of loops and other
+    contacts as spheres, rotors as discs on arms, thrusters as nozzles, the places of springs as small spheres. At
     ``q`` joints that slide are about half-way out."""
     size = reach(model, q)
     points, radii = _attachments(model, q), _radii(model, size)
@@ -67,14 +67,14 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         for k, place in enumerate(places, 1):
             solid = sphere(0.8 * radii[place.body]).moved(STILL, np.array([*place.pose.origin], float))
             shapes.append(Shape(f"spring{n}_{k}", place.body, solid, JOINTS["elastic"]))
-    for foot in model.switched:
-        frame = foot.second
+    for contact in model.switched:
+        frame = contact.second
         placed, r = matrix(frame.pose), radii[frame.body]
         solid = sphere(1.3 * r)
-        if foot.kind.sole:
-            length, width = foot.kind.size
+        if contact.kind.sole:
+            length, width = contact.kind.size
             solid = box(length, width, r).moved(STILL, np.array([0, 0, r / 2]))
-        shapes.append(Shape(foot.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
+        shapes.append(Shape(contact.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     for name, frame, radius in wheels(model):
         placed = matrix(frame.pose)
         disc, bar = cylinder(radius, WIDTH * radius), box(1.5 * radius, 0.15 * radius, 1.1 * WIDTH * radius)
@@ -201,7 +201,7 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
         unseen = loop.kind.mark in ("", "pair")  # which sits on a link wherever it likes
         for frame in (loop.first, loop.second) if loop.kind.mark == "ring" else () if unseen else (loop.second,):
             points[frame.body].append(np.array([*frame.pose.origin], float))
-    for frame in (*(frame for frame, _ in _driving(model)), *(foot.second for foot in model.switched)):
+    for frame in (*(frame for frame, _ in _driving(model)), *(contact.second for contact in model.switched)):
         points[frame.body].append(np.array([*frame.pose.origin], float))
     ends = [i for i, own in enumerate(points) if not own]
     for frame in model.frames.values():
@@ -285,14 +285,14 @@ def _slide(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
     color, name = JOINTS[model.joint(i).role], model.joint(i).name
     placed, origin = _placed(model, i, q), _origin(model, i)
     axis, at = placed[:3, 2], placed[:3, :3] @ origin + placed[:3, 3]
-    foot = _foot(axis, at, _origin(model, p)) if p else at
-    way = float(axis @ (at - foot))
+    end = _foot(axis, at, _origin(model, p)) if p else at
+    way = float(axis @ (at - end))
     if abs(way) < 6 * r:
         turns, _ = freedoms(model.joint(i))
         solid = joined([cylinder(0.8 * r, 7 * r), cylinder(1.45 * r, 3.2 * r)]) if turns else box(3 * r, 3 * r, 5 * r)
         return [Shape(name, i, solid.moved(STILL, origin), color)]
     rod = tube(origin, origin - np.array([0.0, 0.0, way]), r, r)
-    sleeve = tube(foot, foot + 0.55 * way * axis, 1.7 * r, 1.7 * r)
+    sleeve = tube(end, end + 0.55 * way * axis, 1.7 * r, 1.7 * r)
     return [Shape(name, p, sleeve, color), Shape(f"{name}_rod", i, rod, LINKS[i % 2])]
 
 

@@ -78,8 +78,8 @@ def ground(model: Model) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def touching(model: Model, q: Any, close: float) -> np.ndarray:
-    """1 for each foot whose origin is on the ground, z = 0, else 0."""
-    bodies, frames = poses(model, q), [foot.second for foot in model.switched]
+    """1 for each contact whose origin is on the ground, z = 0, else 0."""
+    bodies, frames = poses(model, q), [contact.second for contact in model.switched]
     heights = np.array([(bodies[each.body] @ [*map(float, each.pose.origin), 1.0])[2] for each in frames])
     return (np.abs(heights) < close).astype(float)
 

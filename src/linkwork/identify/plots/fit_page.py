@@ -51,8 +51,8 @@ def report(fit: Fit) -> str:
     shown = {title: content for title, content in sections.items() if content}
     many = "one recording" if len(fit.logs) == 1 else f"{len(fit.logs)} recordings"
     summary = f"Dynamic parameters of {fit.robot.name} from {many}, by {METHODS[fit.method]}."
-    foot = f"linkwork {__version__}, {date.today().isoformat()}."
-    return page(f"{fit.robot.name}: fit", summary, _facts(fit, data), shown, foot)
+    footer = f"linkwork {__version__}, {date.today().isoformat()}."
+    return page(f"{fit.robot.name}: fit", summary, _facts(fit, data), shown, footer)
 
 
 def short(fit: Fit) -> str:

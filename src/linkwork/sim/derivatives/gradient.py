@@ -322,7 +322,7 @@ class Tape:
 
     def _initial(self, bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Along the tangent of q0, and by the independent velocities, which tell those of all joints; q0 tells where
-        feet stand, too."""
+        contacts stand, too."""
         model, of_q, of_v = self.plant.model, bars["q"], bars["v"]
         x0 = self.plant.parts(self.setup.x0)
         if self.plant.stands:

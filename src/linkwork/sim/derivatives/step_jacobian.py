@@ -82,8 +82,8 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
     own = OnDuals.of(plant)
     model, state = own.model, own.state
     memory = [port for port in state if port.name.startswith(MEMORY)]
-    feet = [port for port in state if port.name == "stand"]
-    ports = [state[0], Port("v", (model.nv,)), *memory, *feet, *own.ports[len(state) :]]
+    standing = [port for port in state if port.name == "stand"]
+    ports = [state[0], Port("v", (model.nv,)), *memory, *standing, *own.ports[len(state) :]]
     before = model.n_located + model.nv
     n = before + sum(port.size for port in memory)
 
@@ -95,8 +95,8 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
         more = [dual(x, {before + k: 1}) for k, x in enumerate(flattened(given, memory))]
         u = [dual(x, {n + k: 1}) for k, x in enumerate(x for name in acting(model) for x in given[name])]
         x = [*q, *v, *more]
-        moved = places(model, model.expand(q)) if feet else []  # feet stand where q has them
-        stand = [x + change_of(y) for x, y in zip(flattened(given, feet), moved, strict=True)]
+        moved = places(model, model.expand(q)) if standing else []  # contacts stand where q has them
+        stand = [x + change_of(y) for x, y in zip(flattened(given, standing), moved, strict=True)]
         after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x) - len(stand)), *stand], u), state)
         moving, mobility = _shift(model, after["q"]), model.mobility
         independent = [*(moving[k] for k in mobility.located), *(after["v"][k] for k in mobility.independent)]

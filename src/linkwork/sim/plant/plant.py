@@ -1,8 +1,8 @@
 """A robot and all that acts on it, as programs for the time loop.
 
 The state is x = (q, v) with the velocities of all joints, then the memory of the controller, the work done on the robot
-if it is asked for and, where loops are closed, how close they came to a singular position, and when; on feet, the
-contacts of the step before, and where feet stand. All programs take the rows of ``codegen.timeloop``: x, t, dt, what is
+if it is asked for and, where loops are closed, how close they came to a singular position, and when; with contacts,
+those of the step before, and where they stand. All programs take the rows of ``codegen.timeloop``: x, t, dt, what is
 held over a step, what is constant for a sample.
 """
 
@@ -58,13 +58,16 @@ class Plant:
     def state(self) -> list[Port]:
         q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
         memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
-        feet = [Port(BEFORE, (len(self.model.switched),)), Port("stand", (sum(place_sizes(self.model)),))] * self.stands
+        contacts = [
+            Port(BEFORE, (len(self.model.switched),)),
+            Port("stand", (sum(place_sizes(self.model)),)),
+        ] * self.stands
         own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * self.model.constrained]
-        return [q, v, *memory, *own, *feet]
+        return [q, v, *memory, *own, *contacts]
 
     @property
     def stands(self) -> bool:
-        """Is it told which feet are on the ground?"""
+        """Are contacts with the ground an input?"""
         return CONTACTS in self.held or CONTACTS in self.constants
 
     @property
@@ -106,7 +109,7 @@ class Plant:
         return x
 
     def stand(self, parts: Mapping[str, np.ndarray]) -> None:
-        """Feet begin where they are."""
+        """Contacts begin where they are."""
         if self.stands:
             parts["stand"][:] = places_at(self.model, parts["q"])
 

@@ -18,7 +18,7 @@ JOINT_VECTORS = ("q", "v", "a", "tau", "commands")
 OF_LOOPS = ("loop_residual", "loop_rates", "constraint_forces")  # entries are equations
 OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", *OF_LOOPS, "work")
 OF_FEET = ("contacts", "contact_forces")
-PARTS = ("fx", "fy", "fz", "mx", "my", "mz")  # of the force on a foot
+PARTS = ("fx", "fy", "fz", "mx", "my", "mz")  # of the force on a contact
 ALL_STATES = "memory"  # the output that stands for all states of the controller
 TAKEN = {*OUTPUTS, *OF_FEET, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
 
@@ -27,7 +27,7 @@ def checked_outputs(
     model: Model, memory: Mapping[str, Any], outputs: Iterable[str], stands: bool = False
 ) -> tuple[str, ...]:
     """Names of what is recorded. ``memory``: states of the controller, each an array by its own name. ``stands``: are
-    feet held by the ground?"""
+    contacts held by the ground?"""
     if clash := sorted(TAKEN.intersection(memory)):
         got, fix = ", ".join(clash), "another name: a trajectory means something else by it"
         raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
@@ -52,8 +52,8 @@ def entries(model: Model, memory: Mapping[str, tuple[int, ...]] | None = None) -
     known = layouts(model)
     own = {name: np.ndindex(shape) for name, shape in (memory or {}).items() if shape}
     numbered = {name: tuple(".".join(map(str, place)) for place in places) for name, places in own.items()}
-    feet = known["contacts"].names
-    numbered |= {"contacts": feet, "contact_forces": tuple(f"{foot}.{part}" for foot in feet for part in PARTS)}
+    contacts = known["contacts"].names
+    numbered |= {"contacts": contacts, "contact_forces": tuple(f"{name}.{part}" for name in contacts for part in PARTS)}
     of_loops = dict.fromkeys(OF_LOOPS, tuple(row_names(model)))
     return {kind: known[kind].names for kind in JOINT_VECTORS} | of_loops | numbered
 

@@ -110,7 +110,7 @@ def _commands(trajectory: Trajectory, joints: list[str] | None) -> list[list[Pan
 
 
 def _contacts(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
-    """Loads of wheels and feet, as far as they are known, and the friction that they need."""
+    """Loads of contacts, as far as they are known, and the friction that they need."""
     loads, needed = {}, {}
     for array, normal, others in (("constraint_forces", "normal", None), ("contact_forces", "fz", ("fx", "fy"))):
         entries = trajectory.entries.get(array, ())
