@@ -254,8 +254,8 @@ class SwitchedEquations:
     """The independent equations of constraints that are always on, then of those with a switch, times their switches.
 
     A contact that is on is held where it stands: a point by three equations, a sole by six, in axes of the world. Each
-    has a number, ``contacts``: 0 is off, and what is not 0 is on. Their forces may be more than the motion tells; then the
-    sum of
+    has a number, ``contacts``: 0 is off, and what is not 0 is on. Their forces may be more than the motion tells; then
+    the sum of
 
         |f / c|^2  of points,   |f / c|^2 / 4 + 2 |m / c|^2 / (length^2 + width^2)  of soles
 
