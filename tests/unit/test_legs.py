@@ -83,7 +83,7 @@ def test_any_leg_with_a_pivot(kinds: str, meeting: int, planar: bool, seed: int)
     step = rng.normal(size=q.shape) / 200
     home, beside = (tree.pose("tip", np.append(np.zeros(3), x))[:3, 3] for x in (q, q + step))
     hold = Placement(translation=np.array([0, 0, home[2]])) if planar else Placement()
-    loop = ConstraintDescription("leg", CUT_JOINTS["revolute"] if planar else "spherical", tip, ("platform", hold))
+    loop = ConstraintDescription("leg", CUT_JOINTS["revolute" if planar else "spherical"], tip, ("platform", hold))
     names = [joint.name for joint in description.joints]
     positions = np.array([*home[:2], 0.3 if planar else home[2], *q])
     model = closed_model(

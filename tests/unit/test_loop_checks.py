@@ -224,3 +224,10 @@ def test_loops_are_pickled():
     robot = linkwork.load("four-bar")
     same = pickle.loads(pickle.dumps(robot))
     assert same.model.permanent[0].kind == robot.model.permanent[0].kind
+
+
+def test_a_kind_is_no_name():
+    with pytest.raises(
+        ModelError, match=r"constraint 'cut': wrong type\n  got: 'revolute'\n  expected: a kind of constraint"
+    ):
+        ConstraintDescription("cut", "revolute", ("l2", Placement()), ("l3", Placement()))

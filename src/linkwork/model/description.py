@@ -186,6 +186,11 @@ class ConstraintDescription:
     first: tuple[str, Placement]
     second: Any
 
+    def __post_init__(self):
+        if not isinstance(self.kind, ConstraintKind):
+            expected = "a kind of constraint, such as CUT_JOINTS['revolute'] or Wheel(radius=0.1)"
+            raise ModelError("wrong type", where=f"constraint {self.name!r}", got=repr(self.kind), expected=expected)
+
     @property
     def sides(self) -> dict[str, tuple[str, Placement]]:
         """The frames that are placed in links."""
