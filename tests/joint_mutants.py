@@ -256,7 +256,8 @@ def wrong_answers(kind: str) -> Iterator[str]:
     yield from ["successive"] if (own.successive, own.changes) != (kind == "universal",) * 2 else []
     yield from ["sizes"] if (own.nq, own.nv) != SIZES.get(kind, (0, 0)) else []
     material = own.own_energy(own.neutral()), *own.own_forces(own.neutral(), [1.0] * own.nv), own.own_stiffness()
-    yield from ["material"] if any(map(np.any, material)) or own.modes else []
+    yield from ["material"] if any(map(np.any, material)) or own.modes or own.tied else []
+    yield from ["drivable"] if own.drivable != (kind != "floating") else []
     yield from ["kept"] if own.undamped() is not own or own.limp() is not own else []
     if kind == "fixed":
         kept, moved = own.grouped(Inertia(2.0))

@@ -288,7 +288,8 @@ class RobotFunctions(Workspace):
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             tau (forces): joint forces, N m (N of a joint that slides)
@@ -304,7 +305,8 @@ class RobotFunctions(Workspace):
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
@@ -324,7 +326,8 @@ class RobotFunctions(Workspace):
             a_known (driven): accelerations of the driven joints, rad/s^2 (m/s^2 of a joint that slides)
             tau_known (free): forces on what no motor drives, beside springs and friction, N m (N of a joint that
                 slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             tau (motors): joint forces, N m (N of a joint that slides)
@@ -343,7 +346,8 @@ class RobotFunctions(Workspace):
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             tau (forces): joint forces, N m (N of a joint that slides)
@@ -364,7 +368,8 @@ class RobotFunctions(Workspace):
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
@@ -395,7 +400,8 @@ class RobotFunctions(Workspace):
         Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             b (nv): N m (N of a joint that slides)
@@ -693,7 +699,8 @@ class RobotFunctions(Workspace):
             q (nq): positions, rad (m of a joint that slides)
             v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
@@ -712,7 +719,8 @@ class RobotFunctions(Workspace):
             q (nq): positions, rad (m of a joint that slides)
             v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
@@ -732,7 +740,8 @@ class RobotFunctions(Workspace):
             tau (forces): joint forces, N m (N of a joint that slides)
             contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
                 of 1
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
@@ -756,7 +765,8 @@ class RobotFunctions(Workspace):
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
             contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
                 of 1
-            wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
 
         Returns:
             tau (forces): joint forces, N m (N of a joint that slides)

@@ -24,7 +24,7 @@ def in_section(text: str) -> str:
 
 
 WRENCHES = in_section(
-    "wrenches: optional, {frame: (..., 6)}: force, then moment about the frame's origin, in its axes, N, N m"
+    "wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N m"
 )
 
 
