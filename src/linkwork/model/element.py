@@ -47,7 +47,7 @@ class Rule:
             above = value > self.least if self.open else value >= self.least
             return bool(above and value <= self.most and (abs(value) < largest or largest == value))
         if self.form == "numbers":
-            return len(value) in self.counts and all(Rule.allows(self.single, x) for x in value)
+            return len(value) in self.counts and all(self.single.allows(x) for x in value)
         return all(ratio and abs(ratio) < HUGE for _, ratio in value)
 
     @property
