@@ -93,7 +93,12 @@ def test_versions_agree():
     assert f"## {linkwork.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_bundled_robots_are_in_the_readme():
-    readme = (ROOT / "README.md").read_text()
+def test_bundled_robots_and_methods_are_in_the_docs():
+    page = (ROOT / "docs" / "features.md").read_text()
     for name in linkwork.bundled_robots():
-        assert f"`{name}`" in readme
+        assert f"`{name}`" in page
+    ranges = {f"lin-fang-{k}" for k in (2, 3, 4)} | {f"lin-fang-{k}-minimal" for k in (1, 2)}
+    ranges |= {"fijany-bejczy-0", "fijany-bejczy-n"}  # the page writes them as "to" and "frame 0, 2 or n"
+    names = {method.name for quantity in QUANTITIES for method in linkwork.methods(quantity)}
+    assert not {name for name in names - ranges if f"`{name}`" not in page}
+    assert f"{len(names)} methods" in (ROOT / "README.md").read_text()
