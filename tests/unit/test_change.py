@@ -291,7 +291,7 @@ def test_mistakes_of_friction_and_payload(panda: Robot):
         ({"panda_joint9": {"viscous": 1}}, "there is no joint or motor 'panda_joint9'"),
         ({joint: {"glue": 1}}, "there is no key 'glue'"),
         ({joint: {"stribeck": 1}}, "wrong type"),
-        ({joint: {"stribeck": {"excess": 1, "velocity": -1}}}, "'velocity' does not suit the law"),
+        ({joint: {"stribeck": {"excess": 1, "velocity": -1}}}, "velocity: out of range"),
         ({joint: [Offset(1), Offset(2)]}, "this is no friction"),
         ({joint: [3]}, "this is no friction"),
         ({joint: 3}, "there is no standard parameter 'panda_joint1'"),

@@ -102,10 +102,12 @@ MISTAKES = {
     "unknown number": ("drives: [{joint: a, friction: {offset: {ofset: 1}}}]", "did you mean 'offset'?"),
     "velocity of zero": (
         "drives: [{joint: a, friction: {stribeck: {excess: 1, velocity: 0}}}]",
-        "line 5: joint 'a': 'velocity' does not suit the law.*a number above zero",
+        "line 5: joint 'a': velocity: out of range.*got: 0.0.*a finite number above zero",
     ),
     "built in": ("drives: [{joint: a, friction: {viscous: {viscous: 1}}}]", "Fs and Fv stand beside `friction`"),
     "negative width": ("drives: [{joint: a, width: -1}]", "its friction width is negative: -1"),
+    "weight zero": ("drives: [{joint: a, weight: 0}]", "joint 'a': its weight is 0.*above zero"),
+    "weight negative": ("drives: [{joint: a, weight: -1}]", "joint 'a': its weight is negative: -1"),
     "no ratios": ("transmissions: [{joints: [a], motors: [{name: m}]}]", "transmission1.*'ratios' is missing"),
     "few ratios": ("transmissions: [{joints: [a, b], motors: [{name: m, ratios: [1]}]}]", "expected: 2 numbers"),
     "unknown joint": ("transmissions: [{joints: [d], motors: [{name: m, ratios: [1]}]}]", "there is no joint 'd'"),
@@ -260,10 +262,10 @@ def test_drives_can_be_changed():
         ({"m1": {"weight": 1}}, "no value of drive 'm1' 'weight'"),
         ({"m1": {"name": "m3"}}, "no value of drive 'm1' 'name'"),
         ({"m1": {"slack": -1.0}}, "m1: its slack is negative: -1"),
-        ({"m1": {"role": "elastic"}}, "there is no role 'elastic' of a motor"),
+        ({"m1": {"role": "elastic"}}, "there is no role 'elastic'.*active, passive"),
         ({"m1": {"rest": np.nan}}, "its rest is not finite"),
         ({"a": {"rotor_inertia": -1.0}}, "its rotor inertia is negative"),
-        ({"a": {"viscous": np.inf}}, "its viscous is not finite"),
+        ({"a": {"viscous": np.inf}}, "its viscous friction is not finite"),
         ({"a": {"friction": Offset(1)}}, "friction is a list of laws|these are not values"),
     ):
         with pytest.raises((ModelError, UnknownNameError), match=f"(?s){message}"):

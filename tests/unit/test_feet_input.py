@@ -56,7 +56,7 @@ def test_a_table_of_feet(tmp_path):
         ("frame: toes", "there is no link or frame 'toes'"),
         ("frame: toe, size: [0.2]", "2"),
         ("frame: toe, size: [0.2, 0]", "its size is 0.2, 0"),
-        ("frame: toe, size: [0.2, 0.1], friction: -1", "its friction is -1"),
+        ("frame: toe, size: [0.2, 0.1], friction: -1", "its friction is negative: -1"),
         ("frame: toe, restitution: 1.5", "its restitution is 1.5"),
         ("frame: toe, kind: sole", "there is no key 'kind'"),
     ],

@@ -144,8 +144,8 @@ def test_loops_of_one_name():
         ({"role": "passive", "kind": "fixed"}, ("its role is passive, but it is fixed",)),
         ({"role": "elastic", "stiffness": 1.0, "mimic": Mimic("j1")}, ("its role is elastic, but it follows 'j1'",)),
         ({"weight": 0.0}, ("its weight is 0",)),
-        ({"weight": math.inf}, ("its weight is inf",)),
-        ({"weight": math.nan}, ("its weight is nan",)),
+        ({"weight": math.inf}, ("its weight is not finite: inf",)),
+        ({"weight": math.nan}, ("its weight is not finite: nan",)),
     ],
 )
 def test_roles_and_weights(changes: dict[str, Any], parts: tuple[str, ...]):

@@ -214,8 +214,6 @@ MISTAKES = {
         "line 7: loop 'x': the name of the loop is used twice",
     ),
     "role": (ARM + "drives: [{joint: a, role: activ}]", "joint 'a'.*no role 'activ'.*did you mean 'active'"),
-    "weight zero": (ARM + "drives: [{joint: a, weight: 0}]", "joint 'a'.*not positive.*got: 0.0"),
-    "weight negative": (ARM + "drives: [{joint: a, weight: -1}]", "not positive"),
     "weight infinite": (ARM + "drives: [{joint: a, weight: inf}]", "not finite"),
     "home of unknown joint": (ARM + "home: {aa: 1}", "line 5: home: there is no key 'aa'.*did you mean 'a'"),
     "home a list": (ARM + "home: [a]", "home.*expected: a mapping"),

@@ -250,7 +250,7 @@ def test_mujoco_writes_no_log(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     d = read_mjcf(arm(joint='<joint name="j" damping="nan"/>'))
     assert [str(finding) for finding in d.findings if "NaN" in finding.message]
-    assert "its viscous is not finite" in "".join(map(str, check(d)))
+    assert "its viscous friction is not finite" in "".join(map(str, check(d)))
     assert not list(tmp_path.iterdir()) and capfd.readouterr() == ("", "")
     assert mujoco.get_mju_user_warning() is None
 

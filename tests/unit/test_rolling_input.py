@@ -60,7 +60,7 @@ MISTAKES = {
         ("offset: 0.25}", "offset: 0.25}\n  - {joints: {left: 1, right: 1}}\n  - {joints: {left: 1, right: -1}}"),
         ["the wheels hold each other fast", "gear 'both'", "gear 'gear5'", "gears that let them turn"],
     ),
-    "negative friction": (("friction: 0.8", "friction: -1"), ["wheel 'l'", "friction is -1"]),
+    "negative friction": (("friction: 0.8", "friction: -1"), ["wheel 'l'", "friction is negative: -1"]),
     "unknown kind": (("kind: glide", "kind: skid"), ["kind of rolling", "'skid'", "glide"]),
     "unknown link": (("link: left_wheel}, radius", "link: left_weel}, radius"), ["'left_weel'", "left_wheel"]),
     "unknown joint": (("motor: -0.5", "moter: -0.5"), ["gear 'both'", "'moter' does not exist", "motor"]),
@@ -68,7 +68,7 @@ MISTAKES = {
     "zero ratio": (("motor: -0.5", "motor: 0"), ["gear 'both'", "ratio of joint 'motor' is 0"]),
     "rollers in degrees": (
         (LEFT, f"kind: mecanum, roller_angle: 45, {LEFT}"),
-        ["mecanum 'l'", "roller_angle is 45", "deg"],
+        ["mecanum 'l'", "roller angle is 45", "deg"],
     ),
     "rollers of a wheel": ((LEFT, f"roller_angle: 45 deg, {LEFT}"), ["wheel 'l'", "a wheel has no roller_angle"]),
     "a name twice": ((SECOND, "{name: l, wheel"), ["used twice"]),

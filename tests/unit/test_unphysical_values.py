@@ -119,7 +119,7 @@ def test_gains(arm, law, name):
 
 
 def test_weights_and_springs_of_drives_are_judged_as_in_files(arm):
-    with refuses("elbow.*weight is -1"):
+    with refuses("elbow.*weight is negative: -1"):
         arm.with_drives({"elbow": {"weight": -1}})
     with refuses("elbow.*it is elastic, but its stiffness is 0"):
         arm.with_drives({"elbow": {"role": "elastic"}})

@@ -11,7 +11,7 @@ from ..formulations import METHODS
 from ..formulations.flexible import bending_joints
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
-from ..io.mdh_drives import written_friction, written_transmissions
+from ..io.mdh_drives import written_transmissions
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe, in_words
 from ..robot import Robot, load
@@ -161,7 +161,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "pitch": joint.pitch,
         "role": joint.role,
         **{name: getattr(joint, name) for name in JOINT_VALUES},
-        "friction": written_friction(joint),
+        "friction": {law.name: law.values() for law in joint.friction},
         "friction_width": joint.friction_width,
         "mimic": mimic,
     }

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..formulations import VARIABLES, drives_of
 from ..formulations.flexible import bending_joints
-from ..io.mdh_drives import written_friction
 from ..model import ConstraintKind, Model
 from ..table import Column, Table
 from .facts import JOINT_VALUES, beam, carrier, screws
@@ -46,7 +45,7 @@ def element_tables(model: Model) -> Iterator[Table]:
 def _friction_laws(model: Model) -> Table:
     drives = [(drive, getattr(drive, "name", "")) for drive in drives_of(model)]
     rows = [
-        [name, law.formula, ", ".join(f"{key} {x:g}" for key, x in written_friction(drive)[law.name].items())]
+        [name, law.formula, ", ".join(f"{key} {x:g}" for key, x in law.values().items())]
         for drive, name in drives
         for law in drive.friction
     ]

@@ -46,18 +46,16 @@ values are the classes of ``linkwork.forces``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import yaml
 
-from ..errors import one_of, perhaps
 from ..forces import LAWS
 from ..model.constraints import SECTIONS, ConstraintKind, End, kinds_in
 from ..model.coordinates import Segment
 from ..model.description import ConstraintDescription, Description, Placement, floating_joint
-from ..model.element import Rule
 from .mdh_tables import PLACED, Row, Scope, Side, Tables, kind_of
 
 
@@ -103,7 +101,7 @@ def _constraint(
     kind = chosen()
     made = _made(tables, node, row, kind)
     if made.ratios:
-        links = [tables.joints[_carriers(tables)[part]]["child"] for part, _ in made.ratios]
+        links = [tables.joints[tables.carriers()[part]]["child"] for part, _ in made.ratios]
         sides = (links[0], Placement()), (links[-1], Placement())
     else:
         sides = tuple(_side(tables, node, row, end, frames) for end in (kind.first, kind.second) if not end.named)
@@ -113,29 +111,10 @@ def _constraint(
 
 def _made(tables: Tables, node: yaml.Node, row: Row, kind: type[ConstraintKind]) -> ConstraintKind:
     """The kind with the numbers of a row."""
-    values, declared = {}, kind.declared()
-    for key, each in declared.items():
-        if key in row:
-            values[each.name] = _value(tables, row[key], each.rule)
-        elif each.default is MISSING:
-            tables.need(node, row, key, each.rule.what)
-    for key in (key for key in row if key not in (*declared, "kind", kind.first.key, kind.second.key)):
+    made = tables.element(node, kind, row)
+    for key in (key for key in row if key not in (*kind.keys(), "kind", kind.first.key, kind.second.key)):
         tables.fail(row[key], f"a {kind.name} has no {key}", fix=kind.lacks.get(key, "remove it"))
-    return kind(**values)
-
-
-def _value(tables: Tables, node: yaml.Node, rule: Rule) -> Any:
-    if rule.form == "number":
-        return tables.number(node, rule.finite)
-    if rule.form == "numbers":
-        return tuple(tables.numbers(node, *rule.counts))
-    carriers, given = _carriers(tables), tables.mapping(node)
-    for part, ratio in given.items():
-        if part not in carriers:
-            tables.fail(ratio, **_not_geared(tables, part, carriers))
-    if len(given) < 2:
-        tables.fail(node, "a gear ties two joints at least", got=", ".join(given) or "none")
-    return tuple((part, tables.number(ratio)) for part, ratio in given.items())
+    return made
 
 
 def constraint_rows(
@@ -151,26 +130,6 @@ def constraint_rows(
             if end.key and not (end.ground and placed in ({}, "{}")):
                 row[end.key] = placed
         yield each.name, row | {key: plain(value) for key, value in each.kind.to_dict().items()}
-
-
-def _carriers(tables: Tables) -> dict[str, str]:
-    """Entries that a gear can tie -> their joints."""
-    return {part: joint for joint in tables.joints for part in _parts(tables, joint)}
-
-
-def _parts(tables: Tables, joint: str) -> tuple[str, ...]:
-    """Entries of a joint that a gear can tie."""
-    kind = kind_of(tables.joints[joint])
-    return Segment(joint, kind.velocity_parts, ()).names if kind.straight else ()
-
-
-def _not_geared(tables: Tables, part: str, carried: Iterable[str]) -> dict[str, str]:
-    joint = tables.joints.get(part)
-    if joint is None or not (kind := kind_of(joint)).nv or not kind.straight:
-        what = "does not exist" if joint is None else f"is {joint['kind']}: it has no position to count by"
-        return {"message": f"joint {part!r} {what}", "fix": perhaps(part, [*carried]) or one_of(part, [*carried])}
-    names = Segment(part, kind.velocity_parts, ()).names
-    return {"message": f"joint {part!r} has several freedoms", "expected": f"one of {', '.join(names)}"}
 
 
 def _side(tables: Tables, node: yaml.Node, row: Row, end: End, frames: Mapping[str, Side]) -> Side:

@@ -18,41 +18,10 @@ couples the joints but is not driven: a tendon, an anti-roll bar.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import yaml
-
-from ..errors import ModelError
-from ..model.drive import Drive, FrictionLaw, Motor, Transmission
-from ..model.drive_checks import MOTOR_ROLES
-
-if TYPE_CHECKING:
-    from .mdh_tables import Row, Tables
-
-SPRING = {"K": "stiffness", "rest": "rest"}
-OF_MOTORS = SPRING | {"slack": "slack"}  # in addition to NUMBERS
-NUMBERS = {"Ia": "rotor_inertia", "Fs": "coulomb", "Fv": "viscous", "width": "friction_width"}  # of any drive
-
-
-def read_drive_values(tables: Tables, row: Row) -> dict[str, Any]:
-    """Fields of a Drive that a row gives."""
-    values: dict[str, Any] = {field: tables.number(row[key]) for key, field in NUMBERS.items() if key in row}
-    if "friction" in row:
-        values["friction"] = read_friction(tables, row["friction"])
-    return values
-
-
-def read_friction(tables: Tables, node: yaml.Node) -> tuple[FrictionLaw, ...]:
-    laws = []
-    for name, given in tables.mapping(node, FrictionLaw.known).items():
-        law: Any = FrictionLaw.known[name]
-        laws.append(tables.law(given, tables.mapping(given, [each.name for each in fields(law)]), law))
-    try:
-        return Drive(friction=tuple(laws)).friction
-    except ModelError as error:
-        tables.fail(node, "Fs and Fv stand beside `friction`, not in it", error.got, error.expected)
+from ..model.drive import Motor, Transmission
+from .mdh_tables import Row, Tables
 
 
 def read_transmissions(tables: Tables, top: Row) -> list[Transmission]:
@@ -67,22 +36,13 @@ def read_transmissions(tables: Tables, top: Row) -> list[Transmission]:
             joints = tuple(tables.name(each, "joint", tables.joints) for each in tables.sequence(row["joints"]))
             motors, matrix = [], []
             for each in tables.sequence(row["motors"]):
-                motor = tables.mapping(each, ("name", "ratios", *NUMBERS, *OF_MOTORS, "friction", "role"))
+                motor = tables.mapping(each, ("name", "ratios", *Motor.keys()))
                 tables.need(each, motor, "name", "its name")
                 tables.need(each, motor, "ratios", f"{len(joints)} numbers")
-                own = read_drive_values(tables, motor)
-                own |= {field: tables.number(motor[key]) for key, field in OF_MOTORS.items() if key in motor}
-                if "role" in motor:
-                    own["role"] = tables.name(motor["role"], "role", MOTOR_ROLES)
-                motors.append(Motor(tables.text(motor["name"]), **own))
+                motors.append(Motor(tables.text(motor["name"]), **tables.values(motor, Motor)))
                 matrix.append(tuple(tables.numbers(motor["ratios"], len(joints))))
             found.append(Transmission(name, joints, tuple(motors), tuple(matrix)))
     return found
-
-
-def written_friction(drive: Drive) -> dict[str, dict[str, float]]:
-    """Laws by name, with their numbers."""
-    return {law.name: {each.name: getattr(law, each.name) for each in fields(law)} for law in drive.friction}  # type: ignore[arg-type]
 
 
 def written_transmissions(transmissions: tuple[Transmission, ...]) -> list[dict[str, Any]]:
@@ -90,15 +50,10 @@ def written_transmissions(transmissions: tuple[Transmission, ...]) -> list[dict[
         {
             "name": each.name,
             "joints": list(each.joints),
-            "motors": [_motor(motor, row) for motor, row in zip(each.motors, each.matrix, strict=True)],
+            "motors": [
+                {"name": motor.name, "ratios": list(row), **motor.to_dict()}
+                for motor, row in zip(each.motors, each.matrix, strict=True)
+            ],
         }
         for each in transmissions
     ]
-
-
-def _motor(motor: Motor, row: tuple[float, ...]) -> Mapping[str, Any]:
-    numbers = (NUMBERS | OF_MOTORS).items()
-    own = {key: getattr(motor, field) for key, field in numbers if getattr(motor, field)}
-    laws = {"friction": written_friction(motor)} if motor.friction else {}
-    role = {"role": motor.role} if motor.role != Motor.role else {}
-    return {"name": motor.name, "ratios": list(row), **own, **laws, **role}

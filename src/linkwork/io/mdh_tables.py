@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ..errors import ModelError
+from ..errors import ModelError, one_of, perhaps
 from ..model.constraints import SECTIONS
-from ..model.description import MOST_LINKS, ROLES, ConstraintDescription, LinkInertia, Mimic, Placement
+from ..model.coordinates import Segment
+from ..model.description import MOST_LINKS, ConstraintDescription, LinkInertia, Mimic, Placement
+from ..model.drive import JointValues
+from ..model.element import Element
 from ..model.joints import JOINT_KINDS, Flexible, JointKind, joint_kind
 from ..model.placement import ModifiedParameters
 from ..model.rotations import rotation_from_rpy
 from .dh import ORDER, from_standard_dh
-from .mdh_drives import NUMBERS, SPRING, read_drive_values
 from .mdh_flexible import follow, read_flexible
 from .yaml_nodes import Nodes
 
@@ -42,8 +44,7 @@ OWN = {"helical": {"pitch": "metres per radian"}}  # keys that a kind has for it
 MODIFIED = ModifiedParameters._fields
 PLACED = (*MODIFIED, "xyz", "rpy")
 STANDARD = ORDER["standard"]
-DRIVES = NUMBERS | SPRING | {"velocity": "velocity_limit", "effort": "effort_limit", "weight": "weight"}
-DRIVE_KEYS = ("role", *DRIVES, "friction", "limits", "mimic")
+DRIVE_KEYS = (*JointValues.keys(), "limits", "mimic")
 
 Row = dict[str, yaml.Node]
 Side = tuple[str, Placement]  # a link, and a frame in its joint's frame
@@ -380,16 +381,9 @@ class Tables(Nodes):
         if kind.modes:
             fix = "remove the row: stiffness and damping of the modes stand in `flexible`"
             self.fail(node, "a link that bends has no drive", fix=fix)
-        if "role" in row:
-            joint["role"] = self.name(row["role"], "role", ROLES)
+        joint |= self.values(row, JointValues)
         if kind.free and joint["role"] == "active":
             self.fail(row["role"], f"no motor drives a {kind.name} joint", fix="leave its role out: it is passive")
-        joint |= read_drive_values(self, row)
-        for key, attribute in DRIVES.items():
-            if key in row and key not in NUMBERS:
-                joint[attribute] = self.number(row[key], finite=key not in ("velocity", "effort"))
-        if joint.get("weight", 1.0) <= 0:
-            self.fail(row["weight"], "not positive", got=joint["weight"], expected="a weight above zero")
         if "limits" in row:
             joint["lower"], joint["upper"] = self.numbers(row["limits"], 2, finite=False)
         if "mimic" in row:
@@ -399,7 +393,49 @@ class Tables(Nodes):
             leader = names[self.name(mimic.pop("joint"), "joint", names)]
             joint["mimic"] = Mimic(leader, **{key: self.number(value) for key, value in mimic.items()})
 
-    # --- laws
+    # --- elements
+
+    def carriers(self) -> dict[str, str]:
+        """Entries of velocities that a gear can tie -> their joints."""
+        kinds = {name: kind_of(joint) for name, joint in self.joints.items()}
+        straight = {name: kind for name, kind in kinds.items() if kind.straight}
+        return {part: name for name, kind in straight.items() for part in Segment(name, kind.velocity_parts, ()).names}
+
+    def ratios(self, node: yaml.Node) -> tuple[tuple[str, float], ...]:
+        """A number for each of two joints or more."""
+        carriers, rows = self.carriers(), self.mapping(node)
+        for part, ratio in rows.items():
+            if part not in carriers:
+                self.fail(ratio, **self.not_geared(part, [*carriers]))
+        if len(rows) < 2:
+            self.fail(node, "a gear ties two joints at least", got=", ".join(rows) or "none")
+        return tuple((part, self.number(ratio)) for part, ratio in rows.items())
+
+    def not_geared(self, part: str, carried: list[str]) -> dict[str, str]:
+        """Why a gear cannot tie a joint of this name."""
+        joint = self.joints.get(part)
+        if joint is None or not (kind := kind_of(joint)).nv or not kind.straight:
+            what = "does not exist" if joint is None else f"is {joint['kind']}: it has no position to count by"
+            return {"message": f"joint {part!r} {what}", "fix": perhaps(part, carried) or one_of(part, carried)}
+        names = Segment(part, kind.velocity_parts, ()).names
+        return {"message": f"joint {part!r} has several freedoms", "expected": f"one of {', '.join(names)}"}
+
+    def values(self, row: Row, kind: type[Element]) -> dict[str, Any]:
+        """The fields of an element that a row gives."""
+        given = (each for key, each in kind.declared().items() if key in row and each.rule.written)
+        return {each.name: each.rule.read(self, row[each.key]) for each in given}
+
+    def element(self, node: yaml.Node, kind: type[Element], row: Row | None = None, **more: Any) -> Any:
+        """An element with the values of a row. ``row``: those keys of the node that are the element's."""
+        row = self.mapping(node, kind.keys()) if row is None else row
+        for key, each in kind.declared().items():
+            if each.default is MISSING and each.rule.written:
+                self.need(node, row, key, each.rule.what)
+        try:
+            return kind(**self.values(row, kind), **more)
+        except ModelError as error:  # it names the class and the field
+            name = error.where.partition(".")[2]
+            self.fail(row.get(name, node), f"{name}: {error.message}", error.got, error.expected, error.fix)
 
     def law(self, node: yaml.Node, row: Row, law: type) -> Any:
         """A law of friction or of the surroundings, with the row's numbers."""

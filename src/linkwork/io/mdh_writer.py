@@ -24,9 +24,9 @@ from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from ..quoting import in_yaml
 from .mdh_constraints import constraint_rows
-from .mdh_drives import written_friction, written_transmissions
+from .mdh_drives import written_transmissions
 from .mdh_flexible import beams_on
-from .mdh_tables import DRIVES, ELEMENTS, ILLUSTRATIVE, OWN, TABLES
+from .mdh_tables import ELEMENTS, ILLUSTRATIVE, OWN, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
 
 SIGMA = {"revolute": {}, "continuous": {}, "prismatic": {"sigma": "1"}, "fixed": {"sigma": "2"}}  # others by name
@@ -203,13 +203,10 @@ def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
     row = {"joint": in_yaml(joint.name)}
     if not joint.motion.nv or joint.motion.modes:
         return row
-    if joint.role != JointDescription.role and not joint.motion.free:
-        row["role"] = joint.role
-    for key, attribute in DRIVES.items():
-        if (value := getattr(joint, attribute)) != getattr(JointDescription, attribute):
-            row[key] = _number(value)
-    if joint.friction:
-        row["friction"] = _value(written_friction(joint))
+    values = joint.to_dict()
+    if (role := values.pop("role", "")) and not joint.motion.free:
+        row["role"] = role
+    row |= {key: _value(x) for key, x in values.items()}
     if joint.motion.bounded and (math.isfinite(joint.lower) or math.isfinite(joint.upper)):
         row["limits"] = _list((joint.lower, joint.upper), _written(*joint.motion.position_units))
     if mimic := joint.mimic:

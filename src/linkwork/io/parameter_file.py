@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import fields
 from numbers import Real
 from typing import Any
 
@@ -26,19 +25,18 @@ import yaml
 
 from ..errors import ModelError, at_door
 from ..files import read_text
-from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, changed, with_drives, with_elements
-from ..model.drive import JointValues
+from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, Motor, changed, with_drives, with_elements
+from ..model.drive import BUILT_IN
+from ..model.element import Choice, ElementField
 from ..model.pseudo_inertia import body_of, symmetric
 from ..quoting import in_yaml
-from .mdh_drives import NUMBERS, OF_MOTORS, SPRING, read_drive_values, written_friction
 from .mdh_tables import Row, Tables
 from .yaml_nodes import LIMITS
 
 SECTIONS = ("robot", "links", "joints", "payload")
 BODY = ("mass", "center", "inertia")
-FIELDS = NUMBERS | OF_MOTORS
-FRICTION = ("coulomb", "viscous", "friction", "friction_width")  # fields of a Drive
-NONE: dict[str, Any] = {"coulomb": 0.0, "viscous": 0.0, "friction": ()}
+NONE: dict[str, Any] = dict.fromkeys(BUILT_IN, 0.0) | {"friction": ()}
+FRICTION = (*NONE, "friction_width")  # fields of a Drive
 ASYMMETRY = 1e-9  # of a matrix, relative
 
 Values = dict[str, dict[str, Any]]
@@ -59,7 +57,7 @@ def with_parameters(model: Model, values: Any) -> Model:
             reader.read_sections(top)
         else:
             reader.read_flat(top)
-    drives = reader.values | reader.of_elements()
+    drives = reader.changes | reader.of_elements()
     return changed(model, reader.inertias, drives, reader.carried)
 
 
@@ -76,7 +74,7 @@ def with_friction(model: Model, values: Any) -> Model:
         top = reader.top(values, "parameter_values")
         if reader.is_parted(top, reader.drives):
             reader.read_sections(top)
-            told = {name: _among(own, FRICTION) for name, own in reader.values.items()}
+            told = {name: _among(own, FRICTION) for name, own in reader.changes.items()}
             objects |= {name: NONE | own for name, own in told.items() if own}
         else:
             rows: Row = {name: node for name, node in top.items() if not isinstance(node, yaml.ScalarNode)}
@@ -107,8 +105,7 @@ def write_parameters(model: Model) -> str:
     joints = [body.joint for body in model.bodies]
     joints = [joint for joint in joints if not joint.kind.free or any(joint.parameters.values())]
     motors = [motor for each in model.transmissions for motor in each.motors]
-    drives = {joint.name: _written(joint, SPRING if joint.kind.has_spring else ()) for joint in joints}
-    drives |= {motor.name: _written(motor, OF_MOTORS) for motor in motors}
+    drives = {drive.name: _written(drive) for drive in (*joints, *motors)}
     links = {name: _body(body_of(ten)) for name, ten in zip(names, model.parameters(), strict=True)}
     return "\n".join([f"robot: {in_yaml(model.name)}", "links:", *_rows(links), "joints:", *_rows(drives)]) + "\n"
 
@@ -123,14 +120,19 @@ def _body(body: LinkInertia) -> dict[str, Any]:
     return dict(zip(BODY, (float(body.mass), *numbers), strict=True))
 
 
-def _written(drive: Drive, more: Iterable[str] = ()) -> dict[str, Any]:
+def _written(drive: Drive) -> dict[str, Any]:
     """Zeros too: the robot that gets them may have others."""
-    own = {key: float(getattr(drive, FIELDS[key])) for key in (*NUMBERS, *more)}
-    return own | {"friction": written_friction(drive)}
+    return {key: each.rule.plain(getattr(drive, each.name)) for key, each in _numbers(drive).items()}
+
+
+def _numbers(drive: Drive) -> dict[str, ElementField]:
+    """What the file gives of a joint or motor: numbers and friction laws, not roles and limits."""
+    declared = (Motor if isinstance(drive, Motor) else Drive).declared()
+    return {key: each for key, each in declared.items() if not isinstance(each.rule, Choice)}
 
 
 class _Reader(Tables):
-    """What is read of ``links``, ``joints`` and ``payload`` stands in inertias, values and carried; of parameters by
+    """What is read of ``links``, ``joints`` and ``payload`` stands in inertias, changes and carried; of parameters by
     name in inertias and elements."""
 
     def __init__(self, model: Model, values: Any):
@@ -140,7 +142,7 @@ class _Reader(Tables):
         self.drives: dict[str, Drive] = {body.joint.name: body.joint for body in model.bodies}
         self.drives |= {motor.name: motor for each in model.transmissions for motor in each.motors}
         self.inertias: Values = {}
-        self.values: Values = {}
+        self.changes: Values = {}
         self.elements: dict[str, dict[str, float]] = {}
         self.carried: dict[str, LinkInertia] = {}
 
@@ -200,7 +202,7 @@ class _Reader(Tables):
                 self.fail(node, f"link {owner!r} is given with its values, too", fix="keep one form")
             self.inertias.setdefault(owner, {})[element] = self.number(node)
         elif owner in self.drives and element in (
-            known := list({**self.drives[owner].fields, **dict.fromkeys(_of_friction())})
+            known := list({**self.drives[owner].elements, **dict.fromkeys(_of_friction())})
         ):
             self.elements.setdefault(owner, {})[element] = self.number(node)
         elif owner in self.drives:
@@ -264,10 +266,7 @@ class _Reader(Tables):
             self.label = f"joint {name!r}"
             with self.going_on():
                 drive = self.drive(node, name)
-                spring = SPRING if isinstance(drive, JointValues) else OF_MOTORS
-                row = self.mapping(node, (*NUMBERS, *spring, "friction"))
-                own = read_drive_values(self, row)
-                self.values[name] = own | {FIELDS[key]: self.number(row[key]) for key in spring if key in row}
+                self.changes[name] = self.values(self.mapping(node, _numbers(drive)), type(drive))
 
     def drive(self, node: yaml.Node, name: str) -> Drive:
         if name not in self.drives:
@@ -295,16 +294,15 @@ class _Reader(Tables):
             with self.going_on():
                 self.drive(node, name)
                 row = self.mapping(node, (*FrictionLaw.known, "width"))
-                width = {"friction_width": self.number(row.pop("width"))} if "width" in row else {}
-                found[name] = _fields([self.own_law(law, given) for law, given in row.items()]) | width
+                width = self.values(row, Drive)
+                laws = [self.own_law(law, given) for law, given in row.items() if law in FrictionLaw.known]
+                found[name] = _fields(laws) | width
         return found
 
     def own_law(self, name: str, node: yaml.Node) -> FrictionLaw:
         kind: Any = FrictionLaw.known[name]
-        names = [each.name for each in fields(kind)]
-        if isinstance(node, yaml.ScalarNode) and len(names) == 1:
-            return self.law(node, {names[0]: node}, kind)
-        return self.law(node, self.mapping(node, names), kind)
+        only = isinstance(node, yaml.ScalarNode) and len(kind.keys()) == 1
+        return self.element(node, kind, {kind.keys()[0]: node} if only else None)
 
     def of_elements(self) -> Values:
         """Fields of the drives whose parameters are given by name."""
@@ -350,5 +348,5 @@ def _laws(name: str, given: Any) -> dict[str, Any] | None:
 def _fields(laws: Iterable[FrictionLaw]) -> dict[str, Any]:
     """Of a Drive that has these laws and no others."""
     named = {law.name: law for law in laws}
-    built_in = {name: getattr(named.pop(name), name) for name in ("coulomb", "viscous") if name in named}
+    built_in = {name: getattr(named.pop(name), name) for name in BUILT_IN if name in named}
     return NONE | built_in | {"friction": tuple(named.values())}

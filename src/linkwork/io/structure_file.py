@@ -38,11 +38,11 @@ import numpy as np
 import yaml
 
 from ..model.constraints import SECTIONS
-from ..model.description import ROLES, Description, JointDescription, Mimic, Placement
-from ..model.drive import FrictionLaw
+from ..model.description import Description, Mimic, Placement
+from ..model.drive import ROLES, JointValues
 from ..model.joints import Flexible, JointKind
 from .mdh_constraints import constraint_rows, read_constraints, read_forces, read_home, read_independent
-from .mdh_drives import read_friction, read_transmissions, written_friction, written_transmissions
+from .mdh_drives import read_transmissions, written_transmissions
 from .mdh_flexible import read_flexible
 from .mdh_tables import Row, Scope, Tables, kind_of
 from .mdh_writer import law_name
@@ -61,6 +61,10 @@ KEYS = (
     "widths",
     "transmissions",
 )
+BY_JOINT = {  # tables of single values of joints
+    table: JointValues.declared()[key]
+    for table, key in {"weights": "weight", "friction": "friction", "widths": "width"}.items()
+}
 
 
 @dataclass(frozen=True)
@@ -107,12 +111,7 @@ class _Reader(Tables):
             read_home(self, top, Scope(""))
             read_independent(self, top)
             forces = read_forces(self, top, description.frames)
-            roles, weights, widths = (
-                self.read_roles(top),
-                self.read_numbers(top, "weights"),
-                self.read_numbers(top, "widths"),
-            )
-            friction, transmissions = self.read_laws(top), read_transmissions(self, top)
+            roles, changes, transmissions = self.read_roles(top), self.read_values(top), read_transmissions(self, top)
             if "actuation" in top:
                 self.label = "actuation"
                 self.name(top["actuation"], "actuation", ("redundant",))
@@ -123,9 +122,7 @@ class _Reader(Tables):
                 flexible=self.joints[joint.name]["flexible"],
                 mimic=self.joints[joint.name].get("mimic", joint.mimic),
                 role=self.joints[joint.name].get("role", roles.get(joint.name, joint.role)),
-                weight=weights.get(joint.name, joint.weight),
-                friction=friction.get(joint.name, joint.friction),
-                friction_width=widths.get(joint.name, joint.friction_width),
+                **{field: values[joint.name] for field, values in changes.items() if joint.name in values},
             )
             for joint in description.joints
         )
@@ -171,19 +168,15 @@ class _Reader(Tables):
                     roles[name] = role
         return roles
 
-    def read_numbers(self, top: Row, key: str) -> dict[str, float]:
-        self.label = key
-        with self.going_on():
-            rows = self.mapping(top[key], self.moving()) if key in top else {}
-            return {name: self.number(node) for name, node in rows.items()}
-        return {}
-
-    def read_laws(self, top: Row) -> dict[str, tuple[FrictionLaw, ...]]:
-        self.label = "friction"
-        with self.going_on():
-            rows = self.mapping(top["friction"], self.moving()) if "friction" in top else {}
-            return {name: read_friction(self, node) for name, node in rows.items()}
-        return {}
+    def read_values(self, top: Row) -> dict[str, dict[str, Any]]:
+        """Field of joints -> joint -> its value."""
+        changes: dict[str, dict[str, Any]] = {}
+        for key, each in BY_JOINT.items():
+            self.label = key
+            with self.going_on():
+                rows = self.mapping(top[key], self.moving()) if key in top else {}
+                changes[each.name] = {name: each.rule.read(self, node) for name, node in rows.items()}
+        return changes
 
 
 def write_structure(description: Description) -> str:
@@ -198,13 +191,14 @@ def write_structure(description: Description) -> str:
         },
         "flexible": {joint.name: joint.flexible.to_dict() for joint in joints if joint.flexible},
         "roles": {role: names for role, names in named.items() if names},
-        "weights": {joint.name: joint.weight for joint in joints if joint.weight != JointDescription.weight},
+        **{
+            table: {joint.name: joint.to_dict()[each.key] for joint in joints if each.key in joint.to_dict()}
+            for table, each in BY_JOINT.items()
+        },
         "home": {name: np.asarray(position, float).tolist() for name, position in description.home.items()},
         "independent": list(description.independent),
         "actuation": "redundant" if description.redundant else "",
         "forces": [_force(description, frame, law) for frame, law in description.forces],
-        "friction": {joint.name: written_friction(joint) for joint in joints if joint.friction},
-        "widths": {joint.name: joint.friction_width for joint in joints if joint.friction_width},
         "transmissions": written_transmissions(description.transmissions),
     }
     content = {key: value for key, value in content.items() if value}

@@ -394,7 +394,7 @@ def _joint(joint: JointDescription, chain: tuple[FixedScrew, ...]) -> Joint:
         angle=last.angle,
         length=last.length,
         pitch=joint.pitch,
-        **joint.values(),
+        **joint.joint_values(),
         leader=follows and follows.joint,
         multiplier=follows.multiplier if follows else 1.0,
         offset=follows.offset if follows else 0.0,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from ..errors import nearest
-from .description import ROLES, ConstraintDescription, Description, Finding, JointDescription, Placement
+from .description import ConstraintDescription, Description, Finding, JointDescription, Placement
 from .element import HUGE, Fault
 from .joints import JointKind
 
@@ -109,16 +109,11 @@ def _faults(
 def _roles(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         where = place(description, "joint", joint.name)
-        if joint.role not in ROLES:
-            yield Finding("error", where, f"there is no role {joint.role!r}", nearest(joint.role, ROLES))
-        elif joint.role != "active" and (kept := _has_no_coordinate(joint)):
+        if joint.role != "active" and (kept := _has_no_coordinate(joint)):
             yield Finding("error", where, f"its role is {joint.role}, but {kept}", "leave its role out")
         elif joint.role == "elastic" and not joint.stiffness > 0 and not joint.motion.modes:
             fix = "give its stiffness (K in `drives`, <linkwork stiffness> in URDF), or make it passive"
             yield Finding("error", where, f"it is elastic, but its stiffness is {joint.stiffness:g}", fix)
-        if not 0 < joint.weight < HUGE:
-            message = f"its weight is {joint.weight:g}"
-            yield Finding("error", where, message, "write a positive number; 1 is the default")
 
 
 def _home(description: Description) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ def describe(model: Model) -> Description:
                 second_axis=second_axis,
                 pitch=joint.pitch,
                 flexible=joint.kind.material,
-                **joint.values(),
+                **joint.joint_values(),
                 mimic=Mimic(joint.leader, joint.multiplier, joint.offset) if joint.leader else None,
             )
         )

@@ -18,7 +18,6 @@ from .coordinates import Segment
 from .drive import JointValues, Transmission
 from .joints import FLOATING, JointKind, joint_kind
 
-ROLES = ("active", "passive", "elastic")
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 MOST_LINKS = 10_000  # and joints
 LONGEST_NAME = 500  # characters: quoted, it is still short enough for a key of YAML

@@ -4,59 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
 
 from .constraint_checks import place
 from .description import Description, Finding, JointDescription
-from .drive import Drive, JointValues, Motor, Offset, Sliding, Transmission
+from .drive import Drive, JointValues, Transmission
 from .element import HUGE
 from .joints import JointKind
 
-MOTOR_ROLES = ("active", "passive")
-VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction must brake
-NOT_NEGATIVE = {  # fields of a drive: name, unit, fix
-    "rotor_inertia": ("rotor inertia", " kg m^2", "write it as it is, positive"),
-    "friction_width": ("friction width", "", "write it as it is, positive; 0: friction jumps"),
-    "coulomb": ("Coulomb friction", "; it would feed energy in", "write friction as a positive number"),
-    "viscous": ("viscous friction", "; it would feed energy in", "write friction as a positive number"),
-    "stiffness": ("stiffness", "; the spring would push away from rest", "write stiffness as a positive number"),
-    "slack": ("slack", "", "write it as it is, positive; 0: the spring has none"),  # of motors alone
-}
-
-
-def _numbers(drive: Drive) -> dict[str, float]:
-    """All that must be finite, by name."""
-    own = {name: getattr(drive, name) for name in (*drive.fields.values(), "rest", "friction_width")}
-    if isinstance(drive, Motor):
-        own["slack"] = drive.slack
-    laws = {f"{law.name} {each.name}": getattr(law, each.name) for law in drive.friction for each in fields(law)}  # type: ignore[arg-type]
-    return own | laws
-
-
-def check_numbers(where: str, drive: Drive) -> Iterator[Finding]:
-    for name, value in _numbers(drive).items():
-        if not abs(value) < HUGE:
-            yield Finding("error", where, f"its {name} is not finite: {value}", "write a finite number")
-
 
 def check_values(where: str, drive: Drive) -> Iterator[Finding]:
-    """Judge the values of a joint or motor: finite numbers, or arrays of them, one entry for each sample."""
-    negative = {field: least for field in NOT_NEGATIVE if (least := np.min(getattr(drive, field, 0.0))) < 0}
-    for field, least in negative.items():
-        name, unit, fix = NOT_NEGATIVE[field]
-        yield Finding("error", where, f"its {name} is negative: {least:g}{unit}", fix)
-    laws = [law for law in drive.laws if not isinstance(law, Offset)]
-    if not {"coulomb", "viscous"} & {*negative} and any(
-        np.any(sum(law.force(Sliding(v)) for law in laws) * v < 0) for v in VELOCITIES
-    ):
-        message = f"its friction would feed energy in: {', '.join(map(repr, drive.friction))}"
-        yield Finding("error", where, message, "write friction as positive numbers, also of backward motion")
-    if isinstance(drive, Motor) and drive.role not in MOTOR_ROLES:
-        message = f"there is no role {drive.role!r} of a motor"
-        yield Finding("error", where, message, f"write {' or '.join(MOTOR_ROLES)}")
+    """Judge the values of a joint or motor: numbers, or arrays of them, one entry for each sample."""
+    for message, fix, level in drive.faults():
+        yield Finding(level, where, message, fix)
 
 
 def check_spring(where: str, joint: JointValues, kind: JointKind) -> Iterator[Finding]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from ..errors import ModelError, UnknownNameError, require_mapping
-from .drive import Drive, JointValues, Motor, law_with
-from .drive_checks import check_numbers, check_spring, check_values
+from .drive import Drive, law_with
+from .drive_checks import check_spring, check_values
 from .model import Joint, Model
 from .validate import raise_errors
 
@@ -34,14 +34,13 @@ def with_drives(model: Model, values: Mapping[str, Mapping[str, Any]]) -> Model:
         name: str = drive.name
         own = values.get(name, {})
         require_mapping(own, f"{where}, {name!r}", "{field: value}")
-        allowed = [each.name for each in fields(JointValues if isinstance(drive, JointValues) else Motor)]
-        allowed = [field for field in allowed if field != "name"]
+        allowed = [each.name for each in drive.declared().values()]
         for field in own:
             if field not in allowed:
                 raise UnknownNameError(f"value of drive {name!r}", field, allowed, where=where)
         try:
             changed = replace(drive, **own)
-            raise_errors([*check_numbers(name, changed), *check_values(name, changed)], where)
+            raise_errors(check_values(name, changed), where)
             if isinstance(changed, Joint):
                 raise_errors(check_spring(name, changed, changed.kind), where)
         except TypeError as error:
@@ -56,7 +55,7 @@ def with_elements(drive: Drive, values: Mapping[str, Any]) -> dict[str, Any]:
     friction that it has not is added."""
     laws = list(drive.friction)
     for element in values:
-        if element not in drive.fields and not any(element in law.elements for law in laws):
+        if element not in drive.elements and not any(element in law.elements for law in laws):
             laws.append(law_with(element))
     changed = replace(drive, friction=tuple(laws)).with_parameters(values)
-    return {field: getattr(changed, field) for field in (*drive.fields.values(), "friction")}
+    return {field: getattr(changed, field) for field in (*drive.elements.values(), "friction")}

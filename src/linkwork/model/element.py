@@ -1,16 +1,22 @@
-"""Element: a part of a robot whose fields say how it is read, checked and written, and which says what it looks like.
+"""Element: a part of a robot whose fields say how they are read, checked and written.
 
-An element is a frozen dataclass. Each of its fields is declared by ``number``, ``numbers`` or ``ratios``, with its key
-in files, unit, default and range; files, checks, tables and pictures follow from these and need not know its kind.
+An element is a dataclass. Each of its fields is declared with a rule (``number``, ``numbers``, ``choice`` ...): its key
+in files, unit, default and range. Readers, checks, writers and tables follow from the rules and need not know the kind.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
+import numpy as np
+
+from ..errors import ModelError, nearest
+
+Own = TypeVar("Own", bound="Element")
 HUGE = 1e100  # beyond this, squares and products overflow
 
 
@@ -22,53 +28,220 @@ class Fault(NamedTuple):
     level: str = "error"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What a field may hold: ``form`` is "number", "numbers" or "ratios" (a number for each of some joints).
+    """What a field may hold. The forms of values are its subclasses.
 
-    Numbers are from ``least`` to ``most``, or above ``least`` if it is ``open``; infinite ones only if that is not
-    ``finite``. ``counts``: how many numbers there may be.
+    key        in files; default: the field's name
+    words      name in messages and tables; default: the field's name
+    unit       one, or those of joints that turn and that slide
+    what       what is missing, if a required one is
+    fix        how to mend a value that is out of range; default: write what is expected
+    because    why a value below the range is wrong
+    level      of a number out of range; what is no number is always an error
+    parameter  its name in the regressor, if forces are linear in it
+    written    do files give it under its key?
     """
 
-    form: str = "number"
     key: str = ""
-    unit: str = ""
+    words: str = ""
+    unit: str | tuple[str, str] = ""
+    what: str = "a number"
+    fix: str = ""
+    because: str = ""
+    level: str = "error"
+    parameter: str = ""
+    written: bool = True
+
+    @property
+    def expected(self) -> str:
+        raise NotImplementedError
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value of this form is in range."""
+        del value
+        return True
+
+    def settled(self, value: Any) -> Any:
+        """The value in the type of this form. Raises TypeError or ValueError if it is of another form."""
+        return value
+
+    def plain(self, value: Any) -> Any:
+        """The value as files write it."""
+        return value
+
+    def read(self, reader: Any, node: Any) -> Any:
+        """The value of a node of a file."""
+        raise NotImplementedError
+
+    def faults(self, called: str, value: Any) -> Iterator[Fault]:
+        """What is wrong with a value of a field that is ``called`` so."""
+        if not self.allows(value):
+            yield Fault(f"{called} is {_shown(value)}", self.fix or f"write {self.expected}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Rule):
+    """A number from ``least`` to ``most``, or above ``least`` if it is ``open``; infinite only if not ``finite``.
+
+    It may be an array, with one number for each sample. ``among``: the only ones allowed.
+    """
+
     least: float = -math.inf
     most: float = math.inf
     open: bool = False
     finite: bool = True
-    counts: tuple[int, ...] = ()
-    fix: str = ""
-    what: str = "a number"  # what is missing, if it is required
-
-    def allows(self, value: Any) -> bool:
-        if self.form == "number":
-            largest = HUGE if self.finite else math.inf
-            above = value > self.least if self.open else value >= self.least
-            return bool(above and value <= self.most and (abs(value) < largest or largest == value))
-        if self.form == "numbers":
-            return len(value) in self.counts and all(self.single.allows(x) for x in value)
-        return all(ratio and abs(ratio) < HUGE for _, ratio in value)
+    among: tuple[float, ...] = ()
 
     @property
-    def single(self) -> Rule:
-        """The rule of each number of several."""
-        return Rule(least=self.least, most=self.most, open=self.open, finite=self.finite)
+    def expected(self) -> str:
+        if self.among:
+            return " or ".join(f"{x:g}" for x in self.among)
+        return f"a {'finite ' * self.finite}number{self.range}"
+
+    @property
+    def range(self) -> str:
+        """The range in words, to stand behind "number" or "numbers"."""
+        least = f"{self.least:g}" if self.least else "zero"
+        if self.most < math.inf:
+            return f" {'above' if self.open else 'from'} {least} {'and at most' if self.open else 'to'} {self.most:g}"
+        return "" if self.least == -math.inf else f" above {least}" if self.open else f", {least} or more"
+
+    def is_number(self, value: Any) -> bool:
+        return bool(np.all(abs(value) < HUGE if self.finite else value == value))
+
+    def allows(self, value: Any) -> bool:
+        above = value > self.least if self.open else value >= self.least
+        among = not self.among or value in self.among
+        return self.is_number(value) and among and bool(np.all(above & (value <= self.most)))
+
+    def settled(self, value: Any) -> float:
+        return float(value)
+
+    def plain(self, value: Any) -> Any:
+        return float(value)
+
+    def read(self, reader: Any, node: Any) -> Any:
+        return reader.number(node, self.finite)
+
+    def faults(self, called: str, value: Any) -> Iterator[Fault]:
+        if self.allows(value):
+            return
+        fix = self.fix or f"write {self.expected}"
+        if not self.is_number(value):
+            wrong = next(x for x in np.ravel(value) if not self.is_number(x))
+            yield Fault(f"{called} is not {'finite' if self.finite else 'a number'}: {wrong:g}", fix)
+            return
+        below, unit = np.min(value) < self.least, f" {self.unit}" if isinstance(self.unit, str) and self.unit else ""
+        negative = "negative: " if below and not self.least else ""
+        because = f"; {self.because}" if below and self.because else ""
+        wrong = np.min(value) if below or self.open else np.max(value)
+        yield Fault(f"{called} is {negative}{wrong:g}{unit}{because}", fix, self.level)
+
+
+class Whole(Number):
+    """A whole number in a range."""
+
+    @property
+    def expected(self) -> str:
+        return f"a whole number{self.range}"
+
+    def allows(self, value: Any) -> bool:
+        return super().allows(value) and value == int(value)
+
+    def settled(self, value: Any) -> Any:
+        return int(value) if float(value).is_integer() else float(value)
+
+    def plain(self, value: Any) -> int:
+        return int(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers(Number):
+    """Several numbers, each in the range. ``counts``: how many there may be, any if empty. ``nonzero``: not all of them
+    are zero, as in a direction."""
+
+    counts: tuple[int, ...] = ()
+    nonzero: bool = False
+
+    @property
+    def expected(self) -> str:
+        counts = f"{' or '.join(map(str, self.counts))} " if self.counts else ""
+        return f"{counts}finite numbers{self.range}{', not all zero' * self.nonzero}"
+
+    def allows(self, value: Any) -> bool:
+        fits = not self.counts or len(value) in self.counts
+        return fits and all(super(Numbers, self).allows(x) for x in value) and (not self.nonzero or any(value))
+
+    def settled(self, value: Any) -> Any:
+        return tuple(map(float, value))
+
+    def plain(self, value: Any) -> list[float]:
+        return list(value)
+
+    def read(self, reader: Any, node: Any) -> tuple[float, ...]:
+        return tuple(reader.numbers(node, *self.counts, finite=self.finite))
+
+    faults = Rule.faults
+
+
+class Ratios(Rule):
+    """A number for each of some joints, as ((joint, ratio), ...)."""
+
+    def plain(self, value: Any) -> dict[str, float]:
+        return dict(value)
+
+    def read(self, reader: Any, node: Any) -> tuple[tuple[str, float], ...]:
+        return reader.ratios(node)
+
+    def faults(self, called: str, value: Any) -> Iterator[Fault]:
+        for joint, ratio in value:
+            if not (ratio and abs(ratio) < HUGE):
+                yield Fault(f"the ratio of joint {joint!r} is {ratio:g}", self.fix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Rule):
+    """One of some names."""
+
+    names: tuple[str, ...]
+
+    def read(self, reader: Any, node: Any) -> str:
+        return reader.name(node, self.words, self.names)
+
+    def faults(self, called: str, value: Any) -> Iterator[Fault]:
+        if value not in self.names:
+            yield Fault(f"there is no {self.words} {value!r}", nearest(str(value), self.names))
+
+
+def declare(rule: Rule, default: Any = MISSING) -> Any:
+    """A field with a rule; required without ``default``."""
+    return field(default=default, metadata={"rule": rule})
 
 
 def number(default: Any = MISSING, **rule: Any) -> Any:
-    """A field that holds one number; required without ``default``. ``rule``: see ``Rule``."""
-    return field(default=default, metadata={"rule": Rule("number", **rule)})
+    """A field that holds one number. ``rule``: see ``Rule`` and ``Number``."""
+    return declare(Number(**rule), default)
 
 
-def numbers(default: tuple[float, ...], **rule: Any) -> Any:
+def whole(default: Any = MISSING, **rule: Any) -> Any:
+    """A field that holds a whole number."""
+    return declare(Whole(**rule), default)
+
+
+def numbers(default: Any = MISSING, **rule: Any) -> Any:
     """A field that holds several numbers."""
-    return field(default=default, metadata={"rule": Rule("numbers", **rule)})
+    return declare(Numbers(**rule), default)
 
 
 def ratios(**rule: Any) -> Any:
     """A required field that holds a number for each of some joints, as ((joint, ratio), ...)."""
-    return field(metadata={"rule": Rule("ratios", **rule)})
+    return declare(Ratios(**rule))
+
+
+def choice(default: str, names: tuple[str, ...], **rule: Any) -> Any:
+    """A field that holds one of some names."""
+    return declare(Choice(names=names, **rule), default)
 
 
 class ElementField(NamedTuple):
@@ -76,45 +249,91 @@ class ElementField(NamedTuple):
 
     name: str
     key: str
+    words: str
     default: Any
     rule: Rule
 
 
 class Element:
-    """The base of elements: frozen dataclasses whose fields have rules."""
+    """The base of elements: dataclasses whose fields have rules.
+
+    ``elements``: the parameters that forces are linear in, as the regressor names them -> their fields.
+    """
+
+    elements: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **more: Any):
+        super().__init_subclass__(**more)
+        rules = {name: each.metadata.get("rule") for name, each in vars(cls).items() if isinstance(each, Field)}
+        cls.elements = {
+            **cls.elements,
+            **{rule.parameter: name for name, rule in rules.items() if rule is not None and rule.parameter},
+        }
 
     @classmethod
+    @cache
     def declared(cls) -> dict[str, ElementField]:
-        """The fields, by their keys in files."""
-        listed = [(each, each.metadata["rule"]) for each in fields(cls)]  # type: ignore[arg-type]
-        keyed = [ElementField(each.name, rule.key or each.name, each.default, rule) for each, rule in listed]
-        return {each.key: each for each in keyed}
+        """The fields that have rules, by their keys in files."""
+        found = {}
+        for each in fields(cls):  # type: ignore[arg-type]
+            if rule := each.metadata.get("rule"):
+                key, words = rule.key or each.name, rule.words or each.name.replace("_", " ")
+                found[key] = ElementField(each.name, key, words, each.default, rule)
+        return found
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The keys under which files give its values."""
+        return [key for key, each in cls.declared().items() if each.rule.written]
 
     def to_dict(self) -> dict[str, Any]:
         """The values as files write them, by key, without those that are at their defaults."""
         values = self.values()
-        return {each.key: values[each.name] for each in self.declared().values() if not self._at_default(each)}
+        listed = (each for each in self.declared().values() if each.rule.written and not self._at_default(each))
+        return {each.key: values[each.name] for each in listed}
 
     def values(self) -> dict[str, Any]:
         """All values as plain data, by the names of their fields."""
-        return {each.name: _plain(getattr(self, each.name), each.rule) for each in self.declared().values()}
+        return {each.name: each.rule.plain(getattr(self, each.name)) for each in self.declared().values()}
 
     def _at_default(self, each: ElementField) -> bool:
-        return getattr(self, each.name) == each.default
+        value = getattr(self, each.name)
+        return not isinstance(value, np.ndarray) and value == each.default
 
-    def faults(self) -> Iterator[Fault]:
-        """Values that are out of range."""
+    def faults(self, called: str = "its") -> Iterator[Fault]:
+        """What is wrong with its values. ``called``: what stands before a value's name."""
         for each in self.declared().values():
             value = getattr(self, each.name)
-            if each.rule.form == "ratios":
-                for joint, ratio in (pair for pair in value if not each.rule.allows([pair])):
-                    yield Fault(f"the ratio of joint {joint!r} is {ratio:g}", each.rule.fix)
-            elif not (each.rule.allows(value) or self._at_default(each)):
-                yield Fault(f"its {each.name} is {_shown(value)}", each.rule.fix)
+            for fault in each.rule.faults(f"{called} {each.words}", value):
+                if not self._at_default(each):
+                    yield fault
 
+    def settle(self) -> None:
+        """Give all values the types of their forms, and refuse the first that is out of range."""
+        for each in self.declared().values():
+            self.require(each)
 
-def _plain(value: Any, rule: Rule) -> Any:
-    return dict(value) if rule.form == "ratios" else list(value) if rule.form == "numbers" else value
+    def require(self, each: ElementField) -> None:
+        value = getattr(self, each.name)
+        try:
+            settled = each.rule.settled(value)
+            fits = self._at_default(each) or each.rule.allows(settled)
+        except (TypeError, ValueError):
+            settled, fits = value, False
+        if not fits:
+            where, rule = f"{type(self).__name__}.{each.name}", each.rule
+            raise ModelError("out of range", where=where, got=value, expected=rule.expected, fix=rule.fix)
+        object.__setattr__(self, each.name, settled)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Values by the regressor's names."""
+        return {parameter: getattr(self, name) for parameter, name in self.elements.items()}
+
+    def with_parameters(self: Own, values: Mapping[str, Any]) -> Own:
+        """The same element with other values of parameters it has."""
+        changed: Any = {self.elements[parameter]: x for parameter, x in values.items() if parameter in self.elements}
+        return replace(self, **changed)  # type: ignore[type-var]
 
 
 def _shown(value: Any) -> str:

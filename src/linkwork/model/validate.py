@@ -20,7 +20,7 @@ from ..errors import ModelError, at_door
 from ..quoting import unprintable
 from .constraint_checks import check_drives, check_structure, place
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
-from .drive_checks import check_numbers, check_spring, check_transmissions, check_values
+from .drive_checks import check_spring, check_transmissions, check_values
 from .element import HUGE
 from .flexible.checks import check_flexible
 from .model import Joint
@@ -208,7 +208,6 @@ def _finite(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"its inertia is not finite: {values}", fix)
     for joint in description.joints:
         where = place(description, "joint", joint.name)
-        yield from check_numbers(where, joint)
         values = {
             "axis": joint.axis,
             "second axis": joint.second_axis,
@@ -220,11 +219,6 @@ def _finite(description: Description) -> Iterator[Finding]:
         for name, value in values.items():
             if not _is_finite(value):
                 yield Finding("error", where, f"its {name} is not finite: {value}", fix)
-        for name in ("lower", "upper", "velocity_limit", "effort_limit"):
-            if math.isnan(getattr(joint, name)):
-                yield Finding("error", where, f"its {name} is not a number", "write a number; inf means no limit")
-    for motor in (motor for each in description.transmissions for motor in each.motors):
-        yield from check_numbers(place(description, "motor", motor.name), motor)
     for name, (_, placement) in description.frames.items():
         if not _is_finite(np.append(placement.rotation, placement.translation)):
             yield Finding("error", place(description, "frame", name), "its placement is not finite", fix)
@@ -253,10 +247,6 @@ def _joint_values(description: Description) -> Iterator[Finding]:
         if joint.lower > joint.upper:
             message = f"its lower limit {joint.lower:g} is above its upper limit {joint.upper:g}"
             yield Finding("warning", where, message, "exchange them")
-        for limit in ("velocity_limit", "effort_limit"):
-            if (value := getattr(joint, limit)) < 0:
-                message = f"its {limit.replace('_', ' ')} is negative: {value:g}"
-                yield Finding("warning", where, message, "write a positive number; leave it out if there is no limit")
         yield from check_values(where, joint)
         yield from check_spring(where, joint, joint.motion)
         largest = max((abs(limit) for limit in (joint.lower, joint.upper) if abs(limit) < 1e4), default=0.0)

@@ -190,7 +190,7 @@ def _base_parameters(model: Model, kind: str, drives: Drives) -> BaseParameters:
 
 def _has_further_laws(standard: Sequence[Parameter]) -> bool:
     """Their columns may be combinations of those of others, as FS is of FSP and FSN."""
-    return any(not p.of_body and p.element not in JointValues.fields for p in standard)
+    return any(not p.of_body and p.element not in JointValues.elements for p in standard)
 
 
 def _friction(model: Model, combined: Sequence[Parameter]) -> str:

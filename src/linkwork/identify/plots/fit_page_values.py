@@ -39,7 +39,7 @@ UNPULLED = (
 )
 WORDS = {
     element: field.replace("_", " ")
-    for fields in (JointValues.fields, *(law.elements for law in FrictionLaw.known.values()))
+    for fields in (JointValues.elements, *(law.elements for law in FrictionLaw.known.values()))
     for element, field in fields.items()
 }
 

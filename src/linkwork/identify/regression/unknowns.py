@@ -227,7 +227,7 @@ def _with_laws(
                 coulomb=values.get(Coulomb, 0.0),
                 viscous=values.get(Viscous, 0.0),
                 friction=tuple(
-                    law.with_values(had[law.name].values) if law.name in had else law
+                    law.with_parameters(had[law.name].parameters) if law.name in had else law
                     for law in own
                     if not isinstance(law, BUILT_IN)
                 ),

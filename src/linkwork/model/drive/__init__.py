@@ -2,8 +2,8 @@
 
 from .asymmetric import Asymmetric
 from .coulomb import Coulomb
-from .drive import Drive, Motor
-from .joint_values import JointValues
+from .drive import BUILT_IN, Drive, Motor
+from .joint_values import ROLES, JointValues
 from .law import FrictionLaw, Sliding, law_with
 from .offset import Offset
 from .soft_limits import SoftLimits
@@ -12,6 +12,8 @@ from .transmission import Transmission, transmission_matrix
 from .viscous import Viscous
 
 __all__ = [
+    "BUILT_IN",
+    "ROLES",
     "Asymmetric",
     "Coulomb",
     "Drive",

@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...scalar import Scalar, sign
+from ..element import number
 from .law import FrictionLaw, Sliding
 
-ELEMENTS = {
-    "FSP": "coulomb_forward", "FSN": "coulomb_backward", "FVP": "viscous_forward", "FVN": "viscous_backward",
-}  # fmt: skip
 FORMULA = "asymmetric, Fs+ sign(v) + Fv+ v forward and Fs- sign(v) + Fv- v backward"
 
 
 @dataclass(frozen=True)
-class Asymmetric(FrictionLaw, name="asymmetric", elements=ELEMENTS, formula=FORMULA):
+class Asymmetric(FrictionLaw, name="asymmetric", formula=FORMULA):
     """Fs+ sign(v) + Fv+ v where v > 0, Fs- sign(v) + Fv- v where v < 0; all four are positive where friction brakes."""
 
-    coulomb_forward: Any = 0.0
-    coulomb_backward: Any = 0.0
-    viscous_forward: Any = 0.0
-    viscous_backward: Any = 0.0
+    coulomb_forward: Any = number(0.0, unit=("N m", "N"), parameter="FSP")
+    coulomb_backward: Any = number(0.0, unit=("N m", "N"), parameter="FSN")
+    viscous_forward: Any = number(0.0, unit=("N m s", "N s/m"), parameter="FVP")
+    viscous_backward: Any = number(0.0, unit=("N m s", "N s/m"), parameter="FVN")
 
     def columns(self, sliding: Sliding) -> dict[str, Scalar]:
         forward, sense, v = _forward(sliding), sliding.sense, sliding.v

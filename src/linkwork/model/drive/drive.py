@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ...errors import ModelError
 from ...scalar import Scalar, beyond, is_zero
+from ..element import Element, Fault, choice, declare, number
 from .coulomb import Coulomb
-from .law import FrictionLaw, Sliding, law_with
+from .law import FrictionLaw, Laws, Sliding, law_with
 from .viscous import Viscous
 
 Own = TypeVar("Own", bound="Drive")
 BUILT_IN = (Viscous.name, Coulomb.name)
+BRAKES = "it would feed energy in"
+VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction must brake
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Drive:
+class Drive(Element):
     """A rotor, friction and a spring, at the position q of what it turns: Ia a + Fs sign(v) + Fv v + further laws
-    + K (q - rest)."""
+    + K (q - rest). Rotor inertia of a joint is that of the rotor times gear ratio squared; a width of zero is that of
+    the robot."""
 
-    fields: ClassVar[Mapping[str, str]] = {"IA": "rotor_inertia", "FS": "coulomb", "FV": "viscous", "K": "stiffness"}
-
-    rotor_inertia: Any = 0.0  # of a joint: that of the rotor times gear ratio squared
-    coulomb: Any = 0.0
-    viscous: Any = 0.0
-    friction: tuple[FrictionLaw, ...] = ()  # beside the two, each law once
-    friction_width: Any = 0.0  # velocities within which friction is smooth; 0: as the robot says
-    stiffness: Any = 0.0
-    rest: Any = 0.0
+    rotor_inertia: Any = number(0.0, key="Ia", unit=("kg m^2", "kg"), least=0, parameter="IA")
+    coulomb: Any = number(
+        0.0, key="Fs", words="Coulomb friction", unit=("N m", "N"), least=0, because=BRAKES, parameter="FS"
+    )
+    viscous: Any = number(
+        0.0, key="Fv", words="viscous friction", unit=("N m s", "N s/m"), least=0, because=BRAKES, parameter="FV"
+    )
+    friction_width: Any = number(0.0, key="width", unit=("rad/s", "m/s"), least=0)  # within which friction is smooth
+    stiffness: Any = number(
+        0.0, key="K", unit=("N m", "N/m"), least=0, because="the spring would push away from rest", parameter="K"
+    )
+    rest: Any = number(0.0, unit=("rad", "m"))
+    friction: tuple[FrictionLaw, ...] = declare(Laws(others=BUILT_IN), ())  # beside the two, each law once
 
     def __post_init__(self):
         names = [getattr(law, "name", None) for law in self.friction]
@@ -65,13 +75,21 @@ class Drive:
         sliding = self.sliding(v, width)
         return sum((part(law, sliding) for law in self.acting), start=0)
 
+    def faults(self, called: str = "its") -> Iterator[Fault]:
+        faults = [*super().faults(called)]
+        faults += [fault for law in self.friction for fault in law.faults(f"{called} {law.name}")]
+        yield from faults
+        laws = [law for law in self.laws if law.brakes]
+        errors = [fault for fault in faults if fault.level == "error"]
+        if not errors and any(np.any(sum(law.force(Sliding(v)) for law in laws) * v < 0) for v in VELOCITIES):
+            message = f"{called} friction would feed energy in: {', '.join(map(repr, self.friction))}"
+            yield Fault(message, "write friction as positive numbers, also of backward motion")
+
     # -- parameters that forces are linear in
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Values by the regressor's names."""
-        values = {element: getattr(self, field) for element, field in self.fields.items()}
-        return values | {element: value for law in self.friction for element, value in law.values.items()}
+        return super().parameters | {name: value for law in self.friction for name, value in law.parameters.items()}
 
     def column(self, element: str, v: Scalar, a: Scalar, width: float = 0.0) -> Scalar:
         """Force per unit of a parameter, also of a law that the drive has not."""
@@ -81,12 +99,8 @@ class Drive:
         return own.columns(self.sliding(v, width))[element]
 
     def with_parameters(self: Own, values: Mapping[str, Any]) -> Own:
-        """The same drive with other values of parameters it has."""
-        changed: dict[str, Any] = {field: values[name] for name, field in self.fields.items() if name in values}
-        changed["friction"] = tuple(
-            law.with_values({name: values[name] for name in law.elements if name in values}) for law in self.friction
-        )
-        return replace(self, **changed)
+        laws = tuple(law.with_parameters(values) for law in self.friction)
+        return replace(super().with_parameters(values), friction=laws)
 
     # -- what is left out
 
@@ -110,8 +124,8 @@ class Motor(Drive):
     """
 
     name: str
-    slack: Any = 0.0
-    role: str = "active"
+    slack: Any = number(0.0, unit=("rad", "m"), least=0)
+    role: str = choice("active", ("active", "passive"), words="role")
 
     @property
     def driven(self) -> bool:

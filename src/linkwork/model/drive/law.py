@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ...errors import ModelError, UnknownNameError
 from ...scalar import Scalar, is_zero, sign, sqrt
 from ...scalar.dual import dual, slope_of
+from ..element import Element, Rule
 
 
 class Sliding:
@@ -26,25 +26,31 @@ class Sliding:
         return self.v / sqrt(self.v * self.v + self.width * self.width)
 
 
-class FrictionLaw:
-    """A term of the friction of a joint or a motor: a frozen dataclass whose fields are its numbers.
+class FrictionLaw(Element):
+    """A term of the friction of a joint or a motor: a frozen dataclass whose fields are its numbers. Those that the
+    force is linear in have a ``parameter``; the others must be known beforehand.
 
-    ``name``: in files. ``elements``: the parameters it is linear in, as the regressor names them -> their fields; other
-    fields must be known beforehand. ``formula``: in words. ``jumps``: does it, at rest, if there is no width?
+    ``name``: in files. ``formula``: in words. ``jumps``: does it, at rest, if there is no width? ``brakes``: must it
+    take energy from every motion?
 
-    What a law takes from the force of its joint is the sum of its parameters, each times its column; so ``columns``
-    tell it all, over any scalar.
+    What a law takes from the force of its joint is the sum of its parameters, each times its column, over any scalar.
     """
 
     name: ClassVar[str]
-    elements: ClassVar[Mapping[str, str]]
     formula: ClassVar[str]
     jumps: ClassVar[bool]
+    brakes: ClassVar[bool]
     known: ClassVar[dict[str, type[FrictionLaw]]] = {}  # all laws, by name
 
-    def __init_subclass__(cls, *, name: str, elements: Mapping[str, str], formula: str, jumps: bool = True):
-        cls.name, cls.elements, cls.formula, cls.jumps = name, elements, formula, jumps
+    def __init_subclass__(cls, *, name: str, formula: str, jumps: bool = True, brakes: bool = True):
+        super().__init_subclass__()
+        cls.name, cls.formula, cls.jumps, cls.brakes = name, formula, jumps, brakes
         FrictionLaw.known[name] = cls
+
+    def __post_init__(self):
+        for each in self.declared().values():  # parameters may be symbols, and are judged with the drive
+            if not each.rule.parameter and isinstance(getattr(self, each.name), int | float):
+                self.require(each)
 
     def columns(self, sliding: Sliding) -> dict[str, Scalar]:
         """Force per unit of each parameter."""
@@ -59,28 +65,37 @@ class FrictionLaw:
         return self.slope(sliding)
 
     def force(self, sliding: Sliding) -> Scalar:
-        values = self.values
+        values = self.parameters
         return sum((values[element] * column for element, column in self.columns(sliding).items()), start=0)
 
     @property
-    def values(self) -> dict[str, Any]:
-        """Of its parameters."""
-        return {element: getattr(self, field) for element, field in self.elements.items()}
-
-    @property
     def vanishes(self) -> bool:
-        return all(map(is_zero, self.values.values()))
+        return all(map(is_zero, self.parameters.values()))
 
-    def with_values(self, values: Mapping[str, Any]) -> FrictionLaw:
-        changed: Any = {self.elements[element]: value for element, value in values.items()}
-        return replace(self, **changed)  # type: ignore[type-var]
+
+@dataclass(frozen=True, kw_only=True)
+class Laws(Rule):
+    """Laws of friction, which files give by name. ``others``: those whose numbers have keys of their own."""
+
+    others: tuple[str, ...]
+
+    def plain(self, value: tuple[FrictionLaw, ...]) -> dict[str, dict[str, float]]:
+        return {law.name: law.to_dict() for law in value}
+
+    def read(self, reader: Any, node: Any) -> tuple[FrictionLaw, ...]:
+        rows = reader.mapping(node, FrictionLaw.known)
+        for name in rows:
+            if name in self.others:
+                expected = ", ".join(law for law in FrictionLaw.known if law not in self.others)
+                reader.fail(rows[name], "Fs and Fv stand beside `friction`, not in it", name, expected)
+        return tuple(reader.element(given, FrictionLaw.known[name]) for name, given in rows.items())
 
 
 def law_with(element: str) -> FrictionLaw:
     """The law that has this parameter, with parameters of zero."""
     for law in FrictionLaw.known.values():
         if element in law.elements:
-            others = [field.name for field in fields(law) if field.name not in law.elements.values()]  # type: ignore
+            others = [each.name for each in law.declared().values() if not each.rule.parameter]
             if others:
                 raise ModelError(
                     f"{element} depends on the {' and the '.join(others)} of the law {law.name!r}",

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import ModelError
 from ...scalar import Scalar, positive_part
+from ..element import number
 from .law import FrictionLaw, Sliding
 
 FORMULA = "Stribeck, Fst sign(v) / (1 + (v / vs)^2)"
 
 
 @dataclass(frozen=True)
-class Stribeck(FrictionLaw, name="stribeck", elements={"FST": "excess"}, formula=FORMULA):
+class Stribeck(FrictionLaw, name="stribeck", formula=FORMULA):
     """Fst sign(v) / (1 + (v / vs)^2), beside Coulomb friction Fs, so that Fs + Fst is that of breaking away.
 
     Hess & Soom (1990), "Friction at a lubricated line contact operating at oscillating sliding velocities". Other
     authors have exp(-(v / vs)^2) there; both are fits of the same curves. This one is made of the arithmetic that every
     back end has, so it costs one division.
 
-    excess    Fst, N m (N): static less Coulomb friction
-    velocity  vs, rad/s (m/s), at which half of it is left
+    excess    Fst: static less Coulomb friction
+    velocity  vs, at which half of it is left
     """
 
-    excess: Any
-    velocity: Any
-
-    def __post_init__(self):
-        if isinstance(self.velocity, int | float) and not (math.isfinite(self.velocity) and self.velocity > 0):
-            raise ModelError(
-                "out of range", where="Stribeck.velocity", got=self.velocity, expected="a number above zero"
-            )
+    excess: Any = number(unit=("N m", "N"), parameter="FST")
+    velocity: Any = number(unit=("rad/s", "m/s"), least=0, open=True)
 
     def columns(self, sliding: Sliding) -> dict[str, Scalar]:
         return {"FST": sliding.sense * self._share(sliding)}
