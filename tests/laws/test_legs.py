@@ -45,10 +45,10 @@ class KKT:
         for name, at in self.tree.places.v.items():
             if name in friction:
                 self.h[at] += friction[name].coulomb * np.sign(v[at]) + friction[name].viscous * v[at]
-        self.J = [self.tree.jacobian(q, foot.second)[: 6 if foot.kind.sole else 3] for foot in self.feet]
+        self.J = [self.tree.jacobian(q, foot.second)[: 6 if foot.kind.size else 3] for foot in self.feet]
         self.gamma = [self.tree.jacobian_drift(q, v, foot.second)[: len(J)] for foot, J in zip(self.feet, self.J)]
         self.scales = [
-            np.array([2.0] * 3 + [np.sqrt(np.mean(np.square(foot.kind.size)))] * 3) if foot.kind.sole else np.ones(3)
+            np.array([2.0] * 3 + [np.sqrt(np.mean(np.square(foot.kind.size)))] * 3) if foot.kind.size else np.ones(3)
             for foot in self.feet
         ]
 

@@ -38,7 +38,7 @@ def test_a_table_of_feet(tmp_path):
     text = walker("name: heel, frame: shin, size: [0.2, 0.1], friction: 0.7, restitution: 0.1", "frame: toe")
     description = read_mdh(text)
     feet = foot_at("heel", "shin", size=(0.2, 0.1), friction=0.7, restitution=0.1), foot_at("toe", "toe")
-    assert told(description.constraints) == told(feet) and feet[0].kind.sole and not feet[1].kind.sole
+    assert told(description.constraints) == told(feet) and feet[0].kind.size and not feet[1].kind.size
     robot = linkwork.load(description)
     for name, structure in (("walker.yaml", None), ("walker.urdf", "walker.loops.yaml")):
         robot.write(tmp_path / name)

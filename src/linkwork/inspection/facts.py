@@ -56,7 +56,7 @@ def structure(model: Model) -> str:
     if model.moving_base:
         words.append("floating base")
     if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
-        held = any(loop.kind.cut for loop in model.permanent)
+        held = any(loop.kind.closes_loop for loop in model.permanent)
         words.append("platform" if held else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
     return ", ".join(words)
 

@@ -78,7 +78,7 @@ class ContactForces:
         places, ends = places_at(model, q), np.cumsum(place_sizes(model))
         centre, normal = np.full((*forces.shape[:-1], 2), np.nan), forces[..., 2]
         for k, contact in enumerate(model.switched):
-            if contact.kind.sole:
+            if contact.kind.holds_turns:
                 R = places[..., ends[k] - 9 : ends[k]].reshape(*q.shape[:-1], 3, 3)
                 moment = np.einsum("...ji,...j->...i", R, forces[..., k, 3:])
                 push = np.where(normal[..., k] > 0, normal[..., k], np.nan)
@@ -120,8 +120,8 @@ class ContactForces:
     @cached_property
     def tips(self) -> np.ndarray:
         """Is the centre of pressure outside the sole?"""
-        half = np.array([contact.kind.size or (np.inf, np.inf) for contact in self.contacts]).reshape(-1, 2) / 2
-        return np.any(np.abs(self.centre) > half * (1 + NOTHING), axis=-1)
+        found = [contact.kind.tips(self.centre[..., k, :]) for k, contact in enumerate(self.contacts)]
+        return np.stack(found, axis=-1)
 
     @property
     def _largest(self) -> float:

@@ -36,10 +36,11 @@ OFF = 1e-6  # metres: feet this far from the ground stand on something else
 
 
 def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """Where all contacts with a switch are at tree positions: origins, and of soles the rows of the rotation."""
+    """Where all contacts with a switch are at tree positions, as ``place_sizes`` has them."""
     numbers: list[Scalar] = []
-    for foot, pose in zip(model.switched, frame_poses(model, [foot.second for foot in model.switched], q), strict=True):
-        numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row if foot.kind.sole)]
+    frames = [contact.second for contact in model.switched]
+    for size, pose in zip(place_sizes(model), frame_poses(model, frames, q), strict=True):
+        numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row)][:size]
     return numbers
 
 
@@ -211,9 +212,9 @@ class SwitchedNow(ConstrainedNow):
     def _standing(self, state: dict[str, Any]) -> dict[str, Any]:
         """With contacts that are off where they are now."""
         now, stand, at = places(self.model, self.model.expand(state["q"])), list(self.values["stand"]), 0
-        for foot, c in zip(self.model.switched, self.contacts, strict=True):
+        for size, c in zip(place_sizes(self.model), self.contacts, strict=True):
             on = sign(c) * sign(c)
-            for k in range(at, at + foot.kind.place_size):
+            for k in range(at, at + size):
                 stand[k] = now[k] + on * (stand[k] - now[k])
                 at += 1
         return {**state, "stand": stand, BEFORE: list(self.contacts)}
