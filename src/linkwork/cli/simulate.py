@@ -202,7 +202,8 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
     ]
     show(Table("Energy, J", ["", "start", "end"], energies))
     if "constraint_forces" in trajectory:
-        _show_contacts(ContactForces.rolling(robot.model, trajectory.constraint_forces))
+        forces = {name: trajectory[name] for name in ("constraint_forces", "contact_forces") if name in trajectory}
+        _show_contacts(ContactForces.of(robot.model, trajectory.q, **forces))
     others = {"loop_residual": "loops open by at most", "quaternion": "quaternion off unit length by at most"}
     others |= {"loop_rates": "slipping at most"}
     said = [f"{text} {trajectory.drift[name]:.1e}" for name, text in others.items() if name in trajectory.drift]

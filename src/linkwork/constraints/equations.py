@@ -18,8 +18,6 @@ from ..spatial import Matrix, Motion, Pose, Transform, Vector
 
 Row = TypeVar("Row")
 
-NORMAL = 2  # the row of a contact along the normal of the ground, z
-
 
 def row_names(model: Model) -> list[str]:
     """The equations: loop and direction, with r for turns."""
@@ -298,7 +296,7 @@ class SwitchedEquations:
         """By how much an impact changes the rates: all is lost, and along the normal a share comes back."""
         shares: list[Scalar] = [0] * len(self.permanent.J)
         for e, contact in zip(restitution, self.model.switched, strict=True):
-            shares += [e if k == NORMAL else 0 for k in range(len(contact.kind.rows))]
+            shares += [e if row == contact.kind.load else 0 for row in contact.kind.rows]
         return [(1 + e) * rate for e, rate in zip(shares, self.rates(v), strict=True)]
 
     def forces(self, multipliers: Sequence[Scalar]) -> list[list[Scalar]]:

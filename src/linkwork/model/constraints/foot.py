@@ -30,8 +30,10 @@ class Foot(ConstraintKind, name="foot", plural="feet"):
     """
 
     section, switched, shows_ground = "feet", True, True
+    touches, load = True, "z"
     first = End(ground=True)
     second = End("frame", named=True, what="the link or frame that stands on the ground")
+    friction: float = number(math.inf, least=0, finite=False, fix="give a coefficient, zero or more")
     size: tuple[float, ...] = numbers(
         (),
         unit="m",
@@ -40,7 +42,6 @@ class Foot(ConstraintKind, name="foot", plural="feet"):
         counts=(2,),
         fix="give length and width of the sole in metres, or none: it is a point",
     )
-    friction: float = number(math.inf, least=0, finite=False, fix="give a coefficient, zero or more")
     restitution: float = number(0.0, least=0, most=1, fix="give a number from 0 to 1")
 
     @property
@@ -65,6 +66,10 @@ class Foot(ConstraintKind, name="foot", plural="feet"):
     @property
     def points(self) -> list[tuple[float, float]]:
         return [(x * self.size[0] / 2, y * self.size[1] / 2) for x, y in CORNERS] if self.size else super().points
+
+    @property
+    def slip_directions(self) -> dict[str, tuple[float, float]]:
+        return {"x": (1.0, 0.0), "y": (0.0, 1.0)}
 
     @property
     def at_point(self) -> Foot:

@@ -56,6 +56,7 @@ class ConstraintKind(Element):
     closes_loop   does it join two links as a joint does, where a loop was cut?
     switched      is it on or off, by an input, rather than always on?
     touches       does it bear on a plane, z = 0 of ``first``, so that its rows are a load and friction?
+    load          the row of what touches along the normal of the plane
     shows_ground  does that plane show where the ground is?
     friction      the coefficient of a contact, beyond which it would slip
     restitution   the share of the velocity along the normal with which a contact with a switch bounces
@@ -73,6 +74,7 @@ class ConstraintKind(Element):
     closes_loop: ClassVar[bool] = False
     switched: ClassVar[bool] = False
     touches: ClassVar[bool] = False
+    load: ClassVar[str] = "normal"
     shows_ground: ClassVar[bool] = False
     lacks: ClassVar[dict[str, str]] = {}
     known: ClassVar[dict[str, type[ConstraintKind]]] = {}  # all kinds, by name

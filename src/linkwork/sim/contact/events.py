@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...codegen.schemes import RungeKutta
+from ...constraints import forces_at_cuts
 from ...errors import DivergedError, LinkworkError, UnsupportedError, at_door, method_at_door
 from ...function import Function, Label
 from ...model import Model
@@ -117,7 +118,8 @@ class _Run:
         self.owners = np.repeat(
             range(len(model.switched)), [len(foot.kind.points) for foot in model.switched]
         )  # of points
-        label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
+        label = Label(model.name, "contact", self.plant.method.name)
+        own = ("a", "contacts", "contact_forces", "constraint_forces")  # which the contacts change
         self.recorded = recorded = tuple(name for name in setup.outputs if name not in own)
         known = self.plant.functions
         for key, program in ((("ground",), lambda: self.plant.ground), (recorded, lambda: self.plant.record(recorded))):
@@ -377,6 +379,11 @@ class _Run:
                 total[k] += [*forces[i], *np.cross(here.p[i] - centre, forces[i])]
         row = by_output(self.recorded, self.record(*self.given(state.x, state.t)) if self.record else ())
         independent = list(self.plant.model.mobility.independent)
+        if "constraint_forces" in self.setup.outputs:
+            unbalanced = here.f + np.einsum("ijk,ij->k", here.J, forces) - here.M @ a
+            multipliers = np.linalg.lstsq(here.J_loops.T, unbalanced, rcond=None)[0].tolist()
+            tree = self.plant.model.expand(self.plant.parts(state.x)["q"].tolist())
+            row["constraint_forces"] = np.array(forces_at_cuts(self.plant.model, tree, multipliers))
         return row | {"a": a[independent], "contacts": on, "contact_forces": total.ravel()}
 
     def trajectory(self, method: str) -> Trajectory:

@@ -20,7 +20,7 @@ from ...constraints import (
     SwitchedEquations,
     forces_at_cuts,
 )
-from ...constraints.equations import NORMAL, place_sizes
+from ...constraints.equations import place_sizes
 from ...constraints.projection import closer
 from ...formulations import ByMultipliers, frame_poses, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ...model import Model
@@ -56,7 +56,7 @@ def places_at(model: Model, q: np.ndarray) -> np.ndarray:
 
 def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[Note]:
     """What to say of contacts (samples, contacts) that are above the ground, or below, where they begin."""
-    heights = stand[:, np.cumsum([0, *place_sizes(model)])[:-1] + NORMAL]
+    heights = stand[:, np.cumsum([0, *place_sizes(model)])[:-1] + 2]  # z of the origins
     worst = (column[np.abs(column).argmax()] for column in np.where(contacts > 0, heights, 0.0).T)
     found = [
         f"{foot.name} {abs(h):.3g} m {'above' if h > 0 else 'below'} it"

@@ -165,7 +165,7 @@ def _feet(
     model: Model, which: Sequence[str], t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray
 ) -> Iterator[Note]:
     """Which feet would not have stayed as they were told to."""
-    loads, on = ContactForces.standing(model, q, contact_forces), contacts > 0
+    loads, on = ContactForces.of(model, q, contact_forces=contact_forces), contacts > 0
     found = {"lift off": loads.lifts, "slip": loads.slips, "tip": loads.tips}
     for what in which:
         bad = found[what] & on
@@ -301,7 +301,7 @@ def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[Note]:
 def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[Note]:
     """Contacts that would not hold, with more to say of that which needs the most."""
     every = -(-len(arrays["t"]) // MOST)
-    loads = ContactForces.rolling(model, arrays["constraint_forces"][:, ::every])
+    loads = ContactForces.of(model, constraint_forces=arrays["constraint_forces"][:, ::every])
     lack = np.full(loads.normal.shape, np.inf)  # of what has no friction at all
     np.divide(loads.needed, loads.friction, out=lack, where=loads.slips & (loads.friction > 0))
     for what, happens, size in (("lift off", loads.lifts, -loads.normal), ("slip", loads.slips, lack)):
