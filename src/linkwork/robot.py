@@ -238,7 +238,7 @@ class Robot(RobotFunctions):
         commands: Any = None,
         wrenches: Mapping[str, Any] | None = None,
     ) -> ContactForces:
-        """Forces of the ground on all contacts, wheels and feet: loads, friction needed and available, centres of
+        """Forces of the ground on all contacts: loads, friction needed and available, centres of
         pressure, and which contacts would lift off, slip or tip.
 
         Args:
@@ -261,7 +261,7 @@ class Robot(RobotFunctions):
         return contact_forces(self, q, v, tau, contacts, forces, commands, wrenches)
 
     def standing_position(self, q: Any = None) -> np.ndarray:
-        """Return positions (..., nq) at which the lowest foot of a floating robot touches the ground, z = 0.
+        """Return positions (..., nq) at which the lowest contact of a floating robot touches the ground, z = 0.
 
         Args:
             q: positions whose height is changed; default: home, or zero.

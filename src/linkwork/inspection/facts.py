@@ -128,7 +128,10 @@ def inspect(robot: Robot) -> dict[str, Any]:
         "vectors": {name: entries(model, name) for name in ("q", "v", "tau", "a_known", "tau_known", "commands")},
         "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
-        "feet": [{"name": each.name, "frame": each.second.name, **each.kind.to_dict()} for each in model.switched],
+        "contacts": [
+            {"name": each.name, "kind": each.kind.name, "frame": each.second.name, **each.kind.to_dict()}
+            for each in model.switched
+        ],
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
             for m in METHODS

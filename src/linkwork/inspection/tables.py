@@ -1,4 +1,4 @@
-"""What a robot is made of, as tables: joints, links, drives, constraints, forces, feet, vectors, frames, methods."""
+"""Parts of a robot as tables: joints, links, drives, constraints, forces, contacts, vectors, frames, methods."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def joint_tables(model: Model, joints: list[dict[str, Any]]) -> Iterator[Table]:
 
 
 def element_tables(model: Model) -> Iterator[Table]:
-    """Flexible links, constraints, force laws, feet."""
+    """Flexible links, constraints, force laws, contacts."""
     yield from (_beams(model), _constraints(model), _forces(model), *_switched(model))
 
 
@@ -145,7 +145,7 @@ def vector_tables(model: Model) -> Iterator[Table]:
         "a_known": "driven: hybrid_dynamics is given their accelerations",
         "tau_known": "free: hybrid_dynamics is given the forces on them",
         **({"commands": "of thrusters, rotors, ..."} if model.commands.size else {}),
-        **({"contacts": "1 for a foot on the ground, else 0"} if model.switched else {}),
+        **({"contacts": "1 for a contact on the ground, else 0"} if model.switched else {}),
     }
     rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
     yield Table("Vectors", ["vector", "size", "what", "entries"], rows)

@@ -34,11 +34,11 @@ def standing_position(model: Model, q: Any = None) -> np.ndarray:
     """See ``Robot.standing_position``."""
     if not (model.switched and model.moving_base):
         got, fix = (
-            "no feet" if not model.switched else "a fixed base",
-            "load it with base='floating', and name its feet",
+            "no contacts with a switch" if not model.switched else "a fixed base",
+            "load it with base='floating', and name its contacts",
         )
         raise UnsupportedError(
-            "only a floating robot with feet stands", where=f"robot {model.name!r}", got=got, fix=fix
+            "only a floating robot with contacts stands", where=f"robot {model.name!r}", got=got, fix=fix
         )
     q, points = np.array(rest(model) if q is None else vector(model, "q", q, "q")), on_corners(model)
     heights = places_at(points, q)[..., 2::3]

@@ -32,7 +32,7 @@ from .instant import Now
 
 CONTACTS = "contacts"
 BEFORE = "contacts_before"  # in the step that led to a state; none at first
-OFF = 1e-6  # metres: feet this far from the ground stand on something else
+OFF = 1e-6  # metres: contacts this far from the ground stand on something else
 
 
 def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
@@ -59,12 +59,12 @@ def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> lis
     heights = stand[:, np.cumsum([0, *place_sizes(model)])[:-1] + 2]  # z of the origins
     worst = (column[np.abs(column).argmax()] for column in np.where(contacts > 0, heights, 0.0).T)
     found = [
-        f"{foot.name} {abs(h):.3g} m {'above' if h > 0 else 'below'} it"
-        for foot, h in zip(model.switched, worst, strict=True)
+        f"{contact.name} {abs(h):.3g} m {'above' if h > 0 else 'below'} it"
+        for contact, h in zip(model.switched, worst, strict=True)
         if abs(h) > OFF
     ]
-    text = f"feet are held where they are, not on the ground: {', '.join(found)}"
-    return [Note("feet-off-ground", text)] if found else []
+    text = f"contacts are held where they are, not on the ground: {', '.join(found)}"
+    return [Note("contacts-off-ground", text)] if found else []
 
 
 class ConstrainedNow(Now):
