@@ -157,8 +157,8 @@ def test_what_is_said_of_feet():
     q, v = biped.standing_position(), np.zeros(biped.nv)
     for call, words in (
         (lambda: biped.compile("contact_dynamics", dtype="float32"), "float64"),
-        (lambda: biped.contact_dynamics(q, v, v, {"left": 1}), "feet are missing"),
-        (lambda: biped.simulate(q, v, 0.01, contacts={"lft": 1, "right": 1}), "there is no foot 'lft'"),
+        (lambda: biped.contact_dynamics(q, v, v, {"left": 1}), "contacts are missing"),
+        (lambda: biped.simulate(q, v, 0.01, contacts={"lft": 1, "right": 1}), "there is no contact 'lft'"),
         (lambda: biped.rollout(q, v, None, 1e-3, 2, contacts="events"), "only simulate"),
         (lambda: biped.stepper(2, 1e-3, contacts=lambda t: [1, 1]), "no function"),
     ):

@@ -115,7 +115,7 @@ def prepare(
             known[key] = found
     plant, notes = found
     if model.switched and not stands and not model.forces:
-        which = f"says which of {_listed(model)} do"
+        which = f"says which of {_listed(model)} are"
         fixes = f"contacts= {which}", f"--contacts {which}"
         notes = (*notes, Note("no-contact", "nothing is held by the ground:", *fixes))
     x = plant.start(q, v, started)
