@@ -113,12 +113,12 @@ class Options(_Options):
         stepper="Numbers are what ``stepper.commands`` begins with.",
     )
     contacts: Any = option(
-        "feet on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: a foot is held where it is when"
-        " its contact begins. Default: no foot.",
-        simulate='"events": feet touch down, bounce and lift off by themselves but never slide, see'
+        "contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is held"
+        " where it is when it begins. Default: none.",
+        simulate='"events": they touch down, bounce and lift off by themselves but never slide, see'
         ' ``trajectory.events``; "coulomb": they slide, too.',
         rollout="Arrays may have an axis of samples first.",
-        stepper="Numbers, (feet,) or (samples, feet), are what ``stepper.contacts`` begins with.",
+        stepper="Numbers, (contacts,) or (samples, contacts), are what ``stepper.contacts`` begins with.",
     )
     method: str | None = option(
         'integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4", "semi-implicit-euler",'
@@ -130,7 +130,7 @@ class Options(_Options):
     )
     every: int = option("record every n-th step.", 1, RUNS)
     outputs: Sequence[str] | None = option(
-        "names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (feet in contact: fx, fy, fz, mx,"
+        "names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx, fy, fz, mx,"
         " my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the"
         " robot by all but weight and springs), states of the controller by name, or memory for all of these.",
         others={"rollout": ("q", "v"), "stepper": ()},

@@ -95,7 +95,7 @@ def compile(
     options["drives"] = drives
     problem = bound(model, quantity, wrenches=wrenches, **options)
     if "contacts" in problem.asked.inputs and dtype != "float64":
-        message = "which equations of the feet follow from others is told by more digits than this type has"
+        message = "which equations of the contacts follow from others is decided by more digits than this type has"
         raise UnsupportedError(message, where=quantity, got=dtype, expected="float64")
     candidates = _trace_candidates(problem, method)
 

@@ -238,16 +238,17 @@ class Robot(RobotFunctions):
         commands: Any = None,
         wrenches: Mapping[str, Any] | None = None,
     ) -> ContactForces:
-        """Forces of the ground on wheels or feet: loads, friction needed and available, centres of pressure, and which
-        contacts would lift off, slip or tip.
+        """Forces of the ground on all contacts: loads, friction needed and available, centres of
+        pressure, and which contacts would lift off, slip or tip.
 
         Args:
             q: positions (..., nq).
             v: independent velocities (..., nv), or those of all joints.
             tau: joint forces (..., forced joints).
-            contacts: which feet are on the ground (..., feet), 1 or 0; default: all. A robot that rolls takes none.
-            forces: contact forces already known, in place of v and tau: (..., feet, 6), as ``contact_dynamics``,
-                ``contact_inverse_dynamics`` and the output contact_forces of a trajectory have them.
+            contacts: which contacts with a switch are on the ground (..., contacts), 1 or 0; default: all.
+            forces: forces already known of contacts with a switch (..., contacts, 6), as ``contact_dynamics``,
+                ``contact_inverse_dynamics`` and the output contact_forces of a trajectory have them. Without v and tau
+                the report has these contacts alone.
             commands: inputs of the force laws that take some; required by a robot that has such laws.
             wrenches: frame -> external wrench (..., 6) in the world's axes.
 
@@ -260,7 +261,7 @@ class Robot(RobotFunctions):
         return contact_forces(self, q, v, tau, contacts, forces, commands, wrenches)
 
     def standing_position(self, q: Any = None) -> np.ndarray:
-        """Return positions (..., nq) at which the lowest foot of a floating robot touches the ground, z = 0.
+        """Return positions (..., nq) at which the lowest contact of a floating robot touches the ground, z = 0.
 
         Args:
             q: positions whose height is changed; default: home, or zero.

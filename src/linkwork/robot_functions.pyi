@@ -55,8 +55,8 @@ class RobotFunctions(Workspace):
             wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
                 name, or a function of t. Default: zero. Those that a controller returns are added.
-            contacts: Feet on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: a foot is held where
-                it is when its contact begins. Default: no foot. "events": feet touch down, bounce and lift off by
+            contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
+                held where it is when it begins. Default: none. "events": they touch down, bounce and lift off by
                 themselves but never slide, see ``trajectory.events``; "coulomb": they slide, too.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
@@ -64,7 +64,7 @@ class RobotFunctions(Workspace):
                 steps. Default: where ``method`` or ``dt`` is not given, adams-bashforth-4 with 1 ms, or what is stable
                 for the robot's fastest modes; notes name it.
             every: Record every n-th step. Default: 1.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (feet in contact: fx,
+            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
                 fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. Default: all that the robot has; ``trajectory.drift`` sums up what should not have
@@ -133,13 +133,13 @@ class RobotFunctions(Workspace):
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
                 name, or a function of t. Default: zero. Those that a controller returns are added. Arrays may have an
                 axis of samples first.
-            contacts: Feet on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: a foot is held where
-                it is when its contact begins. Default: no foot. Arrays may have an axis of samples first.
+            contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
+                held where it is when it begins. Default: none. Arrays may have an axis of samples first.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
             every: Record every n-th step. Default: 1.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (feet in contact: fx,
+            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
                 fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. Default: ('q', 'v').
@@ -214,13 +214,13 @@ class RobotFunctions(Workspace):
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
                 name, or a function of t. Default: zero. Those that a controller returns are added. Numbers are what
                 ``stepper.commands`` begins with.
-            contacts: Feet on the ground, (feet,) or (steps, feet) of 1 and 0, or a dict by foot: a foot is held where
-                it is when its contact begins. Default: no foot. Numbers, (feet,) or (samples, feet), are what
+            contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
+                held where it is when it begins. Default: none. Numbers, (contacts,) or (samples, contacts), are what
                 ``stepper.contacts`` begins with.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (feet in contact: fx,
+            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
                 fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. They are computed after each step, for ``stepper.outputs``. Default: ().
@@ -728,7 +728,7 @@ class RobotFunctions(Workspace):
 
     @property
     def contact_dynamics(self) -> Function:
-        """Contact dynamics: accelerations, and forces on the feet in contact.
+        """Contact dynamics: accelerations, and forces on the contacts.
 
         a, forces = contact_dynamics(q, v, tau, contacts)
 
@@ -738,62 +738,62 @@ class RobotFunctions(Workspace):
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             tau (forces): joint forces, N m (N of a joint that slides)
-            contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
-                of 1
+            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
+                weights, of 1
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            forces (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
-                world's axes, N, N m
+            forces (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
+                frame, in the world's axes, N, N m
         """
 
     @property
     def contact_inverse_dynamics(self) -> Function:
-        """Contact inverse dynamics: forces of joints and feet for a motion.
+        """Contact inverse dynamics: forces of joints and contacts for a motion.
 
         tau, forces = contact_inverse_dynamics(q, v, a, contacts)
 
-        The least forces on the feet that leave nothing to joints without motors, and the joint forces. What the feet
-        cannot bear stays in tau of those joints, the first six of a floating base. Among feet on the ground, a larger
-        number of ``contacts`` takes a larger share.
+        The least contact forces that leave nothing to joints without motors, and the joint forces. What they cannot
+        bear stays in tau of those joints, the first six of a floating base. Among those on the ground, a larger number
+        of ``contacts`` takes a larger share.
 
         Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
             a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
-                of 1
+            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
+                weights, of 1
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
             tau (forces): joint forces, N m (N of a joint that slides)
-            forces (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
-                world's axes, N, N m
+            forces (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
+                frame, in the world's axes, N, N m
         """
 
     @property
     def impact(self) -> Function:
-        """Impact: velocities after feet have met the ground, and impulses.
+        """Impact: velocities after contacts meet the ground, and impulses.
 
         v_after, impulses = impact(q, v, contacts, restitution)
 
-        The feet of ``contacts`` stop at once, or move back along the ground's normal with a share of the velocity, by
-        foot.
+        Those of ``contacts`` stop at once, or move back along the ground's normal with a share of the velocity, by
+        contact.
 
         Args:
             q (nq): positions, rad (m of a joint that slides)
             v (nv): velocities, rad/s (m/s of a joint that slides)
-            contacts (feet): which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights,
-                of 1
-            restitution (feet): share of the normal velocity that comes back, of 1
+            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
+                weights, of 1
+            restitution (contacts): share of the normal velocity that comes back, of 1
 
         Returns:
             v_after (nv): velocities after the impact, rad/s (m/s of a joint that slides)
-            impulses (feet, 6): of the ground on the feet, a row each: force, then moment about the foot's frame, in the
-                world's axes, N s, N m s
+            impulses (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
+                frame, in the world's axes, N s, N m s
         """
 
     @property

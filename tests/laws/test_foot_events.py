@@ -29,7 +29,7 @@ def test_bounces_make_no_energy(kind):
     run = robot.simulate(q, v, 1e-3, 1e-3, contacts=kind)
     np.testing.assert_allclose(run.kinetic_energy[0], robot.kinetic_energy(q, v), rtol=1e-9)
     assert robot.jacobian("rod", q)[2] @ run.v[0] > 0.7
-    assert [(event.t, event.what, event.foot) for event in run.events] == [(0, "touchdown", "end")]
+    assert [(event.t, event.what, event.contact) for event in run.events] == [(0, "touchdown", "end")]
 
 
 def test_sliding_soles_stop(monkeypatch):
@@ -56,7 +56,7 @@ def test_a_rod_falls_over_with_friction():
     feet = tuple(foot_at(name, name, friction=0.1) for name in frames)
     robot = linkwork.load(Description("rod", (rod,), (), floating=True, frames=frames, constraints=feet))
     run = robot.simulate([0, 0, 0, 0, np.sin(0.05), 0, np.cos(0.05)], None, 0.81, 5e-3, contacts="coulomb")
-    assert [(event.what, event.foot) for event in run.events] == [("slip", "foot"), ("touchdown", "head")]
+    assert [(event.what, event.contact) for event in run.events] == [("slip", "foot"), ("touchdown", "head")]
     np.testing.assert_allclose([event.t for event in run.events], [0.207747355269, 0.807873613518], rtol=1e-8)
 
 
@@ -66,7 +66,7 @@ def test_a_box_that_slides_tips_over_and_stops_sliding():
     foot = foot_at("sole", "box", size=(0.3, 0.3), friction=0.8)
     robot = linkwork.load(Description("box", (box,), (), floating=True, constraints=(foot,)))
     run = robot.simulate([0, 0, 0, 0, 0, 0, 1], [1.0, 0, 0, 0, 0, 0], 0.2, 0.01, contacts="coulomb")
-    assert [(event.what, event.foot) for event in run.events] == [("stick", "sole.1"), ("stick", "sole.2")]
+    assert [(event.what, event.contact) for event in run.events] == [("stick", "sole.1"), ("stick", "sole.2")]
     np.testing.assert_allclose(run.events[0].t, 0.058292463, rtol=1e-6)  # as with steps of 1 ms
     assert run.drift["energy"] < 1e-6
 
@@ -116,7 +116,7 @@ def test_feet_go_on_where_friction_has_no_forces(friction):
         warnings.simplefilter("ignore")
         run = robot.simulate(robot.standing_position(), None, 0.325, 5e-3, contacts="events" if never else "coulomb")
     for foot in feet:
-        seen = [event.what for event in run.events if event.foot == foot.name]
+        seen = [event.what for event in run.events if event.contact == foot.name]
         seen = [what for what in seen if what in ("lift-off", "touchdown")]
         assert ["lift-off"] * 2 not in [seen[k : k + 2] for k in range(len(seen))]
     assert run.drift["energy"] < 1e-2 and robot.contact_forces(run.q, forces=run.contact_forces).normal.min() > -1e-9

@@ -45,10 +45,10 @@ class KKT:
         for name, at in self.tree.places.v.items():
             if name in friction:
                 self.h[at] += friction[name].coulomb * np.sign(v[at]) + friction[name].viscous * v[at]
-        self.J = [self.tree.jacobian(q, foot.second)[: 6 if foot.kind.sole else 3] for foot in self.feet]
+        self.J = [self.tree.jacobian(q, foot.second)[: 6 if foot.kind.size else 3] for foot in self.feet]
         self.gamma = [self.tree.jacobian_drift(q, v, foot.second)[: len(J)] for foot, J in zip(self.feet, self.J)]
         self.scales = [
-            np.array([2.0] * 3 + [np.sqrt(np.mean(np.square(foot.kind.size)))] * 3) if foot.kind.sole else np.ones(3)
+            np.array([2.0] * 3 + [np.sqrt(np.mean(np.square(foot.kind.size)))] * 3) if foot.kind.size else np.ones(3)
             for foot in self.feet
         ]
 
@@ -157,8 +157,8 @@ def test_what_is_said_of_feet():
     q, v = biped.standing_position(), np.zeros(biped.nv)
     for call, words in (
         (lambda: biped.compile("contact_dynamics", dtype="float32"), "float64"),
-        (lambda: biped.contact_dynamics(q, v, v, {"left": 1}), "feet are missing"),
-        (lambda: biped.simulate(q, v, 0.01, contacts={"lft": 1, "right": 1}), "there is no foot 'lft'"),
+        (lambda: biped.contact_dynamics(q, v, v, {"left": 1}), "contacts are missing"),
+        (lambda: biped.simulate(q, v, 0.01, contacts={"lft": 1, "right": 1}), "there is no contact 'lft'"),
         (lambda: biped.rollout(q, v, None, 1e-3, 2, contacts="events"), "only simulate"),
         (lambda: biped.stepper(2, 1e-3, contacts=lambda t: [1, 1]), "no function"),
     ):

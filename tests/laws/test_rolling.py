@@ -333,3 +333,67 @@ def test_limits_of_a_mecanum_wheel(angle, limit, row):
         (mecanum.drift(end, moving, accelerating), other.drift(end, moving, accelerating)),
     ):
         assert_close(np.array(found, float), np.array([wanted[0], wanted[row]], float), tolerance=1e-15)
+
+
+def trolley(*feet):
+    """A floating body on two driven wheels, with props in front of them that may stand on the ground."""
+    wheel = {"M": 0.8, "central": [3e-3, 3e-3, 4e-3]}
+    inertia = {"M": 10, "center": [0.1, 0.03, 0.05], "central": [0.4, 0.5, 0.6]}
+    sides = {"left": 0.25, "right": -0.25}
+    return linkwork.load(
+        {
+            "name": "trolley",
+            "base": {"kind": "floating", "link": "body"} | inertia,
+            "joints": [
+                {"name": name, "link": f"{name}_wheel", "parent": "body", "xyz": [-0.2, y, 0], "rpy": ["-pi/2", 0, 0]}
+                | wheel
+                for name, y in sides.items()
+            ],
+            "frames": [{"name": "prop", "link": "body", "xyz": [0.4, 0.05, -0.1]}],
+            "rolling": [{"name": name, "wheel": {"link": f"{name}_wheel"}, "radius": 0.1} for name in sides],
+            "feet": [{"frame": "prop", "friction": 0.5, **foot} for foot in feet],
+            "home": {"base": [0, 0, 0.1, 0, 0, 0, 1]},
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("foot", [{}, {"size": [0.12, 0.08]}], ids=["point", "sole"])
+def test_wheels_and_a_foot_bear_a_weight_together(foot):
+    robot, torques, g = trolley(foot), np.array([0.7, -0.4]), 9.81
+    still = np.zeros(robot.nv)
+    loads = robot.contact_forces(robot.home, still, [0, *torques])
+    assert loads.names == ("left", "right", "prop")
+    # forces and moments about the middle of the axle, by hand
+    centre = np.array([0.4, 0.05]) + (np.nan_to_num(loads.centre[2]) if foot else 0)
+    xy = np.array([[-0.2, 0.25], [-0.2, -0.25], centre])
+    weights, at = np.array([0.8, 0.8, 10]) * g, np.array([[-0.2, 0.25], [-0.2, -0.25], [0.1, 0.03]])
+    assert_close(loads.normal.sum(), weights.sum())
+    assert_close(loads.normal @ xy, weights @ at)
+    if not foot:  # three points: statics alone tells the loads
+        assert_close(loads.normal, np.linalg.solve(np.vstack([np.ones(3), xy.T]), [weights.sum(), *(weights @ at)]))
+    assert_close(loads.along[:2], torques / 0.1)  # what a wheel that stands still is turned by
+    assert_close(loads.along[2], -loads.along[:2].sum())  # nothing moves
+    assert_close(loads.across.sum(), 0, scale=weights.sum())
+
+    known = robot.contact_dynamics(robot.home, still, [0, *torques], [1.0]).forces
+    assert robot.contact_forces(robot.home, forces=known).names == ("prop",)
+    again = robot.contact_forces(robot.home, still, [0, *torques], forces=known)
+    assert_close(again.normal, loads.normal)
+    batch = robot.contact_forces(np.tile(robot.home, (2, 1)), still, [[0, *torques], [0, 0, 0]])
+    assert batch.normal.shape == (2, 3)
+    assert_close(batch.along[0], loads.along)
+
+
+def test_wheels_bear_what_a_foot_leaves_to_them():
+    """Off the ground it bears nothing; in a motion by events and in one by a schedule, both have the same forces."""
+    robot, bare = trolley({}), trolley()
+    v, tau = np.array([0.1, 2.0, 1.5]), np.array([0, 0.7, -0.4])
+    loads = robot.contact_forces(robot.home, v, tau, contacts=[0])
+    assert loads.normal[2] == 0
+    assert_close(loads.normal[:2], bare.contact_forces(robot.home, v, tau).normal)
+    run = {"q0": robot.home, "duration": 0.02, "dt": 1e-3, "method": "rk4", "torque": [0.1, -0.1]}
+    outputs = ["q", "contacts", "contact_forces", "constraint_forces"]
+    motions = [robot.simulate(contacts=contacts, outputs=outputs, **run) for contacts in ([1], "events")]
+    for motion in motions:
+        assert_close(motion.constraint_forces[:, [0, 3]].sum(axis=1) + motion.contact_forces[:, 2], [11.6 * 9.81] * 21)
+    assert_close(motions[1].constraint_forces, motions[0].constraint_forces)

@@ -49,7 +49,7 @@ def scaled(description: Description, by: float) -> Description:
         return own and LinkInertia(own.mass, by * own.center, by * by * own.central)
 
     def larger(kind):
-        return replace(kind, radius=by * kind.radius) if kind.radius else kind
+        return replace(kind, radius=by * kind.reach) if kind.reach else kind
 
     home = {}
     for name, joint in description.all_joints().items():

@@ -34,7 +34,7 @@ class Rolling(Reference):
         """Residuals of what holds positions, None for the others."""
         found = []
         for loop in self.description.constraints:
-            if loop.kind.ratios:
+            if loop.kind.coordinates:
                 at, places = self.positions(q), self.tree.places
                 found.append(sum(r * at[places.q[name]].item() for name, r in loop.kind.ratios) - loop.kind.offset)
                 continue
@@ -48,7 +48,7 @@ class Rolling(Reference):
         """J v, row by row."""
         found = []
         for loop in self.description.constraints:
-            if loop.kind.ratios:
+            if loop.kind.coordinates:
                 found.append(sum(r * (self.E @ v)[self.tree.places.v[name]].item() for name, r in loop.kind.ratios))
                 continue
             (A, _, VA, _), (B, _, VB, _) = (self.frame(loop.name + side, q, v, 0 * v) for side in (".first", ".second"))

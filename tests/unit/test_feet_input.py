@@ -38,7 +38,7 @@ def test_a_table_of_feet(tmp_path):
     text = walker("name: heel, frame: shin, size: [0.2, 0.1], friction: 0.7, restitution: 0.1", "frame: toe")
     description = read_mdh(text)
     feet = foot_at("heel", "shin", size=(0.2, 0.1), friction=0.7, restitution=0.1), foot_at("toe", "toe")
-    assert told(description.constraints) == told(feet) and feet[0].kind.sole and not feet[1].kind.sole
+    assert told(description.constraints) == told(feet) and feet[0].kind.size and not feet[1].kind.size
     robot = linkwork.load(description)
     for name, structure in (("walker.yaml", None), ("walker.urdf", "walker.loops.yaml")):
         robot.write(tmp_path / name)
@@ -79,11 +79,11 @@ def test_contacts_that_are_wrong():
     robot, arm = linkwork.load(read_mdh(walker("frame: toe", "frame: shin"))), linkwork.load("planar2r")
     start = robot.standing_position()
     assert robot.pose("toe", start)[2, 3] == 0
-    with pytest.raises(linkwork.LinkworkError, match="has no feet"):
+    with pytest.raises(linkwork.LinkworkError, match="has no contacts"):
         arm.simulate(contacts=[])
-    with pytest.raises(linkwork.UnsupportedError, match="only a floating robot with feet stands"):
+    with pytest.raises(linkwork.UnsupportedError, match="only a floating robot with contacts stands"):
         arm.standing_position()
-    with pytest.raises(linkwork.ShapeError, match="0 or 1 for each foot"):
+    with pytest.raises(linkwork.ShapeError, match="0 or 1 for each contact"):
         robot.simulate(start, contacts=[1, 0.5])
     with pytest.raises(linkwork.ShapeError, match=r"\(2,\)"):
         robot.simulate(start, contacts=[1])
@@ -93,7 +93,7 @@ def test_contacts_that_are_wrong():
         robot.simulate(start, contacts=[1, 1], method="adams-bashforth-4")
     with pytest.raises(linkwork.UnsupportedError, match="does not stop at events"):
         robot.simulate(start, contacts="events", method="rosenbrock")
-    with pytest.raises(linkwork.LinkworkError, match=r"feet are below the ground(.|\n)*robot.standing"):
+    with pytest.raises(linkwork.LinkworkError, match=r"contacts are below the ground(.|\n)*robot.standing"):
         robot.simulate(start - [0, 0, 0.01, *[0] * 5], contacts="events")
     with pytest.raises(linkwork.UnsupportedError, match="no gradients"):
         robot.simulate(start, contacts="events", checkpoint_every=1)
@@ -106,10 +106,10 @@ def test_contacts_that_are_wrong():
 def test_it_is_said_that_nothing_holds_a_robot_with_feet():
     robot = linkwork.load(read_mdh(walker("frame: toe")))
     assert any(
-        "no foot touches the ground" in note for note in robot.simulate(duration=2e-3, backend="interpreter").notes
+        "nothing is held by the ground" in note for note in robot.simulate(duration=2e-3, backend="interpreter").notes
     )
     named = robot.simulate(robot.standing_position(), duration=2e-3, contacts={"toe": 1}, backend="interpreter")
-    assert named.contacts.all() and not any("no foot" in note for note in named.notes)
+    assert named.contacts.all() and not any("nothing is held" in note for note in named.notes)
     assert str(robot.contact_forces(named.q[0], forces=named.contact_forces[0])).splitlines()[0].startswith("toe")
 
 
@@ -134,7 +134,7 @@ def test_what_events_say():
             start, None, 0.01, 0.01, torque=PD(10.0, 100.0), reference=Point([0.0], [0.0], [0.0]), contacts="events"
         )
     rod = Description("rod", (Link("rod"),), (), floating=True, constraints=(foot_at("rod", "rod"),))
-    with pytest.raises(linkwork.LinkworkError, match="no foot holds them"):
+    with pytest.raises(linkwork.LinkworkError, match="no contact holds them"):
         linkwork.load(rod).simulate([0, 0, 1, 0, 0, 0, 1], contacts="events", backend="interpreter")
 
 

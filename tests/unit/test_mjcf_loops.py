@@ -183,9 +183,7 @@ def test_couplings_of_three_joints_are_gears():
         text = pair(equality, more=TENDONS).replace("</worldbody>", THIRD + "</worldbody>")
         description = read_mjcf(text)
         linkwork.load(description)
-        return [
-            (loop.name, loop.kind.name, dict(loop.kind.ratios), loop.kind.offset) for loop in description.constraints
-        ]
+        return [(loop.name, loop.kind.name, *loop.kind.values().values()) for loop in description.constraints]
 
     three = '<tendon tendon1="three" polycoef=".3 0 0 0 0"/>'
     whole = {"j": 1, "k": 1, "l": 1}

@@ -204,7 +204,7 @@ def test_picture_of_every_robot(name):
     kinds = [each.get("class", "").split()[0] for each in svg if each.get("class")]
     joints = [body.joint for body in model.bodies if not (body.joint.kind.free or body.joint.kind.modes)]
     assert kinds.count("joint") == len(joints) + sum(joint.kind.name == "universal" for joint in joints)
-    assert kinds.count("cut") == sum(loop.kind.cut for loop in model.permanent)
+    assert kinds.count("cut") == sum(loop.kind.closes_loop for loop in model.permanent)
     assert kinds.count("plate") >= sum(isinstance(law, Rotor) for _, law in model.forces)
     assert (kinds.count("ground") > 0) != model.moving_base
     numbers = [text for each in svg if each.get("class") == "name" for text in (each.text or "").split(",")]

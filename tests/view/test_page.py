@@ -213,7 +213,7 @@ def test_feet_stand_where_they_are_ticked_or_by_events():
             press(c.home)
             enter(c.contacts[0], on)
             assert state.torques()["base.z"] == pytest.approx(0.0 if on else 9.81, abs=1e-9)
-            enter(c.feet, c.feet.options[how])
+            enter(c.contact_law, c.contact_law.options[how])
             press(c.simulate)
             enter(c.time, 0.1)
             assert state.q[2] == pytest.approx(height, abs=1e-9) and not c.notice.content

@@ -82,7 +82,7 @@ def showing(robot: Robot) -> tuple[str, str]:
     names, motors = model.coordinates.names, model.motor_places()
     held = f" --goal {names[motors[0]]}={q[motors[0]]:g}" if motors else ""  # the others stay, too
     if model.switched:
-        return f" --contacts events --control pd --kp 1000{held}", "let it stand on its feet"
+        return f" --contacts events --control pd --kp 1000{held}", "let it stand on the ground"
     if n := model.commands.size:
         base = [k for k in range(robot.nv) if model.coordinates.joint_of(k).kind.free]
         weight, *ones = (robot.inverse_dynamics(q, none, none, commands=u)[base] for u in (np.zeros(n), *np.eye(n)))

@@ -54,9 +54,9 @@ def evaluate(
         str | None, typer.Option("--commands", metavar="VALUES", help="Commands of thrusters, rotors and the like.")
     ] = None,
     contacts: Annotated[
-        str | None, typer.Option(metavar="VALUES", help="Feet on the ground: 1, or 0; all if not said.")
+        str | None, typer.Option(metavar="VALUES", help="Contacts on the ground: 1, or 0; default: all.")
     ] = None,
-    restitution: Annotated[str | None, typer.Option(metavar="VALUES", help="Of feet in an impact, 0 to 1.")] = None,
+    restitution: Annotated[str | None, typer.Option(metavar="VALUES", help="Of contacts in an impact, 0 to 1.")] = None,
     frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For pose, jacobian, jacobian_drift.")] = None,
     axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
     input: Annotated[

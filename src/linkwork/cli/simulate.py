@@ -62,7 +62,7 @@ def simulate(
     contacts: Annotated[
         str | None,
         typer.Option(
-            metavar="HOW", help="Feet on the ground: events, coulomb (they may slide), all, or 1,0,... by foot."
+            metavar="HOW", help="Contacts on the ground: events, coulomb (they may slide), all, or 1,0,... by contact."
         ),
     ] = None,
     limits: Annotated[
@@ -81,8 +81,8 @@ def simulate(
 
     VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not given is
     zero, or at home where the file tells it. A floating base is turned about its own axes, in rad, by base.ry=0.1.
-    Without --tau and --goal nothing drives the robot: it falls. With --contacts it stands on its feet, at the height at
-    which the lowest one touches the ground if no --q is given.
+    Without --tau and --goal nothing drives the robot: it falls. With --contacts it stands on the ground, with its
+    lowest contact there if no --q is given.
 
     \b
     linkwork simulate puma560
@@ -202,7 +202,8 @@ def show_motion(robot: Robot, trajectory: Trajectory) -> None:
     ]
     show(Table("Energy, J", ["", "start", "end"], energies))
     if "constraint_forces" in trajectory:
-        _show_contacts(ContactForces.rolling(robot.model, trajectory.constraint_forces))
+        forces = {name: trajectory[name] for name in ("constraint_forces", "contact_forces") if name in trajectory}
+        _show_contacts(ContactForces.of(robot.model, trajectory.q, **forces))
     others = {"loop_residual": "loops open by at most", "quaternion": "quaternion off unit length by at most"}
     others |= {"loop_rates": "slipping at most"}
     said = [f"{text} {trajectory.drift[name]:.1e}" for name, text in others.items() if name in trajectory.drift]
@@ -231,12 +232,12 @@ def _clean(value: float) -> float:
 
 
 def _missed(model: Model, trajectory: Trajectory, way: Quintic, blind: bool) -> Iterator[Note]:
-    """``blind``: does the controller know nothing of the forces on feet that it would have to reckon with?"""
+    """``blind``: does the controller know nothing of the contact forces that it would have to reckon with?"""
     motors = model.motor_places()
     off = np.abs(trajectory.q[-1, motors] - way.goal)
     if off.max() > MISSED:
         name = trajectory.entries["q"][motors[int(off.argmax())]]
-        fix = "computed torque knows no forces on feet, so take --control pd, with large" if blind else "take larger"
+        fix = "computed torque knows no contact forces, so take --control pd, with large" if blind else "take larger"
         text, values = f"{name} misses its goal by {off.max():.2g};", {"off": float(off.max())}
         yield Note("goal-missed", text, command_fix=f"{fix} --kp and --kd", severity="warning", values=values)
 

@@ -38,7 +38,7 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
     """
     option, names = option or f"--{vector.replace('_', '-')}", entries(model, vector)
     if not names and text.strip():
-        what = {"commands": "takes no commands", "contacts": "has no feet"}.get(vector, f"has no {vector}")
+        what = {"commands": "takes no commands", "contacts": "has no contacts"}.get(vector, f"has no {vector}")
         raise LinkworkError(f"this robot {what}", where=option, got=text, fix=f"leave {option} out")
     assembler = Assembler(model) if vector == "q" and model.constrained else None
     known = [names[k] for k in assembler.places] if assembler else names

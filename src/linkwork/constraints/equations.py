@@ -18,8 +18,6 @@ from ..spatial import Matrix, Motion, Pose, Transform, Vector
 
 Row = TypeVar("Row")
 
-NORMAL = 2  # the row of a contact along the normal of the ground, z
-
 
 def row_names(model: Model) -> list[str]:
     """The equations: loop and direction, with r for turns."""
@@ -45,8 +43,8 @@ def in_loops(model: Model) -> set[str]:
 
 def _bodies(model: Model, loop: Constraint) -> set[int]:
     """Those whose joints have a part in it."""
-    if loop.kind.ratios:
-        tied = {model.tree.velocity_names.index(name) for name, _ in loop.kind.ratios}
+    if loop.kind.coordinates:
+        tied = {*map(model.tree.velocity_names.index, loop.kind.coordinates)}
         return {i for i, _ in model.outward() if tied & {*model.freedoms(i)}}
     return {*_branch(model, loop.first.body)} ^ {*_branch(model, loop.second.body)}
 
@@ -121,36 +119,32 @@ class Way:
 
 @dataclass(frozen=True)
 class Tie:
-    """Joints whose positions keep a sum: there is no way to walk. ``terms``: freedom of the tree, entry of q, ratio."""
+    """Coordinates that are tied together: there is no way to walk. ``freedoms`` are those of the tree."""
 
     kind: ConstraintKind
-    terms: list[tuple[int, Scalar, float]]
-    offset: float
+    freedoms: list[int]
+    positions: list[Scalar]
 
     @staticmethod
     def between(model: Model, loop: Constraint, q: Sequence[Scalar]) -> Tie:
-        names, terms = model.tree.velocity_names, []
-        for name, ratio in loop.kind.ratios:
-            k = names.index(name)
-            place = model.tree.position_of(k)
-            assert place is not None  # check has refused others
-            terms.append((k, q[place], ratio))
-        return Tie(loop.kind, terms, loop.kind.offset)
+        freedoms = [model.tree.velocity_names.index(name) for name in loop.kind.coordinates]
+        places = [place for k in freedoms if (place := model.tree.position_of(k)) is not None]  # check refuses others
+        return Tie(loop.kind, freedoms, [q[place] for place in places])
 
     @property
     def residual(self) -> list[Scalar]:
-        return [sum((ratio * x for _, x, ratio in self.terms), start=-self.offset)]
+        return self.kind.residual(self.positions)
 
     @property
     def aligned(self) -> Scalar:
         return 1
 
     def slopes(self) -> Iterator[tuple[int, list[Scalar]]]:
-        return ((k, [ratio]) for k, _, ratio in self.terms)
+        for n, k in enumerate(self.freedoms):
+            yield k, self.kind.held(self.positions, [int(m == n) for m in range(len(self.freedoms))])
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
-        del v
-        return [0]
+        return self.kind.drift(self.positions, [v[k] for k in self.freedoms], [0] * len(self.freedoms))
 
 
 def _branch(model: Model, body: int) -> list[int]:
@@ -197,7 +191,7 @@ class LoopEquations:
         """One for each loop, walked when it is first asked for."""
         for k, loop in enumerate(self.loops):
             if k == len(self._walked):
-                walk = Tie.between if loop.kind.ratios else Way.around
+                walk = Tie.between if loop.kind.coordinates else Way.around
                 self._walked.append(walk(self.model, loop, self.q))
             yield self._walked[k]
 
@@ -245,9 +239,9 @@ class LoopEquations:
 
 
 def place_sizes(model: Model) -> list[int]:
-    """How many numbers say where each contact with a switch stands: its origin, and of a sole the rows of its
-    rotation."""
-    return [each.kind.place_size for each in model.switched]
+    """How many numbers say where each contact with a switch stands: its origin, and if it holds turns, the rows
+    of its rotation."""
+    return [12 if each.kind.holds_turns else 3 for each in model.switched]
 
 
 class SwitchedEquations:
@@ -302,7 +296,7 @@ class SwitchedEquations:
         """By how much an impact changes the rates: all is lost, and along the normal a share comes back."""
         shares: list[Scalar] = [0] * len(self.permanent.J)
         for e, contact in zip(restitution, self.model.switched, strict=True):
-            shares += [e if k == NORMAL else 0 for k in range(len(contact.kind.rows))]
+            shares += [e if row == contact.kind.load else 0 for row in contact.kind.rows]
         return [(1 + e) * rate for e, rate in zip(shares, self.rates(v), strict=True)]
 
     def forces(self, multipliers: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -328,7 +322,7 @@ def _held(model: Model, places: Sequence[Scalar] | None) -> tuple[Constraint, ..
         if places is not None:
             numbers = places[at : at + size]
             ground = Pose(ground.rotation, Vector(*numbers[:3]))
-            if contact.kind.sole:
+            if contact.kind.holds_turns:
                 rotation = Matrix(*(Vector(*numbers[k : k + 3]) for k in (3, 6, 9)))
                 own = Frame(own.name, own.body, Pose(own.pose.rotation @ rotation.T, own.pose.origin))
         at += size

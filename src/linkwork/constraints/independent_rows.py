@@ -99,7 +99,7 @@ def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     for loop in model.permanent:
         rows = J[at : at + len(loop.kind.rows)]
         at += len(rows)
-        if loop.kind.ratios:
+        if loop.kind.coordinates:
             rows /= np.abs(rows).max(initial=1e-300)
             continue
         rows /= np.where(loop.kind.turning, 1.0, unit)[:, None]
@@ -114,7 +114,7 @@ def lengths(equations: LoopEquations) -> tuple[float, float]:
     ways = [way for way in equations.ways() if isinstance(way, Way)]
     arms = [way.end.origin - step.at.origin for way in ways for step in way.steps]
     places = [place for way in ways for place in (way.begin, way.end.origin, *(step.at.origin for step in way.steps))]
-    longest = max([_length(arm) for arm in arms] + [way.kind.radius for way in ways], default=0.0)
+    longest = max([_length(arm) for arm in arms] + [way.kind.reach for way in ways], default=0.0)
     far = max(map(_length, places), default=0.0)
     return (1000.0 ** round(math.log(longest, 1000)) if longest > ROUNDINGS * far else 1.0), far
 

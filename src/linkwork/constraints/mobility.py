@@ -132,10 +132,11 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
     free = np.linalg.svd(J)[2][rank:]
     stalled = [k for k in _motors(model) if not np.abs(free[:, k]).max(initial=0.0) > NOTHING]
     if (stalled or not len(free)) and stand_still(model):
+        others = ", ".join(_called(loop) for loop in model.permanent if not loop.kind.closes_loop)
         raise ModelError(
             "the wheels hold each other fast: nothing that they allow moves one of them",
             where=f"robot {model.name!r}",
-            got=f"{len(free)} freedoms, with {', '.join(_called(x) for x in model.permanent if not x.kind.cut)}",
+            got=f"{len(free)} freedoms, with {others}",
             expected="axles that are parallel, or meet above one point of the plane, and gears that let them turn",
             fix="turn a wheel's frame or let it steer; or let it slip across (kind: omni) or glide (kind: glide)",
         )

@@ -33,7 +33,7 @@ def platform_and_legs(model: Model) -> Parallel | str:
         return "it does not work with mimic joints"
     if model.moving_base:
         return "it is for a fixed base, and the base floats"
-    if other := [loop.name for loop in model.permanent if not loop.kind.cut]:
+    if other := [loop.name for loop in model.permanent if not loop.kind.closes_loop]:
         return f"it is for legs that joints hold to their platform, and {other[0]!r} is none"
     held = (
         set.intersection(*({loop.first.body, loop.second.body} for loop in model.permanent))

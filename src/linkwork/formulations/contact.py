@@ -1,6 +1,6 @@
-"""Dynamics of a robot on its feet. Which of them are on the ground is an input, so one program serves every support.
+"""Dynamics of a robot with contacts. Which of them are on the ground is an input, so one program serves every support.
 
-With J of the independent equations of the loops and of the feet that are on (``constraints.equations``):
+With J of the independent equations of the loops and of the contacts that are on (``constraints.equations``):
 
   (1)  M a + J^T lambda = f,   J a = -gamma         f: all forces less the bias, gamma = Jd v
   (2)  M v+ = M v - J^T Lambda,   J v+ = -e J v     an impact; e of the rows along the normal, 0 of all others
@@ -9,7 +9,7 @@ With J of the independent equations of the loops and of the feet that are on (``
   (5)  tau = Q - J^T phi
 
 Rows of J that follow from others, or are off, are left out as they are found, and lambda is the least that does the
-same. If the feet cannot bear Q_u, some of it stays in tau.
+same. If the contacts cannot bear Q_u, some of it stays in tau.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Unit = str | tuple[str, str]  # two of joint vectors: for a joint that turns, fo
 POSITION, VELOCITY, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N")
 BUILT_IN = ("gravity", "friction", "rotors", "springs", "surroundings")  # what a quantity may have in it, beside links
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "forces", "v_joints": "joints"}  # in words; others are words
-SIZES |= {"a_known": "driven", "tau_known": "free", "contacts": "feet", "restitution": "feet"}
+SIZES |= {"a_known": "driven", "tau_known": "free", "contacts": "contacts", "restitution": "contacts"}
 WIDTH = 112  # characters of a line of text
 
 
@@ -81,7 +81,7 @@ VARIABLES = {
             "contacts",
             ("contacts",),
             "of 1",
-            "which feet are on the ground, 1, or 0; where forces are left open, larger ones are weights",
+            "which contacts are on the ground, 1, or 0; where forces are left open, larger ones are weights",
             "on",
         ),
         Variable("restitution", ("restitution",), "of 1", "share of the normal velocity that comes back", "e"),

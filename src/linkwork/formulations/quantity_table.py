@@ -15,11 +15,11 @@ from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 A, TAU, V_JOINTS, A_JOINTS, CUT_FORCES = (VARIABLES[name] for name in ("a", "tau", "v_joints", "a_joints", "forces"))
 M = Variable("M", ("v", "v"), "SI", "inertia matrix")
-FEET = Variable(
+CONTACT_FORCES = Variable(
     "forces",
     ("contacts", 6),
     "N, N m",
-    "of the ground on the feet, a row each: force, then moment about the foot's frame, in the world's axes",
+    "of the ground on the contacts, a row each: force, then moment about the contact's frame, in the world's axes",
     labels=(None, ("fx", "fy", "fz", "mx", "my", "mz")),
 )
 
@@ -314,10 +314,10 @@ QUANTITIES = {
         ),
         Quantity(
             "contact_dynamics",
-            "accelerations, and forces on the feet in contact",
+            "accelerations, and forces on the contacts",
             contact.contact_dynamics,
             ("q", "v", "tau", "contacts"),
-            (A, FEET),
+            (A, CONTACT_FORCES),
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
@@ -328,33 +328,33 @@ QUANTITIES = {
         ),
         Quantity(
             "contact_inverse_dynamics",
-            "forces of joints and feet for a motion",
+            "forces of joints and contacts for a motion",
             contact.contact_inverse_dynamics,
             ("q", "v", "a", "contacts"),
-            (TAU, FEET),
+            (TAU, CONTACT_FORCES),
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "The least forces on the feet that leave nothing to joints without motors, and the joint forces. What"
-                " the feet cannot bear stays in tau of those joints, the first six of a floating base. Among feet on "
-                "the ground, a larger number of ``contacts`` takes a larger share."
+                "The least contact forces that leave nothing to joints without motors, and the joint forces. What"
+                " they cannot bear stays in tau of those joints, the first six of a floating base. Among those on the"
+                " ground, a larger number of ``contacts`` takes a larger share."
             ),
         ),
         Quantity(
             "impact",
-            "velocities after feet have met the ground, and impulses",
+            "velocities after contacts meet the ground, and impulses",
             contact.impact,
             ("q", "v", "contacts", "restitution"),
             (
                 replace(VARIABLES["v"], name="v_after", meaning="velocities after the impact"),
-                replace(FEET, name="impulses", unit="N s, N m s"),
+                replace(CONTACT_FORCES, name="impulses", unit="N s, N m s"),
             ),
             ("rotors",),
             of_joints=True,
             details=(
-                "The feet of ``contacts`` stop at once, or move back along the ground's normal with a share of the "
-                "velocity, by foot."
+                "Those of ``contacts`` stop at once, or move back along the ground's normal with a share of the "
+                "velocity, by contact."
             ),
         ),
         Quantity(

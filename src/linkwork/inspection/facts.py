@@ -56,7 +56,7 @@ def structure(model: Model) -> str:
     if model.moving_base:
         words.append("floating base")
     if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
-        held = any(loop.kind.cut for loop in model.permanent)
+        held = any(loop.kind.closes_loop for loop in model.permanent)
         words.append("platform" if held else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
     return ", ".join(words)
 
@@ -128,7 +128,10 @@ def inspect(robot: Robot) -> dict[str, Any]:
         "vectors": {name: entries(model, name) for name in ("q", "v", "tau", "a_known", "tau_known", "commands")},
         "transmissions": written_transmissions(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
-        "feet": [{"name": each.name, "frame": each.second.name, **each.kind.to_dict()} for each in model.switched],
+        "contacts": [
+            {"name": each.name, "kind": each.kind.name, "frame": each.second.name, **each.kind.to_dict()}
+            for each in model.switched
+        ],
         "methods": [
             {"quantity": m.quantity, "method": m.name, "summary": m.summary, "refusal": m.refusal(model)}
             for m in METHODS

@@ -1,4 +1,4 @@
-"""What a robot is made of, as tables: joints, links, drives, constraints, forces, feet, vectors, frames, methods."""
+"""Parts of a robot as tables: joints, links, drives, constraints, forces, contacts, vectors, frames, methods."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def joint_tables(model: Model, joints: list[dict[str, Any]]) -> Iterator[Table]:
 
 
 def element_tables(model: Model) -> Iterator[Table]:
-    """Flexible links, constraints, force laws, feet."""
-    yield from (_beams(model), _constraints(model), _forces(model), _feet(model))
+    """Flexible links, constraints, force laws, contacts."""
+    yield from (_beams(model), _constraints(model), _forces(model), *_switched(model))
 
 
 def _friction_laws(model: Model) -> Table:
@@ -91,15 +91,18 @@ def _constraints(model: Model) -> Table:
         [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind)]
         for x in model.permanent
     ]
-    cut = all(x.kind.cut for x in model.permanent)
+    cut = all(x.kind.closes_loop for x in model.permanent)
     title = "Loops: cut joints" if cut else "Loops, contacts (planes first) and gears"
     return Table(title, ["loop" if cut else "name", "kind", "first on", "second on", ("numbers", "SI")], rows)
 
 
 def _numbers(kind: ConstraintKind) -> str | None:
-    """The numbers of a contact or a gear."""
-    flat = {key: value for key, value in kind.to_dict().items() if isinstance(value, float)}
-    return ", ".join(f"{key} {value:g}" for key, value in (flat | dict(kind.ratios)).items()) or None
+    """The numbers of a contact or a gear, with single ones first."""
+    values = kind.to_dict()
+    numbers = {key: value for key, value in values.items() if isinstance(value, float)}
+    for ratios in (value for value in values.values() if isinstance(value, dict)):
+        numbers |= ratios
+    return ", ".join(f"{key} {value:g}" for key, value in numbers.items()) or None
 
 
 def _forces(model: Model) -> Table:
@@ -115,18 +118,21 @@ def _forces(model: Model) -> Table:
     return Table("Forces of the surroundings", ["frame", "law", "command"], rows)
 
 
-def _feet(model: Model) -> Table:
-    rows = [
-        [
-            foot.name,
-            foot.second.name,
-            " x ".join(f"{x:g}" for x in foot.kind.size) or "point",
-            foot.kind.friction,
-            foot.kind.restitution,
+def _switched(model: Model) -> Iterator[Table]:
+    """A table for each kind of contact with a switch."""
+    for kind in dict.fromkeys(type(each.kind) for each in model.switched):
+        declared = kind.declared().values()
+        rows = [
+            [each.name, each.second.name, *(_listed(getattr(each.kind, one.name)) for one in declared)]
+            for each in model.switched
+            if type(each.kind) is kind
         ]
-        for foot in model.switched
-    ]
-    return Table("Feet", ["foot", "frame", ("sole", "m"), "friction", "restitution"], rows)
+        columns = [(one.key, one.rule.unit) if one.rule.unit else one.key for one in declared]
+        yield Table(kind.plural.capitalize(), [kind.word, "frame", *columns], rows)
+
+
+def _listed(value: Any) -> Any:
+    return " x ".join(f"{x:g}" for x in value) or None if isinstance(value, tuple) else value
 
 
 def vector_tables(model: Model) -> Iterator[Table]:
@@ -138,7 +144,7 @@ def vector_tables(model: Model) -> Iterator[Table]:
         "a_known": "driven: hybrid_dynamics is given their accelerations",
         "tau_known": "free: hybrid_dynamics is given the forces on them",
         **({"commands": "of thrusters, rotors, ..."} if model.commands.size else {}),
-        **({"contacts": "1 for a foot on the ground, else 0"} if model.switched else {}),
+        **({"contacts": "1 for a contact on the ground, else 0"} if model.switched else {}),
     }
     rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
     yield Table("Vectors", ["vector", "size", "what", "entries"], rows)

@@ -100,8 +100,8 @@ def _constraint(
         tables.need(node, row, "kind", f"one of {', '.join(kinds)}")
     kind = chosen()
     made = _made(tables, node, row, kind)
-    if made.ratios:
-        links = [tables.joints[tables.carriers()[part]]["child"] for part, _ in made.ratios]
+    if made.coordinates:
+        links = [tables.joints[tables.carriers()[part]]["child"] for part in made.coordinates]
         sides = (links[0], Placement()), (links[-1], Placement())
     else:
         sides = tuple(_side(tables, node, row, end, frames) for end in (kind.first, kind.second) if not end.named)

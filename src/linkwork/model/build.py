@@ -121,20 +121,15 @@ def _with_options(
 def _still_tied(
     description: Description, joints: Sequence[JointDescription], lock: Mapping[str, Any]
 ) -> Iterator[ConstraintDescription]:
-    """The constraints, with gears of the joints that still move: those that are locked stand where they are."""
+    """The constraints, between the joints that still move: those that are locked stand where they are."""
     given, moving = (
         {joint.name: joint for joint in description.joints},
         {part for joint in joints for part in joint.freedoms},
     )
     for each in description.constraints:
-        kind = each.kind
-        stopped = [(name, ratio) for name, ratio in kind.ratios if name not in moving]
-        if stopped:
-            held = sum(ratio * _stands(name, given, lock) for name, ratio in stopped)
-            ratios = tuple((name, ratio) for name, ratio in kind.ratios if name in moving)
-            each = replace(each, kind=replace(kind, ratios=ratios, offset=kind.offset - held))
-        if each.kind.ratios or not stopped:
-            yield each
+        stopped = {name: _stands(name, given, lock) for name in each.kind.coordinates if name not in moving}
+        if kind := each.kind.locked(stopped):
+            yield replace(each, kind=kind)
 
 
 def _stands(entry: str, joints: Mapping[str, JointDescription], lock: Mapping[str, Any]) -> float:
@@ -352,7 +347,9 @@ def _finish(
         )
         for each in description.constraints
     )
-    tips = {each.name: each.first for each in constraints if each.kind.cut and each.name not in frames}  # of legs
+    tips = {
+        each.name: each.first for each in constraints if each.kind.closes_loop and each.name not in frames
+    }  # of legs
     for name, _ in description.forces:
         if name not in frames:
             raise UnknownNameError("frame", name, frames, where=f"{description.name}: forces")

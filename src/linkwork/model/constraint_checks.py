@@ -74,7 +74,7 @@ def _constraints(description: Description) -> Iterator[Finding]:
     for group in (description.permanent, description.switched):
         counts = Counter(each.name for each in group)
         for each in {each.name: each for each in group if counts[each.name] > 1}.values():
-            word, many = (each.kind.word, each.kind.section) if each.kind.switched else ("loop", "loops")
+            word, many = (each.kind.word, each.kind.plural) if each.kind.switched else ("loop", "loops")
             message = f"{counts[each.name]} {many} have this name"
             yield Finding("error", place(description, word, each.name), message, "rename all but one")
     for each in description.constraints:
@@ -101,7 +101,7 @@ def _faults(
         return
     first, second = constraint.first[0], constraint.second[0]
     on_ground = not (first or description.floating) and second == root
-    if (first == second or on_ground) and not constraint.kind.ratios:
+    if (first == second or on_ground) and not constraint.kind.coordinates:
         message = f"both of its sides are on {'the ground' if on_ground else f'link {first!r}'}"
         yield Fault(message, "join two links that move against each other")
 

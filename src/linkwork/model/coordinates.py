@@ -60,7 +60,7 @@ class Segment:
 
 def kind_of(vector: str) -> str:
     """What has a segment in the vector of this name."""
-    return {"commands": "command", "contacts": "foot", "restitution": "foot"}.get(vector, "joint")
+    return {"commands": "command", "contacts": "contact", "restitution": "contact"}.get(vector, "joint")
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,7 @@ class Layout:
             missing += [segment.name] if len(left) == segment.size else left
         if missing:
             given = ", ".join(values)
-            many = "feet" if kind == "foot" else f"{kind}s"
-            raise ShapeError(f"{many} are missing", where=where, got=given, expected="also " + ", ".join(missing))
+            raise ShapeError(f"{kind}s are missing", where=where, got=given, expected="also " + ", ".join(missing))
         parts: dict[str, np.ndarray] = {}
         for segment in self.segments:
             several = segment.name in values and not segment.single

@@ -52,7 +52,7 @@ def describe(model: Model) -> Description:
         name = "" if floating and not frame.body else names[frame.body]
         return name, at[frame.body].inverse() @ _placement(frame.pose)
 
-    cut = {each.first for each in model.constraints if each.kind.cut}
+    cut = {each.first for each in model.constraints if each.kind.closes_loop}
     frames = {
         frame.name: side(frame)
         for frame in model.frames.values()

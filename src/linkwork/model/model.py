@@ -105,7 +105,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Constraint:
-    """What ties two frames, or joints: a cut joint, a contact, a gear, a foot; see ``ConstraintDescription``."""
+    """What ties two frames, or joints: a cut joint, a contact, a gear; see ``ConstraintDescription``."""
 
     name: str
     kind: ConstraintKind
@@ -141,7 +141,7 @@ class Model:
     base_inertia: Inertia = field(default_factory=Inertia)  # of a fixed base, for its potential energy and for writers
     summary: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
-    constraints: tuple[Constraint, ...] = ()  # loops, what rolls, gears, feet
+    constraints: tuple[Constraint, ...] = ()  # loops, what rolls, gears, contacts with a switch
     home: tuple[float, ...] = ()  # the user's q where loops are closed and floating bodies have their places; or empty
     closed_mobility: Mobility | None = None  # of a robot with loops, where it is a matter of numbers
     forces: tuple[tuple[Frame, Any], ...] = ()  # laws of interaction with the surroundings, each at a frame

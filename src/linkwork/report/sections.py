@@ -40,7 +40,7 @@ def picture(robot: Robot, motion: Motion) -> Safe:
     words = [
         "Drawn from the frames: links as tubes, joints along their axes and numbered as in the table below",
         ", ".join(text for role, text in colors.items() if role in roles),
-        "rings where loops are cut" if any(loop.kind.mark == "ring" for loop in model.permanent) else "",
+        "rings where loops are cut" if any(loop.kind.mark.shape == "ring" for loop in model.permanent) else "",
         "dashed where the sample motion ends"
         + (" (what nothing holds is kept in place)" if skeleton.unheld(model) else ""),
     ]

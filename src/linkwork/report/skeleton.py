@@ -76,20 +76,18 @@ class Skeleton:
         }
         self.cuts: list[np.ndarray] = []
         self.wheels: list[np.ndarray] = []  # rotors and soles: points of their rims
-        for loop in model.permanent:
-            first, second = (self._point(frame.body, frame.pose.origin) for frame in (loop.first, loop.second))
-            if loop.kind.mark == "ring":
+        for each in model.constraints:
+            first, second = (self._point(frame.body, frame.pose.origin) for frame in (each.first, each.second))
+            shape, size = each.kind.mark
+            if shape == "ring":
                 self.cuts.append(first)
-                self.ends[loop.first.body].append(first)
-            if loop.kind.mark in ("rim", "pair"):
-                self.wheels.append(self._rim(loop.second, loop.kind.radius or BLADE * reach(model, q)))
-            elif loop.kind.mark:
-                self.ends[loop.second.body].append(second)
-        for contact in model.switched:
-            frame = contact.second
-            self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
-            if contact.kind.sole:
-                self.wheels.append(self._flat(frame, np.array(contact.kind.size) / 2 * CORNERS))
+                self.ends[each.first.body].append(first)
+            if shape in ("rim", "pair"):
+                self.wheels.append(self._rim(each.second, size[0] if size else BLADE * reach(model, q)))
+            elif shape:
+                self.ends[each.second.body].append(second)
+            if shape == "sole":
+                self.wheels.append(self._flat(each.second, np.array(size) / 2 * CORNERS))
         for frame, law in model.forces:
             if isinstance(law, Rotor):
                 self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))

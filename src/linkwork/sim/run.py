@@ -19,7 +19,7 @@ from .plant.setup import Setup
 from .schemes import stability
 from .schemes.integrators import schemes
 from .trajectory import storage
-from .trajectory.diagnostics import OF_FEET, findings
+from .trajectory.diagnostics import CONTACT_CHECKS, findings
 from .trajectory.outputs import entries
 from .trajectory.trajectory import Event, Trajectory
 
@@ -38,7 +38,7 @@ class Run:
         arrays: Times and recorded outputs, with an axis of samples first.
         closeness: That part of the last state, of robots with loops.
         fixed: Whether all steps are ``dt``.
-        feet: Diagnostics that apply to feet on the ground.
+        contact_checks: Diagnostics that apply to contacts on the ground.
         doubts: Warnings of the integrator that stand after the diagnostics.
         complete: False if the run was stopped.
     """
@@ -51,7 +51,7 @@ class Run:
     arrays: Mapping[str, Any] = field(default_factory=dict)
     closeness: np.ndarray | None = None
     fixed: bool = True
-    feet: Sequence[str] = OF_FEET
+    contact_checks: Sequence[str] = CONTACT_CHECKS
     doubts: Sequence[Note] = ()
     events: Sequence[Event] = ()
     tape: Tape | None = None
@@ -81,7 +81,7 @@ class Run:
         steps = {"method": self.method, "dt": self.dt} if self.fixed else {}
         plant = self.setup.plant
         judged = replace(self.model, soft_limits=plant.model.soft_limits) if self.model else plant.model
-        for note in (*findings(judged, self.arrays, self.closeness, self.feet, **steps), *self.doubts):
+        for note in (*findings(judged, self.arrays, self.closeness, self.contact_checks, **steps), *self.doubts):
             self.warn(note)
         trajectory = self.trajectory()
         if self.tape is not None:

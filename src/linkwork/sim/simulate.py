@@ -19,7 +19,7 @@ from .schemes.adaptive import run_adaptive
 from .schemes.fixed_steps import run_steps
 from .schemes.integrators import INTEGRATORS, schemes
 from .trajectory.diagnostics import ENERGIES, unbalanced
-from .trajectory.outputs import OF_FEET
+from .trajectory.outputs import OF_CONTACTS
 from .trajectory.trajectory import Trajectory
 
 STEP = 1e-3  # unless another one is asked for
@@ -92,7 +92,7 @@ def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
         *["momentum"] * any(body.inertia.mass for body in model.bodies),
         *["loop_residual"] * model.constrained,
         *["commands"] * bool(model.commands.size),
-        *(OF_FEET if stands else ()),
+        *(OF_CONTACTS if stands else ()),
         *(("loop_rates", "constraint_forces") if model.n_located > model.nv else ()),
     )  # fmt: skip
 

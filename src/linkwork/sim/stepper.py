@@ -43,7 +43,7 @@ class Stepper:
     each at its own time. One that is ``diverged`` stays so until then, and disturbs no other.
 
     ``wrenches``, ``vary``, ``gains``: views by name of what was given, to be written between steps in the same ways;
-    ``contacts``: feet on the ground, likewise; ``reference``: a Point of such views; ``memory``: views of the
+    ``contacts``: those on the ground, likewise; ``reference``: a Point of such views; ``memory``: views of the
     controller's own states. ``outputs``: what else was asked for, as it is after the step with what acted in it.
     ``notes``: what one must know to read the numbers.
     """
@@ -154,9 +154,9 @@ class Stepper:
 
     @property
     def contacts(self) -> np.ndarray:
-        """Which feet are on the ground (samples, feet) in the steps to come: 1 or 0."""
+        """Which contacts are on the ground (samples, contacts) in the steps to come: 1 or 0."""
         fix = "robot.stepper(..., contacts=[1, 0, ...])"
-        return _present(self._contacts, "no feet are held by the ground", CONTACTS, fix)
+        return _present(self._contacts, "no contacts are held by the ground", CONTACTS, fix)
 
     @contacts.setter
     def contacts(self, value: Any) -> None:
@@ -272,7 +272,7 @@ class Stepper:
     def _move(self, view: np.ndarray, value: Any, name: str) -> None:
         if self._plant.held_together:
             raise UnsupportedError(
-                "a robot with loops, or on its feet, cannot be moved so",
+                "a robot with loops, or with contacts on the ground, cannot be moved so",
                 where=f"stepper.{name}",
                 fix="stepper.reset(mask, q, v)",
             )

@@ -303,8 +303,8 @@ class Page:
             duration = max(round(c.duration.value / RECORD), 1) * RECORD
             how = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
             how |= {"commands": state.commands} if len(state.commands) else {}
-            if c.feet.value != AS_TICKED or state.contacts.any():
-                how["contacts"] = state.contacts if c.feet.value == AS_TICKED else c.feet.value
+            if c.contact_law.value != AS_TICKED or state.contacts.any():
+                how["contacts"] = state.contacts if c.contact_law.value == AS_TICKED else c.contact_law.value
             with warnings.catch_warnings():  # its notes, which are shown, say the same
                 warnings.simplefilter("ignore", SimulationWarning)
                 result = state.robot.simulate(state.q, state.v, duration, STEP, **how)

@@ -110,10 +110,10 @@ class Controls:
             self.moment = gui.add_vector3("Moment [N m]", (0.0, 0.0, 0.0), step=1.0, **_either_way(1e6))
             self.no_wrench = gui.add_button("Remove")
         self.contacts: list[Any] = []
-        if feet := state.robot.model.switched:
-            with gui.add_folder("Feet on the ground"):
-                pairs = zip(feet, state.contacts, strict=True)
-                self.contacts = [gui.add_checkbox(foot.name, bool(on)) for foot, on in pairs]
+        if switched := state.robot.model.switched:
+            with gui.add_folder("Contacts on the ground"):
+                pairs = zip(switched, state.contacts, strict=True)
+                self.contacts = [gui.add_checkbox(contact.name, bool(on)) for contact, on in pairs]
         self.commands: list[Any] = []
         if (told := state.robot.model.commands).size:
             with gui.add_folder("Commands"):
@@ -132,7 +132,7 @@ class Controls:
         with gui.add_folder("Simulate from here"):
             self.duration = gui.add_number("Duration [s]", 2.0, min=0.01, max=600.0, step=0.01)
             self.torque = gui.add_dropdown("Torque", (NO_TORQUE, AS_SHOWN))
-            self.feet = gui.add_dropdown("Feet", (AS_TICKED, *EVENTS), visible=bool(self.contacts))
+            self.contact_law = gui.add_dropdown("Contacts", (AS_TICKED, *EVENTS), visible=bool(self.contacts))
             self.simulate = gui.add_button("Simulate")
 
     @property

@@ -67,31 +67,25 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         for k, place in enumerate(places, 1):
             solid = sphere(0.8 * radii[place.body]).moved(STILL, np.array([*place.pose.origin], float))
             shapes.append(Shape(f"spring{n}_{k}", place.body, solid, JOINTS["elastic"]))
-    for contact in model.switched:
-        frame = contact.second
-        placed, r = matrix(frame.pose), radii[frame.body]
-        solid = sphere(1.3 * r)
-        if contact.kind.sole:
-            length, width = contact.kind.size
-            solid = box(length, width, r).moved(STILL, np.array([0, 0, r / 2]))
-        shapes.append(Shape(contact.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     for name, frame, radius in wheels(model):
         placed = matrix(frame.pose)
         disc, bar = cylinder(radius, WIDTH * radius), box(1.5 * radius, 0.15 * radius, 1.1 * WIDTH * radius)
         for part, solid, color in ((name, disc, JOINTS["passive"]), (f"{name}_bar", bar, LINKS[1])):  # seen to turn
             shapes.append(Shape(part, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), color))
-    for loop in model.permanent:
-        mark = loop.kind.mark
-        if mark in ("", "rim"):
+    for each in model.constraints:
+        shape, lengths = each.kind.mark
+        if shape in ("", "rim"):
             continue
-        frame = loop.first if mark == "ring" and loop.first.body else loop.second
-        solid = sphere(radii[frame.body])
-        if mark == "ring":
-            solid = sphere(1.5 * min(radii[loop.first.body], radii[loop.second.body]))
-        elif mark == "pair":
-            solid = _pair(1.6 * radii[frame.body])
-        placed = matrix(frame.pose)
-        shapes.append(Shape(loop.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
+        frame = each.first if shape == "ring" and each.first.body else each.second
+        placed, r = matrix(frame.pose), radii[frame.body]
+        solid = sphere(1.3 * r if shape == "ball" else r)
+        if shape == "ring":
+            solid = sphere(1.5 * min(radii[each.first.body], radii[each.second.body]))
+        elif shape == "pair":
+            solid = _pair(1.6 * r)
+        elif shape == "sole":
+            solid = box(lengths[0], lengths[1], r).moved(STILL, np.array([0, 0, r / 2]))
+        shapes.append(Shape(each.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["passive"]))
     return shapes
 
 
@@ -110,7 +104,8 @@ def _nozzle(axis: np.ndarray, r: float) -> Mesh:
 
 def wheels(model: Model) -> list[tuple[str, Frame, float]]:
     """Those that roll and those with tyres: what they are called, their frames, of which z is the axle, and radii."""
-    rolling = [(loop.name, loop.second, loop.kind.radius) for loop in model.permanent if loop.kind.mark == "rim"]
+    marks = [(each, each.kind.mark) for each in model.constraints]
+    rolling = [(each.name, each.second, mark.size[0]) for each, mark in marks if mark.shape == "rim"]
     return rolling + [(frame.name, frame, law.radius) for frame, law in model.forces if isinstance(law, Tyre)]
 
 
@@ -197,11 +192,12 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
             placed = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
             at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
             points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
-    for loop in model.permanent:
-        unseen = loop.kind.mark in ("", "pair")  # which sits on a link wherever it likes
-        for frame in (loop.first, loop.second) if loop.kind.mark == "ring" else () if unseen else (loop.second,):
-            points[frame.body].append(np.array([*frame.pose.origin], float))
-    for frame in (*(frame for frame, _ in _driving(model)), *(contact.second for contact in model.switched)):
+    frames = []
+    for each in model.constraints:
+        shape = each.kind.mark.shape
+        unseen = shape in ("", "pair")  # which sits on a link wherever it likes
+        frames += (each.first, each.second) if shape == "ring" else () if unseen else (each.second,)
+    for frame in (*frames, *(frame for frame, _ in _driving(model))):
         points[frame.body].append(np.array([*frame.pose.origin], float))
     ends = [i for i, own in enumerate(points) if not own]
     for frame in model.frames.values():

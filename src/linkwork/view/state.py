@@ -41,12 +41,12 @@ class Cost:
 
 class State:
     """A robot at positions ``q``, velocities ``v``, accelerations ``a``, under ``gravity``, the ``commands`` of its
-    force laws and a wrench on ``frame``, with feet on the ground or not by ``contacts``.
+    force laws and a wrench on ``frame``, with ``contacts`` on the ground or not.
 
     ``move`` sets handles; those of a robot with loops stop where it can no longer be put together, and ``message`` says
-    so. ``torques`` are those that make it move so: at ``v = a = 0`` those that hold it still. Feet on the ground leave
-    some of them open: then they are ``tau``, if the motion that is followed has told it, else those of the least forces
-    on feet.
+    so. ``torques`` are those that make it move so: at ``v = a = 0`` those that hold it still. Contacts on the ground
+    leave some of them open: then they are ``tau``, if the motion that is followed has it, else those of the least
+    contact forces.
     """
 
     def __init__(self, robot: Robot):
@@ -63,7 +63,7 @@ class State:
         self.force, self.moment = np.zeros(3), np.zeros(3)  # in world axes
         self.moved_by = INDEPENDENT
         self.message = ""
-        self.free_quantity = "hybrid_dynamics" if _lazy(robot) else "inverse_dynamics"  # while no foot is on the ground
+        self.free_quantity = "hybrid_dynamics" if _lazy(robot) else "inverse_dynamics"  # while nothing is on the ground
         self.method = "auto"
         self._functions: dict[str, Function] = {}
         self._costs: dict[str, Cost] = {}
@@ -202,7 +202,7 @@ class State:
 
     @cached_property
     def method_names(self) -> tuple[str, ...]:
-        """The formulations that fit this robot; on its feet it has one."""
+        """The formulations that fit this robot; on the ground it has one."""
         model = self.robot.model
         return ("auto", *(m.name for m in methods(self.free_quantity) if not m.refusal(model)))
 
@@ -305,8 +305,8 @@ class State:
 
 
 def start(robot: Robot) -> np.ndarray:
-    """Where the page begins: home, or zeros; without loops, what is nearest to that within the limits; on its feet, if
-    it has some."""
+    """Where the page begins: home, or zeros; without loops, what is nearest to that within the limits; on the
+    ground, if it can stand."""
     home, coordinates = robot.model.home, robot.coordinates
     q = np.array(home)
     if not robot.model.constrained:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...scalar import Scalar
 from ...spatial import AXES, Motion, Pose, Vector, X, Y, Z
-from .kind import ConstraintKind, End
+from .kind import ConstraintKind, End, Mark
 
 
 class Turns:
@@ -81,9 +81,16 @@ class CutJoint(ConstraintKind):
     """A joint at which a loop was cut. ``shifts``: directions in which the origins stay together; ``turns``: how the
     axes are held."""
 
-    section, first, second, cut, mark = "loops", End("first"), End("second"), True, "ring"
+    section, first, second, closes_loop = "loops", End("first"), End("second"), True
     shifts: ClassVar[tuple[Vector, ...]] = AXES
     turns: ClassVar[Turns] = Turns()
+
+    def __init_subclass__(cls, **own: Any):
+        super().__init_subclass__(word="loop", **own)
+
+    @property
+    def mark(self) -> Mark:
+        return Mark("ring")
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...scalar import Scalar
-from ...spatial import Motion, Pose
+import numpy as np
+
 from ..element import Fault, number, numbers
 from .cut_joint import POINT, WELD, CutJoint
-from .kind import ConstraintKind, End
+from .kind import ConstraintKind, End, Mark
 
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
 
+EDGE = 1e-9  # of a sole: a centre of pressure that is less far outside is on its edge
 CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of a sole, in halves of its size
 
 
 @dataclass(frozen=True)
-class Foot(ConstraintKind, name="foot"):
+class Foot(ConstraintKind, name="foot", plural="feet"):
     """A constraint with a switch: while it is on, the frame ``second`` is held where it stands on the ground.
 
     A point, the frame's origin; or with a ``size``, length along x and width along y, a sole around it, whose z points
@@ -29,9 +30,11 @@ class Foot(ConstraintKind, name="foot"):
     """
 
     section, switched, shows_ground = "feet", True, True
+    touches, load = True, "z"
     first = End(ground=True)
     second = End("frame", named=True, what="the link or frame that stands on the ground")
-    size: tuple[float, ...] = numbers(  # type: ignore
+    friction: float = number(math.inf, least=0, finite=False, fix="give a coefficient, zero or more")
+    size: tuple[float, ...] = numbers(
         (),
         unit="m",
         least=0,
@@ -39,12 +42,11 @@ class Foot(ConstraintKind, name="foot"):
         counts=(2,),
         fix="give length and width of the sole in metres, or none: it is a point",
     )
-    friction: float = number(math.inf, least=0, finite=False, fix="give a coefficient, zero or more")  # type: ignore
-    restitution: float = number(0.0, least=0, most=1, fix="give a number from 0 to 1")  # type: ignore
+    restitution: float = number(0.0, least=0, most=1, fix="give a number from 0 to 1")
 
     @property
     def always(self) -> CutJoint:
-        return WELD if self.sole else POINT
+        return WELD if self.size else POINT
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -57,25 +59,32 @@ class Foot(ConstraintKind, name="foot"):
     @property
     def scales(self) -> list[float]:
         """Those of a sole are as if it stood on its four corners."""
-        if not self.sole:
-            return [1.0] * 3
+        if not self.size:
+            return super().scales
         return [2.0] * 3 + [math.sqrt((self.size[0] ** 2 + self.size[1] ** 2) / 2)] * 3
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        return [(x * self.size[0] / 2, y * self.size[1] / 2) for x, y in CORNERS] if self.sole else [(0.0, 0.0)]
+        return [(x * self.size[0] / 2, y * self.size[1] / 2) for x, y in CORNERS] if self.size else super().points
 
-    def residual(self, end: Pose) -> list[Scalar]:
-        return self.always.residual(end)
+    @property
+    def slip_directions(self) -> dict[str, tuple[float, float]]:
+        return {"x": (1.0, 0.0), "y": (0.0, 1.0)}
 
-    def aligned(self, end: Pose) -> Scalar:
-        return self.always.aligned(end)
+    @property
+    def at_point(self) -> Foot:
+        return replace(self, size=())
 
-    def held(self, end: Pose, moving: Motion) -> list[Scalar]:
-        return self.always.held(end, moving)
+    def tips(self, centre: np.ndarray) -> np.ndarray:
+        return (
+            np.any(np.abs(centre) > np.array(self.size) / 2 * (1 + EDGE), axis=-1)
+            if self.size
+            else super().tips(centre)
+        )
 
-    def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
-        return self.always.drift(end, moving, accelerating)
+    @property
+    def mark(self) -> Mark:
+        return Mark("sole", self.size) if self.size else Mark("ball")
 
     def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
         if (link := description.link_of(constraint.second)) and not description.moves(link):

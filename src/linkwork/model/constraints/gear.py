@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...errors import nearest
+from ...scalar import Scalar
 from ..element import Fault, number, ratios
 from .kind import ConstraintKind
 
@@ -26,8 +27,26 @@ class Gear(ConstraintKind, name="gear"):
     rows = ("sum",)  # type: ignore
     ratios: tuple[tuple[str, float], ...] = ratios(
         key="joints", what="{joint: ratio, ...}", fix="write a finite one, not zero"
-    )  # type: ignore
-    offset: float = number(0.0, fix="write a finite number")  # type: ignore
+    )
+    offset: float = number(0.0, fix="write a finite number")
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.ratios)
+
+    def locked(self, positions: Mapping[str, float]) -> Gear | None:
+        moving = tuple((name, ratio) for name, ratio in self.ratios if name not in positions)
+        rest = sum(ratio * positions[name] for name, ratio in self.ratios if name in positions)
+        return replace(self, ratios=moving, offset=self.offset - rest) if moving else None
+
+    def residual(self, end: Sequence[Scalar]) -> list[Scalar]:
+        return [sum((ratio * x for (_, ratio), x in zip(self.ratios, end, strict=True)), start=-self.offset)]  # (1)
+
+    def held(self, end: Sequence[Scalar], moving: Sequence[Scalar]) -> list[Scalar]:
+        return [sum(ratio * v for (_, ratio), v in zip(self.ratios, moving, strict=True))]  # (1)
+
+    def drift(self, end: Sequence[Scalar], moving: Sequence[Scalar], accelerating: Sequence[Scalar]) -> list[Scalar]:
+        return self.held(end, accelerating)
 
     def gap(self, called: str, size: float) -> tuple[str, str]:
         fix = f"check its ratios and its offset, {self.offset:g}, and that no other loop contradicts it"

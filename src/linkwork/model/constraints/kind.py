@@ -2,18 +2,20 @@
 
 Its equations hold over any scalar. Everything is seen from the frame ``first`` and in its axes; ``end`` is where
 ``second`` is, and motions are those of ``second``. An equation holds velocities; most come from one that holds
-positions, and those that do not (a wheel that does not slip) have no residual.
+positions, and those that do not (a wheel that does not slip) have no residual. Of a kind that ties coordinates rather
+than frames, ``end`` are their positions and motions are their velocities, in the order of ``coordinates``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from ...scalar import Scalar
-from ...spatial import Motion, Pose
 from ..element import Element, Fault
 
 if TYPE_CHECKING:
@@ -35,49 +37,56 @@ class End:
     what: str = "{link: its name, ...} or {frame: its name}"
 
 
+class Mark(NamedTuple):
+    """How a constraint is drawn: "ring" where a loop is cut, "rim" of a wheel, "pair" of small wheels, "point", "ball",
+    "sole" in x and y of its frame; empty: not at all. ``size``: the radius of a rim, length and width of a sole, m."""
+
+    shape: str = ""
+    size: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True)
 class ConstraintKind(Element):
     """A kind of constraint: a frozen dataclass whose fields are its numbers.
 
     name          in files, where it is listed in the table ``section``
-    word          what it is called in messages and counts
+    word, plural  what one and several are called in messages and counts
     default       is it the kind of a row that names none?
     first, second how files give its frames
-    cut           is it a joint at which a loop was cut?
+    closes_loop   does it join two links as a joint does, where a loop was cut?
     switched      is it on or off, by an input, rather than always on?
     touches       does it bear on a plane, z = 0 of ``first``, so that its rows are a load and friction?
+    load          the row of what touches along the normal of the plane
     shows_ground  does that plane show where the ground is?
-    mark          how one that is always on is drawn: "ring" where a loop is cut, "rim" of its radius, "pair" of small
-                  wheels, "point"; empty: not at all
+    friction      the coefficient of a contact, beyond which it would slip
+    restitution   the share of the velocity along the normal with which a contact with a switch bounces
     rows          names of the equations, with r for turns
     lacks         what to do about keys of its section that it does not have
     """
 
     name: ClassVar[str]
     word: ClassVar[str]
+    plural: ClassVar[str]
     section: ClassVar[str]
     default: ClassVar[bool] = False
     first: ClassVar[End] = End()
     second: ClassVar[End] = End()
-    cut: ClassVar[bool] = False
+    closes_loop: ClassVar[bool] = False
     switched: ClassVar[bool] = False
     touches: ClassVar[bool] = False
+    load: ClassVar[str] = "normal"
     shows_ground: ClassVar[bool] = False
-    mark: ClassVar[str] = ""
     lacks: ClassVar[dict[str, str]] = {}
     known: ClassVar[dict[str, type[ConstraintKind]]] = {}  # all kinds, by name
 
-    radius: ClassVar[float] = 0.0  # of a wheel
-    friction: ClassVar[float] = float("inf")  # the coefficient of a contact, beyond which it would slip
-    ratios: ClassVar[tuple[tuple[str, float], ...]] = ()  # entries of velocities that it ties together by numbers alone
-    size: ClassVar[tuple[float, ...]] = ()  # length and width of what touches; empty: a point
-    restitution: ClassVar[float] = 0.0  # the share of the normal velocity with which it bounces
-    offset: ClassVar[float] = 0.0  # of the sum of positions that ``ratios`` tie
+    friction = float("inf")  # without annotations, which would put them before the fields of kinds that have more
+    restitution = 0.0
 
-    def __init_subclass__(cls, *, name: str = "", **own: Any):
+    def __init_subclass__(cls, *, name: str = "", word: str = "", plural: str = "", **own: Any):
         super().__init_subclass__(**own)
         if name:
-            cls.name, cls.word = name, "loop" if cls.cut else name
+            cls.name, cls.word = name, word or name
+            cls.plural = plural or f"{cls.word}s"
             ConstraintKind.known[name] = cls
 
     @property
@@ -94,37 +103,50 @@ class ConstraintKind(Element):
         """Which equations hold turns, in radians; the others hold shifts."""
         return (False,) * len(self.rows)
 
-    def residual(self, end: Pose) -> list[Scalar]:
+    @property
+    def holds_turns(self) -> bool:
+        return any(self.turning)
+
+    @property
+    def mark(self) -> Mark:
+        return Mark()
+
+    @property
+    def reach(self) -> float:
+        """How far it reaches from the origin of ``second``, in m."""
+        return 0.0
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Entries of velocities that it ties together rather than frames."""
+        return ()
+
+    def locked(self, positions: Mapping[str, float]) -> ConstraintKind | None:
+        """The same where some of its ``coordinates`` stand still at these positions; None if nothing is left to tie."""
+        del positions
+        return self
+
+    def residual(self, end: Any) -> list[Scalar]:
         """By how much it is open: metres and, for small ones, radians; zero of equations that hold no positions."""
         raise NotImplementedError
 
-    def aligned(self, end: Pose) -> Scalar:
+    def aligned(self, end: Any) -> Scalar:
         """A number that is positive if no axis, and no frame, is turned by more than a right angle."""
         del end
         return 1
 
-    def held(self, end: Pose, moving: Motion) -> list[Scalar]:
+    def held(self, end: Any, moving: Any) -> list[Scalar]:
         """The components of a motion that it does not allow."""
         raise NotImplementedError
 
-    def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
+    def drift(self, end: Any, moving: Any, accelerating: Any) -> list[Scalar]:
         """Rates of what is held: those of an acceleration, and of directions and points that move with ``moving``."""
         raise NotImplementedError
 
     @property
     def always(self) -> ConstraintKind:
-        """The same constraint without its switch."""
+        """The same constraint without its switch, which has the equations."""
         return self
-
-    @property
-    def sole(self) -> bool:
-        """Does it touch by an area that holds turns, too?"""
-        return bool(self.size)
-
-    @property
-    def place_size(self) -> int:
-        """How many numbers say where it stands: its origin, and the rows of its rotation if it holds turns."""
-        return 12 if any(self.turning) else 3
 
     @property
     def scales(self) -> list[float]:
@@ -137,11 +159,20 @@ class ConstraintKind(Element):
         return [(0.0, 0.0)]
 
     @property
+    def at_point(self) -> ConstraintKind:
+        """The same where it touches by one of its ``points`` alone."""
+        return self
+
+    def tips(self, centre: np.ndarray) -> np.ndarray:
+        """Whether it tips over under centres of pressure (..., 2) in x and y of its frame."""
+        return np.zeros(centre.shape[:-1], bool)
+
+    @property
     def slip_directions(self) -> dict[str, tuple[float, float]]:
         """The equations of a contact that hold slip: the parts of their directions along and across."""
         return {row: parts for row, parts in ALONG_AND_ACROSS.items() if row in self.rows}
 
-    def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
+    def lean(self, end: Any) -> tuple[Scalar, Scalar] | None:
         """The axle along the plane, which must not vanish; None if it has none."""
         del end
 
@@ -162,5 +193,5 @@ def kinds_in(section: str) -> dict[str, type[ConstraintKind]]:
 
 def in_words(kinds: Iterable[ConstraintKind]) -> str:
     """How many there are of each: 1 loop, 4 wheels, 1 gear."""
-    counts = Counter(kind.word for kind in kinds)
-    return ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for word, count in counts.items())
+    counts = Counter((kind.word, kind.plural) for kind in kinds)
+    return ", ".join(f"{count} {plural if count > 1 else word}" for (word, plural), count in counts.items())

@@ -27,7 +27,7 @@ import numpy as np
 from ...scalar import Scalar, sqrt
 from ...spatial import Motion, Pose, Vector, Z
 from ..element import Fault, number
-from .kind import ConstraintKind, End
+from .kind import ConstraintKind, End, Mark
 
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
@@ -48,8 +48,17 @@ class Rolling(ConstraintKind):
     """A contact with a plane, with two directions of its own: along and across the way it rolls."""
 
     section, first, second = "rolling", End("plane", ground=True), End("wheel")
-    touches, shows_ground, mark = True, True, "point"
+    touches, shows_ground = True, True
     rows: ClassVar[tuple[str, ...]] = ()
+    radius = 0.0
+
+    @property
+    def mark(self) -> Mark:
+        return Mark("point")
+
+    @property
+    def reach(self) -> float:
+        return self.radius
 
     @property
     def holonomic(self) -> tuple[bool, ...]:
@@ -98,10 +107,14 @@ class Wheel(Rolling, name="wheel"):
     """It rolls without slipping. ``friction``: the coefficient; forces along the plane beyond its cone would make it
     slip."""
 
-    default, mark = True, "rim"
+    default = True
     rows = ("normal", "along", "across")
-    radius: float = number(unit="m", least=0, open=True, what="in metres", fix="write a positive number, in metres")  # type: ignore
-    friction: float = _friction()  # type: ignore
+    radius: float = number(unit="m", least=0, open=True, what="in metres", fix="write a positive number, in metres")
+    friction: float = _friction()
+
+    @property
+    def mark(self) -> Mark:
+        return Mark("rim", (self.radius,))
 
     def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
         yield from super().check(description, constraint)
@@ -128,10 +141,14 @@ TOUCHES = "remove it, and place the frame where it touches; or write kind: wheel
 class Blade(Rolling, name="blade"):
     """It may slip along, but not across: a skate, or a castor or a pair of wheels that are too light to matter."""
 
-    shows_ground, mark = False, "pair"  # it sits on a link wherever it likes
+    shows_ground = False  # it sits on a link wherever it likes
     rows = ("normal", "across")
     lacks: ClassVar[dict[str, str]] = {"radius": TOUCHES}
-    friction: float = _friction()  # type: ignore
+    friction: float = _friction()
+
+    @property
+    def mark(self) -> Mark:
+        return Mark("pair")
 
 
 class Glide(Rolling, name="glide"):

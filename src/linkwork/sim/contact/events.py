@@ -1,10 +1,10 @@
-"""A motion on feet that touch down, stick, slide and lift off by themselves, each at its own time inside a step.
+"""A motion on contacts that touch down, stick, slide and lift off by themselves, each at its own time inside a step.
 
-Between two events the set of feet on the ground stays, and the motion is smooth: a step by a table of Runge and Kutta,
-after which feet that stick are put where they stand, and the height of those that slide to zero. An event is a number
-that has become negative after a step: the height of a foot in the air, the force along the normal of one on the ground,
-its distance from the cone, the speed along the direction in which it slid. The step is then taken as far as the first
-of them is zero. Soles are their four corners here, so they may tip over an edge.
+Between two events the set of contacts on the ground stays, and the motion is smooth: a step by a table of Runge and
+Kutta, after which those that stick are put where they stand, and the height of those that slide to zero. An event is a
+number that has become negative after a step: the height of one in the air, the force along the normal of one on the
+ground, its distance from the cone, the speed along the direction in which it slid. The step is then taken as far as the
+first of them is zero. Soles are their four corners here, so they may tip over an edge.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...codegen.schemes import RungeKutta
+from ...constraints import forces_at_cuts
 from ...errors import DivergedError, LinkworkError, UnsupportedError, at_door, method_at_door
 from ...function import Function, Label
 from ...model import Model
@@ -34,16 +35,16 @@ from ..trajectory.trajectory import Event, Trajectory
 from .contact_modes import BOUNCES, SLIDES, SMALL, Ground, Mode, Situation
 from .contact_points import on_corners
 
-KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: feet never slide, or do
+KINDS = ("events", "coulomb")  # of contacts that come and go by themselves: they never slide, or do
 TOUCH = 1e-10  # m: what is lower has gone through the ground
 NEAR = 1e-8  # m: what is not higher touches it
-BELOW = 1e-6  # m: feet that begin so deep are a mistake
+BELOW = 1e-6  # m: contacts that begin so deep are a mistake
 ROUNDING = 1e-12  # of the energy before an impact: less is not lost
 MOST = 200  # events in a step
 PART = 0.05  # of an event, is what a part of a step without one counts
 MANY = 60  # events in a step, or
-PATIENCE = 3  # at one time, after which feet do not slip until the step ends; and after as many more, glide
-LONG = 5e-3  # s: feet that glided for longer are told
+PATIENCE = 3  # at one time, after which contacts do not slip until the step ends; and after as many more, glide
+LONG = 5e-3  # s: contacts that glided for longer get a warning
 FEW = 6  # events that a note tells
 
 Indicator = tuple[str, int]
@@ -81,7 +82,7 @@ def by_events(
             f"robot {workspace.model.name!r}, step {run.step + 1}",
             "`linkwork check` names them: give them some",
         )
-        raise LinkworkError("links without inertia move, and no foot holds them", where=where, fix=fix) from None
+        raise LinkworkError("links without inertia move, and no contact holds them", where=where, fix=fix) from None
 
 
 def _on_corners(workspace: Workspace) -> Workspace:
@@ -90,7 +91,7 @@ def _on_corners(workspace: Workspace) -> Workspace:
 
 @dataclass
 class _State:
-    """Of the motion: x of the plant, the feet on the ground and where they stand (feet, 2)."""
+    """State of the motion: x of the plant, the contacts on the ground and where they stand (contacts, 2)."""
 
     t: float
     x: np.ndarray
@@ -104,20 +105,23 @@ class _Run:
     ):
         self.model, self.setup, self.plant, self.scheme = model, setup, setup.plant, scheme
         self.dt, self.steps, self.options = dt, steps, options
-        feet = self.plant.model.switched
-        bodies = [foot.second.body for foot in feet]
+        contacts = self.plant.model.switched
+        bodies = [contact.second.body for contact in contacts]
         groups = [[i for i, body in enumerate(bodies) if body == one] for one in dict.fromkeys(bodies)]
-        friction, restitution = np.array([[min(foot.kind.friction, 1e12), foot.kind.restitution] for foot in feet]).T
+        friction, restitution = np.array(
+            [[min(each.kind.friction, 1e12), each.kind.restitution] for each in contacts]
+        ).T
         never = Ground(0 * friction, restitution, groups, slides=False)
-        # the others, where feet would change for ever: there are states for which friction has no forces, or several
+        # the others, where contacts would change for ever: for some states friction has no forces, or several
         self.grounds = [never, replace(never, glides=True)]
         if slides:
             self.grounds.insert(0, Ground(friction, restitution, groups, slides))
         self.ground = self.grounds[0]
         self.owners = np.repeat(
-            range(len(model.switched)), [len(foot.kind.points) for foot in model.switched]
+            range(len(model.switched)), [len(each.kind.points) for each in model.switched]
         )  # of points
-        label, own = Label(model.name, "contact", self.plant.method.name), ("a", "contacts", "contact_forces")
+        label = Label(model.name, "contact", self.plant.method.name)
+        own = ("a", "contacts", "contact_forces", "constraint_forces")  # which the contacts change
         self.recorded = recorded = tuple(name for name in setup.outputs if name not in own)
         known = self.plant.functions
         for key, program in ((("ground",), lambda: self.plant.ground), (recorded, lambda: self.plant.record(recorded))):
@@ -129,7 +133,7 @@ class _Run:
         self.held = [inputs.held[name][0].reshape(-1, *shape) for name, shape in self.plant.held.items()]
         self.constants = [inputs.constants[name][0].reshape(shape) for name, shape in self.plant.constants.items()]
         self.events: list[Event] = []
-        self.glided = np.zeros(len(feet))  # seconds
+        self.glided = np.zeros(len(contacts))  # seconds
         self.step, self.last = 0, -1.0
 
     # -- the smooth motion -----------------------------------------------------------------------------------------
@@ -141,9 +145,9 @@ class _Run:
     def situation(self, x: np.ndarray, t: float) -> tuple[Situation, Any]:
         """And what else the program gives."""
         found, v = self.meeting(*self.given(x, t)), self.plant.parts(x)["v"]
-        loops, feet = len(found.residual), len(self.ground.friction)
-        J, gamma = found.J[loops:].reshape(feet, 3, -1), found.gamma[loops:].reshape(feet, 3)
-        p = found.p.reshape(feet, 3)
+        loops, n = len(found.residual), len(self.ground.friction)
+        J, gamma = found.J[loops:].reshape(n, 3, -1), found.gamma[loops:].reshape(n, 3)
+        p = found.p.reshape(n, 3)
         return Situation(found.M, found.f, v, found.J[:loops], found.gamma[:loops], J, gamma, p), found
 
     def rates(self, x: np.ndarray, t: float, mode: Mode) -> np.ndarray:
@@ -158,7 +162,7 @@ class _Run:
         return rates
 
     def forces(self, here: Situation, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
-        """a, and the forces on the feet."""
+        """a, and the forces on the contacts."""
         return self.ground.accelerations(here, self.ground.onward(here, mode))
 
     def advanced(self, state: _State, h: float) -> _State:
@@ -171,7 +175,7 @@ class _Run:
         return self.placed(replace(state, t=state.t + h, x=x))
 
     def placed(self, state: _State) -> _State:
-        """With feet where they stand, closed loops, velocities that suit both, and unit quaternions."""
+        """With contacts where they stand, closed loops, velocities that suit both, and unit quaternions."""
         x, coordinates = state.x.copy(), self.plant.model.coordinates
         parts = self.plant.parts(x)
         parts["q"][:] = coordinates.normalised(parts["q"].tolist())
@@ -239,7 +243,7 @@ class _Run:
         )
 
     def caught(self, state: _State) -> _State:
-        """With unlimited friction, a foot that glides stops as soon as the ground may stop it without pulling."""
+        """With unlimited friction, a contact that glides stops as soon as the ground may stop it without pulling."""
         if not (gliding := self.gliding(state)):
             return state
         here, _ = self.situation(state.x, state.t)
@@ -282,7 +286,7 @@ class _Run:
         return b
 
     def met(self, state: _State, gone: Sequence[Indicator]) -> _State:
-        """The state after an event: velocities after an impact, and the feet that stay on the ground."""
+        """The state after an event: velocities after an impact, and the contacts that stay on the ground."""
         here, _ = self.situation(state.x, state.t)
         ground, touching = self.ground, self.touching(here)
         x, had = state.x.copy(), here.energy(here.v)
@@ -317,7 +321,7 @@ class _Run:
         return after
 
     def tell(self, before: _State, after: _State, gone: Sequence[Indicator], lost: float) -> None:
-        """What has happened to which foot."""
+        """What has happened to which contact."""
         down = (after.mode.keys() - before.mode.keys()) | {i for kind, i in gone if kind == "touchdown"}  # or bounces
         now = [(i, "touchdown") for i in down] + [(i, "lift-off") for i in before.mode.keys() - after.mode.keys()]
         for i, d in after.mode.items():
@@ -345,22 +349,26 @@ class _Run:
     def started(self) -> _State:
         x = self.setup.x0[0].copy()
         here, _ = self.situation(x, 0.0)
-        deep = {self.model.switched[self.owners[i]].name: z for i, z in enumerate(here.p[:, 2]) if z < -BELOW}
-        if deep:
-            name = min(deep, key=deep.__getitem__)
-            fix = at_door("q0 = robot.standing_position(q0) puts the lowest foot on the ground", "start it higher: --q")
-            got = f"foot {name!r} at z = {deep[name]:g} m"
-            raise LinkworkError("feet are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix)
+        lowest = int(here.p[:, 2].argmin())
+        if (z := here.p[lowest, 2]) < -BELOW:
+            contact = self.model.switched[self.owners[lowest]]
+            fix = at_door(
+                "q0 = robot.standing_position(q0) puts the lowest contact on the ground", "start it higher: --q"
+            )
+            got = f"{contact.kind.word} {contact.name!r} at z = {z:g} m"
+            raise LinkworkError(
+                "contacts are below the ground at q0", where=f"robot {self.model.name!r}", got=got, fix=fix
+            )
         down = [i for i, p in enumerate(here.p) if p[2] < NEAR and here.velocities[i, 2] < -BOUNCES]
         start = _State(0.0, x, {}, here.p[:, :2].copy())
         state = self.met(start, [("touchdown", i) for i in down])
         coming = {self.plant.model.switched[i].name for i in down}
-        self.events = [event for event in self.events if event.foot in coming]  # the others stand
+        self.events = [event for event in self.events if event.contact in coming]  # the others stand
         return state
 
     def too_fast(self, state: _State) -> float:
-        """The rate of a motion that the step is too long for, with the feet that touch the ground at the start held, 0
-        if none is seen: sliding ones get shorter steps anyway."""
+        """The rate of a motion that the step is too long for, with what touches the ground at the start held, 0 if none
+        is seen: sliding ones get shorter steps anyway."""
         steps = 1e-6 * np.eye(len(state.x))
         held = dict.fromkeys(state.mode)
         slopes = [self.rates(state.x + dx, 0.0, held) - self.rates(state.x - dx, 0.0, held) for dx in steps]
@@ -377,6 +385,11 @@ class _Run:
                 total[k] += [*forces[i], *np.cross(here.p[i] - centre, forces[i])]
         row = by_output(self.recorded, self.record(*self.given(state.x, state.t)) if self.record else ())
         independent = list(self.plant.model.mobility.independent)
+        if "constraint_forces" in self.setup.outputs:
+            unbalanced = here.f + np.einsum("ijk,ij->k", here.J, forces) - here.M @ a
+            multipliers = np.linalg.lstsq(here.J_loops.T, unbalanced, rcond=None)[0].tolist()
+            tree = self.plant.model.expand(self.plant.parts(state.x)["q"].tolist())
+            row["constraint_forces"] = np.array(forces_at_cuts(self.plant.model, tree, multipliers))
         return row | {"a": a[independent], "contacts": on, "contact_forces": total.ravel()}
 
     def trajectory(self, method: str) -> Trajectory:
@@ -395,7 +408,7 @@ class _Run:
         run.arrays |= {each: np.stack([row[each] for row in rows])[None] for each in names}
         run.notes.append(Note("events", self.told()))
         run.events, run.doubts = self.events, [*self.doubts()]
-        run.feet = () if self.grounds[0].slides else ("slip",)  # the others happen
+        run.contact_checks = () if self.grounds[0].slides else ("slip",)  # the others happen
         return run.finish()
 
     def doubts(self) -> Iterator[Note]:
@@ -410,7 +423,7 @@ class _Run:
 
     def told(self) -> str:
         if not self.events:
-            return "no foot touched down or left the ground"
+            return "nothing touched down or left the ground"
         counts = Counter(event.what for event in self.events)
         first = "; ".join(map(str, self.events[:FEW]))
         more = f"; and {len(self.events) - FEW} more: trajectory.events" if len(self.events) > FEW else ""

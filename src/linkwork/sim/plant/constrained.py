@@ -20,7 +20,7 @@ from ...constraints import (
     SwitchedEquations,
     forces_at_cuts,
 )
-from ...constraints.equations import NORMAL, place_sizes
+from ...constraints.equations import place_sizes
 from ...constraints.projection import closer
 from ...formulations import ByMultipliers, frame_poses, joint_forces, kinetic_energy, momentum, with_friction_ahead
 from ...model import Model
@@ -32,14 +32,15 @@ from .instant import Now
 
 CONTACTS = "contacts"
 BEFORE = "contacts_before"  # in the step that led to a state; none at first
-OFF = 1e-6  # metres: feet this far from the ground stand on something else
+OFF = 1e-6  # metres: contacts this far from the ground stand on something else
 
 
 def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """Where all contacts with a switch are at tree positions: origins, and of soles the rows of the rotation."""
+    """Where all contacts with a switch are at tree positions, as ``place_sizes`` has them."""
     numbers: list[Scalar] = []
-    for foot, pose in zip(model.switched, frame_poses(model, [foot.second for foot in model.switched], q), strict=True):
-        numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row if foot.kind.sole)]
+    frames = [contact.second for contact in model.switched]
+    for size, pose in zip(place_sizes(model), frame_poses(model, frames, q), strict=True):
+        numbers += [*pose.origin, *(x for row in pose.rotation.rows for x in row)][:size]
     return numbers
 
 
@@ -55,15 +56,15 @@ def places_at(model: Model, q: np.ndarray) -> np.ndarray:
 
 def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[Note]:
     """What to say of contacts (samples, contacts) that are above the ground, or below, where they begin."""
-    heights = stand[:, np.cumsum([0, *place_sizes(model)])[:-1] + NORMAL]
+    heights = stand[:, np.cumsum([0, *place_sizes(model)])[:-1] + 2]  # z of the origins
     worst = (column[np.abs(column).argmax()] for column in np.where(contacts > 0, heights, 0.0).T)
     found = [
-        f"{foot.name} {abs(h):.3g} m {'above' if h > 0 else 'below'} it"
-        for foot, h in zip(model.switched, worst, strict=True)
+        f"{contact.name} {abs(h):.3g} m {'above' if h > 0 else 'below'} it"
+        for contact, h in zip(model.switched, worst, strict=True)
         if abs(h) > OFF
     ]
-    text = f"feet are held where they are, not on the ground: {', '.join(found)}"
-    return [Note("feet-off-ground", text)] if found else []
+    text = f"contacts are held where they are, not on the ground: {', '.join(found)}"
+    return [Note("contacts-off-ground", text)] if found else []
 
 
 class ConstrainedNow(Now):
@@ -211,9 +212,9 @@ class SwitchedNow(ConstrainedNow):
     def _standing(self, state: dict[str, Any]) -> dict[str, Any]:
         """With contacts that are off where they are now."""
         now, stand, at = places(self.model, self.model.expand(state["q"])), list(self.values["stand"]), 0
-        for foot, c in zip(self.model.switched, self.contacts, strict=True):
+        for size, c in zip(place_sizes(self.model), self.contacts, strict=True):
             on = sign(c) * sign(c)
-            for k in range(at, at + foot.kind.place_size):
+            for k in range(at, at + size):
                 stand[k] = now[k] + on * (stand[k] - now[k])
                 at += 1
         return {**state, "stand": stand, BEFORE: list(self.contacts)}

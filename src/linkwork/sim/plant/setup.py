@@ -12,7 +12,7 @@ from ...assembly import numbers
 from ...control import Law, Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from ...formulations import drives_of, layouts
-from ...model import Model, SoftLimits
+from ...model import ConstraintKind, Model, SoftLimits
 from ...model.coordinates import kind_of
 from ...notes import Note
 from ...options import Options, positive
@@ -115,9 +115,9 @@ def prepare(
             known[key] = found
     plant, notes = found
     if model.switched and not stands and not model.forces:
-        which = f"says which of {_listed(model)} do"
+        which = f"says which of {_listed(model)} are"
         fixes = f"contacts= {which}", f"--contacts {which}"
-        notes = (*notes, Note("no-foot-on-ground", "no foot touches the ground:", *fixes))
+        notes = (*notes, Note("no-contact", "nothing is held by the ground:", *fixes))
     x = plant.start(q, v, started)
     if stands:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
@@ -126,26 +126,30 @@ def prepare(
 
 
 def _contacts(model: Model, options: Options) -> np.ndarray:
-    """Which feet are on the ground: (..., feet), from numbers or a dict by foot."""
+    """Which contacts are on the ground: (..., contacts), from numbers or a dict by name."""
     if not model.switched:
-        fix = "name some in its file: feet: [{frame: ...}], or in a side file"
-        raise LinkworkError("the robot has no feet", where=f"robot {model.name!r}", got="contacts=...", fix=fix)
+        kinds = [kind for kind in ConstraintKind.known.values() if kind.switched]
+        rows = " or ".join(f"{kind.section}: [{{{kind.second.key}: ...}}]" for kind in kinds)
+        fix = f"name some in its file: {rows}, or in a side file"
+        raise LinkworkError(
+            "the robot has no contacts to hold", where=f"robot {model.name!r}", got="contacts=...", fix=fix
+        )
     value = options.contacts
     if isinstance(value, str) or callable(value):
-        what = "contacts are no function" if callable(value) else "only simulate knows feet that come and go"
-        fix = "tell which are on, 1 or 0 for each foot, or (steps, feet); or robot.simulate(contacts='events')"
+        what = "contacts are no function" if callable(value) else "only simulate knows contacts that come and go"
+        fix = "tell which are on, 1 or 0 for each contact, or (steps, contacts); or robot.simulate(contacts='events')"
         raise UnsupportedError(what, where=CONTACTS, got=repr(value), fix=fix)
     if isinstance(value, Mapping):
         value = by_name(layouts(model)[CONTACTS], value, CONTACTS, kind_of(CONTACTS))
     array = numbers(value, CONTACTS)
     if not np.isin(array, (0, 1)).all():
         got = array[~np.isin(array, (0, 1))][0]
-        raise ShapeError("a foot is on the ground or not", where=CONTACTS, got=got, expected="0 or 1 for each foot")
+        raise ShapeError("a contact is on or off", where=CONTACTS, got=got, expected="0 or 1 for each contact")
     return array
 
 
 def _listed(model: Model) -> str:
-    return ", ".join(foot.name for foot in model.switched)
+    return ", ".join(contact.name for contact in model.switched)
 
 
 def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:

@@ -31,7 +31,7 @@ class Runner:
         self.scheme = schemes()[method]
         if plant.stands and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
             message, fix = (
-                f"{method} looks back, or ahead, over steps in which feet come and go",
+                f"{method} looks back, or ahead, over steps in which contacts come and go",
                 method_at_door("rk4"),
             )
             raise UnsupportedError(message, where="contacts", fix=fix)

@@ -27,26 +27,26 @@ UNTOLD = 1e-2  # conditioning of the velocities of what rolls
 FLAT = 0.05  # rad between the axle of a wheel and the normal of its plane
 SINGULAR = 0.03  # of the distance from singular positions at home
 BENT = 0.25  # of its length: a link that bends farther is beyond modes of small deflections
-LOOKS_AT_FEET = 4096  # times, of all samples
+LOOKS_AT_CONTACTS = 4096  # times, of all samples
 LOOKS = 64  # times of each sample of a batch that are looked at
 FEW = 2  # for limits in short runs, which looking must not make longer
 SPARED = 50  # times for each such look
 ALONE = 256  # of a single motion, for its limits
 MOST = 2**18  # of a single motion, for its energy: long ones are on disk, and stay there
 BEYOND = 1e-9  # of a limit: less is none
-OF_FEET = ("lift off", "slip", "tip")
+CONTACT_CHECKS = ("lift off", "slip", "tip")
 
 
 def findings(
     model: Model,
     arrays: Mapping[str, Any],
     closeness: np.ndarray | None = None,
-    feet: Sequence[str] = OF_FEET,
+    contact_checks: Sequence[str] = CONTACT_CHECKS,
     method: str = "",
     dt: float = 0.0,
 ) -> Iterator[Note]:
     """``arrays`` of a trajectory, with an axis of samples first; ``closeness``: the end of that part of the state.
-    ``feet``: what would have befallen those that were held. ``method`` and ``dt`` where steps are all the same."""
+    ``contact_checks``: what might befall those that were held. ``method`` and ``dt`` where steps are all the same."""
     if not len(arrays["t"]) or len(arrays) == 1:  # stopped before the first record
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
@@ -70,9 +70,9 @@ def findings(
     if "constraint_forces" in arrays:
         yield from _slips(model, arrays)
     if {"q", "contacts", "contact_forces"} <= arrays.keys():
-        every = -(-times // LOOKS_AT_FEET)
+        every = -(-times // LOOKS_AT_CONTACTS)
         seen = {name: np.asarray(arrays[name][:, ::every]) for name in ("q", "contacts", "contact_forces")}
-        yield from _feet(model, feet, np.asarray(arrays["t"][::every]), **seen)
+        yield from _contacts(model, contact_checks, np.asarray(arrays["t"][::every]), **seen)
 
 
 class Imbalance(NamedTuple):
@@ -161,25 +161,25 @@ def _rounded_down(x: float) -> float:
     return float(np.floor(x / unit) * unit)
 
 
-def _feet(
+def _contacts(
     model: Model, which: Sequence[str], t: np.ndarray, q: np.ndarray, contacts: np.ndarray, contact_forces: np.ndarray
 ) -> Iterator[Note]:
-    """Which feet would not have stayed as they were told to."""
-    loads, on = ContactForces.standing(model, q, contact_forces), contacts > 0
+    """Contacts that would not have stayed where they were held."""
+    loads, on = ContactForces.of(model, q, contact_forces=contact_forces), contacts > 0
     found = {"lift off": loads.lifts, "slip": loads.slips, "tip": loads.tips}
     for what in which:
         bad = found[what] & on
         for k in np.flatnonzero(bad.any(axis=(0, 1))):
-            foot, sample = model.switched[k], int(bad[..., k].any(axis=1).argmax())
+            contact, sample = model.switched[k], int(bad[..., k].any(axis=1).argmax())
             at = int(bad[sample, :, k].argmax())
             rows = {
                 "lift off": f"the ground would have to pull with {-loads.normal[sample, at, k]:.3g} N",
-                "slip": f"it needs a friction of {loads.needed[sample, at, k]:.3g}, and has {foot.kind.friction:g}",
+                "slip": f"it needs a friction of {loads.needed[sample, at, k]:.3g}, and has {contact.kind.friction:g}",
                 "tip": "its centre of pressure is outside the sole",
             }
-            text = f"foot {foot.name} would {what} at t = {t[at]:g} s: {rows[what]}"
+            text = f"{contact.kind.word} {contact.name} would {what} at t = {t[at]:g} s: {rows[what]}"
             of = _of_samples(bad[..., k].any(axis=1), sample)
-            yield _warning(f"foot-{what.replace(' ', '-')}", text + of, sample=sample, t=float(t[at]))
+            yield _warning(f"contact-{what.replace(' ', '-')}", text + of, sample=sample, t=float(t[at]))
 
 
 def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterator[Note]:
@@ -301,7 +301,7 @@ def _undetermined(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[Note]:
 def _slips(model: Model, arrays: Mapping[str, Any]) -> Iterator[Note]:
     """Contacts that would not hold, with more to say of that which needs the most."""
     every = -(-len(arrays["t"]) // MOST)
-    loads = ContactForces.rolling(model, arrays["constraint_forces"][:, ::every])
+    loads = ContactForces.of(model, constraint_forces=arrays["constraint_forces"][:, ::every])
     lack = np.full(loads.normal.shape, np.inf)  # of what has no friction at all
     np.divide(loads.needed, loads.friction, out=lack, where=loads.slips & (loads.friction > 0))
     for what, happens, size in (("lift off", loads.lifts, -loads.normal), ("slip", loads.slips, lack)):

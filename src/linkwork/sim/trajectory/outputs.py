@@ -17,10 +17,10 @@ from .trajectory import Trajectory
 JOINT_VECTORS = ("q", "v", "a", "tau", "commands")
 OF_LOOPS = ("loop_residual", "loop_rates", "constraint_forces")  # entries are equations
 OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", *OF_LOOPS, "work")
-OF_FEET = ("contacts", "contact_forces")
+OF_CONTACTS = ("contacts", "contact_forces")
 PARTS = ("fx", "fy", "fz", "mx", "my", "mz")  # of the force on a contact
 ALL_STATES = "memory"  # the output that stands for all states of the controller
-TAKEN = {*OUTPUTS, *OF_FEET, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
+TAKEN = {*OUTPUTS, *OF_CONTACTS, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
 
 
 def checked_outputs(
@@ -33,7 +33,7 @@ def checked_outputs(
         raise LinkworkError("a memory cannot be called so", where="controller", got=got, fix=fix)
     absent = [*OF_LOOPS * (not model.constrained), *["commands"] * (not model.commands.size)]
     known = [name for name in OUTPUTS if name not in absent]
-    known += OF_FEET if stands else ()
+    known += OF_CONTACTS if stands else ()
     found: dict[str, None] = {}
     for name in outputs:
         one_of_names("output", name, [*known, *[ALL_STATES] * bool(memory), *memory], where=f"robot {model.name!r}")

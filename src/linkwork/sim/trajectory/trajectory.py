@@ -30,16 +30,16 @@ ENTRIES = {  # of arrays that are the same for every robot
 
 
 class Event(NamedTuple):
-    """``what``: touchdown, lift-off, slip, glide (without friction) or stick, of a foot (or ``NAME.k``, a corner of a
-    sole). ``lost``: energy in J that an impact took."""
+    """``what``: touchdown, lift-off, slip, glide (without friction) or stick, of a ``contact`` by name (or
+    ``NAME.k``, a corner of a sole). ``lost``: energy in J that an impact took."""
 
     t: float
     what: str
-    foot: str
+    contact: str
     lost: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.foot} {self.what} at t = {self.t:.6g} s" + (f", {self.lost:.3g} J lost" if self.lost else "")
+        return f"{self.contact} {self.what} at t = {self.t:.6g} s" + (f", {self.lost:.3g} J lost" if self.lost else "")
 
 
 class Trajectory:
@@ -50,8 +50,8 @@ class Trajectory:
     units, {"q": ("rad", "rad")}, for the plots. ``notes``: what one must know to read the numbers,
     strings with ``code``, ``severity``, ``values`` and ``fix`` (of a file the strings alone).
     ``trajectory[i]`` is a sample of a batch, ``trajectory[2:5]`` some; ``len(trajectory)`` counts the samples along the
-    first axis, 1 for a single motion. Iterating gives the arrays' names. ``events``: of feet that touch down, lift off,
-    slip and stick in a simulation by events.
+    first axis, 1 for a single motion. Iterating gives the arrays' names. ``events``: contacts that touch down, lift
+    off, slip and stick in a simulation by events.
     """
 
     def __init__(
@@ -244,8 +244,8 @@ class Trajectory:
         joints: Sequence[str] | None = None,
         path: str | Path | None = None,
     ) -> Figure:
-        """A matplotlib Figure of "joints" (positions and velocities), "torques", "commands", "contacts" (loads of
-        wheels and feet, and the friction they need), "energies", "phase" (velocity against position), or a list of
+        """A matplotlib Figure of "joints" (positions and velocities), "torques", "commands", "contacts" (loads,
+        and the friction they need), "energies", "phase" (velocity against position), or a list of
         these. ``joints``: only those. ``path``: also write it there (png, svg, pdf). Few samples of a batch are thin
         lines; many are their median with a band from the 5th to the 95th percentile."""
         return plots.plot(self, [what] if isinstance(what, str) else list(what), joints, path)
