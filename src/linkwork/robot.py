@@ -344,7 +344,7 @@ def load(
 
     ``base``: "fixed" or "floating" (default: what the file says). ``gravity``: acceleration vector in the base frame of
     the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
-    mimic joints as joints of their own, but for places along a link that bends. ``lock``: joint name -> position at
+    mimic joints as joints of their own, but for a ``Station`` of a link with modes. ``lock``: joint name -> position at
     which it is fixed. ``elastic``: joint name -> ElasticDrive that moves it through a spring. ``structure``: a YAML
     file, or a dict of the same, with the loops and roles that a URDF cannot have. ``parameters``: other numbers of the
     robot as it is with all this, as of ``with_parameters``. ``outside=True``: an MJCF file may include files and take

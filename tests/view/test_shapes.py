@@ -17,7 +17,7 @@ from linkwork.view import meshes
 from linkwork.view.geoms import read_geoms
 from linkwork.view.mesh_files import MeshFiles
 from linkwork.view.primitives import WIDTH, primitives, reach
-from linkwork.view.shapes import PIECES, beams, ellipsoids, ground, placed, poses, quaternion
+from linkwork.view.shapes import PIECES, curves, ellipsoids, ground, placed, poses, quaternion
 from linkwork.view.state import start
 from linkwork.view.visuals import read_visuals
 from support.playground import playground
@@ -89,7 +89,7 @@ def test_beams_are_drawn_bent(name):
     robot = linkwork.load(name)
     model, q = robot.model, robot.coordinates.random(5)
     shapes = {shape.name: shape for shape in primitives(model, start(robot))}
-    ((i, p, line),) = beams(model, q)
+    ((i, p, line),) = curves(model, q)
     at, joint = placed(model, q), model.joint(i)
     points = line @ at[p][:3, :3].T + at[p][:3, 3]
     np.testing.assert_allclose(points[-1], robot.pose(model.body(i).name, q)[:3, 3], atol=1e-12)  # by compiled code
@@ -118,7 +118,7 @@ def test_places_along_a_beam_are_no_further_beams(tmp_path):
     )
     robot = linkwork.load(tmp_path / "robot.yaml")
     model, q = robot.model, robot.coordinates.random(1)
-    ((tip, _, line),) = beams(model, q)
+    ((tip, _, line),) = curves(model, q)
     assert model.body(tip).name == "tip" and len(placed(model, q)) == model.n_bodies + 1 + PIECES
     bodies = poses(model, q)
     middle = next(i for i, body in enumerate(model.bodies, 1) if body.name == "middle")

@@ -53,7 +53,7 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
 
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
-    """Closed positions near home: those the independent joints tell, and nothing bent, if the others close the loops
+    """Closed positions near home: those the independent joints tell, and no modes, if the others close the loops
     there; of what rolls, those to which its body can be set down as it is."""
     start, named = np.array(model.home), list(_freedoms(model, independent))
     if not (named or all(holding_positions(model))):

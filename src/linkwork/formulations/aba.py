@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar, ldl
 from ..spatial import ArticulatedInertia, Force, Motion
-from .flexible import Elimination
 from .method import Wrenches
-from .total_inertia import fluids
+from .total_inertia import Elimination, fluids
 
 
 def aba(
@@ -30,8 +29,8 @@ def aba(
       (4)  IA_p += X_i^T Ia X_i,   pA_p += X_i^T pa
       (5)  a' = X_i a_p + c_i,   qdd = D^-1 (u - U^T a'),   a_i = a' + S_i qdd
 
-    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g. Of modes (``flexible``) D gets m, U
-    gets P, and u loses Q - P . c, since P meets the link that bends, X_i a_p = a' - c.
+    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g. Of modes (``Elimination``) D gets
+    m, U gets P, and u loses Q - P . c, since P meets the link that they deform, X_i a_p = a' - c.
     """
     modes = Elimination(model, q, v, wrenches, spatial=True)
     model, applied = modes.model, modes.wrenches

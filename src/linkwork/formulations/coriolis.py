@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
-from .flexible import Bending, bent
+from .flexible import Bending
 from .kinematics import body_velocities
-from .total_inertia import added_masses
+from .total_inertia import added_masses, deformed
 
 Columns = dict[int, Motion]  # by freedoms
 
@@ -32,7 +32,7 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
 
       (6)  C_kl += J_k . F(w, d'; J_l, J_dl) + J_dk . (P . (Jd_l + [w x v_l; 0]) + Q(w, d'; J_l, J_dl))
     """
-    model = bent(model, q)
+    model = deformed(model, q)
     fluid = added_masses(model)
     velocity = body_velocities(model, q, v) if fluid else {}
     C: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]

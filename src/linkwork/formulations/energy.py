@@ -9,22 +9,18 @@ from ..model.places import places_of
 from ..scalar import Scalar, is_zero
 from ..spatial import Force, Vector
 from .drives import motor_rate, motor_stretch, motors, stretches
-from .flexible import Bending, bending_joints, bent, gathered
 from .kinematics import body_poses, body_velocities
-from .total_inertia import added_masses
+from .total_inertia import added_masses, deformed, distributed
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """T = 1/2 sum of V . I V over bodies, bent as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of
+    """T = 1/2 sum of V . I V over bodies, deformed as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of
     joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
     velocity, twice = body_velocities(model, q, v), 0
-    for i, p in bending_joints(model):
-        bending, u = Bending(model, i, q), [v[k] for k in model.freedoms(i)]
-        at_root = bending.root.motion_inward(velocity[p])
-        twice = twice + 2 * at_root.dot(gathered(bending.coupling, u, Force()))
-        for x, row in zip(u, bending.masses, strict=True):
-            twice = twice + x * sum((m * y for m, y in zip(row, u, strict=True)), start=0)
-    model = bent(model, q)
+    for link in distributed(model, q):
+        for term in link.energies(velocity[link.parent], v):
+            twice = twice + term
+    model = deformed(model, q)
     for i, _ in model.outward():
         twice = twice + velocity[i].dot(model.inertia(i) @ velocity[i])
         for k in model.freedoms(i):
@@ -38,13 +34,13 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sc
 
 
 def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """V = -g . (sum of m p) over the moving bodies, bent as they are + 1/2 K (q - rest)^2 of springs, and of modes
+    """V = -g . (sum of m p) over the moving bodies, deformed as they are + 1/2 K (q - rest)^2 of springs, and of modes
     + that of force laws which have one."""
     poses, total = body_poses(model, q), 0
-    for i, p in bending_joints(model):
-        if p == 0:  # a beam on the ground: what its bending lifts
-            total = total - model.gravity.dot(Bending(model, i, q).inertia.h)
-    model = bent(model, q)
+    for link in distributed(model, q):
+        if not link.parent:  # on the ground: what its deformation lifts
+            total = total - model.gravity.dot(link.inertia.h)
+    model = deformed(model, q)
     for i, _ in model.outward():
         inertia = model.inertia(i)
         moment = poses[i].origin * inertia.mass + poses[i].outward(inertia.h)
@@ -67,20 +63,18 @@ def momentum(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Sca
     """Linear momentum and angular momentum about the centre of mass, in world axes (the moving bodies only)."""
     poses, velocity, total = body_poses(model, q), body_velocities(model, q, v), Force()
     centre = center_of_mass(model, q)
-    for i, p in bending_joints(model):
-        if p > 0:
-            bending, u = Bending(model, i, q), [v[k] for k in model.freedoms(i)]
-            own = gathered(bending.coupling, u, Force())
-            total = total + poses[p].force_outward(bending.root.force_outward(own))
-    model = bent(model, q)
+    for link in distributed(model, q):
+        if link.parent:
+            total = total + poses[link.parent].force_outward(link.root.force_outward(link.momentum(v)))
+    model = deformed(model, q)
     for i, _ in model.outward():
         total = total + poses[i].force_outward(model.inertia(i) @ velocity[i])  # about the world's origin
     return [*total.linear, *(total.angular - centre.cross(total.linear))]
 
 
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector:
-    """Of all moving bodies, bent as they are, in the world."""
-    model = bent(model, q)
+    """Of all moving bodies, deformed as they are, in the world."""
+    model = deformed(model, q)
     poses, mass, moment = body_poses(model, q), 0, Vector()
     for i, _ in model.outward():
         inertia = model.inertia(i)

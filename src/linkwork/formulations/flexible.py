@@ -28,28 +28,22 @@ root, too. Moved to the tip, P_j stands beside the force of the tip's inertia (`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..model import ElasticModes, Model
 from ..scalar import Scalar
-from ..spatial import Force, Inertia, Matrix, Transform, Vector
-from .kinematics import body_velocities
-from .method import Wrenches
+from ..spatial import Force, Inertia, Matrix, Motion, Transform, Vector
 
 Scalars = Sequence[Scalar]
 Column = tuple[Vector, Scalars]  # angular velocity in the frame of the root, rates of d
 
 
-def bending_joints(model: Model) -> list[tuple[int, int]]:
-    """(body, parent) of those whose parent bends."""
-    return [(i, p) for i, p in model.outward() if model.joint(i).kind.modes]
-
-
 class Bending:
-    """The modes of joint ``i`` at tree positions q."""
+    """The modes of joint ``i`` at tree positions q; ``parent`` is the body that bends."""
 
     def __init__(self, model: Model, i: int, q: Scalars):
         joint = model.joint(i)
+        self.body, self.parent, self.freedoms = i, model.body(i).parent, model.freedoms(i)
         self.modes: ElasticModes = joint.kind.modes
         self.d = [q[k] for k in model.positions(i)]
         self.root = Transform(*(fixed.screw for fixed in joint.placement))
@@ -74,6 +68,20 @@ class Bending:
         by, d = self.modes.by_coordinates, self.d
         rows = by([Row(by([trace(C) for C in row], d)) for row in self.modes.C], d)
         return [row + Row(own) for row, own in zip(rows, self.modes.section, strict=True)]         # (4)
+
+    def momentum(self, v: Scalars) -> Force:
+        """sum P_j d_j' at tree velocities v, in the frame of the root."""
+        return gathered(self.coupling, self.rates(v), Force())
+
+    def energies(self, velocity: Motion, v: Scalars) -> Iterator[Scalar]:
+        """Terms of twice the kinetic energy beside that of the bent rigid body, which moves at ``velocity``."""
+        yield 2 * self.root.motion_inward(velocity).dot(self.momentum(v))
+        for x, row in zip(self.rates(v), self.masses, strict=True):
+            yield x * sum((m * y for m, y in zip(row, self.rates(v), strict=True)), start=0)
+
+    def rates(self, v: Scalars) -> list[Scalar]:
+        """d' among tree velocities, or d'' among accelerations."""
+        return [v[k] for k in self.freedoms]
 
     def wrench(self, w: Vector, u: Scalars, column: Column | None = None) -> Force:
         """(5) at d'' = 0 but for the bent rigid body, at rates u of d, or (7); all in the frame of the root."""
@@ -102,47 +110,6 @@ class Bending:
         """Rates of eta at u, the same at x, and how these change while d changes at u."""
         modes = self.modes
         return modes.amplitude_rates(self.d, u), modes.amplitude_rates(self.d, x), modes.amplitude_drifts(u, x)
-
-
-def bent(model: Model, q: Scalars) -> Model:
-    """The robot with the inertias of its links as they are bent."""
-    if not (joints := bending_joints(model)):
-        return model
-    inertias = {i: model.inertia(i) for i, _ in model.outward()}
-    for i, p in joints:
-        if p:
-            inertias[p] = inertias[p] + Bending(model, i, q).inertia
-    return model.with_inertias(list(inertias.values()))
-
-
-class Elimination:
-    """For recursions: what modes add to the equations of their freedoms and of the link that bends, at (q, v).
-
-    ``model`` is the bent robot. ``wrenches``: those on the bodies, less (5). By freedoms of the tree: ``P``, in the
-    frame of the tip, and ``Q``, (6) where the link that bends does not accelerate: by the acceleration of its origin,
-    or, ``spatial``, by the rates of the components of its velocity. Of rigid joints all of them are zero.
-    """
-
-    def __init__(self, model: Model, q: Scalars, v: Scalars, wrenches: Wrenches, *, spatial: bool):
-        self.model, self.wrenches, joints = bent(model, q), dict(wrenches or {}), bending_joints(model)
-        self.P, self.Q = [Force()] * model.n_tree, [0] * model.n_tree
-        self.m: dict[tuple[int, int], Scalar] = {}
-        velocity = body_velocities(model, q, v) if joints else {}
-        for i, p in joints:
-            bending, own = Bending(model, i, q), model.freedoms(i)
-            w, arm, u = velocity[p].angular, velocity[p].angular.cross(bending.root.origin), [v[k] for k in own]
-            at_root = bending.root.inward(w)
-            whirl = bending.root.inward(w.cross(velocity[p].linear + arm if spatial else arm))
-            for k, P, force in zip(own, bending.coupling, bending.forces(at_root, u), strict=True):
-                self.P[k], self.Q[k] = bending.tip.force_inward(P), force + P.linear.dot(whirl)
-            for k, row in zip(own, bending.masses, strict=True):
-                self.m |= {(k, other): m for other, m in zip(own, row, strict=True)}
-            taken = bending.root.force_outward(bending.wrench(at_root, u))
-            self.wrenches[p] = self.wrenches.get(p, Force()) - taken
-
-    def mass(self, k: int, other: int) -> Scalar:
-        """m of two freedoms of one joint."""
-        return self.m.get((k, other), 0)
 
 
 class Row(list):

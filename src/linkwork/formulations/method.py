@@ -90,7 +90,7 @@ def beyond_rigid(model: Model) -> str:
     """What has inertia beside rigid links and rotors; empty if nothing has."""
     for body in model.bodies:
         if body.joint.kind.modes:
-            return f"{model.root if body.parent == 0 else model.body(body.parent).name!r} bends"
+            return f"{model.root if body.parent == 0 else model.body(body.parent).name!r} {body.joint.kind.deforms}"
     for frame, law in model.forces:
         if isinstance(law, AddedMass):
             return f"{frame.name!r} carries fluid along"

@@ -171,9 +171,12 @@ def _rotors(model: Model) -> str:
 
 
 def _springs(model: Model) -> str:
-    bending = ", ".join(body.joint.name for body in model.bodies if body.joint.kind.modes)
-    springs = "Springs at joints: included." if any(drive.stiffness for drive in drives_of(model)) else ""
-    return f"{springs} Links that bend, with stiffness and damping: {bending}.".strip() if bending else springs
+    sentences = ["Springs at joints: included."] if any(drive.stiffness for drive in drives_of(model)) else []
+    names: dict[str, list[str]] = {}
+    for body in model.bodies:
+        names.setdefault(body.joint.kind.heading, []).append(body.joint.name)
+    sentences += [f"{title}, with stiffness and damping: {', '.join(own)}." for title, own in names.items() if title]
+    return " ".join(sentences)
 
 
 def _surroundings(model: Model) -> str:

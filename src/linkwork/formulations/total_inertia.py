@@ -8,12 +8,14 @@ velocity, which do not know gravity:
   (1)  f_fluid = A V'              beside V x* A V, which is a force of the surroundings
   (2)  M_fluid = J^T A J
 
-Modes of links that bend have formulas of their own (``flexible``). Robots without pay nothing.
+A link with modes has inertia that is distributed along it. One such link is an object with formulas of its own
+(``flexible.Bending``): its inertia as it is deformed, and what joins the equations of its modes and of itself. Robots
+without pay nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 
 from ..forces import AddedMass
@@ -21,8 +23,8 @@ from ..model import Model
 from ..scalar import Scalar
 from ..spatial import ArticulatedInertia, Force, Motion, Vector
 from .drives import with_rotor_forces, with_rotors
-from .flexible import Bending, bending_joints, bent
-from .kinematics import body_motions, body_poses
+from .flexible import Bending
+from .kinematics import body_motions, body_poses, body_velocities
 from .method import Wrenches
 
 Scalars = Sequence[Scalar]
@@ -54,11 +56,11 @@ def whole_bias(
 
 def whole_inertia(inertia: Callable[..., list[list[Scalar]]], model: Model, q: Scalars) -> list[list[Scalar]]:
     """The tree's inertia matrix, by a method's function."""
-    M = with_rotors(model, inertia(bent(model, q), q))
-    fluid, joints = added_masses(model), bending_joints(model)
-    total = [list(row) for row in M] if fluid or joints else M
-    for i, _ in joints:
-        _add_modes(total, model, i, q)
+    M = with_rotors(model, inertia(deformed(model, q), q))
+    fluid = added_masses(model)
+    total = [list(row) for row in M] if fluid or model.has_modes else M
+    for link in distributed(model, q):
+        _add_modes(total, model, link, q)
     for i, A in fluid.items():
         J = body_jacobian(model, i, q)
         for k, own in J.items():
@@ -68,24 +70,38 @@ def whole_inertia(inertia: Callable[..., list[list[Scalar]]], model: Model, q: S
     return total
 
 
+def distributed(model: Model, q: Scalars) -> Iterator[Bending]:
+    """The links with modes at tree positions q."""
+    return (Bending(model, i, q) for i, _ in model.outward() if model.joint(i).kind.modes)
+
+
+def deformed(model: Model, q: Scalars) -> Model:
+    """The robot with the inertias of its links as they are deformed."""
+    if not model.has_modes:
+        return model
+    inertias = {i: model.inertia(i) for i, _ in model.outward()}
+    for link in distributed(model, q):
+        if link.parent:
+            inertias[link.parent] = inertias[link.parent] + link.inertia
+    return model.with_inertias(list(inertias.values()))
+
+
 class ModesInMotion:
-    """What the modes of links that bend add to the forces for a motion; ``model`` is the bent robot."""
+    """What modes add to the forces for a motion; ``model`` is the deformed robot."""
 
     def __init__(self, model: Model, q: Scalars, v: Scalars, a: Scalars):
-        self.model, self.wrenches, self.forces = bent(model, q), {}, {}
-        joints = bending_joints(model)
-        motions = body_motions(model, q, v, a, -model.gravity) if joints else {}
-        for i, p in joints:
-            bending, at = Bending(model, i, q), motions[p]
-            w, wd = bending.root.inward(at.w), bending.root.inward(at.wd)
-            acceleration = Motion(bending.root.inward(at.vd + at.U @ bending.root.origin), wd)
-            u, ud = ([x[k] for k in model.freedoms(i)] for x in (v, a))
-            wrench, coupling = bending.wrench(w, u), bending.coupling
+        self.model, self.wrenches, self.forces = deformed(model, q), {}, {}
+        motions = body_motions(model, q, v, a, -model.gravity) if model.has_modes else {}
+        for link in distributed(model, q):
+            p, at, root = link.parent, motions[link.parent], link.root
+            w, wd = root.inward(at.w), root.inward(at.wd)
+            acceleration = Motion(root.inward(at.vd + at.U @ root.origin), wd)
+            u, ud = link.rates(v), link.rates(a)
+            wrench, coupling = link.wrench(w, u), link.coupling
             for P, x in zip(coupling, ud, strict=True):
                 wrench = wrench + P * x
-            self.wrenches[p] = self.wrenches.get(p, Force()) + bending.root.force_outward(wrench)
-            own = zip(model.freedoms(i), bending.forces(w, u), bending.masses, coupling, strict=True)
-            for k, force, row, P in own:
+            self.wrenches[p] = self.wrenches.get(p, Force()) + root.force_outward(wrench)
+            for k, force, row, P in zip(link.freedoms, link.forces(w, u), link.masses, coupling, strict=True):
                 self.forces[k] = acceleration.dot(P) + sum((m * x for m, x in zip(row, ud, strict=True)), start=force)
 
     def less(self, wrenches: Wrenches) -> Wrenches:
@@ -98,15 +114,44 @@ class ModesInMotion:
         return [x + self.forces[k] if k in self.forces else x for k, x in enumerate(tau)]
 
 
-def _add_modes(M: list[list[Scalar]], model: Model, i: int, q: Scalars) -> None:
+class Elimination:
+    """For recursions: what modes add to the equations of their freedoms and of the link they deform, at (q, v).
+
+    ``model`` is the deformed robot. ``wrenches``: those on the bodies, less (5) of ``flexible``. By freedoms of the
+    tree: ``P``, in the frame of the tip, and ``Q``, (6) where the deformed link does not accelerate: by that of its
+    origin, or, ``spatial``, by the rates of the components of its velocity. Of rigid joints all are zero.
+    """
+
+    def __init__(self, model: Model, q: Scalars, v: Scalars, wrenches: Wrenches, *, spatial: bool):
+        self.model, self.wrenches = deformed(model, q), dict(wrenches or {})
+        self.P, self.Q = [Force()] * model.n_tree, [0] * model.n_tree
+        self.m: dict[tuple[int, int], Scalar] = {}
+        velocity = body_velocities(model, q, v) if model.has_modes else {}
+        for link in distributed(model, q):
+            p, root, own, u = link.parent, link.root, link.freedoms, link.rates(v)
+            w, arm = velocity[p].angular, velocity[p].angular.cross(root.origin)
+            at_root = root.inward(w)
+            whirl = root.inward(w.cross(velocity[p].linear + arm if spatial else arm))
+            for k, P, force in zip(own, link.coupling, link.forces(at_root, u), strict=True):
+                self.P[k], self.Q[k] = link.tip.force_inward(P), force + P.linear.dot(whirl)
+            for k, row in zip(own, link.masses, strict=True):
+                self.m |= {(k, other): m for other, m in zip(own, row, strict=True)}
+            taken = root.force_outward(link.wrench(at_root, u))
+            self.wrenches[p] = self.wrenches.get(p, Force()) - taken
+
+    def mass(self, k: int, other: int) -> Scalar:
+        """m of two freedoms of one joint."""
+        return self.m.get((k, other), 0)
+
+
+def _add_modes(M: list[list[Scalar]], model: Model, link: Bending, q: Scalars) -> None:
     """m_jk, and P_j on the way from the root to the ground."""
-    bending, own = Bending(model, i, q), model.freedoms(i)
-    for k, row in zip(own, bending.masses, strict=True):
-        for m, x in zip(own, row, strict=True):
+    for k, row in zip(link.freedoms, link.masses, strict=True):
+        for m, x in zip(link.freedoms, row, strict=True):
             M[k][m] = M[k][m] + x
-    for k, P in zip(own, bending.coupling, strict=True):
-        F = bending.root.force_outward(P)
-        for j in model.ancestors(i):
+    for k, P in zip(link.freedoms, link.coupling, strict=True):
+        F = link.root.force_outward(P)
+        for j in model.ancestors(link.body):
             for m, S in zip(model.freedoms(j), model.subspace(j, q), strict=True):
                 M[k][m] = M[k][m] + S.dot(F)
                 M[m][k] = M[m][k] + S.dot(F)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..formulations import METHODS
-from ..formulations.flexible import bending_joints
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
 from ..io.mdh_drives import written_transmissions
@@ -42,7 +41,7 @@ def robots() -> list[dict[str, Any]]:
 
 
 def structure(model: Model) -> str:
-    """In a few words: chain or tree, loops, elastic joints, links that bend, a moving base."""
+    """In a few words: chain or tree, loops, elastic joints, what deforms, a moving base."""
     words = ["chain" if model.serial and not model.constrained else "tree"]
     if not model.position_names:
         words = ["body"]
@@ -51,8 +50,7 @@ def structure(model: Model) -> str:
     joints = model.coordinates.joints
     if any(joint.role == "elastic" and not joint.kind.modes for joint in joints):
         words.append("elastic")
-    if any(joint.kind.modes for joint in joints):
-        words.append("bends")
+    words += dict.fromkeys(joint.kind.deforms for joint in joints if joint.kind.deforms)
     if model.moving_base:
         words.append("floating base")
     if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
@@ -113,7 +111,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
             }
             for frame in model.frames.values()
         ],
-        "beams": [beam(model, i, p) for i, p in bending_joints(model) if not model.joint(i).leader],
+        "beams": [*with_modes(model)],
         "loops": [
             {
                 "name": loop.name,
@@ -140,19 +138,13 @@ def inspect(robot: Robot) -> dict[str, Any]:
     }
 
 
-def beam(model: Model, i: int, p: int) -> dict[str, Any]:
-    """A link that bends."""
-    joint, kind = model.joint(i), model.joint(i).kind
-    return {
-        "joint": joint.name,
-        "link": carrier(model, p),
-        "tip": model.body(i).name,
-        "length": kind.material.length,
-        "modes": list(kind.modes.parts),
-        "frequencies": kind.modes.clamped[0],
-        "damping": kind.modes.clamped[1],
-        "given": kind.material.to_dict(),
-    }
+def with_modes(model: Model) -> Iterator[dict[str, Any]]:
+    """Links with modes, one row each."""
+    for body in model.bodies:
+        joint = body.joint
+        if joint.kind.modes and not joint.leader:  # else it is a place along such a link
+            row = {"joint": joint.name, "link": carrier(model, body.parent), "tip": body.name}
+            yield row | joint.kind.facts()
 
 
 def _joint(joint: Joint) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def mdh_tables(model: Model) -> tuple[Table, Table]:
     kinds = "0 revolute, 1 prismatic" + (", else the kind" if any(row[3].isalpha() for row in rows) else "")
     notes = [f"Lengths in m, angles in rad. sigma: {kinds}. z of a frame is the axis of its joint."]
     notes += [
-        f"{joint.name} leads on by the length of its link, {joint.kind.material.length:g} m, and by its bending."
-        for joint in (body.joint for body in model.bodies if body.joint.kind.modes)
+        f"{joint.name} leads on {joint.kind.leads_on}."
+        for joint in (body.joint for body in model.bodies if body.joint.kind.leads_on)
     ]
     if any(not row[0] for row in rows):
         notes.append("A row without a number leads on from the one above: the axes are almost parallel.")

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..formulations import VARIABLES, drives_of
-from ..formulations.flexible import bending_joints
 from ..model import ConstraintKind, Model
 from ..table import Column, Table
-from .facts import JOINT_VALUES, beam, carrier, screws
+from .facts import JOINT_VALUES, carrier, screws, with_modes
 from .states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 
 ROUNDING = 1e-15  # SI: less is none
@@ -30,7 +29,8 @@ def joint_tables(model: Model, joints: list[dict[str, Any]]) -> Iterator[Table]:
     own = [("rotor inertia", inertia), ("Coulomb", effort), ("viscous", viscous), ("stiffness", stiffness)]
     rows = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
     rows = rows if any(value is not None for row in rows for value in row[1:]) else []
-    but = " but the links that bend" if any(j["role"] == "elastic" for j in joints) else ""
+    others = dict.fromkeys(joint.kind.heading.lower() for joint in model.coordinates.joints if joint.kind.heading)
+    but = f" but the {' and '.join(others)}" if others else ""
     notes = [f"No joint{but} has rotor inertia, friction or a spring."] if joints and not rows else []
     yield Table("Joints' own inertia, friction and springs", ["joint", *own, ("rest", position)], rows, notes)
     yield _friction_laws(model)
@@ -38,8 +38,9 @@ def joint_tables(model: Model, joints: list[dict[str, Any]]) -> Iterator[Table]:
 
 
 def element_tables(model: Model) -> Iterator[Table]:
-    """Flexible links, constraints, force laws, contacts."""
-    yield from (_beams(model), _constraints(model), _forces(model), *_switched(model))
+    """Links with modes, constraints, force laws, contacts."""
+    yield from _modes(model)
+    yield from (_constraints(model), _forces(model), *_switched(model))
 
 
 def _friction_laws(model: Model) -> Table:
@@ -76,14 +77,16 @@ def _transmissions(model: Model) -> Iterator[Table]:
         yield Table(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
 
 
-def _beams(model: Model) -> Table:
+def _modes(model: Model) -> Iterator[Table]:
     rows = [
         [facts["joint"], facts["link"], facts["tip"], float(facts["length"]), mode, float(frequency), float(ratio)]
-        for facts in (beam(model, i, p) for i, p in bending_joints(model) if not model.joint(i).leader)
+        for facts in with_modes(model)
         for mode, frequency, ratio in zip(facts["modes"], facts["frequencies"], facts["damping"], strict=True)
     ]
-    columns = ["joint", "bends", "tip", ("length", "m"), "mode", ("alone, clamped", "Hz"), ("damping", "ratio")]
-    return Table("Links that bend", columns, rows)
+    numbers = [("length", "m"), "mode", ("alone, clamped", "Hz"), ("damping", "ratio")]
+    kind = next((joint.kind for joint in model.coordinates.joints if joint.kind.modes), None)
+    if kind:
+        yield Table(kind.heading, ["joint", kind.deforms, "tip", *numbers], rows)
 
 
 def _constraints(model: Model) -> Table:

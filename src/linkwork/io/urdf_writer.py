@@ -1,7 +1,7 @@
 """Description -> URDF. Every number is written so that it reads back as the same double.
 
 URDF has no words for springs and gravity: they stand in ``<linkwork>`` elements, which our reader knows and others
-skip. Loops, links that bend, roles of joints and forces stand in a side file (``structure_file``). Rotations become
+skip. Loops, modes of links, roles of joints and forces stand in a side file (``structure_file``). Rotations become
 roll, pitch and yaw, where an angle within 1e-10 of a quarter turn reads back as that turn.
 """
 
@@ -89,7 +89,7 @@ def _inertial(link: Element, inertia: LinkInertia) -> None:
 
 
 def _joint(robot: Element, joint: JointDescription) -> None:
-    kind = FIXED.name if joint.motion.modes else joint.kind  # how it bends stands in the side file
+    kind = FIXED.name if joint.motion.modes else joint.kind  # these stand in the side file
     element = SubElement(robot, "joint", name=joint.name, type=kind)
     _origin(element, joint.origin)
     SubElement(element, "parent", link=joint.parent)

@@ -29,7 +29,6 @@ from .description import (
     floating_joint,
 )
 from .drive import Transmission
-from .joints import FIXED
 from .model import Body, Constraint, FixedScrew, Frame, Joint, Model
 from .placement import FAR, joined, placement_of, screws, snapped
 from .places import check_places
@@ -74,7 +73,7 @@ def build(
     if len(direction) != 3:
         raise ModelError("gravity has three components", where=description.name, got=gravity, expected=VECTOR)
     tree = _grow(description, joints, floating)
-    inertias = _held_bent(description, lock or {})
+    inertias = _locked_inertias(description, lock or {})
     _choose_frames(tree, inertias)
     model = _finish(description, tree, Vector(*direction), inertias)
     check_places(model)
@@ -206,7 +205,7 @@ def _locked(joint: JointDescription, position: list[float]) -> JointDescription:
     own = Joint(joint.name, joint.motion, pitch=joint.pitch)
     moved = Pose.identity().then(Transform(*own.kind.transform(own, own.kind.normalised(position))))
     origin = joint.origin @ start @ _placement(moved) @ end.inverse()
-    return replace(joint, kind=FIXED.name, flexible=None, origin=origin, mimic=None)
+    return joint.locked(origin)
 
 
 def _ends(joint: JointDescription) -> tuple[Placement, Placement]:
@@ -219,15 +218,15 @@ def _ends(joint: JointDescription) -> tuple[Placement, Placement]:
     return Placement(start, 0.0 - start @ along), Placement(end)
 
 
-def _held_bent(description: Description, lock: Mapping[str, Any]) -> dict[str, LinkInertia | None]:
-    """Of the links; of one whose modes are locked, as it is bent."""
+def _locked_inertias(description: Description, lock: Mapping[str, Any]) -> dict[str, LinkInertia | None]:
+    """Of the links; of one whose modes are locked, as it is deformed then."""
     inertias = {link.name: link.inertia for link in description.links}
     for joint in description.joints:
-        if joint.flexible is not None and joint.name in lock:
+        if joint.motion.modes and joint.name in lock:
             root = joint.origin @ _ends(joint)[0]
-            bent = joint.flexible.elastic.inertia(np.atleast_1d(np.asarray(lock[joint.name], float)).tolist())
+            added = joint.motion.added_inertia(np.atleast_1d(np.asarray(lock[joint.name], float)).tolist())
             own = (inertias[joint.parent] or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))).placed(root.inverse())
-            h, J = np.array(list(bent.h), float), np.array([list(row) for row in bent.J.rows], float)
+            h, J = np.array(list(added.h), float), np.array([list(row) for row in added.J.rows], float)
             total = LinkInertia.about(own.mass, own.first_moment + h, own.about_origin + J)
             inertias[joint.parent] = total.placed(root)
     return inertias

@@ -35,14 +35,13 @@ def describe(model: Model) -> Description:
         joints.append(
             JointDescription(
                 name=joint.name,
-                kind=joint.kind.name,
+                **joint.kind.fields,
                 parent=names[body.parent],
                 child=body.name,
                 origin=at[body.parent].inverse() @ placed @ at[i],
                 axis=axis,
                 second_axis=second_axis,
                 pitch=joint.pitch,
-                flexible=joint.kind.material,
                 **joint.joint_values(),
                 mimic=Mimic(joint.leader, joint.multiplier, joint.offset) if joint.leader else None,
             )

@@ -16,7 +16,7 @@ from ..errors import ModelError, short
 from .constraints import ConstraintKind, Foot
 from .coordinates import Segment
 from .drive import JointValues, Transmission
-from .joints import FLOATING, JointKind, joint_kind
+from .joints import FIXED, FLOATING, JointKind, joint_kind
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 MOST_LINKS = 10_000  # and joints
@@ -155,6 +155,10 @@ class JointDescription(JointValues):
     def without_friction(self) -> JointDescription:
         flexible = self.flexible.undamped() if self.flexible else None
         return replace(super().without_friction(), flexible=flexible)
+
+    def locked(self, origin: Placement) -> JointDescription:
+        """The joint as a fixed one, which places the child there."""
+        return replace(self, kind=FIXED.name, flexible=None, origin=origin, mimic=None)
 
     @property
     def motion(self) -> JointKind:

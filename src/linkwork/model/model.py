@@ -199,6 +199,11 @@ class Model:
         return all(body.parent == i for i, body in enumerate(self.bodies))
 
     @cached_property
+    def has_modes(self) -> bool:
+        """Does a link deform?"""
+        return any(body.joint.kind.modes for body in self.bodies)
+
+    @cached_property
     def has_mimic(self) -> bool:
         return any(body.joint.leader is not None for body in self.bodies)
 

@@ -23,10 +23,9 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     run = bare.inverse_dynamics
     still, moving = run(q, none, none), run(q, v, none)
     parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
-    bending = any(joint.kind.modes for joint in model.coordinates.joints)
-    if bending or any(drive.acting for drive in drives_of(model)):
+    if model.has_modes or any(drive.acting for drive in drives_of(model)):
         parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
-    if bending or any(drive.stiffness for drive in drives_of(model)):
+    if model.has_modes or any(drive.stiffness for drive in drives_of(model)):
         parts["springs"] = _without(model, friction=False, forces=()).inverse_dynamics(q, none, none) - still
     if model.forces:
         parts["surroundings"] = _without(model, friction=False, springs=False).inverse_dynamics(q, v, none) - moving

@@ -17,7 +17,7 @@ from ..quoting import Safe, in_html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
 from ..view.primitives import ROTOR, across, reach
-from ..view.shapes import beams, freedoms, principal_axes
+from ..view.shapes import curves, freedoms, principal_axes
 
 SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
 PARALLEL = 1e-6
@@ -58,8 +58,8 @@ class Skeleton:
         self.seat = dict(self.origin)  # where a joint begins on its parent; one that slides reaches on to its origin
         self.ends: dict[int, list[np.ndarray]] = {i: [] for i in poses}
         self.stands: list[tuple[np.ndarray, np.ndarray]] = []  # where a robot stands, and the seat above it
-        self.lines = {}  # along beams
-        for i, parent, line in beams(model, q):
+        self.lines = {}  # along links with modes
+        for i, parent, line in curves(model, q):
             self.lines[i] = [self._point(parent, point) for point in line]
             self.ends[parent].append(self.lines[i][0])
         for i, parent in model.outward():

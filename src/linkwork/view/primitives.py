@@ -11,7 +11,7 @@ from ..model import Frame, Joint, Model
 from ..model.places import places_of
 from ..spatial import Pose
 from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, turned, z_toward
-from .shapes import Shape, beams, freedoms, matrix, poses, principal_axes
+from .shapes import Shape, curves, freedoms, matrix, poses, principal_axes
 
 LINKS = (196, 204, 214), (233, 236, 240)  # by turns
 JOINTS = {"active": (0, 121, 140), "passive": (150, 156, 164), "elastic": (235, 130, 40)}
@@ -34,8 +34,8 @@ def reach(model: Model, q: Any) -> float:
 
 
 def primitives(model: Model, q: Any) -> list[Shape]:
-    """Links as tapered tubes between their joints, or as plates where many meet; beams in short pieces, that follow
-    their bending; bodies that move in a plane or freely, or are at the tip of a beam, as boxes; joints by their
+    """Links as tapered tubes between their joints, or as plates where many meet; links with modes in short pieces,
+    that follow their shape; bodies that move in a plane or freely, or are moved by modes, as boxes; joints by their
     freedoms, wheels as they are, blades as pairs of small ones, soles as they are, cut joints of loops and other
     contacts as spheres, rotors as discs on arms, thrusters as nozzles, the places of springs as small spheres. At
     ``q`` joints that slide are about half-way out."""
@@ -46,7 +46,7 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         if not (i and _virtual(model, i)) and (parts := _link(model, i, q, own, radii[i])):
             shapes.append(Shape(model.body(i).name if i else "ground", i, joined(parts), LINKS[i % 2] if i else GROUND))
     last = model.n_bodies
-    for i, p, line in beams(model, q):
+    for i, p, line in curves(model, q):
         r = 0.75 * radii[p]
         for k, length in enumerate(np.linalg.norm(np.diff(line, axis=0), axis=1), 1):
             piece = tube(np.zeros(3), np.array([0.0, 0.0, length]), r, r)
@@ -180,10 +180,10 @@ def _neutral(model: Model, i: int) -> np.ndarray:
 
 
 def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
-    """For each body, where others are joined to it, in its frame: joints, roots of beams, loops, what drives it; of one
-    that has neither, named frames."""
+    """For each body, where others are joined to it, in its frame: joints, where it begins to deform, loops, what drives
+    it; of one that has neither, named frames."""
     points: list[list[np.ndarray]] = [[] for _ in range(model.n_bodies + 1)]
-    for _, p, line in beams(model, q):
+    for _, p, line in curves(model, q):
         points[p].append(line[0])
     for i, p in model.outward():
         joint = model.joint(i)

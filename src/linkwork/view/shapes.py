@@ -15,13 +15,13 @@ from ..spatial import Pose, Transform
 from .meshes import Mesh, sphere, z_toward
 
 ELLIPSOID = (124, 77, 200)
-PIECES = 16  # straight ones, by which a beam is drawn bent
+PIECES = 16  # straight ones, by which a link with modes is drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """``body`` is the number of the body it is fixed to, 0 the ground; the mesh is in that body's frame. After the
-    bodies come the pieces of beams."""
+    bodies come the pieces of links with modes."""
 
     name: str
     body: int
@@ -30,7 +30,7 @@ class Shape:
 
 
 def freedoms(joint: Joint) -> tuple[int, int]:
-    """How many turns and how many shifts: by these joints are drawn. The tip of a beam is drawn as if it were fixed."""
+    """How many turns and how many shifts: by these joints are drawn. One that moves by modes is drawn as if fixed."""
     if joint.kind.modes:
         return 0, 0
     turns = sum(joint.kind.turning)
@@ -52,10 +52,10 @@ def poses(model: Model, q: Any) -> np.ndarray:
 
 
 def placed(model: Model, q: Any) -> np.ndarray:
-    """Those of all that is drawn: bodies, then the pieces of beams, each along z from its origin."""
+    """Those of all that is drawn: bodies, then the pieces of links with modes, each along z from its origin."""
     bodies = poses(model, q)
     pieces = []
-    for _, p, points in beams(model, q):
+    for _, p, points in curves(model, q):
         body = bodies[p]
         for begin, end in pairwise(points @ body[:3, :3].T + body[:3, 3]):
             pieces.append(np.eye(4))
@@ -84,8 +84,8 @@ def touching(model: Model, q: Any, close: float) -> np.ndarray:
     return (np.abs(heights) < close).astype(float)
 
 
-def beams(model: Model, q: Any) -> list[tuple[int, int, np.ndarray]]:
-    """Of links that bend: the body that is the tip, the one that bends, and points from root to tip in its frame."""
+def curves(model: Model, q: Any) -> list[tuple[int, int, np.ndarray]]:
+    """Links with modes, as (tip, body, points): the points lead to the tip along the body, in its frame."""
     tree, found = model.expand([float(x) for x in q]), []
     for i, p in model.outward():
         joint = model.joint(i)

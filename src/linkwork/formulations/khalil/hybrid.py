@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from ...model import Model
 from ...scalar import Scalar, is_one, is_zero, ldl
 from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
-from ..flexible import Elimination
 from ..kinematics import body_velocities
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
-from ..total_inertia import fluids
+from ..total_inertia import Elimination, fluids
 
 Apparent = Inertia | ArticulatedInertia  # JJ: of a rigid body as long as nothing behind it yields
 

@@ -279,6 +279,6 @@ def _known(model: Model, unknown: Sequence[str], frames: Sequence[str]) -> Calla
     """Forces of what is not asked for, if anything is left."""
     rest = with_standard(model, dict.fromkeys(unknown, 0.0))
     acting = any(any(body.inertia) for body in rest.bodies) or rest.forces or frames
-    acting = acting or any(body.joint.kind.modes for body in rest.bodies)
+    acting = acting or rest.has_modes
     acting = acting or any(d.rotor_inertia or d.acting or d.stiffness for d in drives_of(rest))
     return compile(rest, "inverse_dynamics", parameters="standard", wrenches=tuple(frames)) if acting else None

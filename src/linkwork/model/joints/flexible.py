@@ -30,6 +30,7 @@ class Flexible(JointKind):
     position_meaning = "what each mode adds at the tip"
     velocity_meaning = "rates of what each mode adds at the tip"
     has_spring = False
+    deforms, heading = "bends", "Links that bend"
 
     def __init__(self, material: Beam | Modal | Station, stiff: bool = True):
         self.material = material
@@ -42,6 +43,14 @@ class Flexible(JointKind):
 
     def __reduce__(self) -> Any:
         return Flexible, (self.material, self.stiff)
+
+    @property
+    def fields(self):
+        return {"kind": self.name, "flexible": self.material}
+
+    @property
+    def leads_on(self) -> str:
+        return f"by the length of its link, {self.material.length:g} m, and by its bending"
 
     def undamped(self):
         return Flexible(self.material.undamped(), self.stiff)
@@ -98,6 +107,23 @@ class Flexible(JointKind):
     def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
         """Where points of the axis are in the frame of the root, to be drawn: (points, 3), at s = 0 (the root) to 1."""
         return self.material.line(s, np.asarray(q, float))
+
+    def deflection(self, q):
+        shifts = np.array([[*shift] for shift in self.modes.shifts[: self.nq]], float)
+        return np.linalg.norm(q @ shifts, axis=-1) / (self.material.length or np.inf)
+
+    def facts(self):
+        frequencies, damping = self.modes.clamped
+        return {
+            "length": self.material.length,
+            "modes": list(self.modes.parts),
+            "frequencies": frequencies,
+            "damping": damping,
+            "given": self.material.to_dict(),
+        }
+
+    def added_inertia(self, q):
+        return self.modes.inertia(q)
 
     def own_forces(self, q, v):
         elastic = _product(self.modes.stiffness, q) if self.stiff else [0] * self.nv

@@ -41,8 +41,11 @@ class JointKind:
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # does nothing hold the body, so that no motor can drive it?
     successive = False  # do its freedoms turn one after another, each carried by those before it?
-    material: Any = None  # of a flexible link, whose tip it is: Beam, Modal or Station
-    modes: Any = None  # of a flexible link, one for each freedom: ElasticModes
+    modes: Any = None  # ElasticModes, one for each freedom, of a kind that moves as its parent deforms
+    material: Any = None  # from which the modes come
+    deforms = ""  # what such a parent does, in a word
+    heading = ""  # of all such parents together
+    leads_on = ""  # by what, in words, if not by its placement and a screw
     tied = False  # is it a part of the joint that it follows, whatever the user says of mimic joints?
 
     @property
@@ -70,6 +73,11 @@ class JointKind:
         from . import joint_kind  # the same object where it is unpickled
 
         return joint_kind, (self.name,)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Those of a JointDescription that tell the kind."""
+        return {"kind": self.name}
 
     # -- frames of a description: rotations in the axes of the child link at position zero ----------------------------
 
@@ -110,13 +118,29 @@ class JointKind:
         spring's force per stiffness."""
         return [x - rest for x in q]
 
-    def own_forces(self, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        """What its own material takes, spring and damper of a beam: K d and D d'."""
-        return [0] * self.nv, [0] * self.nv
+    # -- of a kind with ``modes`` ------------------------------------------------------------------------------------
 
     def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
-        """Of a kind with ``modes``: where the points s = 0 to 1 of the link's axis are in the frame of its root."""
+        """Where the points s = 0 to 1 of the parent's axis are in the frame where the joint begins."""
         raise NotImplementedError
+
+    def deflection(self, q: np.ndarray) -> np.ndarray:
+        """How far the body is from where it stands at rest, at positions (..., nq): a share of the parent's length."""
+        raise NotImplementedError
+
+    def facts(self) -> dict[str, Any]:
+        """What is to be known of the modes, as plain data."""
+        raise NotImplementedError
+
+    # -- what its own material does ----------------------------------------------------------------------------------
+
+    def added_inertia(self, q: Scalars) -> Inertia:
+        """What the positions add to the inertia of the parent, in the frame where the joint begins."""
+        return Inertia()
+
+    def own_forces(self, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        """What its own material takes by its stiffness and by its damping."""
+        return [0] * self.nv, [0] * self.nv
 
     def own_stiffness(self) -> np.ndarray:
         """K of its own material."""

@@ -1,5 +1,5 @@
-"""What casts doubt on a motion that has been computed: energy that does not balance, joints beyond their limits, links
-bent beyond their model, singular positions of closed loops. Each is said in the trajectory's notes and as a warning."""
+"""What casts doubt on a motion that has been computed: energy that does not balance, joints beyond their limits, modes
+beyond their model, singular positions of closed loops. Each is said in the trajectory's notes and as a warning."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUNDING = 1e-9  # of the largest energy: less is the noise of numbers
 UNTOLD = 1e-2  # conditioning of the velocities of what rolls
 FLAT = 0.05  # rad between the axle of a wheel and the normal of its plane
 SINGULAR = 0.03  # of the distance from singular positions at home
-BENT = 0.25  # of its length: a link that bends farther is beyond modes of small deflections
+LARGEST = 0.25  # deflection of a link, by its length, that modes of small deflections may have
 LOOKS_AT_CONTACTS = 4096  # times, of all samples
 LOOKS = 64  # times of each sample of a batch that are looked at
 FEW = 2  # for limits in short runs, which looking must not make longer
@@ -52,10 +52,10 @@ def findings(
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
     flat = np.zeros(samples, bool)
-    if "q" in arrays and (model.n_located > model.nv or any(body.joint.kind.modes for body in model.bodies)):
+    if "q" in arrays and (model.n_located > model.nv or model.has_modes):
         every = -(-times // (LOOKS if samples > 1 else ALONE))
         t, q = arrays["t"][::every], np.asarray(arrays["q"][:, ::every])
-        yield from _bent(model, t, q)
+        yield from _deflections(model, t, q)
         if model.n_located > model.nv:
             flat = yield from _flat(model, t, q)
             yield from _undetermined(model, t, q)
@@ -217,13 +217,11 @@ def _limits(model: Model, arrays: Mapping[str, Any], looked_at: slice) -> Iterat
         )  # fmt: skip
 
 
-def _bent(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[Note]:
+def _deflections(model: Model, t: np.ndarray, q: np.ndarray) -> Iterator[Note]:
     """Links whose tips give way too far."""
     for joint in (body.joint for body in model.bodies if body.joint.kind.modes and not body.joint.leader):
-        length, own = joint.kind.material.length, q[..., model.coordinates.places([joint.name])]
-        shifts = np.array([[*shift] for shift in joint.kind.modes.shifts[: own.shape[-1]]], float)
-        share = np.linalg.norm(own @ shifts, axis=-1) / (length or np.inf)
-        if (bad := share > BENT).any():
+        share = joint.kind.deflection(q[..., model.coordinates.places([joint.name])])
+        if (bad := share > LARGEST).any():
             sample, at = np.unravel_index(int(np.nanargmax(share)), share.shape)
             yield _warning(
                 "small-deflections-left",
