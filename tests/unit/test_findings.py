@@ -9,7 +9,7 @@ import pytest
 
 import linkwork
 from linkwork import SoftLimits
-from linkwork.control import PD, Quintic
+from linkwork.control import PD, ComputedTorque, Quintic
 from linkwork.errors import COMMAND_LINE, SimulationWarning
 from linkwork.model import Description, JointDescription, Link, LinkInertia
 from linkwork.notes import Note
@@ -65,6 +65,28 @@ def test_fast_places_on_the_way():
     q, outputs = np.tile(robot.home, (2, 1)), ("q", "kinetic_energy", "potential_energy", "work")
     with pytest.warns(SimulationWarning, match=r"about t = 0\.2\d+ s \(sample 0; 2 of 2 samples\)"):
         robot.rollout(q, np.zeros((2, 3)), None, 1e-3, 500, method="adams-bashforth-4", outputs=outputs)
+
+
+def test_notes_that_cast_no_doubt():
+    """What is worth knowing of a motion that is right is noted, without a warning."""
+    links = [{"link": "arm", "M": 1, "central": [0.1, 0.1, 0.1]}]
+    drives = [{"joint": "hinge", "effort": 2}]
+    robot = linkwork.load(
+        {"name": "weak", "joints": [{"name": "hinge", "link": "arm"}], "links": links, "drives": drives}
+    )
+    way = Quintic([0.0], [10.0], 1.0)
+    motion = robot.simulate(torque=ComputedTorque(100.0, 20.0), reference=way)
+    (note,) = motion.notes
+    assert (note.code, note.severity) == ("efforts-exceeded", "note")
+    assert note.values == {"hinge": np.abs(motion.tau).max()}
+    motion = robot.simulate(torque=PD(0.01, 0.01), reference=way)
+    (note,) = motion.notes
+    assert (note.code, note.severity) == ("goal-missed", "note")
+    assert note.values == {"off": 10.0 - motion.q[-1, 0]} and note.message.endswith("; take larger kp and kd")
+    assert not robot.simulate(duration=0.5, torque=PD(0.01, 0.01), reference=way).notes  # still on its way
+    (note,) = robot.simulate(duration=0.01).notes
+    assert note.code == "nothing-moves" and note.message == "nothing moves: give q0, v0 or torque"
+    assert not robot.simulate([0.0], [1.0], duration=0.01).notes
 
 
 @pytest.mark.filterwarnings("default:no limits act")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,6 @@ import typer
 from ..control import PD, PID, ComputedTorque, PDGravity, Quintic
 from ..errors import LinkworkError, SimulationWarning, UnknownNameError
 from ..model import Model, SoftLimits
-from ..notes import Note
 from ..options import one_of_names
 from ..robot import Robot
 from ..sim import INTEGRATORS, STEP, STOPPED, ContactForces, Options, Trajectory, rest
@@ -26,8 +24,6 @@ from .common import Json, Source, print_json, progress, say, show, takes_robot
 from .states import parse
 
 FORMATS = {"trajectories": (".npz", ".csv", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
-STILL = 1e-9  # rad/s and m/s: less is rounding
-MISSED = 0.01  # rad or m: less is close enough to a goal
 DIGITS = 4  # of what is shown
 CONTROLLERS = {"pd": PD, "pid": PID, "pd-gravity": PDGravity, "computed-torque": ComputedTorque}
 
@@ -126,9 +122,6 @@ def simulate(
         began = time.perf_counter()
         trajectory = simulated(robot, q0, None if v is None else parse(model, "v", v), duration, dt, options)
         took = time.perf_counter() - began
-    if isinstance(options.reference, Quintic):
-        missed = _missed(model, trajectory, options.reference, contacts is not None and control == "computed-torque")
-        trajectory.notes = (*trajectory.notes, *missed)
     if output is not None:
         trajectory.save(output)
     if plot is not None:
@@ -138,7 +131,7 @@ def simulate(
         print_json(summary(trajectory))
     else:
         show_motion(robot, trajectory)
-        for note in (*trajectory.notes, *_efforts(model, trajectory), *_still(model, trajectory)):
+        for note in trajectory.notes:
             say(f"{note.severity.title()}: {note.message}.", "yellow" if note.severity == "warning" else "dim")
         say(f"{took:.2f} s, compilation included.", "dim")
         for path in (output, plot):
@@ -152,28 +145,6 @@ def summary(trajectory: Trajectory) -> dict[str, Any]:
     last = {name: trajectory[name][-1] for name in ("t", "q", "v", "tau", "commands") if name in trajectory}
     return {"robot": trajectory.robot, "method": trajectory.method, "dt": trajectory.dt, "end": last,
             "entries": trajectory.entries, "drift": trajectory.drift, "notes": trajectory.notes}  # fmt: skip
-
-
-def _efforts(model: Model, trajectory: Trajectory) -> list[Note]:
-    """Which motors gave more than the file says they can."""
-    largest = dict(zip(trajectory.entries["tau"], np.abs(trajectory.tau).max(axis=0), strict=True))
-    most = {joint.name: joint.effort_limit for joint in model.coordinates.joints}
-    beyond = [
-        f"{name} uses {largest[name]:.4g} of {most[name]:g}"
-        for name in largest
-        if largest[name] > most.get(name, np.inf)
-    ]
-    text = f"forces beyond the efforts of motors: {', '.join(beyond)} N m or N"
-    return [Note("efforts-exceeded", text)] if beyond else []
-
-
-def _still(model: Model, trajectory: Trajectory) -> list[Note]:
-    """What to do about a motion that is none."""
-    if np.abs(trajectory.v).max(initial=0.0) > STILL:
-        return []
-    motors, commands = bool(model.mobility.motors), bool(model.commands.size)
-    ways = ["--q", "--v", *["--tau", "--goal"] * motors, *["--commands"] * commands]
-    return [Note("nothing-moves", "nothing moves:", command_fix=f"give {', '.join(ways[:-1])} or {ways[-1]}")]
 
 
 def show_motion(robot: Robot, trajectory: Trajectory) -> None:
@@ -229,17 +200,6 @@ def _largest(values: np.ndarray | None) -> float | None:
 def _clean(value: float) -> float:
     """What is rounding alone is zero."""
     return float(value) if abs(value) > 1e-12 else 0.0
-
-
-def _missed(model: Model, trajectory: Trajectory, way: Quintic, blind: bool) -> Iterator[Note]:
-    """``blind``: does the controller know nothing of the contact forces that it would have to reckon with?"""
-    motors = model.motor_places()
-    off = np.abs(trajectory.q[-1, motors] - way.goal)
-    if off.max() > MISSED:
-        name = trajectory.entries["q"][motors[int(off.argmax())]]
-        fix = "computed torque knows no contact forces, so take --control pd, with large" if blind else "take larger"
-        text, values = f"{name} misses its goal by {off.max():.2g};", {"off": float(off.max())}
-        yield Note("goal-missed", text, command_fix=f"{fix} --kp and --kd", severity="warning", values=values)
 
 
 def _way(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quintic:

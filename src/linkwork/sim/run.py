@@ -20,6 +20,7 @@ from .schemes import stability
 from .schemes.integrators import schemes
 from .trajectory import storage
 from .trajectory.diagnostics import CONTACT_CHECKS, findings
+from .trajectory.observations import observations
 from .trajectory.outputs import entries
 from .trajectory.trajectory import Event, Trajectory
 
@@ -77,12 +78,14 @@ class Run:
         return note
 
     def finish(self) -> Trajectory:
-        """Warn of what casts doubt on the motion, and return the trajectory."""
+        """Warn of what casts doubt on the motion, note what else is worth knowing, and return the trajectory."""
         steps = {"method": self.method, "dt": self.dt} if self.fixed else {}
         plant = self.setup.plant
         judged = replace(self.model, soft_limits=plant.model.soft_limits) if self.model else plant.model
         for note in (*findings(judged, self.arrays, self.closeness, self.contact_checks, **steps), *self.doubts):
             self.warn(note)
+        if not self.setup.batched:
+            self.notes += observations(self.model or plant.model, self.arrays, self.options)
         trajectory = self.trajectory()
         if self.tape is not None:
             self.tape.attach(trajectory)
