@@ -43,7 +43,7 @@ def _goal(model: Model, t: np.ndarray, q: Any, options: Options) -> Iterator[Not
         name = model.coordinates.names[motors[int(errors.argmax())]]
         fixes = "take larger kp and kd", "take larger --kp and --kd"
         if options.contacts is not None and isinstance(law, ComputedTorque):
-            why = "computed torque knows no forces on feet, so take"
+            why = "computed torque knows no contact forces, so take"
             fixes = f"{why} linkwork.control.PD, with large kp and kd", f"{why} --control pd, with large --kp and --kd"
         yield Note("goal-missed", f"{name} misses its goal by {off:.2g};", *fixes, values={"off": off})
 
