@@ -24,8 +24,19 @@ MATHJAX_OPTIONS = {"options": {"ignoreHtmlClass": ".*|", "processHtmlClass": "ar
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The entry ``examples/`` of the navigation stands for a page each."""
     pages = [{path.stem.replace("_", " "): _page_of(path)} for path in _examples()]
-    config.nav = [{"Examples": pages} if entry == {"Examples": "examples/"} else entry for entry in config.nav or []]
+    config.nav = _with_examples(config.nav or [], pages)
     return config
+
+
+def _with_examples(entries: list, pages: list) -> list:
+    """Replace the entry ``examples/`` of a navigation, in whichever group it stands."""
+    examples = {"Examples": "examples/"}
+    groups = [{"Examples": pages} if entry == examples else entry for entry in entries]
+    return [
+        {name: _with_examples(part, pages) if isinstance(part, list) else part}
+        for entry in groups
+        for name, part in entry.items()
+    ]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
