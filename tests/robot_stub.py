@@ -1,14 +1,18 @@
-"""Writes robot_functions.pyi, what editors and type checkers know of a robot's functions: python tests/robot_stub.py"""
+"""Writes robot_functions.pyi and excite.pyi, what editors, type checkers and the site know of functions whose options
+stand in a table: python tests/robot_stub.py"""
 
 import inspect
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 from linkwork import robot_functions
 from linkwork.formulations import QUANTITIES
+from linkwork.identify import excite
 from linkwork.robot_functions import RobotFunctions
 
 STUB = Path(robot_functions.__file__).with_suffix(".pyi")
+EXCITE = Path(inspect.getfile(excite)).with_suffix(".pyi")
 MOTIONS = ("simulate", "rollout", "stepper", "identify")
 HEAD = """# Written by tests/robot_stub.py from the quantity table and linkwork/options.py; do not edit.
 from collections.abc import Callable, Mapping, Sequence
@@ -24,25 +28,41 @@ from .workspace import Workspace
 
 class RobotFunctions(Workspace):
 """
+EXCITE_HEAD = """# Written by tests/robot_stub.py from linkwork/options.py; do not edit.
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...robot import Robot
+from .excitation import Excitation
+
+"""
 
 
-def stub() -> str:
-    """The text of the file."""
-    return HEAD + "\n".join(map(_member, [*MOTIONS, *QUANTITIES]))
+def stubs() -> dict[Path, str]:
+    """The texts of the files."""
+    robot = HEAD + "\n".join(map(_member, [*MOTIONS, *QUANTITIES]))
+    return {STUB: robot, EXCITE: EXCITE_HEAD + textwrap.dedent(_function("excite", excite))}
 
 
 def _member(name: str) -> str:
     value = inspect.getattr_static(RobotFunctions, name)
-    body = textwrap.indent(f'"""{inspect.getdoc(value)}\n"""', " " * 8)
-    if not inspect.isfunction(value):
-        return f"    @property\n    def {name}(self) -> Function:\n{body}\n"
+    if inspect.isfunction(value):
+        return _function(name, value)
+    return f"    @property\n    def {name}(self) -> Function:\n{_body(value)}\n"
+
+
+def _body(value: object) -> str:
+    return textwrap.indent(f'"""{inspect.getdoc(value)}\n"""', " " * 8)
+
+
+def _function(name: str, value: Callable[..., object]) -> str:
     signature = inspect.signature(value)
     parameters = list(signature.parameters.values())
     lines = [f"        {_written(each)},\n" for each in parameters]
     named = [k for k, each in enumerate(parameters) if each.kind is each.KEYWORD_ONLY]
     if named:
         lines.insert(named[0], "        *,\n")
-    return f"    def {name}(\n{''.join(lines)}    ) -> {signature.return_annotation}:\n{body}\n"
+    return f"    def {name}(\n{''.join(lines)}    ) -> {signature.return_annotation}:\n{_body(value)}\n"
 
 
 def _written(parameter: inspect.Parameter) -> str:
@@ -54,4 +74,5 @@ def _written(parameter: inspect.Parameter) -> str:
 
 
 if __name__ == "__main__":
-    STUB.write_text(stub(), encoding="utf-8")
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")

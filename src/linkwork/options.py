@@ -1,6 +1,8 @@
-"""Options of Robot.simulate, rollout, stepper and identify: names, types, defaults and texts, stated once.
+"""Options of Robot.simulate, rollout, stepper and identify, and of ``linkwork.identify.excite``: names, types, defaults
+and texts, stated once.
 
-``takes_options`` gives these methods their signatures and docstrings, ``tests/robot_stub.py`` writes them for editors.
+``takes_options`` gives these functions their signatures and docstrings, ``tests/robot_stub.py`` writes them for
+editors, and ``cli.options`` makes options of commands of them.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -47,23 +49,25 @@ def option(
     **texts: str,
 ) -> Any:
     """A field of options: which ``methods`` take it; ``others``: defaults by method that differ; ``texts``: what is
-    added to the text by method."""
+    added to the text by method, in "python" alone, or for a "command" alone."""
     return field(default=default, metadata={"text": text, "methods": methods, "defaults": others or {}, "texts": texts})
 
 
 @dataclass(frozen=True)
 class _Options:
+    owner: ClassVar[str] = "Robot."
+
     @classmethod
     def taken_by(cls, method: str) -> dict[str, Field[Any]]:
-        """The options that a method of Robot takes, by name."""
+        """The options that a method of Robot, or ``excite``, takes, by name."""
         return {each.name: each for each in fields(cls) if method in each.metadata["methods"]}
 
     @classmethod
     def from_arguments(cls: type[T], method: str, arguments: Mapping[str, Any]) -> T:
-        """Return the options that a method of Robot was called with, and its defaults for the others."""
+        """Return the options that a method was called with, and its defaults for the others."""
         known = cls.taken_by(method)
         if unknown := [name for name in arguments if name not in known]:
-            raise TypeError(f"Robot.{method}() got an unexpected keyword argument {unknown[0]!r}")
+            raise TypeError(f"{cls.owner}{method}() got an unexpected keyword argument {unknown[0]!r}")
         return cls(**{name: default_of(each, method) for name, each in known.items()} | dict(arguments))
 
 
@@ -189,38 +193,39 @@ class Options(_Options):
             require_dict(name, getattr(self, name))
 
 
-def _asked(text: str, default: Any = None) -> Any:
-    return option(text, default, ("identify",))
+def _identify(text: str, default: Any = None, **texts: str) -> Any:
+    return option(text, default, ("identify",), **texts)
 
 
 @dataclass(frozen=True)
 class IdentifyOptions(_Options):
     """Which parameters are to be found, and what is known of them."""
 
-    friction: Any = _asked(
-        "laws to be found, by name or as objects, for all driven joints and motors or as {joint: laws}. They replace"
-        " those of the file, which are taken as known if this is empty.",
+    friction: Any = _identify(
+        "friction laws to identify. They replace those of the file, which are taken as known if there are none here.",
         ("coulomb", "viscous", "offset"),
+        python="By name or as objects, for all driven joints and motors or as {joint: laws}.",
+        command="Of coulomb, viscous, offset, asymmetric, stribeck=VELOCITY; or none.",
     )
-    inertias: bool = _asked("find the inertial parameters; if False, they are known, with the robot's values.", True)
-    rotors: bool = _asked("find the rotor inertias; if False, they are known, with the robot's values.", True)
-    springs: bool = _asked("find the stiffnesses; if False, they are known, with the robot's values.", False)
-    width: float | None = _asked(
+    inertias: bool = _identify("find the inertial parameters; if False, they are known, with the robot's values.", True)
+    rotors: bool = _identify("find the rotor inertias; if False, they are known, with the robot's values.", True)
+    springs: bool = _identify("find the stiffnesses of springs; otherwise they are known.", False)
+    width: float | None = _identify(
         "velocity in rad/s (m/s) within which friction goes smoothly through zero. Default: chosen on held-out data."
     )
-    payload: str | None = _asked("a frame; only a body fixed there is to be found.")
-    prior: Robot | None = _asked("a variant of the robot that is thought to be near. Default: this robot.")
-    gamma: float | None = _asked("weight of the prior. Default: chosen on held-out data.")
-    held_out: Log | Sequence[Log] = _asked(
-        "recordings to choose and judge on. Default: spans of the recordings in turn.", ()
+    payload: str | None = _identify("a frame; only a body fixed there is to be found.")
+    prior: Robot | None = _identify("a variant of the robot that is thought to be near. Default: this robot.")
+    gamma: float | None = _identify("weight of the prior. Default: chosen on held-out data.")
+    held_out: Log | Sequence[Log] = _identify(
+        "recordings to choose and judge on. Default: spans of the recordings in turn.", (), command="May be repeated."
     )
-    controller: Any = _asked('controller whose closed loop gives the instruments of "iv", or runs in "simulation".')
-    gains: Mapping[str, Any] | None = _asked("gains of the controller, by name.")
-    simulation: Mapping[str, Any] | None = _asked(
+    controller: Any = _identify('controller whose closed loop gives the instruments of "iv", or runs in "simulation".')
+    gains: Mapping[str, Any] | None = _identify("gains of the controller, by name.")
+    simulation: Mapping[str, Any] | None = _identify(
         'options of ``linkwork.identify.fit_simulation``, such as {"unknowns": ("stiffness", "friction_width",'
         ' "delay"), "horizon": 0.5}.'
     )
-    progress: Any = _asked("True, False, or a function of (done, total).")
+    progress: Any = _identify("True, False, or a function of (done, total).")
 
     def __post_init__(self):
         for name, least in (("gamma", np.finfo(float).tiny), ("width", 0.0)):
@@ -230,18 +235,95 @@ class IdentifyOptions(_Options):
                 raise LinkworkError("out of range", where=name, got=repr(value)[:80], expected=expected)
 
 
-OPTIONS: Mapping[str, type[_Options]] = {**dict.fromkeys(MOTION, Options), "identify": IdentifyOptions}
+def _excite(text: str, default: Any = None, **texts: str) -> Any:
+    return option(text, default, ("excite",), **texts)
+
+
+BY_JOINT = {"python": "A number for all joints, or a dict by joint.", "command": "One number, or JOINT=NUMBER,..."}
+
+
+@dataclass(frozen=True)
+class ExciteOptions(_Options):
+    """Which motion is looked for, and what bounds it."""
+
+    owner: ClassVar[str] = ""
+
+    objective: str = _excite(
+        '"condition": the least condition number of the regressor over a period, or "logdet": the largest determinant'
+        " of its information.",
+        "condition",
+    )
+    period: float = _excite("period of the lowest harmonic, in s.", 10.0)
+    periods: int = _excite("number of periods.", 1)
+    harmonics: int = _excite("harmonics in the series of each joint.", 5)
+    ramp: float | None = _excite("time from rest to the series, and back, in s. Default: a fifth of the period.")
+    rate: float = _excite("samples per second of the result.", 100.0)
+    position: Any = _excite(
+        "limits of positions, rad (m), to each side of home or zero, where they are tighter than those of the file."
+        " Default: those of the file, or half a turn (0.5 m).",
+        python="A number for all joints, or a dict by joint, which may have (lower, upper).",
+        command="One number, or JOINT=NUMBER,..., or JOINT=LOWER:UPPER,...",
+    )
+    velocity: Any = _excite(
+        "limits of velocities, rad/s (m/s), where they are tighter than those of the file. Default: those of the file,"
+        " or 3 rad/s (1 m/s).",
+        **BY_JOINT,
+    )
+    acceleration: Any = _excite(
+        "limits of accelerations, rad/s^2 (m/s^2). Default: what reaches the largest velocity in 0.25 s.", **BY_JOINT
+    )
+    torque: Any = _excite(
+        "limits of joint forces, N m (N), where they are tighter than those of the file. Default: those of the file, or"
+        " none.",
+        **BY_JOINT,
+    )
+    share: float = _excite("share of all limits that may be used.", 0.9)
+    still: Sequence[str] | Mapping[str, float] = _excite(
+        "joints that do not move.", (), python="Names, or a dict of positions.", command="May be repeated."
+    )
+    frames: str | Sequence[str] = _excite(
+        "frames whose origins keep clear of the height and the box.", (), command="May be repeated."
+    )
+    height: float | None = _excite("height in m, along z of the world, that frames stay above.")
+    box: Any = _excite("lower and upper corner, in m, of a box that frames stay out of.")
+    drives: bool | Sequence[str] | None = _excite(
+        "parameters of drives that the motion is to excite, as ``regressor`` takes them.", ("IA", "FS", "FV", "F0")
+    )
+    friction_width: float = _excite(
+        "velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero, so that slopes exist.", 0.05
+    )
+    starts: int = _excite("number of descents from random motions; the best is taken.", 5)
+    seed: int = _excite("seed of these random motions.", 0)
+    progress: Any = _excite("True, False, or a function of (done, total). Default: shown in a terminal.")
+
+    def __post_init__(self):
+        if self.ramp is None:
+            object.__setattr__(self, "ramp", positive(self.period, "period") / 5)
+        for name in ("period", "rate", "friction_width", "ramp"):
+            positive(getattr(self, name), name)
+        for name in ("periods", "harmonics", "starts"):
+            whole(getattr(self, name), name, most=1000)
+        whole(self.seed, "seed", 0)
+        if not 0 < positive(self.share, "share") <= 1:
+            raise ShapeError("out of range", where="share", got=self.share, expected="above 0, at most 1")
+
+
+OPTIONS: Mapping[str, type[_Options]] = {
+    **dict.fromkeys(MOTION, Options),
+    "identify": IdentifyOptions,
+    "excite": ExciteOptions,
+}
 
 
 def default_of(each: Field[Any], method: str) -> Any:
-    """The default of an option in a method of Robot."""
+    """The default of an option of a method."""
     default = each.metadata["defaults"].get(method, each.default)
     return None if default is MISSING else default
 
 
 def takes_options(function: F) -> F:
-    """Give a method of Robot with ``**options`` the signature and the docstring of all that it takes. Its own docstring
-    ends with the section ``Args``."""
+    """Give a function with ``**options`` the signature and the docstring of all that it takes. Its own docstring ends
+    with the section ``Args``."""
     name, own = function.__name__, inspect.signature(function)
     taken = {key: each for key, each in OPTIONS[name].taken_by(name).items() if key not in own.parameters}
     kinds = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
@@ -256,14 +338,16 @@ def takes_options(function: F) -> F:
 
 
 def _line(name: str, each: Field[Any], method: str) -> str:
-    default, text = default_of(each, method), " ".join([each.metadata["text"], *_more(each, method)])
+    default, text = default_of(each, method), text_of(each, method, "python")
     told = "" if default is None or "Default:" in text else f" Default: {default!r}."
-    text = f"{name}: {text[0].upper() if text[0].isalpha() else text[0]}{text[1:]}{told}"
-    return in_section(text)
+    return in_section(f"{name}: {text}{told}")
 
 
-def _more(each: Field[Any], method: str) -> list[str]:
-    return [text for taker, text in each.metadata["texts"].items() if taker == method]
+def text_of(each: Field[Any], *readers: str) -> str:
+    """What an option is, with what is added for these readers: a method, "python" or "command"."""
+    texts = each.metadata["texts"]
+    text = " ".join([each.metadata["text"], *(texts[reader] for reader in readers if reader in texts)])
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _threads(value: Any, where: str) -> int | str:
@@ -291,12 +375,12 @@ def positive(value: Any, where: str) -> float:
     raise ShapeError("out of range", where=where, got=value, expected=expected)
 
 
-def whole(value: Any, where: str, least: int = 1) -> int:
-    """A whole number, not less than ``least``."""
-    if _is_number(value, int | np.integer) and least <= value <= MOST:
+def whole(value: Any, where: str, least: int = 1, most: int = MOST) -> int:
+    """A whole number, from ``least`` to ``most``."""
+    if _is_number(value, int | np.integer) and least <= value <= most:
         return int(value)
     raise ShapeError(
-        "out of range", where=where, got=value, expected=f"a whole number, {least} or more, up to {MOST:,}"
+        "out of range", where=where, got=value, expected=f"a whole number, {least} or more, up to {most:,}"
     )
 
 

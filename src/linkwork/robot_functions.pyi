@@ -259,12 +259,12 @@ class RobotFunctions(Workspace):
             method: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
                 "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
                 motion, or from what ``controller`` makes of it), "simulation" (output error).
-            friction: Laws to be found, by name or as objects, for all driven joints and motors or as {joint: laws}.
-                They replace those of the file, which are taken as known if this is empty. Default: ('coulomb',
-                'viscous', 'offset').
+            friction: Friction laws to identify. They replace those of the file, which are taken as known if there are
+                none here. By name or as objects, for all driven joints and motors or as {joint: laws}. Default:
+                ('coulomb', 'viscous', 'offset').
             inertias: Find the inertial parameters; if False, they are known, with the robot's values. Default: True.
             rotors: Find the rotor inertias; if False, they are known, with the robot's values. Default: True.
-            springs: Find the stiffnesses; if False, they are known, with the robot's values. Default: False.
+            springs: Find the stiffnesses of springs; otherwise they are known. Default: False.
             width: Velocity in rad/s (m/s) within which friction goes smoothly through zero. Default: chosen on held-out
                 data.
             payload: A frame; only a body fixed there is to be found.

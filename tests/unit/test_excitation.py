@@ -14,10 +14,11 @@ from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, Unsuppo
 from linkwork.identify.excitation.augmented_lagrangian import Problem, Weights, condition, logdet, smooth_condition
 from linkwork.identify.excitation.excite import excite
 from linkwork.identify.excitation.fourier_from_rest import FourierFromRest, Grid
-from linkwork.identify.excitation.motion_limits import Limits, limits_of_dependents, limits_of_series, limits_of_torques
+from linkwork.identify.excitation.motion_limits import limits_of_dependents, limits_of_series, limits_of_torques
 from linkwork.identify.excitation.motion_path import Path
 from linkwork.identify.excitation.workspace_limits import room_of_frames, room_of_loops
 from linkwork.model import Mimic, Motor, Transmission
+from linkwork.options import ExciteOptions
 from linkwork.pipeline import compile
 
 QUICK = {"starts": 1, "harmonics": 3}
@@ -71,7 +72,7 @@ def test_series_are_the_sum_of_harmonics():
 
 def problem_of(robot, frames=(), height=None, box=None, torque=None):
     smooth = type(robot)(replace(robot.model, friction_width=0.05))
-    path, limits = Path(smooth), Limits(torque=torque)
+    path, limits = Path(smooth), ExciteOptions(torque=torque)
     rows = [
         *limits_of_series(path, limits, {}, []),
         *limits_of_dependents(path, 0.9),

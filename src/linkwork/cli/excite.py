@@ -14,12 +14,64 @@ from ..identify.excitation.excitation import Excitation, Margin
 from ..identify.excitation.excite import excite as excited
 from ..table import Column, Table
 from .common import Json, Source, number, numbers, print_json, say, show, takes_robot
+from .options import Typed, takes_options
 
 FORMATS = {"motions": (".csv", ".npz", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
-LIMIT = "One number, or JOINT=NUMBER,...; the tighter of this and the file's counts."
+
+
+# -- what is written on the command line ---------------------------------------------------------------------------
+
+
+def _limits(text: str, option: str) -> Any:
+    if "=" not in text:
+        return number(text, option)
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, value = part.rpartition("=")
+        if not equals:
+            raise typer.BadParameter(f"{part.strip()!r} is not of the form JOINT=NUMBER", param_hint=option)
+        ends = [number(end, option) for end in value.split(":")]
+        found[name.strip()] = ends if len(ends) > 1 else ends[0]
+    return found
+
+
+def _still(texts: list[str], option: str) -> Any:
+    """Names, or where they are if that is said of all."""
+    parts = [text.rpartition("=") for text in texts]
+    placed = [bool(equals) for _, equals, _ in parts]
+    if any(placed) and not all(placed):
+        raise typer.BadParameter("say a position of each joint or of none", param_hint=option)
+    return {name: number(value, option) for name, _, value in parts} if any(placed) else texts
+
+
+def _corners(text: str, option: str) -> list[list[float]]:
+    found = numbers(text, option)
+    return [found[:3], found[3:]]
+
+
+OPTIONS = {
+    "objective": Typed("NAME"),
+    "period": Typed("SECONDS"),
+    "periods": Typed(),
+    "harmonics": Typed(),
+    "ramp": Typed("SECONDS", float),
+    "rate": Typed("HERTZ"),
+    **dict.fromkeys(("position", "velocity", "acceleration", "torque"), Typed("LIMITS", parse=_limits)),
+    "share": Typed(),
+    "still": Typed("JOINT[=POSITION]", parse=_still, repeated=True),
+    "frames": Typed("FRAME", str, repeated=True, flag="--frame"),
+    "height": Typed("METRES", float),
+    "box": Typed("X,Y,Z,X,Y,Z", parse=_corners),
+    "starts": Typed(),
+    "seed": Typed(),
+}
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
 
 
 @takes_robot
+@takes_options("excite", OPTIONS)
 def excite(
     source: Source,
     output: Annotated[
@@ -28,33 +80,8 @@ def excite(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help=f"Picture: {', '.join(FORMATS['pictures'])}.")
     ] = None,
-    objective: Annotated[str, typer.Option(metavar="NAME", help="condition or logdet.")] = "condition",
-    period: Annotated[float, typer.Option(metavar="SECONDS", help="Of the lowest harmonic.")] = 10.0,
-    periods: Annotated[int, typer.Option(min=1, help="How often it is gone through.")] = 1,
-    harmonics: Annotated[int, typer.Option(min=1, help="Of the series of each joint.")] = 5,
-    ramp: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="From rest to the series and back; else period / 5.")
-    ] = None,
-    rate: Annotated[float, typer.Option(metavar="HERTZ", help="Samples per second in the file.")] = 100.0,
-    position: Annotated[
-        str | None, typer.Option(metavar="LIMITS", help="To each side of home or zero; or JOINT=LOWER:UPPER,...")
-    ] = None,
-    velocity: Annotated[str | None, typer.Option(metavar="LIMITS", help=LIMIT)] = None,
-    acceleration: Annotated[str | None, typer.Option(metavar="LIMITS", help="One number, or JOINT=NUMBER,...")] = None,
-    torque: Annotated[str | None, typer.Option(metavar="LIMITS", help=LIMIT)] = None,
-    share: Annotated[float, typer.Option(help="Of all limits that may be used.")] = 0.9,
-    still: Annotated[
-        list[str] | None, typer.Option(metavar="JOINT[=POSITION]", help="Does not move; may be repeated.")
-    ] = None,
-    frame: Annotated[
-        list[str] | None, typer.Option(metavar="FRAME", help="Keeps clear of --height and --box; may be repeated.")
-    ] = None,
-    height: Annotated[float | None, typer.Option(metavar="METRES", help="Frames stay above, along z.")] = None,
-    box: Annotated[
-        str | None, typer.Option(metavar="X,Y,Z,X,Y,Z", help="Lower and upper corner of what frames stay out of.")
-    ] = None,
-    starts: Annotated[int, typer.Option(min=1, help="The best of so many descents.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random motions they start from.")] = 0,
+    *,
+    options: dict[str, Any],
     json: Json = False,
 ) -> None:
     """Find a motion from which the parameters of a robot can be told best, within its limits.
@@ -74,26 +101,7 @@ def excite(
             raise LinkworkError(f"the suffix tells no format of {what}", where=str(path), expected=expected)
     robot = source.load()
     began = time.perf_counter()
-    found = excited(
-        robot,
-        objective=objective,
-        period=period,
-        periods=periods,
-        harmonics=harmonics,
-        ramp=ramp,
-        rate=rate,
-        position=_limits(position, "--position"),
-        velocity=_limits(velocity, "--velocity"),
-        acceleration=_limits(acceleration, "--acceleration"),
-        torque=_limits(torque, "--torque"),
-        share=share,
-        still=_still(still or ()),
-        frames=frame or (),
-        height=height,
-        box=None if box is None else _corners(box),
-        starts=starts,
-        seed=seed,
-    )
+    found = excited(robot, **options)
     took = time.perf_counter() - began
     if output is not None:
         found.save(output)
@@ -161,35 +169,3 @@ def _cells(margin: Margin | None) -> list[object]:
     if margin.quantity == "position":
         return [float(margin.least), float(margin.most), left]
     return [float(max(-margin.least, margin.most)), left]
-
-
-# -- what is written on the command line ---------------------------------------------------------------------------
-
-
-def _limits(text: str | None, option: str) -> Any:
-    if text is None:
-        return None
-    if "=" not in text:
-        return number(text, option)
-    found: dict[str, Any] = {}
-    for part in text.split(","):
-        name, equals, value = part.rpartition("=")
-        if not equals:
-            raise typer.BadParameter(f"{part.strip()!r} is not of the form JOINT=NUMBER", param_hint=option)
-        ends = [number(end, option) for end in value.split(":")]
-        found[name.strip()] = ends if len(ends) > 1 else ends[0]
-    return found
-
-
-def _still(texts: Any) -> Any:
-    """Names, or where they are if that is said of all."""
-    parts = [text.rpartition("=") for text in texts]
-    placed = [bool(equals) for _, equals, _ in parts]
-    if any(placed) and not all(placed):
-        raise typer.BadParameter("say a position of each joint or of none", param_hint="--still")
-    return {name: number(value, "--still") for name, _, value in parts} if any(placed) else list(texts)
-
-
-def _corners(text: str) -> list[list[float]]:
-    found = numbers(text, "--box")
-    return [found[:3], found[3:]]

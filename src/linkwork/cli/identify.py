@@ -20,9 +20,9 @@ from ..identify.identification import METHODS
 from ..identify.plots import fit_tables
 from ..io.parameter_file import write_parameters
 from ..model import FrictionLaw, describe
-from ..options import IdentifyOptions
 from ..robot import Robot
 from .common import Json, Source, among, number, plain_status, print_json, progress, say, show, takes_robot
+from .options import Typed, help_of, takes_options
 
 FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": (".png", ".svg", ".pdf")}
 KNOWN = ("inertias", "rotors")
@@ -30,38 +30,47 @@ KINDS = ("t", "q", "v", "a", "tau")
 READING, TREATING = "How the recordings are read", "What is done to them"
 
 
+def _laws(text: str, option: str) -> list[str | FrictionLaw]:
+    """Names, and of laws that depend on a number NAME=NUMBER."""
+    laws: list[str | FrictionLaw] = []
+    for part in text.split(",") if text not in ("", "none") else ():
+        name, equals, value = part.partition("=")
+        name = name.strip()
+        if name not in FrictionLaw.known:
+            raise UnknownNameError("friction law", name, FrictionLaw.known, where=option)
+        law = FrictionLaw.known[name]
+        others = [field for field in law.__dataclass_fields__ if field not in law.elements.values()]  # type: ignore[attr-defined]
+        if len(others) != bool(equals):
+            fix = f"{option} {name}={others[0].upper()}" if others else f"{option} {name}"
+            raise LinkworkError(f"{name} takes {'one number' if others else 'no number'}", where=option, fix=fix)
+        zeros: Any = dict.fromkeys(law.elements.values(), 0.0)
+        laws.append(law(**zeros, **{others[0]: number(value, option)}) if equals else name)
+    return laws
+
+
+OPTIONS = {
+    "friction": Typed("LAWS", parse=_laws),
+    "width": Typed("V", float),
+    "springs": Typed(),
+    "payload": Typed("FRAME", str),
+    "gamma": Typed("WEIGHT", float),
+}
+
+
 @takes_robot
+@takes_options("identify", OPTIONS)
 def identify(
     source: Source,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
     method: Annotated[
         str, typer.Option(metavar="METHOD", help=f"{', '.join(METHODS)}.", autocompletion=among(METHODS))
     ] = "consistent",
-    friction: Annotated[
-        str,
-        typer.Option(
-            metavar="LAWS",
-            help="Laws that are found, of coulomb, viscous, offset, asymmetric, stribeck=VELOCITY; or none.",
-        ),
-    ] = ",".join(IdentifyOptions.friction),
-    width: Annotated[
-        float | None,
-        typer.Option(metavar="V", help="Friction goes smoothly through zero within it; else chosen on held-out data."),
-    ] = None,
+    *,
+    options: dict[str, Any],
     known: Annotated[
         str, typer.Option(metavar="WHAT", help="Keep as the robot has them: inertias, rotors or both.")
     ] = "",
-    springs: Annotated[bool, typer.Option("--springs", help="Find the stiffness of springs, too.")] = False,
-    payload: Annotated[
-        str | None, typer.Option(metavar="FRAME", help="Find only a body that is fixed to this frame.")
-    ] = None,
-    gamma: Annotated[
-        float | None, typer.Option(metavar="WEIGHT", help="Of the prior; else chosen on held-out data.")
-    ] = None,
-    held_out: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="LOG", help="A recording to try the fit on; may be repeated. Else spans of each LOG."),
-    ] = None,
+    held_out: Annotated[list[Path] | None, typer.Option(metavar="LOG", help=help_of("identify", "held_out"))] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -150,7 +159,6 @@ def identify(
         raise UnknownNameError("method of identification", method, METHODS)
     outputs = {"--output": output, "--report": report, "--plot": plot}
     _require_places(outputs, [Path(source.name), *logs, *(held_out or ())])
-    options = {"friction": _laws(friction), "width": width, "springs": springs, "payload": payload, "gamma": gamma}
     options |= _asked(known)
     reading = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
     reading |= {"joints": joints.split(",") if joints else None, "decimal": decimal}
@@ -200,24 +208,6 @@ def _require_places(outputs: Mapping[str, Path | None], inputs: Sequence[Path]) 
             raise LinkworkError("this would replace what is read", where=str(path), fix="choose another name")
     if asked.get("--plot") is not None:
         styled()  # says if it cannot be drawn
-
-
-def _laws(text: str) -> list[str | FrictionLaw]:
-    """Names, and of laws that depend on a number NAME=NUMBER."""
-    laws: list[str | FrictionLaw] = []
-    for part in text.split(",") if text not in ("", "none") else ():
-        name, equals, value = part.partition("=")
-        name = name.strip()
-        if name not in FrictionLaw.known:
-            raise UnknownNameError("friction law", name, FrictionLaw.known, where="--friction")
-        law = FrictionLaw.known[name]
-        others = [field for field in law.__dataclass_fields__ if field not in law.elements.values()]  # type: ignore[attr-defined]
-        if len(others) != bool(equals):
-            fix = f"--friction {name}={others[0].upper()}" if others else f"--friction {name}"
-            raise LinkworkError(f"{name} takes {'one number' if others else 'no number'}", where="--friction", fix=fix)
-        zeros: Any = dict.fromkeys(law.elements.values(), 0.0)
-        laws.append(law(**zeros, **{others[0]: number(value, "--friction")}) if equals else name)
-    return laws
 
 
 def _asked(known: str) -> dict[str, bool]:

@@ -11,12 +11,13 @@ import numpy as np
 
 from ...control import Reference, Sampled
 from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...options import ExciteOptions, one_of_names, takes_options
 from ...pipeline import compile
 from ...progress import Progress
 from .augmented_lagrangian import OBJECTIVES, Problem, descend
 from .excitation import Excitation, Margin
 from .fourier_from_rest import FourierFromRest, Grid
-from .motion_limits import Limits, Rows, limits_of_dependents, limits_of_series, limits_of_torques
+from .motion_limits import Rows, limits_of_dependents, limits_of_series, limits_of_torques
 from .motion_path import Path
 from .workspace_limits import room_of_frames, room_of_loops
 
@@ -33,99 +34,67 @@ SPREADS = (0.5, 0.8, 0.2, 0.05)  # of the range of positions, from which the mid
 ROUNDS, STEPS = 7, 60  # of the augmented Lagrangian, and of descent in each
 
 
-def excite(
-    robot: Robot,
-    *,
-    objective: str = "condition",
-    period: float = 10.0,
-    periods: int = 1,
-    harmonics: int = 5,
-    ramp: float | None = None,
-    rate: float = 100.0,
-    position: Any = None,
-    velocity: Any = None,
-    acceleration: Any = None,
-    torque: Any = None,
-    share: float = 0.9,
-    still: Sequence[str] | Mapping[str, float] = (),
-    frames: str | Sequence[str] = (),
-    height: float | None = None,
-    box: Any = None,
-    drives: bool | Sequence[str] | None = ("IA", "FS", "FV", "F0"),
-    friction_width: float = 0.05,
-    starts: int = 5,
-    seed: int = 0,
-    progress: Any = None,
-) -> Excitation:
-    """A motion that excites the base parameters of a robot: finite Fourier series (Swevers), which begin and end at
-    rest by polynomials of degree five.
+@takes_options
+def excite(robot: Robot, **options: Any) -> Excitation:
+    """Find a motion within limits that excites the base parameters of a robot, and return an Excitation.
 
-    ``objective``: "condition", the least condition number of the regressor over a period, or "logdet", the largest
-    determinant of its information. Columns are those of ``regressor(..., "minimal", drives)``, each scaled by its root
-    mean square over random motions within the same limits; Coulomb friction goes smoothly through zero within
-    ``friction_width``, as in simulation, so that slopes exist.
-    ``period``: in seconds, of the lowest of so many ``harmonics``; ``periods``: how often it is gone through; ``ramp``:
-    how long the polynomials take, a fifth of the period if not said. ``rate``: samples per second of the answer.
-    Limits: positions, velocities and forces of the file, and ``position``, ``velocity``, ``acceleration``, ``torque``:
-    a number for all joints or a dict by joint; of positions, a number is the way to each side of home (or zero), and a
-    dict may have (lower, upper). The tighter counts, and of it this ``share``. Where nothing is known: half a turn or
-    half a metre to each side, 3 rad/s or 1 m/s, an acceleration that reaches the largest velocity in a quarter of a
-    second; forces are not bounded. ``still``: joints that do not move, by name, or a dict of where they are.
-    ``frames``: their origins stay above ``height`` along z of the world, or out of ``box``, (lower, upper corner).
-    ``starts``: the best of so many descents, each from a random motion by ``seed``. ``progress``: as in ``rollout``.
+    Each joint follows a finite Fourier series (Swevers), which begins and ends at rest by polynomials of degree five.
+    Columns of the regressor are those of ``regressor(..., "minimal", drives)``, each scaled by its root mean square
+    over random motions within the same limits. Robots with loops move by their motors, if these determine all joints,
+    else by their independent joints, and stay away from singular positions. Collisions of links are not checked.
 
-    Robots with loops move by their motors, if these tell all joints, else by their independent joints, and stay away
-    from singular positions. Nothing looks at collisions of links.
+    Args:
+        robot: The robot, as it is thought to be.
     """
-    _check(
-        objective, period=period, rate=rate, friction_width=friction_width, ramp=period / 5 if ramp is None else ramp
-    )
-    _check_whole(periods=periods, harmonics=harmonics, starts=starts)
-    ramp = period / 5 if ramp is None else ramp
-    limits = Limits(position, velocity, acceleration, torque, share)
-    smooth = robot.with_model(replace(robot.model, friction_width=robot.model.friction_width or friction_width))
+    asked = ExciteOptions.from_arguments("excite", options)
+    objective = one_of_names("objective", asked.objective, OBJECTIVES, where="excite")
+    period, harmonics, ramp = asked.period, asked.harmonics, float(asked.ramp or 0.0)
+    smooth = robot.with_model(replace(robot.model, friction_width=robot.model.friction_width or asked.friction_width))
     path, notes = Path(smooth), []
-    held = _held(path, still)
-    rows = limits_of_series(path, limits, held, notes)
-    others = [*limits_of_dependents(path, share), *room_of_frames(path, frames, height, box), *room_of_loops(path)]
-    smooth_rows = [*rows, *others, *limits_of_torques(smooth, limits, notes)]
-    exact_rows = [*rows, *others, *limits_of_torques(robot, limits, [])]  # with friction as it jumps
+    held = _held(path, asked.still)
+    rows = limits_of_series(path, asked, held, notes)
+    room = room_of_frames(path, asked.frames, asked.height, asked.box)
+    others = [*limits_of_dependents(path, asked.share), *room, *room_of_loops(path)]
+    smooth_rows = [*rows, *others, *limits_of_torques(smooth, asked, notes)]
+    exact_rows = [*rows, *others, *limits_of_torques(robot, asked, [])]  # with friction as it jumps
 
     moving = np.array([name not in held for name in path.names])
     orders = np.arange(1, harmonics + 1)
     unit = np.outer(rows[0].scale, np.concatenate([[1.0], 1 / orders, 1 / orders]))
     rest = np.zeros_like(unit)
     rest[~moving, 0] = [held[name] for name in path.names if name in held]
-    regressor = compile(smooth.model, "regressor", parameters="minimal", drives=drives)
+    regressor = compile(smooth.model, "regressor", parameters="minimal", drives=asked.drives)
     count = max(DENSITY * harmonics, 3 * DENSITY)
     problem = Problem(path, smooth_rows, regressor, Grid.of(harmonics, period, ramp, count), moving, unit, rest)
     checked = _Checked(problem, exact_rows, Grid.of(harmonics, period, ramp, FINER * count))
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(asked.seed)
     drawn = _random_motions(checked, rng)
     idle = problem.scaled_by(drawn)
     figures = np.array([problem.figures(each) for each in drawn])
     reached = []
-    with Progress(progress, min(starts, len(drawn)) * ROUNDS * STEPS) as shown:
-        for k in np.argsort([_merit(each, objective) for each in figures])[:starts]:
+    with Progress(asked.progress, min(asked.starts, len(drawn)) * ROUNDS * STEPS) as shown:
+        for k in np.argsort([_merit(each, objective) for each in figures])[: asked.starts]:
             z = problem.unknowns(drawn[k])
             ways = descend(problem, z, OBJECTIVES[objective], (ROUNDS, STEPS), INSET, shown.advance)
             ends = [(tuple(figures[k]), drawn[k])]
             ends += [(problem.figures(end), end) for end in map(checked.largest, ways) if end is not None]
             reached.append(min(ends, key=lambda end: _merit(end[0], objective)))
     (condition, determinant), coefficients = min(reached, key=lambda end: _merit(end[0], objective))
-    names = robot.parameter_names("minimal", drives)
+    names = robot.parameter_names("minimal", asked.drives)
     if idle:
         notes.append(f"{idle} of {len(names)} parameters, or combinations of them, act in no motion of these joints")
     if not condition < 1e8:
         notes.append("not all parameters are excited: more harmonics, or more joints that move, may help")
+    offset, sines, cosines = np.split(coefficients, [1, 1 + harmonics], axis=1)
+    motion = FourierFromRest(offset[:, 0], sines, cosines, 1 / period, ramp, int(asked.periods))
     return Excitation(
         robot=robot,
         joints=path.names,
-        motion=_motion(coefficients, period, ramp, periods),
-        reference=_reference(path, coefficients, period, ramp, periods, rate),
+        motion=motion,
+        reference=_reference(path, motion, asked.rate),
         objective=objective,
-        rate=float(rate),
+        rate=float(asked.rate),
         condition=float(condition),
         log_determinant=float(determinant),
         parameters=names,
@@ -245,23 +214,6 @@ def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndar
 # -- what is asked for ---------------------------------------------------------------------------------------------
 
 
-def _check(objective: str, **numbers: float) -> None:
-    if objective not in OBJECTIVES:
-        raise UnknownNameError("objective", str(objective), OBJECTIVES, where="excite")
-    for name, value in numbers.items():
-        if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
-            raise LinkworkError(
-                "out of range", where=f"excite, {name}", got=repr(value), expected="a number above zero"
-            )
-
-
-def _check_whole(**numbers: int) -> None:
-    for name, value in numbers.items():
-        if not (isinstance(value, (int, np.integer)) and 1 <= value <= 1000):
-            expected = "a whole number, 1 to 1000"
-            raise LinkworkError("out of range", where=f"excite, {name}", got=repr(value), expected=expected)
-
-
 def _held(path: Path, still: Sequence[str] | Mapping[str, float]) -> dict[str, float]:
     """Where the joints are that stay still: at home, or as near to zero as their limits allow."""
     names = (still,) if isinstance(still, str) else tuple(still)
@@ -283,17 +235,9 @@ def _held(path: Path, still: Sequence[str] | Mapping[str, float]) -> dict[str, f
     return found
 
 
-def _motion(coefficients: np.ndarray, period: float, ramp: float, periods: int) -> FourierFromRest:
-    count = coefficients.shape[1] // 2
-    offset, sines, cosines = np.split(coefficients, [1, 1 + count], axis=1)
-    return FourierFromRest(offset[:, 0], sines, cosines, 1 / period, float(ramp), int(periods))
-
-
-def _reference(
-    path: Path, coefficients: np.ndarray, period: float, ramp: float, periods: int, rate: float
-) -> Reference:
+def _reference(path: Path, motion: FourierFromRest, rate: float) -> Reference:
     """Of the motors, as controllers want it: the motion itself, or a table where there are more of them than it has."""
-    motion, motors = _motion(coefficients, period, ramp, periods), path.model.mobility.motors
+    motors = path.model.mobility.motors
     if motors == path.freedoms:
         return motion
     times = np.linspace(0.0, motion.duration, round(motion.duration * max(rate, 100.0)) + 1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...model import Joint
+from ...options import ExciteOptions
 from .motion_path import Moved, Path, Slopes
 
 if TYPE_CHECKING:
@@ -47,23 +48,7 @@ class Rows:
         return np.where(np.isfinite(half) & (half > 0), half, 1.0)
 
 
-@dataclass(frozen=True)
-class Limits:
-    """By the caller: one number for all joints, or by joint. The tighter of these and the file's count, and of that
-    the ``share``."""
-
-    position: Any = None
-    velocity: Any = None
-    acceleration: Any = None
-    torque: Any = None
-    share: float = 0.9
-
-    def __post_init__(self):
-        if not 0 < self.share <= 1:
-            raise LinkworkError("out of range", where="share", got=self.share, expected="above 0, at most 1")
-
-
-def limits_of_series(path: Path, limits: Limits, still: Mapping[str, float], notes: list[str]) -> list[Rows]:
+def limits_of_series(path: Path, limits: ExciteOptions, still: Mapping[str, float], notes: list[str]) -> list[Rows]:
     """Of the joints that the series moves; ``still``: where those are that do not move. What is assumed where nothing
     is known is added to ``notes``."""
     names, turning = path.names, path.turning
@@ -202,7 +187,7 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
     return found
 
 
-def limits_of_torques(robot: Robot, limits: Limits, notes: list[str]) -> list[Rows]:
+def limits_of_torques(robot: Robot, limits: ExciteOptions, notes: list[str]) -> list[Rows]:
     model = robot.model
     layout = model.coordinates.of_freedoms(model.mobility.forced, UNITS["torque"])
     given = _by_joint(limits.torque, layout.names, "torque")
