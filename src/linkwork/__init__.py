@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 from .errors import (
     DivergedError,
     IdentificationWarning,
-    LettersWarning,
     LinkworkError,
     ModelError,
     ModelWarning,
     ShapeError,
     SimulationWarning,
+    SymbolsWarning,
     UnknownNameError,
     UnsupportedError,
 )
+from .renamed import refuse
 
 if TYPE_CHECKING:
     from . import (
@@ -61,7 +62,6 @@ __all__ = [  # every name has its place in docs/api.md
     "Function",
     "IdentificationWarning",
     "Integrator",
-    "LettersWarning",
     "LinkworkError",
     "Method",
     "Model",
@@ -77,6 +77,7 @@ __all__ = [  # every name has its place in docs/api.md
     "SoftLimits",
     "Stepper",
     "SymbolicModel",
+    "SymbolsWarning",
     "Tables",
     "Trajectory",
     "UnknownNameError",
@@ -136,7 +137,7 @@ def __getattr__(name: str) -> Any:
             module = import_module(f".{part}", __name__)
             globals()[name] = value = module if name == part else getattr(module, name)
             return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    refuse(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -62,7 +62,7 @@ class DivergedError(LinkworkError):
         self.q, self.v = state["q"], state["v"]
 
 
-class LettersWarning(UserWarning):
+class SymbolsWarning(UserWarning):
     """Printed equations lack the letters of their intermediate results."""
 
 

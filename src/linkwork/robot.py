@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .pipeline import compile
 from .quoting import printable
+from .renamed import refuse
 from .robot_functions import RobotFunctions
 from .symbolic import SymbolicModel, symbolic
 
@@ -48,6 +49,11 @@ class Robot(RobotFunctions):
     immutable Model behind it. q holds the positions of all joints; v and a are of the independent ones, tau of those
     that are driven or free: all joints, unless loops are closed.
     """
+
+    if not TYPE_CHECKING:  # type checkers are to report names that do not exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            refuse("Robot", name)
 
     @classmethod
     def from_dh(cls, table: Any, convention: str = "modified", *, name: str = "robot", **tables: Any) -> Robot:

@@ -13,6 +13,7 @@ import linkwork
 from linkwork.formulations import METHODS, QUANTITIES, references
 from linkwork.identify import excite
 from linkwork.options import OPTIONS
+from linkwork.renamed import RENAMED
 from linkwork.robot import Robot
 
 TAG = r"\(([A-Z]?\.?\d+[\w.']*)\)"  # (12), (3.11), (A5), (14')
@@ -105,3 +106,13 @@ def test_bundled_robots_and_methods_are_in_the_docs():
     names = {method.name for quantity in QUANTITIES for method in linkwork.methods(quantity)}
     assert not {name for name in names - ranges if f"`{name}`" not in page}
     assert f"{len(names)} methods" in (ROOT / "README.md").read_text()
+
+
+def test_renamed_names_are_refused_with_the_new_one():
+    with pytest.raises(AttributeError, match=r"use linkwork\.inspection"):
+        linkwork.about  # noqa: B018
+    with pytest.raises(AttributeError, match=r"use robot\.standing_position\(\)"):
+        linkwork.load("planar2r").standing  # noqa: B018
+    for owner, names in RENAMED.items():
+        home = Robot if owner == "Robot" else linkwork if owner == "linkwork" else None
+        assert home is None or not any(hasattr(home, name) for name in names)

@@ -242,7 +242,7 @@ class TestReadable:
 
         sys.settrace(debugger)
         try:
-            with pytest.warns(linkwork.LettersWarning, match="no letters .*debugger.* traces this thread"):
+            with pytest.warns(linkwork.SymbolsWarning, match="no letters .*debugger.* traces this thread"):
                 without = robot.symbolic(method="rnea", parameters="standard")
             assert sys.gettrace() is debugger
         finally:
@@ -257,7 +257,7 @@ class TestReadable:
             return None
 
         try:
-            with pytest.warns(linkwork.LettersWarning, match="late.* began to trace"), Watch(Visit(), print):
+            with pytest.warns(linkwork.SymbolsWarning, match="late.* began to trace"), Watch(Visit(), print):
                 sys.settrace(late)
             assert sys.gettrace() is late
         finally:

@@ -2,7 +2,7 @@
 
 ``formulations.trace_names`` says what is read. It is read by Python's trace function, which belongs to one at a time.
 A debugger or a coverage tool that has it keeps it. Then intermediate results have no letters, the equations are the
-same otherwise, and a LettersWarning tells.
+same otherwise, and a SymbolsWarning tells.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from ..errors import LettersWarning
+from ..errors import SymbolsWarning
 from ..formulations.trace_names import GROUPED, LETTERS, TAG, is_read
 from ..model import ELEMENTS
 from ..notation.robots import Visit
@@ -109,6 +109,6 @@ def _warn(why: str) -> None:
     warnings.warn(
         f"intermediate results have no letters of the paper: {why}\n"
         "  fix: write the equations down without a debugger or a coverage tool",
-        LettersWarning,
+        SymbolsWarning,
         stacklevel=2,
     )
