@@ -9,8 +9,8 @@ import linkwork
 
 ROOT = Path(linkwork.__file__).parent
 
-# A part may import those listed, errors, notes, quoting, renamed and table. ``function`` stands in the column of programs,
-# ``pipeline`` joins both.
+# A part may import those listed, errors, notes, quoting, renamed and table. ``function`` stands in the column of
+# programs, ``pipeline`` joins both.
 ALLOWED = {
     "quoting": set(),
     "errors": set(),
