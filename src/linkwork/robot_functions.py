@@ -29,26 +29,26 @@ def compiled(name: str) -> cached_property[Function]:
     """An attribute: the function of a quantity, compiled at its first use."""
 
     def function(workspace: Workspace) -> Function:
-        return workspace.function(name)
+        return workspace.compiled(name)
 
     function.__doc__ = QUANTITIES[name].documentation
     return cached_property(function)
 
 
 def pose(self: Robot, frame: str, q: Any, **how: Any) -> Any:
-    return self.function("pose", frame=frame)(q, **how)
+    return self.compiled("pose", frame=frame)(q, **how)
 
 
 def jacobian(self: Robot, frame: str, q: Any, axes: str = "world", **how: Any) -> Any:
-    return self.function("jacobian", frame=frame, axes=axes)(q, **how)
+    return self.compiled("jacobian", frame=frame, axes=axes)(q, **how)
 
 
 def tree_jacobian(self: Robot, frame: str, q: Any, **how: Any) -> Any:
-    return self.function("tree_jacobian", frame=frame)(q, **how)
+    return self.compiled("tree_jacobian", frame=frame)(q, **how)
 
 
 def jacobian_drift(self: Robot, frame: str, q: Any, v: Any, axes: str = "world", **how: Any) -> Any:
-    return self.function("jacobian_drift", frame=frame, axes=axes)(q, v, **how)
+    return self.compiled("jacobian_drift", frame=frame, axes=axes)(q, v, **how)
 
 
 def regressor(
@@ -60,7 +60,7 @@ def regressor(
     drives: bool | Sequence[str] | None = None,
     **how: Any,
 ) -> Any:
-    return self.function("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
+    return self.compiled("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
 
 
 # sim and identify are not imported before they are used: most programs start sooner without

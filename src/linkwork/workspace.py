@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .assembly import Assembler
+from .compose import compile
 from .errors import names_of
 from .function import Function
 from .model import Model
-from .pipeline import compile
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -43,7 +43,7 @@ class Workspace:
         """Return a workspace of the same class for another model; it shares nothing with this one."""
         return type(self)(model)
 
-    def function(
+    def compiled(
         self,
         quantity: str,
         *,

@@ -31,6 +31,8 @@ class Operations:
     abs: int = 0
     min: int = 0
     max: int = 0
+    compare: int = 0
+    select: int = 0
     neg: int = 0
     fused: int = 0
     instructions: int = 0
@@ -60,6 +62,8 @@ def count(program: Program, *, off_line: bool = False) -> Operations:
         abs=number(Op.ABS),
         min=number(Op.MIN),
         max=number(Op.MAX),
+        compare=number(Op.LESS, Op.LESS_EQUAL),
+        select=number(Op.SELECT),
         neg=number(Op.NEG),
         fused=number(*FUSED),
         instructions=len(chosen),

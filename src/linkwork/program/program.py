@@ -42,11 +42,14 @@ class Op(IntEnum):
     ABS = 16
     MIN = 17  # the smaller of a and b; NaN if one of them is
     MAX = 18
+    LESS = 19  # 1 where a < b, else 0, also where one of them is NaN
+    LESS_EQUAL = 20  # 1 where a <= b, else 0, also where one of them is NaN
+    SELECT = 21  # b where a is not zero, else c
 
 
 UNARY = (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN, Op.EXP, Op.LOG, Op.TANH, Op.ABS)
 FUSED = (Op.FMA, Op.FMS, Op.FNMA)
-ARITY = {op: 1 if op in UNARY else 3 if op in FUSED else 2 for op in Op}
+ARITY = {op: 1 if op in UNARY else 3 if op in (*FUSED, Op.SELECT) else 2 for op in Op}
 
 STATE, PARAMETER = "state", "parameter"
 FORMAT = "linkwork-program-1"

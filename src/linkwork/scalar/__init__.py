@@ -27,6 +27,8 @@ __all__ = [
     "exp",
     "is_one",
     "is_zero",
+    "less",
+    "less_equal",
     "log",
     "maximum",
     "minimum",
@@ -35,6 +37,7 @@ __all__ = [
     "sin",
     "sqrt",
     "tanh",
+    "where",
 ]
 
 
@@ -109,6 +112,36 @@ def maximum(a: Scalar, b: Scalar) -> Scalar:
     if hasattr(a, "maximum"):
         return a.maximum(b)
     return b.maximum(a) if hasattr(b, "maximum") else _quietly(_larger, a, b)
+
+
+def less(a: Scalar, b: Scalar) -> Scalar:
+    """1 where a < b, else 0, also where one of them is not a number; complex numbers by their real parts."""
+    return a < b if _compares(a, b) else _quietly(_mask, np.less, a, b)
+
+
+def less_equal(a: Scalar, b: Scalar) -> Scalar:
+    """1 where a <= b, else 0, also where one of them is not a number; complex numbers by their real parts."""
+    return a <= b if _compares(a, b) else _quietly(_mask, np.less_equal, a, b)
+
+
+def where(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
+    """``if_true`` where the condition is not zero, else ``if_false``."""
+    for x in (condition, if_true, if_false):
+        if hasattr(x, "select_dual"):
+            return x.select_dual(condition, if_true, if_false)
+    if hasattr(condition, "select"):
+        return condition.select(if_true, if_false)
+    if np.ndim(condition) == 0:
+        return if_true if condition != 0 else if_false
+    return np.where(np.not_equal(condition, 0), if_true, if_false)
+
+
+def _compares(a: Scalar, b: Scalar) -> bool:
+    return any(hasattr(x, "select") or hasattr(x, "select_dual") for x in (a, b))
+
+
+def _mask(relation: Any, a: Any, b: Any) -> Any:
+    return np.multiply(relation(np.real(a), np.real(b)), 1.0)
 
 
 def _quietly(function: Any, *x: Any) -> Any:

@@ -33,7 +33,8 @@ TOO_LONG = 2000
 LONGEST = 12  # leaves of an expression; what would be longer is cut in two
 NAMES: dict[int, str] = {  # of functions, as NumPy has them
     Op.SIN: "sin", Op.COS: "cos", Op.SQRT: "sqrt", Op.SIGN: "sign", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
-    Op.ATAN2: "arctan2", Op.ABS: "abs", Op.MIN: "minimum", Op.MAX: "maximum",
+    Op.ATAN2: "arctan2", Op.ABS: "abs", Op.MIN: "minimum", Op.MAX: "maximum", Op.LESS: "less",
+    Op.LESS_EQUAL: "less_equal", Op.SELECT: "where",
 }  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def needed(graph: Graph, results: Iterable[Any]) -> list[Node]:
     live = {value for value in results if isinstance(value, Node)}
     for node in reversed(graph.nodes):
         if node in live and node.op != INPUT:
-            live.update(x for x in (node.a, node.b) if isinstance(x, Node))
+            live.update(x for x in node.operands if isinstance(x, Node))
     return [node for node in graph.nodes if node in live]
 
 
@@ -86,7 +87,7 @@ class _Scribe:
         self.trace, self.names, self.written_out = trace, names, written_out
         self.on_line: dict[Any, bool] = {}
         for node in trace.live:
-            known = node.a < trace.n_states if node.op == INPUT else any(map(self._is_on_line, (node.a, node.b)))
+            known = node.a < trace.n_states if node.op == INPUT else any(map(self._is_on_line, node.operands))
             self.on_line[node] = known
         self.angles = _sums(node.a for node in trace.live if node.op in (SIN, COS))  # written in sines and cosines
         used: list[tuple[Node, Any]] = []
@@ -94,7 +95,7 @@ class _Scribe:
             if node.op in (SIN, COS):
                 used += [(node, term) for _, term in signed_terms(node.a)]
             elif node.op not in (INPUT, NEG) and node not in self.angles:
-                used += [(node, _stripped(x)) for x in (node.a, node.b)]
+                used += [(node, _stripped(x)) for x in node.operands]
         self.uses = Counter(x for _, x in used)
         outer = {x for node, x in used if self.on_line[node] and isinstance(x, Node)}
         self.constants = {x for x in outer if not self.on_line[x]}  # what the state meets
@@ -124,7 +125,7 @@ class _Scribe:
         """Its expression; and a name, if it is not to be written where it is used."""
         on_line = self.on_line[node]
         self.expressions[node] = _expression(node, partial(self.of, in_constant=not on_line), on_line)
-        operands = [x for x in map(_stripped, (node.a, node.b)) if x is not None]
+        operands = [*map(_stripped, node.operands)]
         long = self.leaves[node] = sum(1 if x in self.called else self.leaves.get(x, 1) for x in operands)
         if self.written_out and long > TOO_LONG:
             raise UnsupportedError(
@@ -178,7 +179,7 @@ class _Scribe:
         before: set[Node] = set()  # nodes that equations further up need
         for node in reversed(self.trace.live):
             if node.op != INPUT and (node in before or (node in self.called and node not in self.outputs)):
-                before.update(x for x in (node.a, node.b) if isinstance(x, Node))
+                before.update(x for x in node.operands if isinstance(x, Node))
         return self.outputs - before
 
 
@@ -193,7 +194,7 @@ def _sums(angles: Iterable[Any]) -> set[Node]:
         node = stack.pop()
         if isinstance(node, Node) and node.op in (ADD, SUB, NEG) and node not in found:
             found.add(node)
-            stack += [node.a, node.b]
+            stack += node.operands
     return found
 
 
@@ -207,7 +208,7 @@ def _expression(node: Node, of: Callable[[Any], Expression], on_line: bool) -> E
     if node.op in (SIN, COS):
         terms = sorted(signed_terms(node.a), key=lambda term: term[1].number if isinstance(term[1], Node) else -1)
         return Call(NAMES[node.op], reduce(lambda total, term: add(term[0], total, of(term[1])), terms, Sum(())))
-    return Call(NAMES[node.op], *(of(x) for x in (node.a, node.b) if x is not None))
+    return Call(NAMES[node.op], *map(of, node.operands))
 
 
 def _angle_name(node: Node, inputs: Sequence[str]) -> str:

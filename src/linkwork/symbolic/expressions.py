@@ -44,15 +44,16 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Call:
-    """``function``: by NumPy's name. Those of arctan2, minimum and maximum are two."""
+    """``function``: by NumPy's name. arctan2, minimum, maximum and comparisons have two arguments, where has three."""
 
     function: str
     argument: Expression
     second: Expression = None
+    third: Expression = None
 
     @property
     def arguments(self) -> tuple[Expression, ...]:
-        return (self.argument,) if self.second is None else (self.argument, self.second)
+        return tuple(x for x in (self.argument, self.second, self.third) if x is not None)
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,11 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     for op, name, relation in ((Op.MIN, "minimum", "<"), (Op.MAX, "maximum", ">")):
         if op in used:
             yield _choice(real, name, relation)
+    for op, name, relation in ((Op.LESS, "less", "<"), (Op.LESS_EQUAL, "less_equal", "<=")):
+        if op in used:
+            yield _comparison(real, name, relation)
+    if Op.SELECT in used:
+        yield _selection(real)
     if used & {Op.SIN, Op.COS}:
         yield _sine_cosine(real)
     names = value_names(program, lambda number: literal(number, real))
@@ -205,6 +210,21 @@ def _choice(real: str, name: str, relation: str) -> str:
 static {real} {name}({real} a, {real} b)
 {{
     return a {relation} b || isnan(a) ? a : b;
+}}"""
+
+
+def _comparison(real: str, name: str, relation: str) -> str:
+    return f"""/* 1 or 0; 0 if one of them is not a number */
+static {real} {name}({real} a, {real} b)
+{{
+    return a {relation} b ? {literal(1, real)} : {literal(0, real)};
+}}"""
+
+
+def _selection(real: str) -> str:
+    return f"""static {real} select({real} condition, {real} if_true, {real} if_false)
+{{
+    return condition != {literal(0, real)} ? if_true : if_false;
 }}"""
 
 

@@ -33,6 +33,7 @@ OPERATIONS = {
     Op.FMA: "{} * {} + {}", Op.FMS: "{} * {} - {}", Op.FNMA: "{2} - {0} * {1}",
     Op.EXP: "exp({})", Op.LOG: "log({})", Op.TANH: "tanh({})", Op.ATAN2: "atan2({}, {})", Op.ABS: "fabs({})",
     Op.MIN: "minimum({}, {})", Op.MAX: "maximum({}, {})",
+    Op.LESS: "less({}, {})", Op.LESS_EQUAL: "less_equal({}, {})", Op.SELECT: "select({}, {}, {})",
 }  # fmt: skip
 WIDTH = 116
 NO_BREAK = "\xa0"  # a blank at which no line ends
@@ -44,7 +45,7 @@ inline int long mutable namespace new operator private protected public register
 struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
 all clean help install test
 main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL w batch
-exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum
+exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum less less_equal select where
 """  # of C and C++, of CMake, and those that the files use themselves: no names of functions
 
 

@@ -218,7 +218,7 @@ def contact_forces(
         if forces is None:
             on = np.ones(len(model.switched)) if contacts is None else contacts
             independent = v[..., list(model.mobility.independent)] if every else v
-            forces = workspace.function("contact_dynamics")(q, independent, tau, on, **options).forces
+            forces = workspace.compiled("contact_dynamics")(q, independent, tau, on, **options).forces
         q = np.broadcast_to(q, (*np.shape(forces)[:-2], model.nq))
         q, forces = _fitting(model, q, forces)
         pushes = dict(wrenches or {})
@@ -227,6 +227,6 @@ def contact_forces(
         options["wrenches"] = pushes
     held = None
     if rolls:  # under the forces of the others, which are wrenches to it
-        rates = v if every else workspace.function("joint_velocities")(q, v)
-        held = workspace.function("constraint_forces")(q, rates, tau, **options)
+        rates = v if every else workspace.compiled("joint_velocities")(q, v)
+        held = workspace.compiled("constraint_forces")(q, rates, tau, **options)
     return ContactForces.of(model, q, constraint_forces=held, contact_forces=forces)

@@ -55,7 +55,7 @@ def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndar
             raise ShapeError("a quaternion is not of length one", where="q0", got=got, fix=fix)
         q[:, at] /= length[:, None]
     if model.constrained:
-        residual = np.abs(workspace.function("loop_residual")(q)).max()
+        residual = np.abs(workspace.compiled("loop_residual")(q)).max()
         if not residual < OPEN:
             raise LinkworkError(
                 "the loops are not closed at q0",
@@ -86,15 +86,15 @@ def _of_all_joints(workspace: Workspace, q: np.ndarray, v: np.ndarray) -> np.nda
     if not v.any():
         return np.zeros((len(q), model.n_leading))
     if v.shape[-1] == model.nv:
-        if not (conditioning := workspace.function("conditioning")(q)).min() >= SINGULAR:
+        if not (conditioning := workspace.compiled("conditioning")(q)).min() >= SINGULAR:
             raise LinkworkError(
                 "the velocities of the independent joints do not tell those of the others at q0",
                 where=f"robot {model.name!r}",
                 got=f"conditioning {conditioning.min():.1e}",
                 fix=f"give v0 of all {model.n_leading} joints: {model.coordinates.velocities}",
             )
-        return workspace.function("joint_velocities")(q, v)
-    rates = np.abs(workspace.function("loop_rates")(q, v)).max()
+        return workspace.compiled("joint_velocities")(q, v)
+    rates = np.abs(workspace.compiled("loop_rates")(q, v)).max()
     if not rates < OPEN * max(1.0, np.abs(v).max()):
         raise LinkworkError(
             "these velocities of all joints would open the loops",
