@@ -133,7 +133,7 @@ def bound(
 
 
 def tangents(model: Model) -> dict[str, Program]:
-    """Of q, where its derivative is not along its own numbers: dq/dt per direction in which it can change."""
+    """Return a program of dq/dt per independent direction, for robots whose q cannot change along its own numbers."""
     coordinates = model.coordinates
     if not model.constrained and all(joint.kind.straight for joint in coordinates.joints):
         return {}
@@ -202,7 +202,7 @@ def instructions(program: Program) -> int:
 
 
 def _seconds(function: Function) -> float:
-    """Of a batch of random states, once it is compiled."""
+    """Return the time of a call with a batch of random states, once it is compiled."""
     random = np.random.default_rng(0)
     states = [random.normal(size=(1024, *port.shape)).astype(function.dtype) for port in function.program.inputs]
     return least_seconds(lambda: function(*states), runs=10)

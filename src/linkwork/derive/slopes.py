@@ -20,7 +20,8 @@ def _of_angle(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _of_choice(first: Any) -> tuple[Any, Any]:
-    """Of the one that is taken; a half of each where they are equal. ``first``: positive where the first one is."""
+    """Return the slopes of a choice: 1 for the value taken, 0 for the other, a half each where they are equal.
+    ``first`` is positive where the first value is taken."""
     half = 0.5 * sign(first)
     return 0.5 + half, 0.5 - half
 

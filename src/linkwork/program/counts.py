@@ -15,8 +15,13 @@ _ADDS = (Op.ADD, Op.SUB, *FUSED)
 @dataclass(frozen=True)
 class Operations:
     """Convention: a fused multiply-add is one mul and one add; ``sincos`` counts the angles whose sine or cosine is
-    taken (a pair is one); ``neg`` is a sign change that no other operation absorbed; ``fused`` tells how many of the
-    mul and add run as one instruction, ``instructions`` how many there are in all."""
+    taken (a pair is one); ``neg`` is a sign change that no other operation absorbed; ``fused`` counts the pairs of
+    mul and add that run as one instruction, ``instructions`` all instructions.
+
+    Example:
+        >>> robot.gravity.operations.sincos
+        6
+    """
 
     mul: int = 0
     add: int = 0

@@ -152,7 +152,7 @@ def _div(a: Any, b: Any) -> Any:
 
 
 def _operand(x: Any) -> Any:
-    """Of a function: a node or a number, zero without a sign."""
+    """Return an operand of a function: a node or a number, zero without a sign."""
     if isinstance(x, Node):
         return x
     if not isinstance(x, (int, float, np.integer, np.floating)):

@@ -58,7 +58,7 @@ def _values(function: Exported, name: str) -> Iterator[str]:
 
 
 def literal(number: float, real: str) -> str:
-    """Of as many digits as it takes to read the same number back."""
+    """Return a number with as many digits as it takes to read the same number back."""
     value = float(np.float32(number)) if real == "float" else float(number)
     if not isfinite(value):
         return "NAN" if isnan(value) else "INFINITY" if value > 0 else "(-INFINITY)"
@@ -229,7 +229,7 @@ def _selection(real: str) -> str:
 
 
 def _sine_cosine(real: str) -> str:
-    """x = n pi/2 + r with |r| <= pi/4: two polynomials of r; the last two bits of n tell which is which, and signs."""
+    """x = n pi/2 + r with |r| <= pi/4: two polynomials of r; the last two bits of n select polynomial and signs."""
     number = lambda x: literal(x, real)  # noqa: E731
     f, epsilon = ("f", "FLT_EPSILON") if real == "float" else ("", "DBL_EPSILON")
     parts = [number(float.fromhex(part)) for part in PARTS[real]]

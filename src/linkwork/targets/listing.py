@@ -135,7 +135,7 @@ def description(function: Exported) -> Iterator[str]:
     yield from label.assumed
     yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
     if any(port.stage == PARAMETER for port in program.inputs):
-        yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
+        yield f"Further operations, on the parameters alone: {count(program, off_line=True)}."
 
 
 def _packed(function: Exported) -> Iterator[str]:
@@ -147,18 +147,18 @@ def _packed(function: Exported) -> Iterator[str]:
 
 
 def _layouts(function: Exported) -> Iterator[tuple[str, Any]]:
-    """Of the joint vectors, by name."""
+    """Yield the layouts of the joint vectors, by name."""
     ports = (*function.program.inputs, *function.program.outputs)
     layouts = function.label.layouts
     return ((port.name, layouts[port.name]) for port in ports if port.name in layouts and port.size)
 
 
 def _entries(function: Exported) -> dict[str, tuple[str, ...]]:
-    """Names of vectors -> names of their entries, told once for all vectors that hold the same."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    """Return names of vectors -> names of their entries, once for all vectors with the same entries."""
+    vectors: dict[tuple[str, ...], list[str]] = {}
     for name, layout in _layouts(function):
-        found.setdefault(layout.names, []).append(name)
-    return {", ".join(ports): entries for entries, ports in found.items()}
+        vectors.setdefault(layout.names, []).append(name)
+    return {", ".join(ports): entries for entries, ports in vectors.items()}
 
 
 def _meanings(function: Exported) -> dict[tuple[str, str], list[str]]:
