@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar, ldl
+from ..scalar import Scalar, Scalars, ldl
 from ..spatial import ArticulatedInertia, Force, Motion
 from .method import Wrenches
 from .total_inertia import Elimination, fluids
 
 
-def aba(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint accelerations under joint forces ``tau``, O(n).
 
     Featherstone (2008), table 7.1, with rotor inertia Ia added to the joint's own apparent inertia.

@@ -14,12 +14,11 @@ same. If the contacts cannot bear Q_u, some of it stays in tau.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from ..constraints import ClosedLoops, SwitchedEquations
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
 from .crba import crba
@@ -29,7 +28,6 @@ from .parallel_axes import shared_axes
 from .passive_forces import body_wrenches
 from .quantities import NO_LOADS, Loads, Solvable, forces_for_motion, joint_forces
 
-Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
 
 METHOD = ByMultipliers(crba, partial(bias_by, shared_axes))
@@ -64,9 +62,7 @@ def contact_inverse_dynamics(
     return tree.to_motors(rest), rows.forces([-x for x in phi])
 
 
-def impact(
-    model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution: Scalars
-) -> tuple[list[Scalar], Rows]:
+def impact(model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution: Scalars) -> tuple[list[Scalar], Rows]:
     q = model.expand(q)
     leading = ClosedLoops(model, q).leading(v)
     rows = SwitchedEquations(model, q, contacts)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
 from .flexible import Bending
 from .kinematics import body_velocities
@@ -14,7 +12,7 @@ from .total_inertia import added_masses, deformed
 Columns = dict[int, Motion]  # by freedoms
 
 
-def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """C with C v = Coriolis and centrifugal forces and Mdot = C + C^T.
 
     Sum over the bodies of J^T (I Jd + B J), with J the body's Jacobian in its own frame. Writing the velocity of the

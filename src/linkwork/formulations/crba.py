@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 
 
-def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix M(q), complete and symmetric, O(n d) for a tree of depth d.
 
     Walker & Orin (1982), method 3, in body coordinates about the frames' origins (Featherstone 2008, table 6.2).

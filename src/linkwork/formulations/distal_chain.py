@@ -6,10 +6,8 @@ turns about (slides along) z of frame i - 1, as in standard Denavit-Hartenberg t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalars
 from ..spatial import Inertia, Screw, Transform, Vector
 
 
@@ -29,7 +27,7 @@ class DistalChain:
     def prismatic(self, i: int) -> bool:
         return self.model.joint(i).prismatic
 
-    def A(self, i: int, q: Sequence[Scalar]) -> Transform:
+    def A(self, i: int, q: Scalars) -> Transform:
         """Places frame i in frame i - 1: the joint's z screw, then the link. Its origin is p_i*, in frame i - 1."""
         joint_screw = self.model.transform(i, q).screws[-1]
         return Transform(joint_screw, *self._link[i].screws)

@@ -13,10 +13,10 @@ A method knows the rotors of single joints alone; quantities add these. Robots w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..model import Joint, Model, Motor
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 
 Shares = list[tuple[int, float]]  # tree velocity indices of a motor's joints, and its entries of T
 
@@ -46,7 +46,7 @@ def friction_laws(model: Model) -> list[str]:
     return sorted(told, key=lambda text: told[text])
 
 
-def motor_rate(shares: Shares, v: Sequence[Scalar]) -> Scalar:
+def motor_rate(shares: Shares, v: Scalars) -> Scalar:
     """Velocity of a motor, or acceleration."""
     return sum((ratio * v[k] for k, ratio in shares), start=0)                        # (1)
 
@@ -66,7 +66,7 @@ def with_rotors(model: Model, M: list[list[Scalar]]) -> list[list[Scalar]]:
     return total
 
 
-def with_rotor_forces(model: Model, tau: list[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+def with_rotor_forces(model: Model, tau: list[Scalar], a: Scalars) -> list[Scalar]:
     """Joint forces with those that accelerate the rotors of transmissions."""
     total = list(tau) if model.transmissions else tau
     for motor, shares in motors(model):
@@ -74,13 +74,13 @@ def with_rotor_forces(model: Model, tau: list[Scalar], a: Sequence[Scalar]) -> l
     return total
 
 
-def stretches(model: Model, i: int, q: Sequence[Scalar]) -> list[Scalar]:
+def stretches(model: Model, i: int, q: Scalars) -> list[Scalar]:
     """By how much the spring of joint ``i`` is stretched, along each of its freedoms."""
     joint = model.joint(i)
     return joint.kind.stretch([q[k] for k in model.positions(i)], joint.rest)
 
 
-def motor_stretch(model: Model, motor: Motor, shares: Shares, q: Sequence[Scalar]) -> Scalar:
+def motor_stretch(model: Model, motor: Motor, shares: Shares, q: Scalars) -> Scalar:
     """By how much the spring of a motor is stretched at tree positions ``q``."""
     at = {model.freedoms(i).start: model.positions(i).start for i, _ in model.outward()}
     return motor.stretch(sum((ratio * q[at[k]] for k, ratio in shares), start=0))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
 from ..model.places import places_of
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import Force, Vector
 from .drives import motor_rate, motor_stretch, motors, stretches
 from .kinematics import body_poses, body_velocities
 from .total_inertia import added_masses, deformed, distributed
 
 
-def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
+def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
     """T = 1/2 sum of V . I V over bodies, deformed as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of
     joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
     velocity, twice = body_velocities(model, q, v), 0
@@ -33,7 +31,7 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sc
     return 0.5 * twice
 
 
-def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
+def potential_energy(model: Model, q: Scalars) -> Scalar:
     """V = -g . (sum of m p) over the moving bodies, deformed as they are + 1/2 K (q - rest)^2 of springs, and of modes
     + that of force laws which have one."""
     poses, total = body_poses(model, q), 0
@@ -59,7 +57,7 @@ def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
     return total
 
 
-def momentum(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """Linear momentum and angular momentum about the centre of mass, in world axes (the moving bodies only)."""
     poses, velocity, total = body_poses(model, q), body_velocities(model, q, v), Force()
     centre = center_of_mass(model, q)
@@ -72,7 +70,7 @@ def momentum(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Sca
     return [*total.linear, *(total.angular - centre.cross(total.linear))]
 
 
-def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector:
+def center_of_mass(model: Model, q: Scalars) -> Vector:
     """Of all moving bodies, deformed as they are, in the world."""
     model = deformed(model, q)
     poses, mass, moment = body_poses(model, q), 0, Vector()

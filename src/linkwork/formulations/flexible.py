@@ -28,13 +28,12 @@ root, too. Moved to the tip, P_j stands beside the force of the tip's inertia (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..model import ElasticModes, Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Force, Inertia, Matrix, Motion, Transform, Vector
 
-Scalars = Sequence[Scalar]
 Column = tuple[Vector, Scalars]  # angular velocity in the frame of the root, rates of d
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..model import Model
-from ..scalar import Scalar, ldl
+from ..scalar import Scalar, Scalars, ldl
 from .method import Wrenches
 from .total_inertia import whole_bias, whole_inertia
 
@@ -14,10 +14,10 @@ from .total_inertia import whole_bias, whole_inertia
 def bias_by(
     inverse: Callable[..., list[Scalar]],
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
     wrenches: Wrenches = None,
-    a: Sequence[Scalar] | None = None,
+    a: Scalars | None = None,
 ) -> list[Scalar]:
     """Joint forces at zero acceleration (or at ``a``), by a method of inverse dynamics."""
     return inverse(model, q, v, a or [0] * model.n_tree, wrenches)
@@ -27,9 +27,9 @@ def solve_inertia_and_bias(
     inertia: Callable[..., list[list[Scalar]]],
     bias: Callable[..., list[Scalar]],
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     wrenches: Wrenches = None,
     tree: Any = None,
 ) -> list[Scalar]:

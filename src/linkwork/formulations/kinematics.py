@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..model import Frame, Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Matrix, Motion, Pose, Vector
 from .rnea import acceleration_matrix
 
 
-def body_poses(model: Model, q: Sequence[Scalar]) -> dict[int, Pose]:
+def body_poses(model: Model, q: Scalars) -> dict[int, Pose]:
     """Pose of every body in the world; 0 is the ground."""
     poses = {0: Pose.identity()}
     for i, p in model.outward():
@@ -19,7 +19,7 @@ def body_poses(model: Model, q: Sequence[Scalar]) -> dict[int, Pose]:
     return poses
 
 
-def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Motion]:
+def body_velocities(model: Model, q: Scalars, v: Scalars) -> dict[int, Motion]:
     """Velocity of every body in its own frame; 0 is the ground."""
     velocity = {0: Motion()}
     for i, p in model.outward():
@@ -27,17 +27,17 @@ def body_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> d
     return velocity
 
 
-def frame_pose(model: Model, frame: Frame, q: Sequence[Scalar]) -> Pose:
+def frame_pose(model: Model, frame: Frame, q: Scalars) -> Pose:
     return body_poses(model, q)[frame.body].then(frame.pose)
 
 
-def frame_poses(model: Model, frames: Sequence[Frame], q: Sequence[Scalar]) -> list[Pose]:
+def frame_poses(model: Model, frames: Sequence[Frame], q: Scalars) -> list[Pose]:
     """Of several."""
     poses = body_poses(model, q)
     return [poses[frame.body].then(frame.pose) for frame in frames]
 
 
-def frame_jacobian(model: Model, frame: Frame, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def frame_jacobian(model: Model, frame: Frame, q: Scalars) -> list[list[Scalar]]:
     """6 x n, linear rows first: velocity of the frame's origin and angular velocity, in world axes.
 
     A revolute joint about the unit vector z through the point o moves the frame's origin p with z x (p - o).
@@ -70,9 +70,7 @@ class BodyMotion(NamedTuple):
         return Motion(self.vd - self.w.cross(self.v), self.wd)
 
 
-def body_motions(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], ground: Vector
-) -> dict[int, BodyMotion]:
+def body_motions(model: Model, q: Scalars, v: Scalars, a: Scalars, ground: Vector) -> dict[int, BodyMotion]:
     """Of every body, as in ``rnea``; ``ground``: the acceleration of body 0, -g where it stands for gravity."""
     found = {0: BodyMotion(Vector(), Vector(), Vector(), ground, Matrix.zero())}
     for i, p in model.outward():
@@ -87,13 +85,13 @@ def body_motions(
     return found
 
 
-def frame_drift(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def frame_drift(model: Model, frame: Frame, q: Scalars, v: Scalars) -> list[Scalar]:
     """Jdot v in world axes: the frame's acceleration (point, then angular) when the joints do not accelerate."""
     at = body_motions(model, q, v, [0] * model.n_tree, Vector())[frame.body]
     outward = body_poses(model, q)[frame.body].outward
     return [*outward(at.vd + at.U @ frame.pose.origin), *outward(at.wd)]
 
 
-def frame_velocity(model: Model, frame: Frame, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def frame_velocity(model: Model, frame: Frame, q: Scalars, v: Scalars) -> list[Scalar]:
     """J v in world axes."""
     return [sum((a * b for a, b in zip(row, v, strict=True)), start=0) for row in frame_jacobian(model, frame, q)]

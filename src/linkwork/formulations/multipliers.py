@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..constraints import LoopEquations, RedundantSaddle, RegularSaddle, SwitchedEquations
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from .method import Wrenches
 from .total_inertia import whole_bias, whole_inertia
-
-Scalars = Sequence[Scalar]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..model import Joint, Model
 from ..model.rotations import cos_sin
-from ..scalar import Scalar, cos, is_zero, sin
+from ..scalar import Scalar, Scalars, cos, is_zero, sin
 from ..spatial import AXES, Force, Inertia, Matrix, Motion, Screw, Symmetric, Transform, Vector, Z, pseudo_inertia
 from ..spatial.vectors import turn_symmetric
 from .method import Wrenches
@@ -16,13 +16,7 @@ Turn = Callable[[Vector], Vector]
 XY = ([False, True, True], [True, False, True])  # where a vector along x or y is zero
 
 
-def shared_axes(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def shared_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     The recursion of ``khalil_kleinfinger``, in its letters, and four steps of our own:

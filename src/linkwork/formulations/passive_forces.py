@@ -10,17 +10,15 @@ from typing import Any
 from ..errors import ModelError
 from ..model import Frame, Model, changed_drives
 from ..model.places import places_of
-from ..scalar import Scalar, is_zero, positive_part
+from ..scalar import Scalar, Scalars, is_zero, positive_part
 from ..spatial import Force, Vector
 from .drives import add_force, motor_rate, motor_stretch, motors, stretches
 from .kinematics import body_poses, body_velocities
 
-WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
+WrenchRows = Sequence[Scalars]  # one row of six for each loaded frame
 
 
-def passive_forces(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], springs: bool = True
-) -> list[Scalar]:
+def passive_forces(model: Model, q: Scalars, v: Scalars, springs: bool = True) -> list[Scalar]:
     """Force that friction, springs and stops of joints and motors take, and elastic modes, on tree vectors."""
     width = model.friction_width
     forces: list[Scalar] = [0] * model.n_tree
@@ -41,7 +39,7 @@ def passive_forces(
     return forces
 
 
-def with_friction_ahead(model: Model, v: Sequence[Scalar], dt: Scalar) -> Model:
+def with_friction_ahead(model: Model, v: Scalars, dt: Scalar) -> Model:
     """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
     (M + dt D) a = f, where D is the slope of friction, which must be smooth. That is as if each rotor had dt D more
     inertia; one rotor for all freedoms of a joint, so there D is the largest of their slopes."""
@@ -63,12 +61,7 @@ def _larger(x: Scalar, y: Scalar) -> Scalar:
 
 
 def body_wrenches(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    loaded: Sequence[Frame],
-    rows: WrenchRows,
-    springs: bool = True,
+    model: Model, q: Scalars, v: Scalars, loaded: Sequence[Frame], rows: WrenchRows, springs: bool = True
 ) -> dict[int, Force]:
     """Forces on bodies: of the model's force laws, and of wrenches given at frames (force, then moment about the
     frame's origin, in its axes)."""

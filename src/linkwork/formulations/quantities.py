@@ -15,7 +15,7 @@ from typing import Any
 from ..constraints import ClosedLoops, LoopEquations, forces_at_cuts
 from ..errors import LinkworkError, UnsupportedError
 from ..model import Frame, Model
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 from ..scalar.orthogonal import Orthogonal, dot
 from ..scalar.staircase import exists
 from ..spatial import Vector
@@ -29,7 +29,6 @@ from .passive_forces import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
 from .total_inertia import whole_bias, whole_inertia, whole_inverse
 
-Scalars = Sequence[Scalar]
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each
 NO_LOADS: Loads = ((), ())
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..constraints import ClosedLoops
 from ..errors import UnknownNameError, names_of
 from ..model import ELEMENTS, Joint, Model, Motor
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import AXES, Force, Matrix, Pose, Symmetric, Vector
 from .drives import add_force, drives_of, motor_rate, motor_stretch, motors, stretches
 from .rnea import acceleration_matrix, rate_of_spin
@@ -93,12 +93,7 @@ def parameter_values(model: Model, asked: Sequence[Parameter], in_links: bool = 
 
 
 def regressor(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    asked: Sequence[Parameter],
-    in_links: bool = False,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, asked: Sequence[Parameter], in_links: bool = False
 ) -> list[list[Scalar]]:
     """Y with tau = Y theta on the user's vectors: one row for each entry of ``tau``, one column for each parameter.
 
@@ -113,12 +108,7 @@ def regressor(
 
 
 def tree_regressor(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    asked: Sequence[Parameter],
-    in_links: bool = False,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, asked: Sequence[Parameter], in_links: bool = False
 ) -> list[list[Scalar]]:
     """The columns of Y on tree vectors, tau = Y theta.
 

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Force, Matrix, Symmetric, Vector
 from .method import Wrenches
 
 
-def rnea(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def rnea(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Luh, Walker & Paul (1980) in the form of Khalil (2010), R and p the placement of body i in its parent p, (vJ, wJ)

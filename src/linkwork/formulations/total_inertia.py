@@ -15,19 +15,17 @@ without pay nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import reduce
 
 from ..forces import AddedMass
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import ArticulatedInertia, Force, Motion, Vector
 from .drives import with_rotor_forces, with_rotors
 from .flexible import Bending
 from .kinematics import body_motions, body_poses, body_velocities
 from .method import Wrenches
-
-Scalars = Sequence[Scalar]
 
 
 def whole_inverse(

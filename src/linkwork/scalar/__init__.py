@@ -8,6 +8,7 @@ graph node or a counted number multiplied by them costs nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from .counting import Counted, Tally
 
 Scalar = Any  # no common base class spans float, complex, ndarray, Counted and graph nodes
+Scalars = Sequence[Scalar]
 
 __all__ = [
     "Counted",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Motion
 from ..method import Wrenches
 
@@ -13,11 +11,7 @@ Rows = list[list[Scalar]]
 
 
 def carpentier_mansard(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], Rows, Rows, Rows]:
     """tau, dtau/dq, dtau/dv and M, O(n d) for a tree of depth d.
 

@@ -7,12 +7,12 @@ rolls. What follows are those of the commands, which force laws of the surroundi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ...constraints import ClosedLoops
 from ...model import Model, commanded
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...scalar.dual import change_of, dual, slope_of, value_of
 from ...scalar.orthogonal import dot
 from ...spatial import Force, Vector
@@ -25,19 +25,11 @@ from ..quantities import NO_LOADS, Loads, Solvable, forces_for_motion, require_m
 from ..total_inertia import whole_inertia
 from .implicit import carried_along, implicit
 
-Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
 
 
 def inverse_dynamics_derivatives(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    a: Scalars,
-    *,
-    method: Method,
-    loads: Loads = NO_LOADS,
-    commands: Scalars = (),
+    model: Model, q: Scalars, v: Scalars, a: Scalars, *, method: Method, loads: Loads = NO_LOADS, commands: Scalars = ()
 ) -> tuple[Any, ...]:
     """tau, dtau/dq, dtau/dv, M, and dtau/dcommands where there are some."""
     require_motors(model)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...constraints import ClosedLoops
 from ...model import Model
-from ...scalar import Scalar, is_zero, ldl
+from ...scalar import Scalar, Scalars, is_zero, ldl
 from ...scalar.dual import slope_of
 from ...scalar.orthogonal import dot
 from ...scalar.staircase import exists
 from ...spatial import AXES, Vector
 
-Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
 Known = Mapping[int, Mapping[int, Scalar]]  # by direction, entries of a column of slopes
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar, cos, sin
+from ...scalar import Scalar, Scalars, cos, sin
 from ...spatial import Force, Matrix, Pose, Screw, Symmetric, Transform, Vector
 from ...spatial.vectors import turn_symmetric
 from ..parallel_axes import only_turns, placed, split, tilted
@@ -37,7 +36,7 @@ class Level(NamedTuple):
         return self.own.force_outward(f) if self.own else f
 
 
-def working_frames(model: Model, q: Sequence[Scalar]) -> dict[int, Level]:
+def working_frames(model: Model, q: Scalars) -> dict[int, Level]:
     """Of every link. A group of parallel axes begins with a joint that only turns and has one that does so behind it;
     constant parameters turn there, and neither motions nor forces do."""
     turning = {j for j, _ in model.outward() if only_turns(model.subspace(j, q))}

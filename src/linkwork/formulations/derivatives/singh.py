@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Inertia, Matrix, Motion, Symmetric, Transform, Vector
 from ..method import Wrenches
 from ..parallel_axes import Moving, Own, second_moments, vect
@@ -17,11 +17,7 @@ Rows = list[list[Scalar]]
 
 
 def singh_russell_wensing(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], Rows, Rows, Rows]:
     """tau, dtau/dq, dtau/dv and M, O(n d) for a tree of depth d.
 
@@ -133,7 +129,7 @@ class Column(NamedTuple):
 
 
 def columns(
-    model: Model, j: int, v: Sequence[Scalar], a: Sequence[Scalar], S: Sequence[Motion], before: Moving, carried: Vector
+    model: Model, j: int, v: Scalars, a: Scalars, S: Sequence[Motion], before: Moving, carried: Vector
 ) -> Iterator[Column]:
     """Of a joint with several freedoms, behind a link that moves so."""
     freedoms = model.freedoms(j)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Vector
 from ..coriolis import gyroscopic
 from ..method import Wrenches
@@ -15,9 +13,7 @@ Grid = list[Row]
 Cube = list[Grid]
 
 
-def configuration_space(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
+def configuration_space(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces as polynomials of the rates, with the coefficients of Horn & Raibert's configuration space.
 
     Hollerbach (1980); the paper does not number the equation:
@@ -27,7 +23,7 @@ def configuration_space(
     return forces(*coefficients(model, q), v, a)
 
 
-def forces(G: Row, J: Grid, C: Cube, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+def forces(G: Row, J: Grid, C: Cube, v: Scalars, a: Scalars) -> list[Scalar]:
     """2 n^3 + n^2 multiplications, once the coefficients are known."""
     n = range(len(G))
     inertial = [sum(J[i][j] * a[j] for j in n) for i in n]
@@ -35,7 +31,7 @@ def forces(G: Row, J: Grid, C: Cube, v: Sequence[Scalar], a: Sequence[Scalar]) -
     return [G[i] + inertial[i] + coriolis[i] for i in n]                             # (1)
 
 
-def coefficients(model: Model, q: Sequence[Scalar]) -> tuple[Row, Grid, Cube]:
+def coefficients(model: Model, q: Scalars) -> tuple[Row, Grid, Cube]:
     """G_i, J_ij and C_ijk = C_ikj at positions ``q`` of a serial chain, rotor inertia on the diagonal of J, O(n^3).
 
     The paper leaves open where they come from. Here: Sj is the unit motion of joint j seen from body l, Ic_l the

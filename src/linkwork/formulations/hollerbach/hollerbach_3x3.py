@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import Dense, Links3, with_rotors, zeros
 from .waters import motion
 
 
-def hollerbach_3x3(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
+def hollerbach_3x3(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces by the recursive Lagrangian formulation with 3x3 matrices, O(n).
 
     Hollerbach (1980). W_j now turns vectors from frame j to the base and follows (8)-(10); p_j leads from the base to
@@ -40,8 +36,7 @@ def hollerbach_3x3(
 
 
 def accelerations(
-    links: Links3, W: dict[int, Dense], Wd: dict[int, Dense], Wdd: dict[int, Dense],
-    v: Sequence[Scalar], a: Sequence[Scalar], base: Dense,
+    links: Links3, W: dict[int, Dense], Wd: dict[int, Dense], Wdd: dict[int, Dense], v: Scalars, a: Scalars, base: Dense
 ) -> dict[int, Dense]:
     """pdd_j of all frame origins; ``base`` is pdd_0."""
     p, z, pdd = links.p, links.z, {0: base}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import Dense, Links4, with_rotors, zeros
 from .waters import motion
 
 
-def hollerbach_4x4(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
+def hollerbach_4x4(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces by the recursive Lagrangian formulation with 4x4 matrices, O(n).
 
     Hollerbach (1980). W, Wd, Wdd by Waters' recursion (8)-(10). Because dW_j/dq_i = dW_i/dq_i iW_j, the sums (6) over

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import AXES, Inertia, Transform, Z, pseudo_inertia
 from ..distal_chain import DistalChain
 
@@ -16,7 +16,7 @@ class Dense:
     __slots__ = ("rows",)
     __array_ufunc__ = None  # an array times a matrix is a matrix of arrays
 
-    def __init__(self, rows: Iterable[Sequence[Scalar]]):
+    def __init__(self, rows: Iterable[Scalars]):
         self.rows = [list(row) for row in rows]
 
     @property
@@ -45,7 +45,7 @@ class Dense:
         return total
 
 
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def _dot(a: Scalars, b: Scalars) -> Scalar:
     total = a[0] * b[0]
     for k in range(1, len(a)):
         total = total + a[k] * b[k]
@@ -82,7 +82,7 @@ class Links4:
 
     size = 4
 
-    def __init__(self, chain: DistalChain, q: Sequence[Scalar]):
+    def __init__(self, chain: DistalChain, q: Scalars):
         self.n = chain.n
         self.A, self.dA, self.d2A, self.J, self.mr = {self.n + 1: identity(4)}, {}, {}, {}, {}
         self.g = column((0, *chain.gravity))
@@ -111,7 +111,7 @@ class Links3:
 
     size = 3
 
-    def __init__(self, chain: DistalChain, q: Sequence[Scalar]):
+    def __init__(self, chain: DistalChain, q: Scalars):
         self.n = chain.n
         self.slides = frozenset(i for i in range(1, self.n + 1) if chain.prismatic(i))
         self.A, self.dA, self.d2A = {self.n + 1: identity(3)}, {}, {}
@@ -128,6 +128,6 @@ class Links3:
             self.m[i], self.mr[i], self.J[i] = inertia.mass, column(inertia.h), second_moments(inertia)
 
 
-def with_rotors(model: Model, F: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+def with_rotors(model: Model, F: Scalars, a: Scalars) -> list[Scalar]:
     """Joint forces with the rotors' share Ia a_i, which the paper does not have."""
     return [force + model.joint(i).rotor_inertia * a[i - 1] for i, force in enumerate(F, 1)]

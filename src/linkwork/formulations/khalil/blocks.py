@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar, ldl
+from ...scalar import Scalar, Scalars, ldl
 from ...spatial import Force, Matrix, Transform, Vector, Z
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
@@ -16,13 +16,7 @@ from .moving_inverse import point_acceleration
 
 
 def khalil_blocks(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Forces of the freedoms whose acceleration is ``known``, accelerations of all others under ``tau``, O(n^3).
 
@@ -53,13 +47,7 @@ def khalil_blocks(
 
 
 def newton_euler(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-    *,
-    virtual: bool = False,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None, *, virtual: bool = False
 ) -> list[Scalar]:
     """Gamma = A qdd + H by the inverse recursion of section 3.2 for a tree on a fixed or moving base.
 
@@ -124,18 +112,14 @@ class LinkMotion(NamedTuple):
         return acceleration_matrix(self.w, self.wd)
 
 
-def base_motion(
-    model: Model, j: int, q: Sequence[Scalar], wTj: Transform, v: Sequence[Scalar], a: Sequence[Scalar]
-) -> LinkMotion:
+def base_motion(model: Model, j: int, q: Scalars, wTj: Transform, v: Scalars, a: Scalars) -> LinkMotion:
     """Of a link that floats above the ground, at v and a as linkwork has them."""
     velocity = model.joint_motion(j, q, v)
     acceleration = point_acceleration(model.joint_motion(j, q, a), velocity)
     return LinkMotion(velocity.angular, acceleration.angular, acceleration.linear - wTj.inward(model.gravity))
 
 
-def next_link(
-    motion: LinkMotion, iTj: Transform, sigma: int, sigmabar: int, qd: Scalar, qdd: Scalar
-) -> LinkMotion:
+def next_link(motion: LinkMotion, iTj: Transform, sigma: int, sigmabar: int, qd: Scalar, qdd: Scalar) -> LinkMotion:
     """Of link j from that of its antecedent i."""
     jR_i, (w, wd, Vd) = iTj.inward, motion
     jw_i = jR_i(w)                                                                                               # (18)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar, sign
+from ...scalar import Scalar, Scalars, sign
 from ...spatial import ArticulatedInertia, Force, Motion, Vector, Z
 from ..method import Wrenches
 from .inverse import sigmas
 
 
 def khalil_direct(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
-    *,
-    friction: bool = False,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None, *, friction: bool = False
 ) -> list[Scalar]:
     """Joint accelerations under joint forces ``tau`` (the paper's Gamma), O(n), the inertia matrix never formed.
 

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Motion
 from ..method import Wrenches
 from .hybrid import Apparent, eliminated, joined, outward, velocity_terms
 
 
 def khalil_elastic(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Forces of the rigid joints, whose acceleration is ``known``, and accelerations of the elastic ones, O(n).
 

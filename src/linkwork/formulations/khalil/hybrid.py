@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...model import Model
-from ...scalar import Scalar, is_one, is_zero, ldl
+from ...scalar import Scalar, Scalars, is_one, is_zero, ldl
 from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
 from ..kinematics import body_velocities
 from ..method import Wrenches
@@ -16,13 +16,7 @@ Apparent = Inertia | ArticulatedInertia  # JJ: of a rigid body as long as nothin
 
 
 def khalil_hybrid(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Forces of the freedoms whose acceleration is ``known``, accelerations of all others under ``tau``, O(n).
 
@@ -105,7 +99,7 @@ def khalil_hybrid(
 
 
 def velocity_terms(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches = None
+    model: Model, q: Scalars, v: Scalars, wrenches: Wrenches = None
 ) -> tuple[dict, dict[int, Motion], dict[int, Force]]:
     """iT_j, gamma_j and beta_j of every link: what does not depend on accelerations.
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar, sign
+from ...scalar import Scalar, Scalars, sign
 from ...spatial import Matrix, Vector, Z
 from ..method import Wrenches
 
 
 def khalil(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-    *,
-    friction: bool = False,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None, *, friction: bool = False
 ) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model, grouped
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Matrix, Vector, Z
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 from .inverse import sigmas
 
 
-def khalil_kleinfinger(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def khalil_kleinfinger(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Khalil & Kleinfinger (1987): modified Denavit-Hartenberg frames, base inertial parameters, the matrix U of a body's

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...constraints import ClosedLoops
 from ...model import Model
-from ...scalar import Scalar, is_zero, ldl
+from ...scalar import Scalar, Scalars, is_zero, ldl
 from ...scalar.orthogonal import dot
 from ..crba import crba
 from ..method import Wrenches
@@ -16,12 +14,7 @@ from ..total_inertia import whole_inertia, whole_inverse
 
 
 def khalil_loops(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Forces of the motors and accelerations of the free coordinates, from accelerations ``a`` of the driven ones and
     forces ``tau`` on the free ones (see ``Mobility``), loops or none; velocities are of the independent ones.

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..method import Wrenches
 from .hybrid import Apparent, eliminated, joined, outward, velocity_terms
 from .moving_inverse import base_acceleration, component_rates, true_acceleration
 
 
-def khalil_moving_direct(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def khalil_moving_direct(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Accelerations of a floating base and of the joints it carries, under joint forces ``tau``, O(n).
 
     Khalil (2010), section 7.3. Link 0, the base, is the first body of the model, tau_0 the wrench on it, its

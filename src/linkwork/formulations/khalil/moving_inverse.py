@@ -7,20 +7,14 @@ from collections.abc import Sequence
 from ...errors import UnsupportedError
 from ...model import Model
 from ...model.joints import FLOATING
-from ...scalar import Scalar, ldl
+from ...scalar import Scalar, Scalars, ldl
 from ...spatial import Force, Motion, Pose
 from ..method import Wrenches
 from .hybrid import Apparent, total, velocity_terms
 
 
 def khalil_moving_inverse(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Joint forces and the acceleration of the base when the joints accelerate with ``a``, O(n).
 
@@ -79,7 +73,7 @@ def only_moving_with_motors(model: Model) -> str:
     return only_moving(model) or ("" if rigid else "it is for joints with motors, and some are elastic or passive")
 
 
-def base_acceleration(model: Model, JJ: Apparent, beta: Force, tau: Sequence[Scalar]) -> Motion:
+def base_acceleration(model: Model, JJ: Apparent, beta: Force, tau: Scalars) -> Motion:
     """V' with JJ V' = beta + the wrench tau on the base. Shifts are eliminated first, which a rigid body makes easy."""
     screws = dict(reversed([*enumerate(FLOATING.subspace(model.joint(1), ()))]))
     matrix = [[one.dot(JJ @ other) for other in screws.values()] for one in screws.values()]

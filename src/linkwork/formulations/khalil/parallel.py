@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from ...constraints.parallel import Parallel, platform_and_legs
 from ...model import CUT_JOINTS, Model
-from ...scalar import Scalar, ldl
+from ...scalar import Scalar, Scalars, ldl
 from ...scalar.orthogonal import Orthogonal, dot
 from ...scalar.staircase import exists
 from ...spatial import Motion
@@ -19,13 +19,7 @@ from ..passive_forces import passive_forces
 from .platform import LegAt, PlatformAt
 
 
-def khalil_parallel(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def khalil_parallel(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Forces of the motors for a motion of the platform: velocities ``v`` and accelerations ``a`` of its coordinates.
 
     Khalil (2010), section 5. J_i is the Jacobian of leg i to its tip, J_vi gives the tip's velocity v_i by that of the
@@ -53,11 +47,7 @@ def khalil_parallel(
 
 
 def khalil_parallel_direct(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None
 ) -> list[Scalar]:
     """Accelerations of the platform's coordinates under forces ``tau`` of the motors.
 
@@ -86,13 +76,7 @@ def khalil_parallel_direct(
 
 
 def _bracket(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches,
-    platform: PlatformAt,
-    legs: Sequence[LegAt],
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches, platform: PlatformAt, legs: Sequence[LegAt]
 ) -> list[Scalar]:
     """F_p + sum of J_vi^T J_i^-T Gamma_i: the dynamic model in the coordinates of the platform."""
     qd: list[Scalar] = [0] * model.n_tree
@@ -126,7 +110,7 @@ def _motors(model: Model, legs: Sequence[LegAt]) -> list[tuple[LegAt, int]]:
     return sorted(((leg, k) for leg in legs for k in leg.freedoms if model.tree.joint_of(k).driven), key=itemgetter(1))
 
 
-def _parted(model: Model, q: Sequence[Scalar]) -> tuple[PlatformAt, list[LegAt]]:
+def _parted(model: Model, q: Scalars) -> tuple[PlatformAt, list[LegAt]]:
     """Platform and legs at tree positions ``q``."""
     parts = platform_and_legs(model)
     assert isinstance(parts, Parallel)  # see ``fits``
@@ -134,7 +118,7 @@ def _parted(model: Model, q: Sequence[Scalar]) -> tuple[PlatformAt, list[LegAt]]
     return platform, [LegAt(model, q, leg, platform) for leg in parts.legs]
 
 
-def _put(vector: list[Scalar], places: Sequence[int], values: Sequence[Scalar]) -> None:
+def _put(vector: list[Scalar], places: Sequence[int], values: Scalars) -> None:
     for k, value in zip(places, values, strict=True):
         vector[k] = value
 

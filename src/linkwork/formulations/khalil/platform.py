@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...constraints.parallel import Leg, Parallel
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...scalar.orthogonal import dot
 from ...scalar.staircase import Staircase
 from ...spatial import AXES, ArticulatedInertia, Force, Matrix, Motion, Pose, Screw, Symmetric, Transform, Vector
@@ -19,7 +19,7 @@ class PlatformAt:
     """Its coordinates x are those of the model; or, if it moves freely, translation and rotation in the ground's axes.
     ``unit`` holds its unit motions, velocity of its origin and angular velocity, in the ground's axes."""
 
-    def __init__(self, model: Model, q: Sequence[Scalar], parts: Parallel):
+    def __init__(self, model: Model, q: Scalars, parts: Parallel):
         self.model, self.q, self.bodies = model, q, parts.platform
         self.freedoms = [k for j in self.bodies for k in model.freedoms(j)]
         self.free = len(self.bodies) == 1 and model.joint(self.bodies[0]).kind.free
@@ -37,7 +37,7 @@ class PlatformAt:
         angular = at.outward(S.angular)
         return Motion(at.outward(S.linear) + angular.cross(self.at[-1].origin - at.origin), angular)
 
-    def motion(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> tuple[Motion, Motion]:
+    def motion(self, qd: Scalars, qdd: Scalars) -> tuple[Motion, Motion]:
         """V_p and V'_p, at tree velocities and accelerations."""
         V, w, Vd, wd, origin = Vector(), Vector(), Vector(), Vector(), Vector()
         for j, at in self._links():
@@ -61,7 +61,7 @@ class PlatformAt:
         inward = self.at[-1].inward
         return [*inward(Vector(*xdd[:3])), *inward(Vector(*xdd[3:]))] if self.free else xdd
 
-    def inertia_matrix(self, A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    def inertia_matrix(self, A: Sequence[Scalars]) -> list[list[Scalar]]:
         """A_p, from the inertia matrix of the whole tree."""
         if not self.free:
             return [[A[k][m] for m in self.freedoms] for k in self.freedoms]
@@ -84,7 +84,7 @@ class LegAt:
     """``J``: J_i, from the joints to what the cut joint holds of the tip, in the axes of the last link. ``J_v``: J_vi,
     the tip's motion by each unit motion of the platform, in the ground's axes. ``P``: P_i."""
 
-    def __init__(self, model: Model, q: Sequence[Scalar], leg: Leg, platform: PlatformAt):
+    def __init__(self, model: Model, q: Scalars, leg: Leg, platform: PlatformAt):
         self.model, self.q, self.bodies = model, q, leg.bodies
         self.freedoms = [k for j in leg.bodies for k in model.freedoms(j)]
         self.X = [model.transform(j, q) for j in leg.bodies]
@@ -121,7 +121,7 @@ class LegAt:
         """The same, from the ground's axes."""
         return self._held(self.axes.inward(v_i.linear), self.axes.inward(v_i.angular))
 
-    def drift(self, qd: Sequence[Scalar]) -> Drift:
+    def drift(self, qd: Scalars) -> Drift:
         w, wd, vd, U = Vector(), Vector(), Vector(), Matrix.zero()
         for j, X in zip(self.bodies, self.X, strict=True):
             own, carried = self.model.joint_motion(j, self.q, qd), X.inward(w)
@@ -138,14 +138,14 @@ class LegAt:
         turning = drift.wd + drift.w.cross(self.axes.inward(w_p))
         return self._held(linear, self.axes.inward(vd_i.angular) - turning)
 
-    def at_platform(self, Gamma_i: Sequence[Scalar]) -> list[Scalar]:
+    def at_platform(self, Gamma_i: Scalars) -> list[Scalar]:
         """J_vi^T J_i^-T Gamma_i."""
         held = self.J.shortest(Gamma_i)
         moment = _sum(x * turn for x, turn in zip(held[3:], self.turns, strict=True))
         force = Force(self.axes.outward(Vector(*held[:3])), self.axes.outward(moment))
         return [S.dot(force) for S in self.J_v]
 
-    def mass(self, A_i: Sequence[Sequence[Scalar]]) -> ArticulatedInertia:
+    def mass(self, A_i: Sequence[Scalars]) -> ArticulatedInertia:
         """J_i^-T A_i J_i^-1, in the ground's axes."""
         n = 3 + len(self.turns)
         columns = [self.J.solve([int(k == m) for m in range(n)]) for k in range(n)]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Matrix, Symmetric, Transform, Vector, Z, pseudo_inertia
 from ..method import Wrenches
 
@@ -40,7 +38,7 @@ class CompositeBodies:
     I_j - tr(I_j) 1 / 2 - m_j p_j p_j^T, which is the same.
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar]):
+    def __init__(self, model: Model, q: Scalars):
         n = self.n = model.n_bodies
         self.rotational = {j: not model.joint(j).prismatic for j in range(1, n + 1)}
         self.X = X = {j: model.transform(j, q) for j in range(1, n + 1)} | {n + 1: Transform()}
@@ -116,7 +114,7 @@ def arms(s: Vector, P: Vector, h: Vector) -> Symmetric:
     )
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix H(q), complete and symmetric: (65) of :class:`CompositeBodies` (Lin 1991).
 
     The rotor inertia Ia stands on the diagonal.
@@ -124,7 +122,7 @@ def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return _inertia(model, CompositeBodies(model, q))
 
 
-def bias(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches = None) -> list[Scalar]:
+def bias(model: Model, q: Scalars, v: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces b(q, v) at zero acceleration (Lin 1991), with the letters of :class:`CompositeBodies`:
 
       (54)  b_m = eta_m - sum_{j<m} (zeta_j^<m> qd_j).d_jm + sum_{j>m} (zeta_j^<j> qd_j).d_mj
@@ -138,15 +136,13 @@ def bias(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenc
     return _bias(model, CompositeBodies(model, q), v)
 
 
-def inertia_and_bias(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> tuple[list[list[Scalar]], list[Scalar]]:
+def inertia_and_bias(model: Model, q: Scalars, v: Scalars) -> tuple[list[list[Scalar]], list[Scalar]]:
     """H(q) and b(q, v) from the same composite bodies."""
     bodies = CompositeBodies(model, q)
     return _inertia(model, bodies), _bias(model, bodies, v)
 
 
-def bias_coefficients(model: Model, q: Sequence[Scalar]) -> list[list[list[Scalar]]]:
+def bias_coefficients(model: Model, q: Scalars) -> list[list[list[Scalar]]]:
     """All D_mkj in b_m = sum_kj D_mkj qd_k qd_j + gravity, as ``D[m][k][j]`` (Lin 1991):
 
       (32)  D_mjk = D_mkj
@@ -178,7 +174,7 @@ def _inertia(model: Model, bodies: CompositeBodies) -> list[list[Scalar]]:
     return H
 
 
-def _bias(model: Model, bodies: CompositeBodies, v: Sequence[Scalar]) -> list[Scalar]:
+def _bias(model: Model, bodies: CompositeBodies, v: Scalars) -> list[Scalar]:
     b: list[Scalar] = [0] * bodies.n
     g, zeta, spin, carried = model.gravity, Vector(), Vector(), {}
     for j in range(1, bodies.n + 1):

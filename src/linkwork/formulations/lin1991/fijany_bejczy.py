@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Matrix, Vector, Z
 from .renaud import AugmentedBodies
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar], frame: int | None = 2) -> list[list[Scalar]]:
+def inertia_matrix(model: Model, q: Scalars, frame: int | None = 2) -> list[list[Scalar]]:
     """Inertia matrix H(q), complete and symmetric (Fijany & Bejczy 1989, 1990, as in the appendix of Lin 1991).
 
     With c^, J^, m^ of Renaud's composite bodies, in components of one ``frame`` k (0 the ground, None the last one; the

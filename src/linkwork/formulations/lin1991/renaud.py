@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Symmetric, Transform, Vector, Z, crosses, steiner
 
 
@@ -24,7 +22,7 @@ class AugmentedBodies:
     The terms with K* and with K are the same but for being constant or not; each is written once, as (A5) and (A6).
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar]):
+    def __init__(self, model: Model, q: Scalars):
         n = self.n = model.n_bodies
         self.rotational = {j: not model.joint(j).prismatic for j in range(1, n + 1)}
         self.X = X = {j: model.transform(j, q) for j in range(1, n + 1)} | {n + 1: Transform()}
@@ -40,7 +38,7 @@ class AugmentedBodies:
             self.J_hat[j] = J_bar + X[j + 1].tensor_outward(self.J_hat[j + 1]) + crosses(c, s)     # (A8)
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix H(q), complete and symmetric (Renaud 1984; Burdick 1986; appendix of Lin 1991):
 
       (A9)  s^_mj = R_j^T (s^_{m,j-1} + u_m^<j-1> x s_j),   s^_jj = 0

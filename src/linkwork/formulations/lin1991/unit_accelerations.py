@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Vector
 from ..rnea import rnea
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix M(q), complete and symmetric, O(n^2) (Walker & Orin 1982, method 1; Khalil 2010, section 3.3.1).
     Equations are numbered here:
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, Scalars, is_zero
 from ...spatial import Symmetric, Transform, Vector, Z, steiner
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix H(q), complete and symmetric (Walker & Orin 1982, method 3), in the links' own frames.
 
     c_j and I_j are a link's centre of mass and its inertia about it, hats and r those of links j to n moving as one.

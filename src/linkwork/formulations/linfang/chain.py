@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Inertia, Matrix, Transform, Vector
 
 Entries = dict[tuple[int, int], Scalar]  # of the inertia matrix, by (j, i) with j <= i
@@ -21,7 +21,7 @@ class Chain:
     b_i is constant; R_i is constant for a translational joint and d_i for a rotational one.
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar]):
+    def __init__(self, model: Model, q: Scalars):
         self.n = model.n_bodies
         self.prismatic = {i: model.joint(i).prismatic for i in range(1, self.n + 1)}
         self.X: dict[int, Transform] = {i: model.transform(i, q) for i in range(1, self.n + 1)}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector
 from .chain import Chain, Entries, complete, composite_bodies
 from .minimal import minimal_combinations
 from .moments import Moments, composite_moments
 
 
-def lin_fang_1(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_fang_1(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table I; Lilly & Orin 1991, method IV).
 
     Joint i alone accelerates by one and moves composite body i by the force f and the torque t; D_ji is the share of
@@ -61,7 +61,7 @@ def support(chain: Chain, i: int, j: int, f: Vector, t: Vector) -> Entries:
     return D
 
 
-def lin_fang_1_minimal(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_fang_1_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q) by Formulation 1, from minimal linear combinations of inertia parameters alone
     (Lin & Fang 1999, section 3 and Table VII).
 

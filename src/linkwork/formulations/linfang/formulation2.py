@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 from .minimal import minimal_combinations
@@ -14,7 +14,7 @@ from .moments import Moments, composite_moments
 Vectors = Mapping[int, Vector]  # by joint
 
 
-def lin_fang_2(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_fang_2(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table II).
 
     u_j is the axis of joint j, s its arm from the origin of E_j to that of E_i, all in E_i. K* = 1 - K = 1 for
@@ -73,7 +73,7 @@ def column(chain: Chain, i: int, body: Inertia, u: Vectors, s: Vectors) -> Entri
     return D
 
 
-def lin_fang_2_minimal(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_fang_2_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q) by Formulation 2, from minimal linear combinations of inertia parameters alone
     (Lin & Fang 1999, section 3 and Table VII).
 

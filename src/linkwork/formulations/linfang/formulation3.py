@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 
 
-def lin_fang_3(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_fang_3(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table III; Renaud 1984), all vectors in E_i:
 
       (21)  D_ji = K*_j K*_i {u_j.(J^_i u_i) + s^_j.(u_i x c^_i)} + K_j K*_i u_j.(u_i x c^_i)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Matrix, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 
 
-def lin_fang_4(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_fang_4(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table IV; Fijany & Bejczy 1990), vectors in E_n.
 
     With A_i from E_i to E_n, A_n = 1 and A_i = A_{i+1} R_{i+1}^T, the axes are u_i = A_i (0, 0, 1) and the arms

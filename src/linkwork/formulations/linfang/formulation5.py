@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 from .formulation1 import support
 
 
-def lin_fang_5(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_fang_5(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table V and appendix B; Kawasaki et al. 1996).
 
     K* = 1 - K = 1 for rotational joints; the first step inward is made with the first moments h of (B3):

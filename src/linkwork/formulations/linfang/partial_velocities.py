@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from .chain import Chain, Entries, complete
 
 
-def lin_1988(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def lin_1988(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix D(q), complete and symmetric, O(n^3), from the partial derivatives of the links' velocities with
     respect to the joint velocities (Lin 1988, as Lin 1991 describes it). Equations are numbered here.
 

@@ -7,10 +7,10 @@ it can be differentiated by complex steps, counted or traced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Matrix, Motion, Symmetric, Vector, Z
 from ...spatial import pseudo_inertia as pseudo_inertia  # (2.11), the other way
 from ..kinematics import body_poses
@@ -114,7 +114,7 @@ def inertia_rate(w: Vector, I: Symmetric) -> Symmetric:
     return Symmetric(2 * x.x, x.y + y.x, x.z + z.x, 2 * y.y, y.z + z.y, 2 * z.z)
 
 
-def partial_velocities(model: Model, q: Sequence[Scalar], i: int, point: Vector) -> list[Motion]:
+def partial_velocities(model: Model, q: Scalars, i: int, point: Vector) -> list[Motion]:
     """(dv_i/dqd_j, dw_i/dqd_j) for every joint j, v_i of the point of link i that is at ``point`` in its frame:
 
     z_j x p_ji and z_j for a rotational joint, z_j and 0 for a translational one (3.15), (3.16); 0 for j > i.
@@ -128,7 +128,7 @@ def partial_velocities(model: Model, q: Sequence[Scalar], i: int, point: Vector)
     return columns
 
 
-def link_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], i: int, point: Vector) -> Motion:
+def link_velocity(model: Model, q: Scalars, v: Scalars, i: int, point: Vector) -> Motion:
     """(v_i, w_i): sums over the joints of the partial velocities times qd_j (3.13), (3.14)."""
     total = Motion()
     for column, qd in zip(partial_velocities(model, q, i, point), v, strict=True):

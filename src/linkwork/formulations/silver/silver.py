@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Matrix, Transform, Vector
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
@@ -21,13 +21,7 @@ class LinkMotion(NamedTuple):
     U: Matrix
 
 
-def silver(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def silver(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Silver (1981), AIM-622: L = K - P with K = sum of m v^2/2 + w.I.w/2 over the links, put into Lagrange's equations,
@@ -56,13 +50,7 @@ def silver(
     return generalized_forces(model, q, a, link_forces(model, link_motions(model, q, v, a, -model.gravity), wrenches))
 
 
-def silver_potential(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def silver_potential(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """``silver`` with gravity in the potential energy P = -sum m_i g . r_i, r_i the centre of mass.
 
     As dr_i/dq_j = dv_i/dqd_j (A.1), dP/dq_j adds -m_i g to F_i of the centre of mass, so -h x g to N_i.
@@ -75,13 +63,7 @@ def silver_potential(
     return generalized_forces(model, q, a, forces)
 
 
-def silver_sums(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
+def silver_sums(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """``silver`` with (3.12) summed as it is printed, before it becomes a recursion: O(n^2)."""
     forces = link_forces(model, link_motions(model, q, v, a, -model.gravity), wrenches)
     tau = [model.joint(j).rotor_inertia * a[j - 1] for j in range(1, model.n_bodies + 1)]
@@ -95,9 +77,7 @@ def silver_sums(
     return tau
 
 
-def link_motions(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], vd_0: Vector
-) -> dict[int, LinkMotion]:
+def link_motions(model: Model, q: Scalars, v: Scalars, a: Scalars, vd_0: Vector) -> dict[int, LinkMotion]:
     """From the base, which accelerates with vd_0, to the tip: (3.13) and (3.14), differentiated by time."""
     motion = {0: LinkMotion(Vector(), Vector(), vd_0, Matrix.zero())}
     for i in range(1, model.n_bodies + 1):
@@ -113,9 +93,7 @@ def link_motions(
     return motion
 
 
-def link_forces(
-    model: Model, motion: Mapping[int, LinkMotion], wrenches: Wrenches = None
-) -> dict[int, Force]:
+def link_forces(model: Model, motion: Mapping[int, LinkMotion], wrenches: Wrenches = None) -> dict[int, Force]:
     """(F_i, N_i) of every link, about the origin of its frame."""
     applied, forces = wrenches or {}, {}
     for i in range(1, model.n_bodies + 1):
@@ -126,9 +104,7 @@ def link_forces(
     return forces
 
 
-def generalized_forces(
-    model: Model, q: Sequence[Scalar], a: Sequence[Scalar], forces: Mapping[int, Force]
-) -> list[Scalar]:
+def generalized_forces(model: Model, q: Scalars, a: Scalars, forces: Mapping[int, Force]) -> list[Scalar]:
     """(3.12) from the tip to the base, with the sums from i = j on collected; the rotors' Ia qdd is added."""
     n = model.n_bodies
     X = {j: model.transform(j, q) for j in range(1, n + 1)} | {n + 1: Transform()}
