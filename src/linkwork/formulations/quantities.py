@@ -17,7 +17,7 @@ from ..errors import LinkworkError, UnsupportedError
 from ..model import Frame, Model
 from ..scalar import Scalar, Scalars, is_zero
 from ..scalar.orthogonal import Orthogonal, dot
-from ..scalar.staircase import exists
+from ..scalar.staircase import unique_or_nan
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
@@ -68,7 +68,7 @@ def forward_dynamics(
         net = [x - y for x, y in zip(force, passive, strict=True)]
         if not model.constrained:
             return method.function(model, q, qd, net, applied)
-        one = exists([tree.J_p])
+        one = unique_or_nan([tree.J_p])
         return [one * x for x in method.function(model, q, qd, net, applied, tree=tree)]
 
 

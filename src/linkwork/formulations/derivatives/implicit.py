@@ -10,7 +10,7 @@ from ...model import Model
 from ...scalar import Scalar, Scalars, is_zero, ldl
 from ...scalar.dual import slope_of
 from ...scalar.orthogonal import dot
-from ...scalar.staircase import exists
+from ...scalar.staircase import unique_or_nan
 from ...spatial import AXES, Vector
 
 Rows = list[list[Scalar]]
@@ -51,7 +51,7 @@ def implicit(
     parts = columns[:n], columns[n : n + nv], columns[n + nv :]
     da_dq, da_dv, da_more = ([list(row) for row in zip(*part, strict=True)] for part in parts)
     B = [tree.of_motors(unit) for unit in units(len(tau))]
-    one = exists([tree.J_p]) if tree.model.constrained else 1  # not a number where loops leave a open
+    one = unique_or_nan([tree.J_p]) if tree.model.constrained else 1  # not a number where loops leave a open
     da_dtau = [[dot(row, column) for column in B] for row in Minv]                          # (3)
     return [one * x for x in a], da_dq, da_dv, da_dtau, *[da_more] * bool(commands)
 

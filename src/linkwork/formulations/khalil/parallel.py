@@ -10,7 +10,7 @@ from ...constraints.parallel import Parallel, platform_and_legs
 from ...model import CUT_JOINTS, Model
 from ...scalar import Scalar, Scalars, ldl
 from ...scalar.orthogonal import Orthogonal, dot
-from ...scalar.staircase import exists
+from ...scalar.staircase import unique_or_nan
 from ...spatial import Motion
 from ..crba import crba
 from ..method import Wrenches
@@ -71,7 +71,7 @@ def khalil_parallel_direct(
                for row, S in zip(A_x, leg.J_v, strict=True)]
     forces = [dot(column, tau) for column in zip(*_inverse_jacobian(model, legs), strict=True)]
     xdd = ldl.solve(*ldl.factor(A_x), [force - own for force, own in zip(forces, H_x, strict=True)])             # (66a)
-    one = exists(leg.J for leg in legs)
+    one = unique_or_nan(leg.J for leg in legs)
     return [one * x for x in platform.coordinates(xdd)]
 
 
