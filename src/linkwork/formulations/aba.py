@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..model import Model
 from ..scalar import Scalar, Scalars, ldl
 from ..spatial import ArticulatedInertia, Force, Motion
+from .link_modes import ModalTerms
 from .method import Wrenches
-from .total_inertia import Elimination, fluids
+from .total_inertia import fluids
 
 
 def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
@@ -21,10 +22,10 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches =
       (4)  IA_p += X_i^T Ia X_i,   pA_p += X_i^T pa
       (5)  a' = X_i a_p + c_i,   qdd = D^-1 (u - U^T a'),   a_i = a' + S_i qdd
 
-    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g. Of modes (``Elimination``) D gets
-    m, U gets P, and u loses Q - P . c, since P meets the link that they deform, X_i a_p = a' - c.
+    Added mass A of a body is inertia without weight: IA_i gets A, pA_i gets A g. With the m, P and Q
+    of modes (``ModalTerms``), D gets m, U gets P, and u loses Q - P . c: P acts on the deformed link, X_i a_p = a' - c.
     """
-    modes = Elimination(model, q, v, wrenches, spatial=True)
+    modes = ModalTerms(model, q, v, wrenches, spatial=True)
     model, applied = modes.model, modes.wrenches
     X, S, vel, c, IA, pA = {}, {}, {0: Motion()}, {}, {}, {}
     for i, p in model.outward():

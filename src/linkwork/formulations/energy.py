@@ -8,14 +8,15 @@ from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import Force, Vector
 from .drives import motor_rate, motor_stretch, motors, stretches
 from .kinematics import body_poses, body_velocities
-from .total_inertia import added_masses, deformed, distributed
+from .link_modes import deformed, link_modes
+from .total_inertia import added_masses
 
 
 def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
     """T = 1/2 sum of V . I V over bodies, deformed as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of
     joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
     velocity, twice = body_velocities(model, q, v), 0
-    for link in distributed(model, q):
+    for link in link_modes(model, q):
         for term in link.energies(velocity[link.parent], v):
             twice = twice + term
     model = deformed(model, q)
@@ -35,7 +36,7 @@ def potential_energy(model: Model, q: Scalars) -> Scalar:
     """V = -g . (sum of m p) over the moving bodies, deformed as they are + 1/2 K (q - rest)^2 of springs, and of modes
     + that of force laws which have one."""
     poses, total = body_poses(model, q), 0
-    for link in distributed(model, q):
+    for link in link_modes(model, q):
         if not link.parent:  # on the ground: what its deformation lifts
             total = total - model.gravity.dot(link.inertia.h)
     model = deformed(model, q)
@@ -61,7 +62,7 @@ def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """Linear momentum and angular momentum about the centre of mass, in world axes (the moving bodies only)."""
     poses, velocity, total = body_poses(model, q), body_velocities(model, q, v), Force()
     centre = center_of_mass(model, q)
-    for link in distributed(model, q):
+    for link in link_modes(model, q):
         if link.parent:
             total = total + poses[link.parent].force_outward(link.root.force_outward(link.momentum(v)))
     model = deformed(model, q)

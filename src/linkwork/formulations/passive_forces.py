@@ -39,7 +39,7 @@ def passive_forces(model: Model, q: Scalars, v: Scalars, springs: bool = True) -
     return forces
 
 
-def with_friction_ahead(model: Model, v: Scalars, dt: Scalar) -> Model:
+def with_implicit_friction(model: Model, v: Scalars, dt: Scalar) -> Model:
     """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
     (M + dt D) a = f, where D is the slope of friction, which must be smooth. That is as if each rotor had dt D more
     inertia; one rotor for all freedoms of a joint, so there D is the largest of their slopes."""

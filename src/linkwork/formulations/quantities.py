@@ -27,7 +27,7 @@ from .multipliers import ByMultipliers
 from .parallel_axes import shared_axes
 from .passive_forces import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
-from .total_inertia import whole_bias, whole_inertia, whole_inverse
+from .total_inertia import total_bias, total_inertia_matrix, total_inverse_dynamics
 
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each
 NO_LOADS: Loads = ((), ())
@@ -50,7 +50,7 @@ def forces_for_motion(
     model, q, qd = tree.model, tree.q, tree.rates(v)
     applied = body_wrenches(model, q, qd, *loads)
     qdd = tree.accelerations(qd, a)
-    tau = whole_inverse(inverse, model, q, qd, qdd, applied)
+    tau = total_inverse_dynamics(inverse, model, q, qd, qdd, applied)
     return tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)])
 
 
@@ -153,18 +153,18 @@ def bias(model: Model, q: Scalars, v: Scalars, *, method: Method, loads: Loads =
     tree = ClosedLoops(model, q)
     qd = tree.rates(v)
     drift = tree.drift(qd) if model.constrained else None
-    b = whole_bias(method.function, model, q, qd, body_wrenches(model, q, qd, *loads), drift)
+    b = total_bias(method.function, model, q, qd, body_wrenches(model, q, qd, *loads), drift)
     return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
 
 def gravity(model: Model, q: Scalars) -> list[Scalar]:
     q, still = model.expand(q), [0] * model.n_tree
-    return ClosedLoops(model, q).collect(whole_inverse(shared_axes, model, q, still, still))
+    return ClosedLoops(model, q).collect(total_inverse_dynamics(shared_axes, model, q, still, still))
 
 
 def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Scalar]]:
     q = model.expand(q)
-    M = ClosedLoops(model, q).collect_matrix(whole_inertia(method.function, model, q))
+    M = ClosedLoops(model, q).collect_matrix(total_inertia_matrix(method.function, model, q))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 

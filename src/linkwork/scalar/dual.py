@@ -58,10 +58,11 @@ class Dual:
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Dual):
-            value, slopes = self.value + other.value, {**self.slopes}
-            for k, x in other.slopes.items():
-                slopes[k] = slopes[k] + x if k in slopes else x
-            return dual(value, slopes)
+            both = self.slopes.keys() & other.slopes.keys()
+            return dual(
+                self.value + other.value,
+                {**self.slopes, **other.slopes, **{k: self.slopes[k] + other.slopes[k] for k in both}},
+            )
         return Dual(self.value + other, self.slopes) if _is_scalar(other) else NotImplemented
 
     __radd__ = __add__
@@ -71,10 +72,15 @@ class Dual:
 
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, Dual):
-            value, slopes = self.value - other.value, {**self.slopes}
-            for k, x in other.slopes.items():
-                slopes[k] = slopes[k] - x if k in slopes else -x
-            return dual(value, slopes)
+            both = self.slopes.keys() & other.slopes.keys()
+            return dual(
+                self.value - other.value,
+                {
+                    **self.slopes,
+                    **{k: -x for k, x in other.slopes.items()},
+                    **{k: self.slopes[k] - other.slopes[k] for k in both},
+                },
+            )
         return Dual(self.value - other, self.slopes) if _is_scalar(other) else NotImplemented
 
     def __rsub__(self, other: Any) -> Any:

@@ -229,8 +229,8 @@ class Screw(RigidTransform):
 
     def articulated_outward(self, A: ArticulatedInertia) -> ArticulatedInertia:
         # with P = [p x], p = t e:  B' = B - M P,  J' = J + (P B)^T + P B'
-        M, J, t = self.tensor_outward(A.M), self.tensor_outward(A.J), self.t
-        B = turn_matrix(self.axis, self.c, self.s, A.B)
+        M, B = self.tensor_outward(A.M), turn_matrix(self.axis, self.c, self.s, A.B)
+        J, t = self.tensor_outward(A.J), self.t
         # row k of -M P is -(m_k^T P) = (P m_k)^T = t e x m_k
         shifted = Matrix(*(row + t * self.across(m) for row, m in zip(B.rows, M.rows, strict=True)))
         PB = Matrix(*(t * self.across(column) for column in B.columns)).T

@@ -22,7 +22,7 @@ from ..method import Method
 from ..parallel_axes import shared_axes
 from ..passive_forces import body_wrenches, passive_forces
 from ..quantities import NO_LOADS, Loads, Solvable, forces_for_motion, require_motors
-from ..total_inertia import whole_inertia
+from ..total_inertia import total_inertia_matrix
 from .implicit import carried_along, implicit
 
 Rows = list[list[Scalar]]
@@ -93,7 +93,7 @@ def by_duals(
 
 def inertia(model: Model, q: Scalars) -> Rows:
     q = model.expand(q)
-    return ClosedLoops(model, q).collect_matrix(whole_inertia(crba, model, q))
+    return ClosedLoops(model, q).collect_matrix(total_inertia_matrix(crba, model, q))
 
 
 # -- by a form for trees ----------------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from ...model import Model
 from ...scalar import Scalar, Scalars, is_one, is_zero, ldl
 from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
 from ..kinematics import body_velocities
+from ..link_modes import ModalTerms
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
-from ..total_inertia import Elimination, fluids
+from ..total_inertia import fluids
 
 Apparent = Inertia | ArticulatedInertia  # JJ: of a rigid body as long as nothing behind it yields
 
@@ -41,11 +42,11 @@ def khalil_hybrid(
     enters as V'_0 = -g of the ground. Added mass A of a link, of which the paper does not speak, is inertia without
     weight that acts on rates of components: JJ_j gets A, beta_j gets -A [g - w x V; 0].
 
-    Links that bend, after Boyer & Khalil (1998): joint j holds the modes of link i. With P_j, m_j and Q_j as in
-    ``flexible``, H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j, since
-    P_j meets jT_i V'_i alone. Accelerations of modes are never known.
+    Links with modes, after Boyer & Khalil (1998): the freedoms of joint j are modes of link i. With P_j, m_j and Q_j
+    as in ``link_modes``, H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j,
+    because P_j acts on jT_i V'_i alone. Accelerations of modes are never known.
     """
-    modes = Elimination(model, q, v, wrenches, spatial=False)
+    modes = ModalTerms(model, q, v, wrenches, spatial=False)
     model = modes.model
     iTj, gamma, beta = velocity_terms(model, q, v, modes.wrenches)
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}

@@ -10,7 +10,7 @@ from ..crba import crba
 from ..method import Wrenches
 from ..parallel_axes import shared_axes
 from ..passive_forces import passive_forces
-from ..total_inertia import whole_inertia, whole_inverse
+from ..total_inertia import total_inertia_matrix, total_inverse_dynamics
 
 
 def khalil_loops(
@@ -35,9 +35,9 @@ def khalil_loops(
         known[k] = value
     qd = loops.rates(v)
     qdd = loops.accelerations(qd, known)
-    at_rest = whole_inverse(shared_axes, model, q, qd, qdd, wrenches)
+    at_rest = total_inverse_dynamics(shared_axes, model, q, qd, qdd, wrenches)
     r = loops.collect([x + y for x, y in zip(at_rest, passive_forces(model, q, qd), strict=True)])
-    A = loops.collect_matrix(whole_inertia(crba, model, q))                                                       # (58)
+    A = loops.collect_matrix(total_inertia_matrix(crba, model, q))                                                # (58)
     L, inverse = ldl.factor([[A[max(i, j)][min(i, j)] for j in U] for i in U])
     r_u = [r[u] - force for u, force in zip(U, tau, strict=True)]
     at_zero = ldl.solve(L, inverse, r_u)
