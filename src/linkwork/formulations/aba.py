@@ -11,7 +11,7 @@ from .total_inertia import fluids
 
 
 def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
-    """Joint accelerations under joint forces ``tau``, O(n).
+    """Return the joint accelerations under joint forces ``tau``, O(n).
 
     Featherstone (2008), table 7.1, with rotor inertia Ia added to the joint's own apparent inertia.
     Equations are numbered here:

@@ -1,15 +1,15 @@
-"""Dynamics of a robot with contacts. Which of them are on the ground is an input, so one program serves every support.
+"""Dynamics of a robot with contacts. Which contacts are on the ground is an input, so one program serves all cases.
 
 With J of the independent equations of the loops and of the contacts that are on (``constraints.equations``):
 
   (1)  M a + J^T lambda = f,   J a = -gamma         f: all forces less the bias, gamma = Jd v
   (2)  M v+ = M v - J^T Lambda,   J v+ = -e J v     an impact; e of the rows along the normal, 0 of all others
   (3)  E^T phi = Q_u                                Q: forces for the motion, u: freedoms that no motor drives
-  (4)  the least phi of these                       E: columns u of J; which of them count, J without weights tells
+  (4)  the least phi of these                       E: columns u of J; J without weights decides which of them count
   (5)  tau = Q - J^T phi
 
-Rows of J that follow from others, or are off, are left out as they are found, and lambda is the least that does the
-same. If the contacts cannot bear Q_u, some of it stays in tau.
+Rows of J that depend on others, or are off, are left out, and lambda is the least that has the same effect. If the
+contacts cannot bear Q_u, some of it stays in tau.
 """
 
 from __future__ import annotations
@@ -74,4 +74,5 @@ def impact(model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution:
 
 
 def _times(scales: Scalars, row: Scalars) -> list[Scalar]:
+    """Return the products entry by entry."""
     return [s * x for s, x in zip(scales, row, strict=True)]

@@ -7,7 +7,7 @@ from ..scalar import Scalar, Scalars
 
 
 def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix M(q), complete and symmetric, O(n d) for a tree of depth d.
+    """Return the inertia matrix M(q), complete and symmetric, O(n d) for a tree of depth d.
 
     Walker & Orin (1982), method 3, in body coordinates about the frames' origins (Featherstone 2008, table 6.2).
     Equations are numbered here:

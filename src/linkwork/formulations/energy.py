@@ -13,8 +13,8 @@ from .total_inertia import added_masses
 
 
 def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
-    """T = 1/2 sum of V . I V over bodies, deformed as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of
-    joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
+    """Return the kinetic energy T = 1/2 sum of V . I V over the deformed bodies and the fluid they carry
+    + 1/2 Ia v^2 of the rotors of joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
     velocity, twice = body_velocities(model, q, v), 0
     for link in link_modes(model, q):
         for term in link.energies(velocity[link.parent], v):
@@ -33,11 +33,11 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
 
 
 def potential_energy(model: Model, q: Scalars) -> Scalar:
-    """V = -g . (sum of m p) over the moving bodies, deformed as they are + 1/2 K (q - rest)^2 of springs, and of modes
-    + that of force laws which have one."""
+    """Return the potential energy V = -g . (sum of m p) over the moving bodies as they are deformed
+    + 1/2 K (q - rest)^2 of springs and modes + the energy of force laws that have one."""
     poses, total = body_poses(model, q), 0
     for link in link_modes(model, q):
-        if not link.parent:  # on the ground: what its deformation lifts
+        if not link.parent:  # a link fixed to the ground is no moving body, but its deformation moves mass
             total = total - model.gravity.dot(link.inertia.h)
     model = deformed(model, q)
     for i, _ in model.outward():
@@ -59,7 +59,7 @@ def potential_energy(model: Model, q: Scalars) -> Scalar:
 
 
 def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Linear momentum and angular momentum about the centre of mass, in world axes (the moving bodies only)."""
+    """Return linear momentum, and angular momentum about the centre of mass, in world axes (moving bodies only)."""
     poses, velocity, total = body_poses(model, q), body_velocities(model, q, v), Force()
     centre = center_of_mass(model, q)
     for link in link_modes(model, q):
@@ -72,7 +72,7 @@ def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def center_of_mass(model: Model, q: Scalars) -> Vector:
-    """Of all moving bodies, deformed as they are, in the world."""
+    """Return the centre of mass of all moving bodies as they are deformed, in the world."""
     model = deformed(model, q)
     poses, mass, moment = body_poses(model, q), 0, Vector()
     for i, _ in model.outward():
