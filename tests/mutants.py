@@ -84,9 +84,9 @@ ALL_WELL = "return sqrt(2 * (sum(map(sign, pivots), start=0) - len(pivots)) + 1)
 WELL = "sum(map(sign, pivots), start=0) - len(pivots)"
 LEG = (
     "khalil/platform.py",
-    "vd = X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear) + change.linear",
+    "vd = X.inward(vd + U @ X.origin) + (2 * carried + joint_v.angular).cross(joint_v.linear) + change.linear",
 )
-LED = "X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear)"
+LED = "X.inward(vd + U @ X.origin) + (2 * carried + joint_v.angular).cross(joint_v.linear)"
 NUMPY = "../scalar/dual.py"
 SUM = '"add": lambda a, b: a + b if isinstance(a, Dual) else b + a,'
 DIFFERENCE = '"subtract": lambda a, b: a - b if isinstance(a, Dual) else b.__rsub__(a),'

@@ -30,9 +30,9 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches =
     X, S, vel, c, IA, pA = {}, {}, {0: Motion()}, {}, {}, {}
     for i, p in model.outward():
         X[i], S[i] = model.transform(i, q), model.subspace(i, q)
-        own = model.joint_motion(i, q, v)
-        vel[i] = X[i].motion_inward(vel[p]) + own                                          # (1)
-        c[i] = vel[i].cross(own) + model.joint_drift(i, q, v)
+        joint_v = model.joint_motion(i, q, v)
+        vel[i] = X[i].motion_inward(vel[p]) + joint_v                                      # (1)
+        c[i] = vel[i].cross(joint_v) + model.joint_drift(i, q, v)
         pA[i] = vel[i].cross_force(model.inertia(i) @ vel[i]) - applied.get(i, Force())
         IA[i] = ArticulatedInertia.rigid(model.inertia(i))
     for i, (A, g) in fluids(model, q).items():
@@ -40,14 +40,14 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches =
 
     U, factors, u = {}, {}, {}
     for i, p in model.inward():
-        own = dict(zip(model.freedoms(i), S[i], strict=True))
-        forces = {k: IA[i] @ s for k, s in own.items()}                                    # (2)
-        D = [[s.dot(force) + modes.mass(k, m) for m, force in forces.items()] for k, s in own.items()]
+        screws = dict(zip(model.freedoms(i), S[i], strict=True))
+        forces = {k: IA[i] @ s for k, s in screws.items()}                                 # (2)
+        D = [[s.dot(force) + modes.mass(k, m) for m, force in forces.items()] for k, s in screws.items()]
         for k in range(len(D)):
             D[k][k] = D[k][k] + model.joint(i).rotor_inertia
         factors[i] = ldl.factor(D)
         U[i] = [force + modes.P[k] for k, force in forces.items()]
-        u[i] = [tau[k] - s.dot(pA[i]) - (modes.Q[k] - c[i].dot(modes.P[k])) for k, s in own.items()]
+        u[i] = [tau[k] - s.dot(pA[i]) - (modes.Q[k] - c[i].dot(modes.P[k])) for k, s in screws.items()]
         if p > 0:
             left = ldl.columns_inward(factors[i][0], U[i])  # U L^-1, so that U D^-1 U^T is a sum of dyads
             scaled = [force * inverse for force, inverse in zip(left, factors[i][1], strict=True)]
@@ -62,9 +62,8 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches =
     acc = {0: Motion(linear=-model.gravity)}
     for i, p in model.outward():
         carried = X[i].motion_inward(acc[p]) + c[i]                                        # (5)
-        L, inverse = factors[i]
-        own = ldl.solve(L, inverse, [value - carried.dot(force) for value, force in zip(u[i], U[i], strict=True)])
-        for k, value in zip(model.freedoms(i), own, strict=True):
+        net = [value - carried.dot(force) for value, force in zip(u[i], U[i], strict=True)]
+        for k, value in zip(model.freedoms(i), ldl.solve(*factors[i], net), strict=True):
             qdd[k] = value
         acc[i] = carried + model.joint_motion(i, q, qdd)
     return qdd

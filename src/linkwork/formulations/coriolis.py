@@ -32,10 +32,10 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     C: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
     w, J, Jd = {0: Vector()}, {0: {}}, {0: {}}
     for i, p in model.outward():
-        X, own = model.transform(i, q), model.joint_motion(i, q, v)
-        w[i] = X.inward(w[p]) + own.angular
+        X, joint_v = model.transform(i, q), model.joint_motion(i, q, v)
+        w[i] = X.inward(w[p]) + joint_v.angular
         J[i] = {k: X.motion_inward(column) for k, column in J[p].items()}                             # (1)
-        Jd[i] = {k: X.motion_inward(Jd[p][k]) + own.cross(J[i][k]) * -1 for k in J[p]}                # (2)
+        Jd[i] = {k: X.motion_inward(Jd[p][k]) + joint_v.cross(J[i][k]) * -1 for k in J[p]}            # (2)
         if i in modes:
             add_modal_coriolis(C, modes[i], w[p], J[p], Jd[p], v)
         J[i] |= zip(model.freedoms(i), model.subspace(i, q), strict=True)

@@ -23,8 +23,8 @@ def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
     Ic = {i: model.inertia(i) for i, _ in model.outward()}
     M: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
     for i, p in model.inward():
-        for k, own in zip(model.freedoms(i), S[i], strict=True):
-            F = Ic[i] @ own                                                          # (2)
+        for k, screw in zip(model.freedoms(i), S[i], strict=True):
+            F = Ic[i] @ screw                                                        # (2)
             for j in (i, *model.ancestors(i)):
                 for m, other in zip(model.freedoms(j), S[j], strict=True):
                     M[k][m] = M[m][k] = other.dot(F)                                 # (3)

@@ -41,7 +41,7 @@ def _layouts(model: Model) -> dict[str, Layout]:
 
 
 def sizes(model: Model) -> dict[str, int]:
-    """Return the sizes that shapes are made of: of each kind of vector, and others."""
+    """Return the sizes in shapes, by name: of each kind of vector, and others."""
     others = {"residual": len(row_names(model)), "bodies": model.n_bodies}
     others["parameters"] = len(standard_parameters(model))
     return {kind: layout.size for kind, layout in layouts(model).items()} | others

@@ -170,7 +170,7 @@ def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Sca
 
 def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     if model.constrained:
-        message = "the Coriolis matrix is not made for robots with loops"
+        message = "there is no Coriolis matrix for robots with loops"
         raise UnsupportedError(message, where=f"robot {model.name!r}", fix="its product with v is in `bias`")
     return model.collect_matrix(coriolis.coriolis_matrix(model, model.expand(q), model.expand_rates(v)))
 

@@ -163,8 +163,8 @@ def tree_regressor(
             add_force(column, shares, entry)                                                           # (6)
         elif not parameter.of_body:
             for k, stretch in zip(model.freedoms(i), stretches(model, i, q), strict=True):
-                joint = model.joint(i)
-                column[k] = stretch if element == "K" else joint.column(element, v[k], a[k], model.friction_width)  # (5)
+                entry = stretch if element == "K" else model.joint(i).column(element, v[k], a[k], model.friction_width)
+                column[k] = entry                                                                      # (5)
         else:
             if i not in wrenches:
                 frame = model.link_pose(i) if in_links else Pose.identity()

@@ -14,7 +14,7 @@ Cube = list[Grid]
 
 
 def configuration_space(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
-    """Joint forces as polynomials of the rates, with the coefficients of Horn & Raibert's configuration space.
+    """Return the joint forces as polynomials of the rates, with coefficients by Horn & Raibert's configuration space.
 
     Hollerbach (1980); the paper does not number the equation:
 
@@ -24,7 +24,7 @@ def configuration_space(model: Model, q: Scalars, v: Scalars, a: Scalars, wrench
 
 
 def forces(G: Row, J: Grid, C: Cube, v: Scalars, a: Scalars) -> list[Scalar]:
-    """2 n^3 + n^2 multiplications, once the coefficients are known."""
+    """Return (1), by 2 n^3 + n^2 multiplications, from the coefficients."""
     n = range(len(G))
     inertial = [sum(J[i][j] * a[j] for j in n) for i in n]
     coriolis = [sum(C[i][j][k] * (v[j] * v[k]) for j in n for k in n) for i in n]
@@ -32,7 +32,7 @@ def forces(G: Row, J: Grid, C: Cube, v: Scalars, a: Scalars) -> list[Scalar]:
 
 
 def coefficients(model: Model, q: Scalars) -> tuple[Row, Grid, Cube]:
-    """G_i, J_ij and C_ijk = C_ikj at positions ``q`` of a serial chain, rotor inertia on the diagonal of J, O(n^3).
+    """Return G_i, J_ij and C_ijk = C_ikj of a serial chain at ``q``, rotor inertia on the diagonal of J, O(n^3).
 
     The paper leaves open where they come from. Here: Sj is the unit motion of joint j seen from body l, Ic_l the
     inertia of body l and all it carries. A point r of body l moves with vj + wj x r per unit of qd_j, and joint j turns
@@ -58,17 +58,17 @@ def coefficients(model: Model, q: Scalars) -> tuple[Row, Grid, Cube]:
     g: Vector = model.gravity
     for l, _ in model.outward():
         S, g = [X[l].motion_inward(s) for s in S] + model.subspace(l, q), X[l].inward(g)
-        inertia, own, to = Ic[l], S[-1], l - 1
-        momentum = inertia @ own
+        inertia, screw, to = Ic[l], S[-1], l - 1
+        momentum = inertia @ screw
         for i, s in enumerate(S):
             J[i][to] = J[to][i] = s.dot(momentum)                                    # (2)
         J[to][to] = J[to][to] + model.joint(l).rotor_inertia
         for j, s in enumerate(S):
-            force = gyroscopic(inertia, s.angular, own)
+            force = gyroscopic(inertia, s.angular, screw)
             for i in range(to):
                 C[i][j][to] = C[i][to][j] = S[i].dot(force)                          # (3)
         for k in range(to):
             for j in range(k + 1):
                 C[to][j][k] = C[to][k][j] = -C[k][j][to]                             # (4)
-        G[to] = -(own.linear.dot(g * inertia.mass) + own.angular.dot(inertia.h.cross(g)))  # (5)
+        G[to] = -(screw.linear.dot(g * inertia.mass) + screw.angular.dot(inertia.h.cross(g)))  # (5)
     return G, J, C

@@ -11,7 +11,7 @@ from ..distal_chain import DistalChain
 
 
 class Dense:
-    """By rows. A product executes every multiplication and addition of its entries; nothing is skipped."""
+    """Matrix by rows. A product executes every multiplication and addition of its entries; nothing is skipped."""
 
     __slots__ = ("rows",)
     __array_ufunc__ = None  # an array times a matrix is a matrix of arrays
@@ -21,6 +21,7 @@ class Dense:
 
     @property
     def T(self) -> Dense:
+        """The transpose."""
         return Dense(zip(*self.rows, strict=True))
 
     def __matmul__(self, other: Dense) -> Dense:
@@ -38,7 +39,7 @@ class Dense:
     __rmul__ = __mul__
 
     def trace(self) -> Scalar:
-        """Sum of the diagonal; of a 1x1 matrix its entry."""
+        """Return the sum of the diagonal."""
         total = self.rows[0][0]
         for k in range(1, len(self.rows)):
             total = total + self.rows[k][k]
@@ -46,6 +47,7 @@ class Dense:
 
 
 def _dot(a: Scalars, b: Scalars) -> Scalar:
+    """Return the scalar product, with every product executed."""
     total = a[0] * b[0]
     for k in range(1, len(a)):
         total = total + a[k] * b[k]
@@ -53,29 +55,32 @@ def _dot(a: Scalars, b: Scalars) -> Scalar:
 
 
 def identity(size: int) -> Dense:
+    """Return a unit matrix."""
     return Dense([int(i == j) for j in range(size)] for i in range(size))
 
 
 def zeros(rows: int, columns: int) -> Dense:
+    """Return a matrix of zeros."""
     return Dense([0] * columns for _ in range(rows))
 
 
 def column(v: Iterable[Scalar]) -> Dense:
+    """Return a matrix of one column."""
     return Dense([x] for x in v)
 
 
 def rotation(transform: Transform) -> Dense:
-    """The 3x3 matrix that turns components of the inner frame to the outer."""
+    """Return the 3x3 matrix that turns components of the inner frame to the outer."""
     return Dense([*transform.outward(e)] for e in AXES).T
 
 
 def second_moments(inertia: Inertia) -> Dense:
-    """Integral of r r^T dm."""
+    """Return the integral of r r^T dm."""
     return Dense([*row] for row in pseudo_inertia(inertia.J).rows)
 
 
 class Links4:
-    """4x4 matrices of a chain at positions ``q``, homogeneous 1 first, as in (2): A_i places frame i in frame i - 1,
+    """Links as 4x4 matrices at positions ``q``, homogeneous 1 first, as in (2): A_i places frame i in frame i - 1,
     dA_i and d2A_i are its derivatives by q_i, J_i = [[m, m r^T], [m r, integral r r^T dm]] about the origin of frame i,
     mr_i = (m, m r), g = (0, g). A_n+1 = 1.
     """
@@ -104,7 +109,9 @@ SLIDE = Dense([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]])
 
 
 class Links3:
-    """3x3 rotations A_i with derivatives dA_i, d2A_i (zero if prismatic); in frame i: p_i from origin i - 1 to origin i
+    """Links as 3x3 rotations A_i with derivatives dA_i, d2A_i (zero if prismatic).
+
+    In frame i: p_i from origin i - 1 to origin i
     (the paper's ip_i*), the joint's axis z_i (unit vector z_i-1), first moments n_i = m_i r_i* and second moments J_i.
     ``slides`` are the prismatic joints. A_n+1 = 1.
     """
@@ -129,5 +136,5 @@ class Links3:
 
 
 def with_rotors(model: Model, F: Scalars, a: Scalars) -> list[Scalar]:
-    """Joint forces with the rotors' share Ia a_i, which the paper does not have."""
+    """Return the joint forces with the rotors' share Ia a_i, which the paper does not have."""
     return [force + model.joint(i).rotor_inertia * a[i - 1] for i, force in enumerate(F, 1)]

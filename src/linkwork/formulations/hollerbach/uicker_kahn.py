@@ -13,7 +13,7 @@ Triple = tuple[int, int, int]
 
 
 def uicker_kahn(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
-    """Joint forces by Lagrange's equations with 4x4 matrices, no recursion, O(n^4).
+    """Return the joint forces by Lagrange's equations with 4x4 matrices, no recursion, O(n^4).
 
     Hollerbach (1980), kW_j = A_k+1 .. A_j places frame j in frame k, J_j is about the origin of frame j:
 
@@ -30,7 +30,7 @@ def uicker_kahn(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wren
 
 
 def derivatives(links: Links4) -> tuple[dict[Pair, Dense], dict[Triple, Dense]]:
-    """dW[k, j] and d2W[k, l, j]. The kW_j are computed first and stored, as the paper does."""
+    """Return dW[k, j] and d2W[k, l, j]. The kW_j are computed first and stored, as the paper does."""
     n, A, dA, d2A = links.n, links.A, links.dA, links.d2A
     W, dW, d2W = {}, {}, {}
     for k in range(n + 1):
@@ -50,7 +50,7 @@ def derivatives(links: Links4) -> tuple[dict[Pair, Dense], dict[Triple, Dense]]:
 
 
 def forces(links: Links4, dW: dict[Pair, Dense], d2W: dict[Triple, Dense], v: Scalars, a: Scalars) -> list[Scalar]:
-    """F_1 .. F_n, the three kinds of terms summed apart."""
+    """Return F_1 .. F_n, the three kinds of terms summed apart."""
     n, J, mr, g = links.n, links.J, links.mr, links.g
     upto = [range(1, j + 1) for j in range(n + 1)]
     qd, qdd = (0, *v), (0, *a)

@@ -16,10 +16,10 @@ from ..total_inertia import total_inertia_matrix, total_inverse_dynamics
 def khalil_loops(
     model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Forces of the motors and accelerations of the free coordinates, from accelerations ``a`` of the driven ones and
-    forces ``tau`` on the free ones (see ``Mobility``), loops or none; velocities are of the independent ones.
+    """Return the forces of the motors and the accelerations of the free coordinates, with or without loops, from
+    accelerations ``a`` of the driven and forces ``tau`` on the free ones (see ``Mobility``); ``v``: independent ones.
 
-    Equation (58) with the unknown accelerations parted from the known ones, as (68) does it for elastic joints, (83)
+    Equation (58) with the unknown accelerations separated from the known ones, as (68) does for elastic joints and (83)
     for a moving base. k: driven, u: free, tau_m: motors, B = d qd_m / d qd_a:
 
       (58)  [B_k^T tau_m; B_u^T tau_m + tau_u] = A_c [qdd_k; qdd_u] + H_c
@@ -30,11 +30,11 @@ def khalil_loops(
     loops, mobility = ClosedLoops(model, q), model.mobility
     K = [loops.independent.index(k) for k in mobility.driven]
     U = [loops.independent.index(k) for k in mobility.free]
-    known: list[Scalar] = [0] * model.nv
+    qdd_k: list[Scalar] = [0] * model.nv
     for k, value in zip(K, a, strict=True):
-        known[k] = value
+        qdd_k[k] = value
     qd = loops.rates(v)
-    qdd = loops.accelerations(qd, known)
+    qdd = loops.accelerations(qd, qdd_k)
     at_rest = total_inverse_dynamics(shared_axes, model, q, qd, qdd, wrenches)
     r = loops.collect([x + y for x, y in zip(at_rest, passive_forces(model, q, qd), strict=True)])
     A = loops.collect_matrix(total_inertia_matrix(crba, model, q))                                                # (58)

@@ -9,7 +9,7 @@ from .renaud import AugmentedBodies
 
 
 def inertia_matrix(model: Model, q: Scalars, frame: int | None = 2) -> list[list[Scalar]]:
-    """Inertia matrix H(q), complete and symmetric (Fijany & Bejczy 1989, 1990, as in the appendix of Lin 1991).
+    """Return the complete inertia matrix H(q) (Fijany & Bejczy 1989, 1990, as in the appendix of Lin 1991).
 
     With c^, J^, m^ of Renaud's composite bodies, in components of one ``frame`` k (0 the ground, None the last one; the
     last one too where the chain is shorter), the force f and moment t that unit acceleration of joint j takes:

@@ -1,4 +1,4 @@
-"""Renaud's composite bodies about the joints' own frames, with what does not change computed off line."""
+"""Renaud's composite bodies about the frames of the joints, with constants computed off line."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class AugmentedBodies:
         self.s = {j: X[j].origin for j in X}
         self.m_hat, self.c_hat, self.J_hat = {n + 1: 0}, {n + 1: Vector()}, {n + 1: Symmetric()}
         for j in range(n, 0, -1):
-            own, s, c = model.inertia(j), self.s[j + 1], X[j + 1].outward(self.c_hat[j + 1])
+            link, s, c = model.inertia(j), self.s[j + 1], X[j + 1].outward(self.c_hat[j + 1])
             m = self.m_hat[j + 1]
-            c_bar = own.h + s * m                                                                  # (A5)
-            J_bar = own.J + steiner(m, s)                                                          # (A6)
-            self.m_hat[j] = own.mass + m
+            c_bar = link.h + s * m                                                                 # (A5)
+            J_bar = link.J + steiner(m, s)                                                         # (A6)
+            self.m_hat[j] = link.mass + m
             self.c_hat[j] = c_bar + c                                                              # (A7)
             self.J_hat[j] = J_bar + X[j + 1].tensor_outward(self.J_hat[j + 1]) + crosses(c, s)     # (A8)
 
 
 def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix H(q), complete and symmetric (Renaud 1984; Burdick 1986; appendix of Lin 1991):
+    """Return the inertia matrix H(q), complete and symmetric (Renaud 1984; Burdick 1986; appendix of Lin 1991):
 
       (A9)  s^_mj = R_j^T (s^_{m,j-1} + u_m^<j-1> x s_j),   s^_jj = 0
       (A1)  H_mj = u_m.(J^_j u_j) + s^_mj.(u_j x c^_j)      both rotational; m <= j, all in frame j

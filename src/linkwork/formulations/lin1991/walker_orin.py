@@ -8,7 +8,7 @@ from ...spatial import Symmetric, Transform, Vector, Z, steiner
 
 
 def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix H(q), complete and symmetric (Walker & Orin 1982, method 3), in the links' own frames.
+    """Return the inertia matrix H(q), complete and symmetric (Walker & Orin 1982, method 3), in the links' own frames.
 
     c_j and I_j are a link's centre of mass and its inertia about it, hats and r those of links j to n moving as one.
     R_j takes components from frame j to j - 1, s_j is the origin of frame j in frame j - 1.
@@ -51,4 +51,5 @@ def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def part(mass: Scalar, of: Scalar) -> Scalar:
+    """Return the share of a mass in a total; 0 if the total is a structural zero."""
     return 0 if is_zero(of) else mass / of

@@ -13,7 +13,7 @@ from .moments import Moments, composite_moments
 
 
 def lin_fang_1(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table I; Lilly & Orin 1991, method IV).
+    """Return the inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table I; Lilly & Orin 1991, method IV).
 
     Joint i alone accelerates by one and moves composite body i by the force f and the torque t; D_ji is the share of
     joint j that carries them. K* = 1 - K = 1 for rotational joints, u_i = (0, 0, 1) in E_i:
@@ -32,7 +32,7 @@ def lin_fang_1(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def formulation_1(chain: Chain, body: Mapping[int, Inertia], first: int = 1) -> Entries:
-    """D_ji for i >= first, with the composite bodies on hand."""
+    """Return D_ji for i >= first from the composite bodies."""
     D: Entries = {}
     for i in range(first, chain.n + 1):
         m, c, J = body[i].mass, body[i].h, body[i].J
@@ -47,7 +47,7 @@ def formulation_1(chain: Chain, body: Mapping[int, Inertia], first: int = 1) -> 
 
 
 def support(chain: Chain, i: int, j: int, f: Vector, t: Vector) -> Entries:
-    """D_ji, D_{j-1,i}, ..., D_1i from f_ji and t_ji."""
+    """Return D_ji, D_{j-1,i}, ..., D_1i from f_ji and t_ji."""
     D: Entries = {(j, i): (f if chain.prismatic[j] else t).z}                                  # (11)
     while j > 1:
         j -= 1
@@ -62,7 +62,7 @@ def support(chain: Chain, i: int, j: int, f: Vector, t: Vector) -> Entries:
 
 
 def lin_fang_1_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix D(q) by Formulation 1, from minimal linear combinations of inertia parameters alone
+    """Return the inertia matrix D(q) by Formulation 1, from minimal linear combinations of inertia parameters alone
     (Lin & Fang 1999, section 3 and Table VII).
 
     Joint r is the first rotational one, s the first not parallel to it. From s on, Table I holds. A body before s is
@@ -79,6 +79,7 @@ def lin_fang_1_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def formulation_1_minimal(chain: Chain, moments: Moments) -> Entries:
+    """Return D_ji from the moments of the composite bodies."""
     r, s, u = moments.classes.r, moments.classes.s, moments.classes.u
     D = formulation_1(chain, moments.body, first=s)
     for i in range(1, s):

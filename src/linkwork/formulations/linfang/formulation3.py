@@ -11,7 +11,7 @@ from .chain import Chain, Entries, complete, composite_bodies
 
 
 def lin_fang_3(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table III; Renaud 1984), all vectors in E_i:
+    """Return the complete inertia matrix D(q) (Lin & Fang 1999, Table III; Renaud 1984), all vectors in E_i:
 
       (21)  D_ji = K*_j K*_i {u_j.(J^_i u_i) + s^_j.(u_i x c^_i)} + K_j K*_i u_j.(u_i x c^_i)
                  + K*_j K_i {m^_i u_i.s^_j + u_j.(c^_i x u_i)} + K_j K_i m^_i u_j.u_i
@@ -25,7 +25,7 @@ def lin_fang_3(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def formulation_3(chain: Chain, body: Mapping[int, Inertia]) -> Entries:
-    """D_ji with the composite bodies on hand."""
+    """Return D_ji from the composite bodies."""
     D: Entries = {}
     u, s_hat = {}, {}
     for i in range(1, chain.n + 1):

@@ -8,8 +8,10 @@ from .chain import Chain, Entries, complete
 
 
 def lin_1988(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric, O(n^3), from the partial derivatives of the links' velocities with
-    respect to the joint velocities (Lin 1988, as Lin 1991 describes it). Equations are numbered here.
+    """Return the inertia matrix D(q), complete and symmetric, O(n^3).
+
+    It follows from the partial derivatives of the links' velocities with respect to the joint velocities (Lin 1988, as
+    Lin 1991 describes it). Equations are numbered here.
 
     v_k and w_k are the velocity of the origin of E_k and the angular velocity of link k, in E_k; link inertias are
     about that origin, h the first moments:
