@@ -77,12 +77,14 @@ def body_motions(model: Model, q: Scalars, v: Scalars, a: Scalars, ground: Vecto
     for i, p in model.outward():
         X, joint_v = model.transform(i, q), model.joint_motion(i, q, v)
         joint_a = model.joint_motion(i, q, a) + model.joint_drift(i, q, v)
-        vJ, wJ = joint_v.linear, joint_v.angular
         carried = X.inward(at[p].w)
-        w = carried + wJ
-        wd = X.inward(at[p].wd) + carried.cross(wJ) + joint_a.angular
-        linear = X.inward(at[p].v + at[p].w.cross(X.origin)) + vJ
-        vd = X.inward(at[p].vd + at[p].U @ X.origin) + (2 * carried + wJ).cross(vJ) + joint_a.linear
+        w = carried + joint_v.angular
+        wd = X.inward(at[p].wd) + carried.cross(joint_v.angular) + joint_a.angular
+        linear = X.inward(at[p].v + at[p].w.cross(X.origin)) + joint_v.linear
+        vd = (
+            X.inward(at[p].vd + at[p].U @ X.origin)
+            + (2 * carried + joint_v.angular).cross(joint_v.linear) + joint_a.linear
+        )
         at[i] = BodyMotion(w, wd, linear, vd, acceleration_matrix(w, wd))
     return at
 
