@@ -62,8 +62,9 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches =
     acc = {0: Motion(linear=-model.gravity)}
     for i, p in model.outward():
         carried = X[i].motion_inward(acc[p]) + c[i]                                        # (5)
+        L, inverse = factors[i]
         net = [value - carried.dot(force) for value, force in zip(u[i], U[i], strict=True)]
-        for k, value in zip(model.freedoms(i), ldl.solve(*factors[i], net), strict=True):
+        for k, value in zip(model.freedoms(i), ldl.solve(L, inverse, net), strict=True):
             qdd[k] = value
         acc[i] = carried + model.joint_motion(i, q, qdd)
     return qdd

@@ -16,7 +16,7 @@ def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
       (2)  F = Ic_i S_i               force that accelerates that composite body by the joint's unit motion
       (3)  M_ij = S_j^T F             for the joint itself and every joint j that carries it, F moved to frame j
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     X = {i: model.transform(i, q) for i, _ in model.outward()}
     S = {i: model.subspace(i, q) for i, _ in model.outward()}

@@ -4,7 +4,7 @@ A formulation only has to keep these conventions:
 
 - a function is read if its first argument is called ``model``;
 - the entries of a local variable that is a dict by body have its name and the number of the body, ``w[2]`` is w2x, w2y
-  and w2z; any other variable has the number of the body at which ``model.outward()`` or ``model.inward()`` stands;
+  and w2z; any other variable has the number of the body that ``model.outward()`` or ``model.inward()`` has reached;
 - the tag at the end of the line that computes it, ``# (12)``, is the number of its equation.
 
 ``symbolic.watch`` does the reading.

@@ -171,7 +171,7 @@ class Screw(RigidTransform):
         return Vector(0, -v.z, v.y) if self.axis == "x" else Vector(-v.y, v.x, 0)
 
     @property
-    def origin(self) -> Vector:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def origin(self) -> Vector:
         """The inner origin in outer components, m."""
         return self.along(self.t)
 
@@ -383,7 +383,7 @@ class Transform(RigidTransform):
         self.screws: tuple[Any, ...] = screws
 
     @property
-    def origin(self) -> Vector:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def origin(self) -> Vector:
         """The inner origin in outer components, m."""
         p = Vector()
         for screw in reversed(self.screws):

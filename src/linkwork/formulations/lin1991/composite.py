@@ -117,7 +117,7 @@ def arms(s: Vector, P: Vector, h: Vector) -> Symmetric:
 def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Return the inertia matrix H(q), complete and symmetric: (65) of :class:`CompositeBodies` (Lin 1991).
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     return _inertia(model, CompositeBodies(model, q))
 

@@ -22,7 +22,7 @@ def inertia_matrix(model: Model, q: Scalars, frame: int | None = 2) -> list[list
       (A15)  t_mj = t_{m+1,j} + s_{m+1} x f_{m+1,j}       in frame k, t_jj turned as f_jj is
 
     K* = 1 - K = 1 for rotational joints. Print gives t_jj the sign opposite to that of f_jj.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     bodies = AugmentedBodies(model, q)
     n, X, rotational = bodies.n, bodies.X, bodies.rotational

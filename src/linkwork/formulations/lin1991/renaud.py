@@ -49,7 +49,7 @@ def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
 
     s^_mj is u_m x (from the origin of frame m to that of frame j), (A4). Print has (A9) for m <= j too; Fig. A1 takes
     e_j = u_j x c^_j from p^, and x components where (A1) has z.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     bodies = AugmentedBodies(model, q)
     n, rotational = bodies.n, bodies.rotational

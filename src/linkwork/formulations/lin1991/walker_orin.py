@@ -23,7 +23,7 @@ def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
       (6)  f_m  = R_{m+1} f_{m+1},   n_m = R_{m+1} n_{m+1} + s_{m+1} x f_m
       (7)  H_mj = u_m.n_m rotational, u_m.f_m translational
 
-    The rotor inertia Ia stands on the diagonal. A composite body without mass has its centre at the frame's origin.
+    The rotor inertia Ia is on the diagonal. A composite body without mass has its centre at the frame's origin.
     """
     n = model.n_bodies
     rotational = {j: not model.joint(j).prismatic for j in range(1, n + 1)}

@@ -25,7 +25,7 @@ def lin_fang_1(model: Model, q: Scalars) -> list[list[Scalar]]:
       (11)  D_ji = u_j.(K*_j t_ji + K_j f_ji)
 
     (10) is done as R (t + d x f) + b x R f, which is (18). Joint 1 needs only one of f and t.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_1(chain, composite_bodies(model, chain)))
@@ -72,7 +72,7 @@ def lin_fang_1_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
       (30)  t_ji = t_{j+1,i} + u_r.(s_{j+1} x f_ji)
       (31)  D_ji = K*_j (u_r^<j>)_z t_ji + K_j u_j.f_ji
 
-    (30) is missing from the scan; (31) has (u_r^<i>)_z in print. The rotor inertia Ia stands on the diagonal.
+    (30) is missing from the scan; (31) has (u_r^<i>)_z in print. The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_1_minimal(chain, composite_moments(chain, minimal_combinations(model))))

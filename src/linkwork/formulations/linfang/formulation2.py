@@ -25,7 +25,7 @@ def lin_fang_2(model: Model, q: Scalars) -> list[list[Scalar]]:
                  + K*_j K_i u_j.(m^_i s_y + c^_y, -m^_i s_x - c^_x, 0)
                  + K_j K_i m^_i (u_j)_z
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_2(chain, composite_bodies(model, chain)))
@@ -85,7 +85,7 @@ def lin_fang_2_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
                  + K_j K_i m^_i (u_j)_z,   j <= i < s
 
     u_r.t_ii is (29), which :class:`Moments` has. delta_i = 0 where the first moments of body i have no effect.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_2_minimal(chain, composite_moments(chain, minimal_combinations(model))))

@@ -18,7 +18,7 @@ def lin_fang_3(model: Model, q: Scalars) -> list[list[Scalar]]:
 
     s^_j = u_j x (from the origin of E_j to that of E_i) obeys s^_j^<k> = R_k^T (s^_j^<k-1> + u_j^<k-1> x b_k)
     + u_j^<k> x (0, 0, d_k), from s^_j^<j> = 0. Table III has s for s^ there, the other sign before c^ for
-    translational i, and a vector for the scalar s^_j.(u_i x c^_i). The rotor inertia Ia stands on the diagonal.
+    translational i, and a vector for the scalar s^_j.(u_i x c^_i). The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_3(chain, composite_bodies(model, chain)))

@@ -21,7 +21,7 @@ def lin_fang_4(model: Model, q: Scalars) -> list[list[Scalar]]:
       (10)  t_ji = t_{j+1,i} + s_{j+1} x f_ii
       (11)  D_ji = u_j.(K*_j t_ji + K_j f_ii)
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_4(chain, composite_bodies(model, chain)))

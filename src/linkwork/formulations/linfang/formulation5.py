@@ -25,7 +25,7 @@ def lin_fang_5(model: Model, q: Scalars) -> list[list[Scalar]]:
       (B11)  D_ji = u_j.(K*_j t_ji + K_j f_ji)
 
     Print has K_i in (B11), and in Table V a -f x s for translational i too.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     body = composite_bodies(model, chain)

@@ -20,7 +20,7 @@ def lin_1988(model: Model, q: Scalars) -> list[list[Scalar]]:
            v_ki = R_k^T (v_{k-1,i} + w_{k-1,i} x s_k),   w_ki = R_k^T w_{k-1,i}
       (2)  D_ji = sum_{k >= i} v_kj.(m_k v_ki + w_ki x h_k) + w_kj.(J_k w_ki + h_k x v_ki),   j <= i
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     D: Entries = {}
