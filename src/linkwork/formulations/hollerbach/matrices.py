@@ -111,8 +111,8 @@ SLIDE = Dense([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]])
 class Links3:
     """Links as 3x3 rotations A_i with derivatives dA_i, d2A_i (zero if prismatic).
 
-    In frame i: p_i from origin i - 1 to origin i
-    (the paper's ip_i*), the joint's axis z_i (unit vector z_i-1), first moments n_i = m_i r_i* and second moments J_i.
+    In frame i: p_i from origin i - 1 to origin i (the paper's ip_i*), the joint's axis z_i (unit vector z_i-1), first
+    moments n_i = m_i r_i* and second moments J_i.
     ``slides`` are the prismatic joints. A_n+1 = 1.
     """
 

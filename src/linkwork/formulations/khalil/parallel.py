@@ -36,8 +36,8 @@ def khalil_parallel(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: 
     (63') is left out in the paper; (62) is printed with J_r for J_p. V_p, F_p, P_i and J_vi are in the axes of the
     ground here, v_i and J_i in those of the leg's last link, where J_i has few entries. A platform of fewer freedoms
     has as many columns in J_vi, and J_i^-1 is the least-squares inverse where a leg has fewer joints than its tip has
-    constrained directions. J_p^-1 is not inverted: a system is solved. Of more motors than
-    freedoms, the least weighted square is chosen.
+    constrained directions. J_p^-1 is not inverted, a system is solved. With more motors than freedoms, it is the
+    solution of the least weighted square.
     """
     platform, legs = _platform_and_legs(model, q)
     bracket = _bracket(model, q, v, a, wrenches, platform, legs)
