@@ -27,8 +27,8 @@ def khalil_moving_direct(model: Model, q: Scalars, v: Scalars, tau: Scalars, wre
       (112)  V'_j    = jT_i V'_i + aa_j qdd_j + gamma_j
 
     The text at hand has i-components of w_i in the second row of (101), no sums in (105) and (108), and V'_{j-1} for
-    jT_i V'_i in (110) and (112). With gravity as acceleration, (109) gives V'_0 - g. The quantity subtracts friction
-    (106); the joint wrenches (111) are not needed here.
+    jT_i V'_i in (110) and (112). With gravity as acceleration, (109) gives V'_0 - g. Friction, (106), is subtracted
+    by the quantity; the joint wrenches (111) are not needed here.
     """
     iTj, gamma, beta = velocity_terms(model, q, v, wrenches)                                               # (101) (102)
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}
