@@ -16,7 +16,9 @@ Wrenches = Mapping[int, Force] | None  # applied to the bodies, in their frames
 
 @dataclass(frozen=True)
 class Method:
-    """Published way to compute a quantity. The arguments of its function depend on the quantity (tree vectors):
+    """Published way to compute a quantity.
+
+    The arguments of its function depend on the quantity (tree vectors):
 
     - inverse_dynamics: (model, q, v, a, wrenches) -> joint forces, rotor inertia included
     - inertia_matrix: (model, q) -> complete matrix, rotor inertia on the diagonal
