@@ -172,7 +172,7 @@ class TracedRobot:
 
     def _bound(self, problem: Problem, values: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs by name; commands of force laws and known forces are zero by default."""
-        names = [name for name in problem.asked.inputs if name in problem.inputs]
+        names = [name for name in problem.definition.inputs if name in problem.inputs]
         if len(values) > len(names):
             raise ShapeError(
                 f"{problem.quantity} takes {len(names)} inputs", got=f"{len(values)}", expected=", ".join(names)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..errors import UnsupportedError
 from ..model import ELEMENTS, Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Inertia, Motion, Vector
 from .coriolis import gyroscopic
 from .regressor import Columns, standard_parameters
-
-Scalars = Sequence[Scalar]
 
 
 def adaptive_regressor(

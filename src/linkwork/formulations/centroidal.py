@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..constraints import ClosedLoops
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from .energy import momentum
 from .rates import rate_of
-
-Scalars = Sequence[Scalar]
 
 
 def centroidal_momentum_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:

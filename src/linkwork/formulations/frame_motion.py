@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 
 from ..constraints import ClosedLoops
 from ..model import Frame, Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Pose, Vector
 from . import kinematics
-
-Scalars = Sequence[Scalar]
 
 
 def frame_velocity(model: Model, q: Scalars, v: Scalars, *, frame: Frame, axes: str = "world") -> list[Scalar]:

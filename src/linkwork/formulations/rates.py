@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..constraints import ClosedLoops
 from ..errors import UnsupportedError
 from ..model import Frame, Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..scalar.dual import dual, slope_of
 from . import quantities
 from .crba import crba
-from .total_inertia import whole_inertia
-
-Scalars = Sequence[Scalar]
+from .total_inertia import total_inertia_matrix
 
 
 def rate_of(function: Callable[..., Any], model: Model, q: Scalars, v: Scalars, **options: Any) -> Any:
@@ -65,7 +63,7 @@ def christoffel_symbols(model: Model, q: Scalars) -> list[list[list[Scalar]]]:
 
 def _inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     q = model.expand(q)
-    M = ClosedLoops(model, q).collect_matrix(whole_inertia(crba, model, q))
+    M = ClosedLoops(model, q).collect_matrix(total_inertia_matrix(crba, model, q))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]
 
 
