@@ -238,17 +238,54 @@ def maximum(a: Scalar, b: Scalar) -> Scalar:
 
 
 def less(a: Scalar, b: Scalar) -> Scalar:
-    """1 where a < b, else 0, also where one of them is not a number; complex numbers by their real parts."""
+    """Return 1 where a < b, else 0.
+
+    Args:
+        a: A scalar of any kind, or an array. Complex numbers are compared by their real parts.
+        b: Another one.
+
+    Returns:
+        1 or 0 as a scalar of the same kind; 0 where one of them is not a number.
+
+    Example:
+        >>> linkwork.scalar.less(1.0, 2.0)
+        1.0
+    """
     return a < b if _compares(a, b) else _quietly(_mask, np.less, a, b)
 
 
 def less_equal(a: Scalar, b: Scalar) -> Scalar:
-    """1 where a <= b, else 0, also where one of them is not a number; complex numbers by their real parts."""
+    """Return 1 where a <= b, else 0.
+
+    Args:
+        a: A scalar of any kind, or an array. Complex numbers are compared by their real parts.
+        b: Another one.
+
+    Returns:
+        1 or 0 as a scalar of the same kind; 0 where one of them is not a number.
+
+    Example:
+        >>> linkwork.scalar.less_equal(1.0, 2.0)
+        1.0
+    """
     return a <= b if _compares(a, b) else _quietly(_mask, np.less_equal, a, b)
 
 
 def where(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
-    """``if_true`` where the condition is not zero, else ``if_false``."""
+    """Return one of two values by a condition.
+
+    Args:
+        condition: A scalar of any kind, or an array; anything but zero is true.
+        if_true: Value where the condition is not zero.
+        if_false: Value where it is zero.
+
+    Returns:
+        A scalar of the same kind.
+
+    Example:
+        >>> linkwork.scalar.where(linkwork.scalar.less(1.0, 2.0), 3.0, 4.0)
+        3.0
+    """
     for x in (condition, if_true, if_false):
         if hasattr(x, "select_dual"):
             return x.select_dual(condition, if_true, if_false)
