@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 
 RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name -> what replaces it
     "linkwork": {"about": "linkwork.inspection", "LettersWarning": "linkwork.SymbolsWarning"},
+    "AddedMass": {"matrix": "added_inertia"},
     "Robot": {
         "standing": "robot.standing_position()",
         "grip": "robot.contact_forces(...)",

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 
-from ..forces import AddedMass
 from ..model import Model
 from ..scalar import Scalar
 from ..spatial import ArticulatedInertia, Force, Motion, Vector
@@ -162,8 +161,8 @@ def added_masses(model: Model) -> dict[int, ArticulatedInertia]:
     """Of the bodies that have one, in their frames."""
     found: dict[int, list[ArticulatedInertia]] = {}
     for frame, law in model.forces:
-        if isinstance(law, AddedMass) and frame.body:
-            found.setdefault(frame.body, []).append(frame.pose.articulated_outward(law.matrix))
+        if frame.body and (inertia := getattr(law, "added_inertia", None)) is not None:
+            found.setdefault(frame.body, []).append(frame.pose.articulated_outward(inertia))
     return {i: reduce(ArticulatedInertia.__add__, own) for i, own in found.items()}
 
 

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from ...scalar import Scalar
 from ...spatial import AXES, Motion, Pose, Vector, X, Y, Z
-from .kind import ConstraintKind, End, Mark
+from ..element import Mark
+from .kind import ConstraintKind, End
 
 
 class Turns:

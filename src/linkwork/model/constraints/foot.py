@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..element import Fault, number, numbers
+from ..element import Fault, Mark, number, numbers
 from .cut_joint import POINT, WELD, CutJoint
-from .kind import ConstraintKind, End, Mark
+from .kind import ConstraintKind, End
 
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,14 +35,6 @@ class End:
     ground: bool = False
     named: bool = False
     what: str = "{link: its name, ...} or {frame: its name}"
-
-
-class Mark(NamedTuple):
-    """How a constraint is drawn: "ring" where a loop is cut, "rim" of a wheel, "pair" of small wheels, "point", "ball",
-    "sole" in x and y of its frame; empty: not at all. ``size``: the radius of a rim, length and width of a sole, m."""
-
-    shape: str = ""
-    size: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,10 +98,6 @@ class ConstraintKind(Element):
     @property
     def holds_turns(self) -> bool:
         return any(self.turning)
-
-    @property
-    def mark(self) -> Mark:
-        return Mark()
 
     @property
     def reach(self) -> float:

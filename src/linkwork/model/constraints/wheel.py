@@ -26,8 +26,8 @@ import numpy as np
 
 from ...scalar import Scalar, sqrt
 from ...spatial import Motion, Pose, Vector, Z
-from ..element import Fault, number
-from .kind import ConstraintKind, End, Mark
+from ..element import Fault, Mark, number
+from .kind import ConstraintKind, End
 
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
