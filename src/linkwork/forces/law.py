@@ -48,7 +48,7 @@ class ForceLaw(Element):
         >>> law = linkwork.forces.Thruster(axis=(1, 0, 0))
         >>> law.commands
         {'force': 'N'}
-        >>> robot.with_forces({"panda_hand": lambda pose, velocity: linkwork.spatial.Force(velocity.linear * -2.0)}).nv
+        >>> robot.with_forces({"panda_link8": lambda pose, velocity: linkwork.spatial.Force(velocity.linear * -2.0)}).nv
         7
     """
 

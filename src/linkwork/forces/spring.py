@@ -56,7 +56,7 @@ class Spring(ForceLaw, name="spring"):
 
     Example:
         >>> spring = linkwork.forces.Spring(to=("panda_link4", (0, 0, 1)), stiffness=200.0)
-        >>> robot.with_forces({"panda_hand": spring}).nv
+        >>> robot.with_forces({"panda_link8": spring}).nv
         7
     """
 

@@ -225,7 +225,7 @@ def _locked_inertias(description: Description, lock: Mapping[str, Any]) -> dict[
         if joint.motion.modes and joint.name in lock:
             root = joint.origin @ _ends(joint)[0]
             added = joint.motion.added_inertia(np.atleast_1d(np.asarray(lock[joint.name], float)).tolist())
-            own = (inertias[joint.parent] or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))).placed(root.inverse())
+            own = (inertias[joint.parent] or LinkInertia(0.0)).placed(root.inverse())
             h, J = np.array(list(added.h), float), np.array([list(row) for row in added.J.rows], float)
             total = LinkInertia.about(own.mass, own.first_moment + h, own.about_origin + J)
             inertias[joint.parent] = total.placed(root)

@@ -297,7 +297,11 @@ class Element:
     @classmethod
     @cache
     def declared(cls) -> dict[str, ElementField]:
-        """Return the fields that have rules, by their keys in files."""
+        """Return the fields that have rules.
+
+        Returns:
+            key in files -> field.
+        """
         listed = {}
         for each in fields(cls):  # type: ignore[arg-type]
             if rule := each.metadata.get("rule"):
@@ -307,7 +311,11 @@ class Element:
 
     @classmethod
     def keys(cls) -> list[str]:
-        """Return the keys under which files give its values."""
+        """Return the keys under which files give its values.
+
+        Returns:
+            The keys.
+        """
         return [key for key, each in cls.declared().items() if each.rule.written]
 
     @property
@@ -316,13 +324,21 @@ class Element:
         return Mark()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values as files write them, by key, without those that are at their defaults."""
+        """Return the values as files write them, without those that are at their defaults.
+
+        Returns:
+            key -> value.
+        """
         values = self.values()
         listed = (each for each in self.declared().values() if each.rule.written and not self._at_default(each))
         return {each.key: values[each.name] for each in listed}
 
     def values(self) -> dict[str, Any]:
-        """Return all values as plain data, by the names of their fields."""
+        """Return all values as plain data.
+
+        Returns:
+            name of the field -> value.
+        """
         return {each.name: each.rule.plain(getattr(self, each.name)) for each in self.declared().values()}
 
     def _at_default(self, each: ElementField) -> bool:
@@ -330,7 +346,14 @@ class Element:
         return not isinstance(value, np.ndarray) and value == each.default
 
     def faults(self, called: str = "its") -> Iterator[Fault]:
-        """What is wrong with its values. ``called``: what stands before a value's name in messages."""
+        """Iterate over what is wrong with its values.
+
+        Args:
+            called: what stands before the name of a value in messages.
+
+        Returns:
+            The faults.
+        """
         for each in self.declared().values():
             value = getattr(self, each.name)
             for fault in each.rule.faults(f"{called} {each.words}", value):
@@ -338,12 +361,23 @@ class Element:
                     yield fault
 
     def convert(self) -> None:
-        """Convert all values to the types of their rules; raises ModelError for the first that is out of range."""
+        """Convert all values to the types of their rules.
+
+        Raises:
+            ModelError: for the first value that is out of range.
+        """
         for each in self.declared().values():
             self.require(each)
 
     def require(self, each: ElementField) -> None:
-        """Convert one value; raises ModelError if it is out of range."""
+        """Convert one value to the type of its rule.
+
+        Args:
+            each: the field.
+
+        Raises:
+            ModelError: if the value is out of range.
+        """
         value = getattr(self, each.name)
         try:
             converted = each.rule.convert(value)
@@ -362,7 +396,14 @@ class Element:
         return {parameter: getattr(self, name) for parameter, name in self.elements.items()}
 
     def with_parameters(self: E, values: Mapping[str, Any]) -> E:
-        """Return the same element with other values of those parameters that it has."""
+        """Return the same element with other values of parameters.
+
+        Args:
+            values: by the regressor's names; those that it does not have are left out.
+
+        Returns:
+            The element.
+        """
         changes: Any = {self.elements[parameter]: x for parameter, x in values.items() if parameter in self.elements}
         return replace(self, **changes)  # type: ignore[type-var]
 

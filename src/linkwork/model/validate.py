@@ -37,7 +37,20 @@ DENSEST = 22600.0  # kg/m^3, osmium: no ball of the same mass has less inertia
 
 
 def check(description: Description) -> tuple[Finding, ...]:
-    """All findings of the reader and of the rules here, in that order."""
+    """Check a description.
+
+    Args:
+        description: of the robot.
+
+    Returns:
+        The findings of the reader, then errors and warnings of the checks.
+
+    Example:
+        >>> from linkwork.model import Description, Link, check
+        >>> print(check(Description("robot", (), ()))[0])
+        error: robot 'robot': there are no links
+          fix: describe at least one link
+    """
     if sizes := [*_sizes(description)]:  # the other rules would take long
         return (*description.findings, *sizes)
     structure = [*_names(description), *_tree(description), *_mimics(description), *check_structure(description)]
@@ -326,7 +339,7 @@ def _singular(description: Description) -> Iterator[Finding]:
     subtree: dict[str, LinkInertia] = {}  # all that hangs on the link, in its frame
     given: dict[str, bool] = {}  # whether the link or anything fixed to it has an inertial
     for link in reversed(order):
-        own = inertia[link] or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+        own = inertia[link] or LinkInertia(0.0)
         given[link] = inertia[link] is not None
         for joint in below[link]:
             own = _sum(own, joint, subtree[joint.child])

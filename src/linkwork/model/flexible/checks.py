@@ -18,7 +18,7 @@ SLENDER = 10.0  # lengths per depth, below which sections shear and turn, which 
 LARGE = 0.1  # of the length: deflections from which on the linear beam is a doubtful one
 ROUNDING = 1e-9
 SAME_PLACE = 1e-3  # of the length, and rad: numbers of files have few digits
-NOTHING = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+NOTHING = LinkInertia(0.0)
 LESS = "it is less than its own beam, which is a part of it"
 
 
