@@ -172,7 +172,8 @@ transmissions: [{joints: [b, c], motors: [{name: m, ratios: [1, 2]}, {name: n, r
 def test_laws_are_objects_each_once():
     for friction in ((Offset(1), Offset(2)), (Coulomb(1),), (3,)):
         with pytest.raises(
-            ModelError, match=r"(?s)friction is a list of laws .*each at most once.*expected: Asymmetric, Offset, Stribeck"
+            ModelError,
+            match=r"(?s)friction is a list of laws .*each at most once.*expected: Asymmetric, Offset, Stribeck",
         ):
             JointDescription("a", "revolute", "x", "y", friction=friction)
     with pytest.raises(ModelError, match=r"Stribeck.velocity"):

@@ -115,7 +115,10 @@ def test_not_a_drive():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"stiffness": 0.0}, "stiffness: out of range\n  got: 0.0\n  expected: a finite number above zero\n  fix: leave a rigid joint out"),
+        (
+            {"stiffness": 0.0},
+            "stiffness: out of range\n  got: 0.0\n  expected: a finite number above zero\n  fix: leave a rigid joint out",
+        ),
         ({"stiffness": -1.0}, "stiffness: out of range\n  got: -1.0"),
         ({"stiffness": np.inf}, "stiffness: out of range\n  got: inf"),
         ({"stiffness": "stiff"}, "stiffness: out of range\n  got: 'stiff'"),

@@ -131,6 +131,8 @@ class Number(Rule):
         return self.is_number(value) and among and bool(np.all(above & (value <= self.most)))
 
     def convert(self, value: Any) -> float:
+        if isinstance(value, str):
+            raise TypeError
         return float(value)
 
     def plain(self, value: Any) -> Any:
@@ -233,6 +235,8 @@ class Choice(Rule):
 
 def declare(rule: Rule, default: Any = MISSING) -> Any:
     """Declare a field with a rule; required without ``default``."""
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata={"rule": rule})
     return field(default=default, metadata={"rule": rule})
 
 
@@ -306,7 +310,8 @@ class Element:
         for each in fields(cls):  # type: ignore[arg-type]
             if rule := each.metadata.get("rule"):
                 key, words = rule.key or each.name, rule.words or each.name.replace("_", " ")
-                listed[key] = ElementField(each.name, key, words, each.default, rule)
+                default = each.default if each.default_factory is MISSING else each.default_factory()
+                listed[key] = ElementField(each.name, key, words, default, rule)
         return listed
 
     @classmethod
@@ -387,7 +392,8 @@ class Element:
         if not fits:
             field_name = f"{type(self).__name__}.{each.name}"
             where = at_door(field_name, self.option or field_name)
-            raise ModelError("out of range", where=where, got=value, expected=each.rule.expected, fix=each.rule.fix)
+            got = repr(value) if isinstance(value, str) else value
+            raise ModelError("out of range", where=where, got=got, expected=each.rule.expected, fix=each.rule.fix)
         object.__setattr__(self, each.name, converted)
 
     @property

@@ -12,9 +12,9 @@ import numpy as np
 from ...errors import ModelError
 from ...scalar import Scalar
 from ...spatial import Inertia, Matrix, Symmetric, Vector
+from ..element import HUGE
 
 Scalars = Sequence[Scalar]
-HUGE = 1e100  # beyond this, squares and products overflow
 
 
 @dataclass(frozen=True, eq=False)
