@@ -124,7 +124,7 @@ MISTAKES = {
     "two transmissions": (
         "transmissions: [{name: w, joints: [a], motors: [{name: m, ratios: [1]}]},"
         " {name: w, joints: [b], motors: [{name: n, ratios: [1]}]}]",
-        "two transmissions have this name",
+        "2 transmissions have this name",
     ),
     "a follower": (
         "drives: [{joint: b, mimic: {joint: a}}]\ntransmissions: [{joints: [b], motors: [{name: m, ratios: [1]}]}]",

@@ -184,7 +184,7 @@ def test_a_beam_as_modal_data():
     assert not [each for each in check(other) if "move more" in each.message]
     light = [replace(link, inertia=other.links[3].inertia) if link.name == "hub" else link for link in other.links]
     (finding,) = (each for each in check(replace(other, links=tuple(light))) if "move more" in each.message)
-    assert finding.where == "arm.yaml: joint 'bend'" and "link 'hub', 0.2 kg at" in finding.message
+    assert finding.where == "arm.yaml: joint 'bend'" and "link 'hub' has, 0.2 kg at" in finding.message
     printed = np.diag((2 * np.pi * own.clamped[0]) ** 2 * np.diag(own.masses)) + np.triu(np.full((4, 4), 1e-6), 1)
     K = np.array(replace(modal, frequencies=(), stiffness=printed).elastic.stiffness)
     assert (K == K.T).all() and K[0, 1] == 5e-7

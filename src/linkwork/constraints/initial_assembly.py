@@ -11,7 +11,6 @@ import numpy as np
 from ..errors import ModelError
 from ..model import Description, Finding, Model
 from ..model.build import home_of
-from ..model.constraint_checks import place
 from .equations import LoopEquations
 from .mobility import stand_still, with_mobility
 
@@ -41,7 +40,9 @@ def _at_keyframe(model: Model, description: Description, error: ModelError) -> M
         except ModelError:
             continue
         message = f"home is its keyframe {name!r}, since its initial position will not do: {error.message}"
-        finding = Finding("warning", place(description), message, "to choose another, give `home` in a side file", True)
+        finding = Finding(
+            "warning", description.place(), message, "to choose another, give `home` in a side file", True
+        )
         return replace(there, findings=(*there.findings, finding))
     raise error
 
@@ -52,19 +53,19 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are taken as closed"
         yield Finding(
-            "warning", place(description), message, "write frames and axes with all digits: pi/2, not 1.5708", True
+            "warning", description.place(), message, "write frames and axes with all digits: pi/2, not 1.5708", True
         )
     if stand_still(closed):
         message = "no wheel can move along its plane: they hold each other fast, or are locked"
         yield Finding(
-            "warning", place(description), message, "if no brakes are meant, check axles, joints and gears", True
+            "warning", description.place(), message, "if no brakes are meant, check axles, joints and gears", True
         )
     turned = "not where the file puts it: there the loops do not close"
     step = closed.coordinates.difference(np.array(given.home), np.array(closed.home))
     for joint, v, at in zip(
         closed.coordinates.joints, closed.coordinates.velocity_ranges, closed.coordinates.position_ranges, strict=True
     ):
-        where, moved = place(description, "joint", joint.name), step[v.start : v.stop]
+        where, moved = description.place("joint", joint.name), step[v.start : v.stop]
         before, after = given.home[at.start], closed.home[at.start]
         if joint.name in description.independent and np.abs(moved).max() > MOVED:
             shift, turn = (

@@ -45,7 +45,6 @@ from .drive import (
     Transmission,
     Viscous,
 )
-from .drive_values import changed_drives, with_drives, with_elements
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .flexible.beam import Beam
 from .flexible.modal import Modal
@@ -56,7 +55,7 @@ from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Constraint, Frame, Joint, Mobility, Model
 from .pseudo_inertia import ELEMENTS, body_of, pseudo_inertia, unphysical
 from .validate import check, raise_errors
-from .with_parameters import carrying, changed
+from .with_parameters import carrying, changed, changed_drives, with_drives, with_elements
 
 __all__ = [  # the other names are for the other parts of linkwork, or are public in linkwork itself
     "CUT_JOINTS",

@@ -18,7 +18,6 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .commands import commands_of
-from .constraint_checks import tells_position
 from .description import (
     ConstraintDescription,
     Description,
@@ -33,6 +32,7 @@ from .model import Body, Constraint, FixedScrew, Frame, Joint, Model
 from .placement import FAR, joined, placement_of, screws, snapped
 from .places import check_places
 from .rotations import cos_sin
+from .structure_checks import is_position
 from .validate import check, raise_errors
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
@@ -101,7 +101,7 @@ def _with_options(
         if len(given) != size:
             message = f"{where} has another number of entries"
             raise ModelError(message, where=description.name, got=given, expected=parts)
-        if not tells_position(joints[name].motion, given):
+        if not is_position(joints[name].motion, given):
             message, expected = f"{where} is no position", "a quaternion x, y, z, w of length one at its end"
             raise ModelError(message, where=description.name, got=given, expected=expected)
     result = []

@@ -411,6 +411,19 @@ class Description:
         children = {joint.child for joint in self.joints}
         return next(link.name for link in self.links if link.name not in children)
 
+    def place(self, element: str = "", name: str = "") -> str:
+        """Return the place of a finding: the file, and the robot or one of its elements.
+
+        Args:
+            element: such as "link" or "joint"; default: the whole robot.
+            name: of the element.
+
+        Returns:
+            Such as "panda.urdf: link 'hand'".
+        """
+        element = f"{element} {name!r}" if element else f"robot {self.name!r}"
+        return f"{self.source}: {element}" if self.source else element
+
     @property
     def permanent(self) -> tuple[ConstraintDescription, ...]:
         """The constraints that are always on."""
