@@ -349,5 +349,5 @@ drives:
     slack = robot.with_drives({name: {"stiffness": 0.0} for name in ("ball", "cross")})
     springs = robot.inverse_dynamics(q, v, a) - slack.inverse_dynamics(q, v, a)
     assert_close(springs, [0, 0, 5 * 0.4, 3 * 0.3, 3 * 0.4], scale=10.0)
-    with pytest.raises(ModelError, match="a planar joint has no spring"):
+    with pytest.raises(ModelError, match="a planar joint cannot have a spring"):
         linkwork.load(read_mdh(text.replace("kind: universal", "kind: planar").replace(", rest: 0.1", "")))

@@ -54,8 +54,8 @@ MISTAKES = {
     "zero radius": ((LEFT, LEFT[:-3] + "0"), ["wheel 'l'", "its radius is 0", "positive"]),
     "no radius": ((LEFT, LEFT.partition(",")[0]), ["wheel 'l'", "'radius' is missing"]),
     "radius of a glide": (("kind: glide,", "kind: glide, radius: 0.1,"), ["a glide has no radius", "kind: wheel"]),
-    "friction of a glide": (("kind: glide,", "kind: glide, friction: 0.5,"), ["glide 'glide3'", "slips all ways"]),
-    "on the ground": (("kind: floating", "kind: fixed"), ["glide 'glide3'", "sides are on the ground", "against each"]),
+    "friction of a glide": (("kind: glide,", "kind: glide, friction: 0.5,"), ["glide 'glide3'", "slips in all directions"]),
+    "on the ground": (("kind: floating", "kind: fixed"), ["glide 'glide3'", "sides are on the ground", "relative to each"]),
     "gears that lock": (
         ("offset: 0.25}", "offset: 0.25}\n  - {joints: {left: 1, right: 1}}\n  - {joints: {left: 1, right: -1}}"),
         ["the wheels hold each other fast", "gear 'both'", "gear 'gear5'", "gears that let them turn"],

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, short
+from ..spatial import Pose
 from .constraints import ConstraintKind, Foot
 from .coordinates import Segment
 from .drive import JointValues, Transmission
@@ -89,6 +90,18 @@ class Placement:
 
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    @staticmethod
+    def of(pose: Pose) -> Placement:
+        """Return the placement of a pose.
+
+        Args:
+            pose: with numbers as entries.
+
+        Returns:
+            The same as arrays.
+        """
+        return Placement(np.array([list(row) for row in pose.rotation.rows], float), np.array(list(pose.origin), float))
 
     def __matmul__(self, inner: Placement) -> Placement:
         return Placement(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation)
