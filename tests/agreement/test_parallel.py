@@ -210,8 +210,8 @@ def reason(description: Description, **how) -> str:
 def test_what_it_is_not_for():
     delta, planar, gough = (linkwork.io.read(name) for name in ("delta", "3rpr", "gough-stewart"))
     motors = ("leg1_shoulder", "leg2_shoulder", "leg3_shoulder")
-    assert "no link is held by all loops" in reason(linkwork.io.read("hybrid-3rpr"))
-    assert "own coordinates are the independent ones, and they are not" in reason(replace(delta, independent=motors))
+    assert "no link is in all loops" in reason(linkwork.io.read("hybrid-3rpr"))
+    assert "coordinates are the independent ones, and they are not" in reason(replace(delta, independent=motors))
     assert reason(delta, base="floating") == "it is for a fixed base, and the base floats"
     universal = with_joints_for_balls(gough, 1)
     assert reason(universal) == "it is for legs whose tips are held by revolute, spherical, weld joints, not universal"
@@ -244,7 +244,7 @@ def raised(side: tuple[str, Placement], z: float) -> tuple[str, Placement]:
 def test_too_many_motors_are_told():
     description = linkwork.io.read("3rpr")
     joints = tuple(replace(j, role="active") if j.name == "leg1_pivot" else j for j in description.joints)
-    with pytest.raises(ModelError, match="more motors than freedoms"):
+    with pytest.raises(ModelError, match="more motors than degrees of freedom"):
         linkwork.load(replace(description, joints=joints))
 
 

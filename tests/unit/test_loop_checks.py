@@ -160,7 +160,7 @@ def test_roles_and_weights(changes: dict[str, Any], parts: tuple[str, ...]):
         ({"home": {"j1": 2.0}}, "warning", "joint 'j1'", ("home position 2 is outside its limits -1 and 1",)),
         ({"independent": ("k1",)}, "error", "robot 'mechanism'", ("`independent` names joint 'k1'", "'j1'?")),
         ({"independent": ("j1", "j1")}, "error", "joint 'j1'", ("names it twice",)),
-        ({"independent": ("j1",), "constraints": ()}, "warning", "robot 'mechanism'", ("nothing without loops",)),
+        ({"independent": ("j1",), "constraints": ()}, "warning", "robot 'mechanism'", ("no effect without loops",)),
     ],
 )
 def test_home_and_independent(changes: dict[str, Any], level: str, where: str, parts: tuple[str, ...]):

@@ -1,4 +1,4 @@
-"""What holds a robot's joints together beyond its tree: equations of loops, what they leave free, what closes them."""
+"""Constraints of a robot: their equations, the degrees of freedom they leave, and how they are satisfied."""
 
 from .closed_loops import ClosedLoops
 from .equations import LoopEquations, SwitchedEquations, row_names
