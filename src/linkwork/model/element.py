@@ -2,7 +2,7 @@
 
 An element is a dataclass. Each of its fields is declared with a rule (``number``, ``numbers``, ``choice`` ...): its key
 in files, unit, default and range. Readers, checks, writers and tables follow from the rules and need not know the kind.
-Constraints, drives, friction laws, force laws and flexible links are elements.
+Constraints, drives, friction laws, force laws and materials of links are elements.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..errors import ModelError, at_door
 from ..quoting import unprintable
 from .description import LONGEST_NAME, MOST_LINKS, Description, Finding, JointDescription, LinkInertia
 from .element import HUGE
-from .flexible.checks import check_flexible
+from .flexible.checks import check_flexible, require_beams
 from .model import Joint
 from .pseudo_inertia import impossible, moments_text
 from .structure_checks import check_massless_motors, check_spring, check_structure, check_values, is_finite
@@ -70,6 +70,12 @@ def raise_errors(findings: Iterable[Finding], where: str = "") -> None:
         error = ModelError(message, where=where)
         error.findings = tuple(errors)
         raise error
+
+
+def require_valid(description: Description, changed_links: Collection[str], where: str) -> None:
+    """Raise ModelError for the errors of a robot whose links were changed, also if one is less than its own beam."""
+    raise_errors(check(description), where)
+    require_beams(description, changed_links)
 
 
 def _sizes(description: Description) -> Iterator[Finding]:

@@ -13,11 +13,10 @@ from ..spatial import Inertia, Symmetric, Vector
 from .describe import describe
 from .description import LinkInertia
 from .drive import Drive, law_with
-from .flexible.checks import require_beams
 from .model import Joint, Model
 from .pseudo_inertia import ELEMENTS, body_of, negative_mass, ten_of
 from .structure_checks import check_spring, check_values
-from .validate import check, raise_errors
+from .validate import raise_errors, require_valid
 
 
 def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
@@ -53,9 +52,8 @@ def changed(
                 raise ModelError(wrong, where=f"payload at {frame!r}", fix="write a positive mass")
             central = body.central[np.triu_indices(3)].tolist()
             result = carrying(result, frame, [body.mass, *body.center.tolist(), *central])
-        description = describe(result)
-        raise_errors(check(description), f"robot {model.name!r}")
-        require_beams(description, {*links, *(model.body(model.frame(frame).body).name for frame in payload)})
+        carriers = {model.body(model.frame(frame).body).name for frame in payload}
+        require_valid(describe(result), {*links, *carriers}, f"robot {model.name!r}")
     return result
 
 
