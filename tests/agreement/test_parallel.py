@@ -64,7 +64,7 @@ def by_multipliers(description: Description, robot: linkwork.Robot, q, v, a, tau
     for k, at in enumerate(q):
         at = reference.closed(at, list(mobility.independent))
         loads = dict(zip(LOADED, wrenches[k], strict=True))
-        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.n_leading)
+        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.coordinates.nv)
         given = dict(zip(mobility.independent, a[k], strict=True))
         motors = list(mobility.motors)
         _, found = reference.solve(
@@ -120,7 +120,7 @@ def test_platform_as_the_end_of_a_leg(name: str, deviations):
         [r.position_names.index(j) + r.nq - len(r.position_names) for j in legs_of(robot)] for r in (robot, other)
     ]
     assert_close(other_q[:, places[1]], q[:, places[0]], tolerance=1e-10)
-    lead = robot.model.n_leading - len(robot.position_names)
+    lead = robot.model.coordinates.nv - len(robot.position_names)
     rates, rates_rate = robot.joint_velocities(q, v), robot.joint_accelerations(q, v, a)
     motor_v, motor_a = (x[:, [lead + k for k in motors]] for x in (rates, rates_rate))
     rng = np.random.default_rng(3)
@@ -186,7 +186,7 @@ def test_hybrid_robot_of_two_modules(deviations):
     mobility, motors = robot.model.mobility, list(robot.model.mobility.motors)
     forces, moved = robot.inverse_dynamics(q, v, a), robot.forward_dynamics(q, v, tau)
     for k, at in enumerate(q):
-        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.n_leading)
+        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.coordinates.nv)
         given = dict(zip(mobility.independent, a[k], strict=True))
         _, expected = reference.solve(at, rates, accelerations=given, forces=none, unknown=motors)
         deviations("parallel, hybrid robot", deviation(forces[k], expected[motors]))

@@ -142,16 +142,14 @@ def test_what_ties_motors_is_told(old, new, tied):
     """Two motors for two freedoms, of which one is the body's pitch: axles that meet, or a gear, leave the other."""
     text = (Path(linkwork.__file__).parent / "robots" / "segway.yaml").read_text(encoding="utf-8")
     assert old in text
-    with pytest.raises(
-        ModelError, match=f"depend on each other(.|\n)*2 degrees.* rank 1, coupled by {tied}"
-    ):
+    with pytest.raises(ModelError, match=f"depend on each other(.|\n)*2 degrees.* rank 1, coupled by {tied}"):
         linkwork.load(read_mdh(text.replace(old, new)))
 
 
 def test_parts_of_a_base_are_suggested():
     """Where they are among the independent ones."""
     description = describe(linkwork.load("segway").model)
-    with pytest.raises(ModelError, match=r"expected: 3 freedoms(.|\n)*for example: base.ry, left, right"):
+    with pytest.raises(ModelError, match=r"expected: 3 degrees of freedom(.|\n)*for example: base.ry, left, right"):
         linkwork.load(replace(description, independent=("left",)))
     with pytest.raises(ModelError, match=r"'base.rw', which does not exist(.|\n)*did you mean 'base.r[xyz]'"):
         linkwork.load(replace(description, independent=("base.rw", "left", "right")))
@@ -259,7 +257,7 @@ rolling: [{name: skate, kind: blade, wheel: {link: link1, alpha: -pi/2}, frictio
 def test_a_straight_snake_is_singular():
     """Its axles are parallel: refused as a home, and told of motions that pass."""
     description = describe(linkwork.load("snake").model)
-    with pytest.raises(ModelError, match="the motors do not tell how the robot rolls there"):
+    with pytest.raises(ModelError, match="the motors do not determine how the robot rolls there"):
         linkwork.load(replace(description, home={}, independent=()))
     robot = linkwork.load("snake")
     q = np.array(robot.home)

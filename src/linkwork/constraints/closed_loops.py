@@ -10,7 +10,7 @@ from ..model import Model
 from ..scalar import Scalar, is_zero
 from ..scalar.orthogonal import Orthogonal
 from ..scalar.staircase import Staircase
-from .equations import LoopEquations, closing_rows
+from .equations import ConstraintEquations, closing_rows
 
 Sparse = dict[int, Scalar]  # nonzero entries of a vector by index, in order
 
@@ -34,13 +34,13 @@ class ClosedLoops:
     ``tau`` of the forced ones, which motors and surroundings exert (see ``Mobility``).
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar], equations: LoopEquations | None = None):
+    def __init__(self, model: Model, q: Sequence[Scalar], equations: ConstraintEquations | None = None):
         """``equations``: default all that are independent."""
         self.model, self.q = model, q
-        self.equations = equations or LoopEquations(model, q)
-        self.independent = model.mobility.independent if equations is None else model.mobility.located
-        self.dependent = sorted({*range(model.n_leading)} - {*self.independent})
-        self._rows: list[Sparse] = [{} for _ in range(model.n_leading)]  # of G
+        self.equations = equations or ConstraintEquations(model, q)
+        self.independent = model.mobility.independent if equations is None else model.mobility.configuration
+        self.dependent = sorted({*range(model.coordinates.nv)} - {*self.independent})
+        self._rows: list[Sparse] = [{} for _ in range(model.coordinates.nv)]  # of G
         for column, k in enumerate(self.independent):
             self._rows[k][column] = 1
             if model.constrained:
@@ -49,11 +49,11 @@ class ClosedLoops:
                     self._rows[d][column] = -value                                                   # (56)
 
     @classmethod
-    def located(cls, model: Model, q: Sequence[Scalar]) -> ClosedLoops:
+    def of_configuration(cls, model: Model, q: Sequence[Scalar]) -> ClosedLoops:
         """Return the mapping of changes of positions, which differ from velocities if something rolls: a rolling robot
         can reach positions to which it cannot move directly."""
         rows = closing_rows(model)
-        return cls(model, q, None if rows is None else LoopEquations(model, q, rows))
+        return cls(model, q, None if rows is None else ConstraintEquations(model, q, rows))
 
     @cached_property
     def G(self) -> list[list[Scalar]]:
@@ -73,20 +73,20 @@ class ClosedLoops:
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """G qd_a: tree velocities from independent ones."""
-        return self.model.expand_rates(self.leading(v))
+        return self.model.expand_rates(self.joint_velocities(v))
 
-    def leading(self, v: Sequence[Scalar]) -> list[Scalar]:
+    def joint_velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Velocities of the non-mimic joints from independent ones."""
         return [_dot(row, v) for row in self._rows]
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""
-        leading: list[Scalar] = [0] * self.model.n_leading
+        rates: list[Scalar] = [0] * self.model.coordinates.nv
         if self.model.constrained:
             values = self.J_p.solve(self.equations.drift(v))
             for k, value in zip(self.dependent, values, strict=True):
-                leading[k] = -value                                                                  # (56')
-        return self.model.expand_rates(leading)
+                rates[k] = -value                                                                    # (56')
+        return self.model.expand_rates(rates)
 
     def accelerations(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
         """Tree accelerations from tree velocities ``v`` and independent accelerations ``a``."""
@@ -94,8 +94,8 @@ class ClosedLoops:
 
     def collect(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """Forces of the independent coordinates from tree forces."""
-        leading = self.model.collect(forces)
-        return [_dot(column, leading) for column in self._columns]                                   # (55)
+        collected = self.model.collect(forces)
+        return [_dot(column, collected) for column in self._columns]                                 # (55)
 
     def collect_rows(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         return [self.collect(row) for row in rows]
@@ -137,10 +137,10 @@ class ClosedLoops:
 
     def of_motors(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Return the forces of the independent coordinates that are equivalent to ``tau`` of the forced joints."""
-        leading: list[Scalar] = [0] * self.model.n_leading
+        forces: list[Scalar] = [0] * self.model.coordinates.nv
         for k, force in zip(self.model.mobility.forced, tau, strict=True):
-            leading[k] = force
-        return [_dot(column, leading) for column in self._columns]
+            forces[k] = force
+        return [_dot(column, forces) for column in self._columns]
 
 
 def _dot(entries: Sparse, values: Sequence[Scalar]) -> Scalar:

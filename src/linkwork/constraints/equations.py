@@ -157,7 +157,7 @@ def _before(inner: Pose, placed: Transform | Pose) -> Pose:
     return Pose(rotation, inner.origin - rotation @ placed.origin)
 
 
-class LoopEquations:
+class ConstraintEquations:
     """The equations of constraints at tree positions ``q``, a row each, in the order of ``row_names``.
 
     ``loops``: the constraints; default: all that are always on. ``numbers``: of the equations; default: all.
@@ -175,17 +175,17 @@ class LoopEquations:
         self._paths: list[Way | Tie] = []
 
     @classmethod
-    def at(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
+    def at(cls, model: Model, q: Sequence[Scalar]) -> ConstraintEquations:
         """Return all equations at the user's ``q``."""
         return cls(model, model.expand(q))
 
     @classmethod
-    def closing(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
+    def closing(cls, model: Model, q: Sequence[Scalar]) -> ConstraintEquations:
         """Return the equations that constrain positions, at the user's ``q``: all, unless something rolls."""
         return cls(model, model.expand(q), closing_rows(model))
 
     @classmethod
-    def independent(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
+    def independent(cls, model: Model, q: Sequence[Scalar]) -> ConstraintEquations:
         """Return the independent equations."""
         return cls(model, q, model.mobility.rows)
 
@@ -266,8 +266,8 @@ class SwitchedEquations:
         self, model: Model, q: Sequence[Scalar], contacts: Sequence[Scalar], places: Sequence[Scalar] | None = None
     ):
         self.model, self.q, self.contacts = model, q, contacts
-        self.permanent = LoopEquations.independent(model, q)
-        self.switched = LoopEquations(model, q, loops=_held(model, places))
+        self.permanent = ConstraintEquations.independent(model, q)
+        self.switched = ConstraintEquations(model, q, loops=_held(model, places))
         self.scales = [c * x for c, contact in zip(contacts, model.switched, strict=True) for x in contact.kind.scales]
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Vector
-from .equations import LoopEquations, Way, holding_positions
+from .equations import ConstraintEquations, Way, holding_positions
 from .projection import closer, numbers, shortest
 
 HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # of walks from home in both directions, each about one turn; radians
@@ -47,8 +47,8 @@ def _nonzero(jacobians: list[np.ndarray]) -> tuple[int, ...]:
 
 def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
     """Return Jacobians at positions along walks from home."""
-    ways, jacobians = np.random.default_rng(0).normal(size=(HEADINGS, model.n_leading)), []
-    every = np.eye(model.n_leading)
+    ways, jacobians = np.random.default_rng(0).normal(size=(HEADINGS, model.coordinates.nv)), []
+    every = np.eye(model.coordinates.nv)
     for heading in (*ways, *-ways):
         q, J = home, constraint_jacobian(model, home)
         units = velocity_units(model, home)
@@ -60,8 +60,8 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
             heading = step  # as straight as the loops allow
             q = np.array(model.moved(q.tolist(), (STRIDE * units * step / np.abs(step).max()).tolist()))
             for _ in range(3 if all(holding_positions(model)) else 1):
-                q = np.array(closer(LoopEquations.closing(model, q.tolist()), q.tolist(), shortest(every)))
-            if not np.abs(LoopEquations.closing(model, q.tolist()).residual).max(initial=0.0) < 1e-3:
+                q = np.array(closer(ConstraintEquations.closing(model, q.tolist()), q.tolist(), shortest(every)))
+            if not np.abs(ConstraintEquations.closing(model, q.tolist()).residual).max(initial=0.0) < 1e-3:
                 break  # no position farther in this direction can be reached
             jacobians.append(J := constraint_jacobian(model, q))
     return jacobians
@@ -93,9 +93,9 @@ def constraint_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     entry, so that a fine screw counts no more than a wheel. Entries below NOTHING, or below the rounding error of the
     positions whose differences are lever arms, are zero.
     """
-    equations = LoopEquations.at(model, q.tolist())
+    equations = ConstraintEquations.at(model, q.tolist())
     unit, far = lengths(equations)
-    J = numbers(equations.J, model.n_leading) * _velocity_units(model, unit)
+    J = numbers(equations.J, model.coordinates.nv) * _velocity_units(model, unit)
     at = 0
     for loop in model.permanent:
         rows = J[at : at + len(loop.kind.rows)]
@@ -108,7 +108,7 @@ def constraint_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     return J
 
 
-def lengths(equations: LoopEquations) -> tuple[float, float]:
+def lengths(equations: ConstraintEquations) -> tuple[float, float]:
     """Return the unit of length of a mechanism, and the largest distance of a point from the origin of its frame.
 
     The unit is a millimetre, metre, kilometre and so on, nearest to the longest lever arm from a joint to the cut of
@@ -124,7 +124,7 @@ def lengths(equations: LoopEquations) -> tuple[float, float]:
 
 def velocity_units(model: Model, q: np.ndarray) -> np.ndarray:
     """Return the velocity, in rad or m, that a column of ``constraint_jacobian`` stands for."""
-    return _velocity_units(model, lengths(LoopEquations.at(model, q.tolist()))[0])
+    return _velocity_units(model, lengths(ConstraintEquations.at(model, q.tolist()))[0])
 
 
 def _velocity_units(model: Model, unit: float) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model import Description, Finding, Model
 from ..model.build import home_of
-from .equations import LoopEquations
+from .equations import ConstraintEquations
 from .mobility import stand_still, with_mobility
 
 EXACT = 1e-10  # metres and radians: loops that are open by more at best do not fit
@@ -48,7 +48,7 @@ def _at_keyframe(model: Model, description: Description, error: ModelError) -> M
 
 def check_home(description: Description, given: Model, closed: Model) -> Iterator[Finding]:
     """Check home, as ``given`` in the file and with the loops ``closed``."""
-    gap = max((abs(float(r)) for r in LoopEquations.closing(closed, closed.home).residual), default=0.0)
+    gap = max((abs(float(r)) for r in ConstraintEquations.closing(closed, closed.home).residual), default=0.0)
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are treated as closed"
         yield Finding(

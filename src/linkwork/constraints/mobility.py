@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model import POINT, Constraint, Mobility, Model
-from .equations import LoopEquations, Way, holding_positions, in_loops
+from .equations import ConstraintEquations, Way, holding_positions, in_loops
 from .independent_rows import NOTHING, closing_jacobian, constraint_jacobian, independent_rows, velocity_units
 from .projection import closer, numbers, search, shortest
 
@@ -45,11 +45,10 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
         _require_rolling(model, q, J, rank, holonomic)
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
     mobility = _mobility(model, J, chosen, redundant)
-    others = [k for k in range(model.n_leading) if k not in chosen]
-    located = _left(model, holonomic, closing, [others, chosen])
-    return replace(
-        model, closed_mobility=replace(mobility, rows=independent_rows(model, rank, closing), located=located)
-    )
+    others = [k for k in range(model.coordinates.nv) if k not in chosen]
+    configuration = _left(model, holonomic, closing, [others, chosen])
+    rows = independent_rows(model, rank, closing)
+    return replace(model, closed_mobility=replace(mobility, rows=rows, configuration=configuration))
 
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
@@ -57,10 +56,10 @@ def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
     a rolling robot is set down as it is."""
     start, named = np.array(model.home), list(_freedoms(model, independent))
     if not (named or all(holding_positions(model))):
-        named = [k for k in range(model.n_leading) if not model.coordinates.joint_of(k).kind.free]
-    modes = [k for k in range(model.n_leading) if model.coordinates.joint_of(k).kind.modes and k not in named]
+        named = [k for k in range(model.coordinates.nv) if not model.coordinates.joint_of(k).kind.free]
+    modes = [k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).kind.modes and k not in named]
     for kept in filter(None, ([*named, *modes], named, modes)):
-        q = _settled(model, start, np.delete(np.eye(model.n_leading), kept, axis=0))
+        q = _settled(model, start, np.delete(np.eye(model.coordinates.nv), kept, axis=0))
         if _is_closed(model, q):
             return q
     return _settled(model, start)
@@ -68,10 +67,10 @@ def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
 
 def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
     """Return the positions nearest to closed, from a guess; ``along``: allowed directions, default all."""
-    along = np.eye(model.n_leading) if along is None else along
+    along = np.eye(model.coordinates.nv) if along is None else along
 
     def step(at: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        equations = LoopEquations.closing(model, at[0].tolist())
+        equations = ConstraintEquations.closing(model, at[0].tolist())
         moved = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
         return np.array([moved]), np.array([equations.residual], float)
 
@@ -79,7 +78,7 @@ def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np
 
 
 def _is_closed(model: Model, q: np.ndarray, limit: float = CLOSED) -> bool:
-    aligned = all(value > 0 for value in LoopEquations.at(model, q.tolist()).aligned)
+    aligned = all(value > 0 for value in ConstraintEquations.at(model, q.tolist()).aligned)
     return aligned and bool(np.abs(_residual(model, q)).max(initial=0.0) < limit)
 
 
@@ -96,7 +95,7 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
             message, special_fix = loop.kind.gap(_called(loop), gap)
             gaps.append(message)
             fix = special_fix or fix
-        elif LoopEquations.at(alone, q.tolist()).aligned[0] <= 0:
+        elif ConstraintEquations.at(alone, q.tolist()).aligned[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
             fix = "turn one of the two frames round"
     raise ModelError(
@@ -115,7 +114,7 @@ def _called(loop: Constraint) -> str:
 
 def _require_upright(model: Model) -> None:
     """Raise ModelError for a wheel that lies flat, which has no rolling direction."""
-    for loop, way in zip(model.permanent, LoopEquations.at(model, model.home).ways(), strict=True):
+    for loop, way in zip(model.permanent, ConstraintEquations.at(model, model.home).ways(), strict=True):
         axle = loop.kind.lean(way.end) if isinstance(way, Way) else None
         if axle and (lean := math.hypot(*map(float, axle))) < FLAT:
             raise ModelError(
@@ -140,7 +139,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
             expected="axles that are parallel or intersect above one point of the plane, and gears that let them turn",
             fix="turn a wheel's frame or let it steer; or let it slip across (kind: omni) or glide (kind: glide)",
         )
-    ways = np.random.default_rng(0).normal(size=(3, model.n_leading))
+    ways = np.random.default_rng(0).normal(size=(3, model.coordinates.nv))
     ways -= (np.linalg.pinv(held, rcond=RANK) @ (held @ ways.T)).T
     ways *= NEARBY[0] * velocity_units(model, q)
     nearby = [_settled(model, np.array(model.moved(q.tolist(), way.tolist()))) for way in ways]
@@ -158,7 +157,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
         raise ModelError(
             "home is a singular position of the rolling constraints",
             where=f"robot {model.name!r}",
-            got=f"{model.n_leading - rank} degrees of freedom there, {model.n_leading - general} near it",
+            got=f"{model.coordinates.nv - rank} degrees of freedom there, {model.coordinates.nv - general} near it",
             fix=f"{ANOTHER_HOME}; or couple steering joints by gears, or let a wheel slip (kind: omni)",
         )
 
@@ -168,13 +167,13 @@ def stand_still(model: Model) -> bool:
     wheels = [loop for loop in model.permanent if loop.kind.touches]
     points = tuple(Constraint(loop.name, POINT, loop.first, loop.second) for loop in wheels)
     J, units = constraint_jacobian(model, np.array(model.home)), velocity_units(model, np.array(model.home))
-    centres = numbers(LoopEquations.at(model.with_permanent(points), model.home).J, model.n_leading) * units
+    centres = numbers(ConstraintEquations.at(model.with_permanent(points), model.home).J, model.coordinates.nv) * units
     moved = centres @ np.linalg.svd(J)[2][_rank(J) :].T
     return bool(wheels) and not np.abs(moved).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
 
 
 def _motors(model: Model) -> tuple[int, ...]:
-    return tuple(k for k in range(model.n_leading) if model.coordinates.joint_of(k).driven)
+    return tuple(k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).driven)
 
 
 def _moved_by_motors(model: Model, J: np.ndarray) -> int:
@@ -194,12 +193,12 @@ def _ties(model: Model, ways: int) -> Sequence[Constraint]:
 
 def determines(model: Model, known: Sequence[int]) -> bool:
     """Return whether the positions of these non-mimic velocities determine all others, at home."""
-    others = [k for k in range(model.n_leading) if k not in known]
+    others = [k for k in range(model.coordinates.nv) if k not in known]
     return _rank(closing_jacobian(model, np.array(model.home))[:, others]) == len(others)
 
 
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
-    return np.array(LoopEquations.closing(model, q.tolist()).residual, float)
+    return np.array(ConstraintEquations.closing(model, q.tolist()).residual, float)
 
 
 def _rank(J: np.ndarray) -> int:
@@ -284,7 +283,7 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
             direction = rest[:, best] / np.linalg.norm(rest[:, best])
             rest -= np.outer(direction, direction @ rest)
             dependent.append(best)
-    return tuple(k for k in range(model.n_leading) if k not in dependent)
+    return tuple(k for k in range(model.coordinates.nv) if k not in dependent)
 
 
 def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
@@ -297,7 +296,7 @@ def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
 def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
     """Return the velocities that the description calls independent; raises ModelError if they are not."""
     independent = _freedoms(model, names)
-    dependent = [k for k in range(model.n_leading) if k not in independent]
+    dependent = [k for k in range(model.coordinates.nv) if k not in independent]
     freedoms = J.shape[1] - rank
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):
         within = in_loops(model)
@@ -314,12 +313,12 @@ def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tupl
 
 
 def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redundant: bool) -> Mobility:
-    dependent = [k for k in range(model.n_leading) if k not in independent]
-    G = np.zeros((model.n_leading, len(independent)))
+    dependent = [k for k in range(model.coordinates.nv) if k not in independent]
+    G = np.zeros((model.coordinates.nv, len(independent)))
     G[list(independent)] = np.eye(len(independent))
     if dependent:
         G[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, list(independent)], rcond=None)[0]
-    joints = [model.coordinates.joint_of(k) for k in range(model.n_leading)]
+    joints = [model.coordinates.joint_of(k) for k in range(model.coordinates.nv)]
     motors = _motors(model)
     moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
     drivable = tuple(k for k, moves in zip(independent, moved, strict=True) if moves and joints[k].role != "elastic")

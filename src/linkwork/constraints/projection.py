@@ -13,15 +13,15 @@ import numpy as np
 
 from ..scalar import Scalar, sqrt
 from ..scalar.orthogonal import Orthogonal
-from .equations import LoopEquations
+from .equations import ConstraintEquations
 
 CLOSE = 1e-2  # below this residual, Newton steps without damping
 DEPENDENT = 1e-9  # of the largest singular value: smaller ones are of dependent equations
 
-Solve = Callable[[LoopEquations], Sequence[Scalar]]
+Solve = Callable[[ConstraintEquations], Sequence[Scalar]]
 
 
-def closer(equations: LoopEquations, q: Sequence[Scalar], solve: Solve) -> list[Scalar]:
+def closer(equations: ConstraintEquations, q: Sequence[Scalar], solve: Solve) -> list[Scalar]:
     """Return the positions after Newton's step from the user's ``q`` of the ``equations``; ``solve`` gives x."""
     return equations.model.moved(q, [-x for x in solve(equations)])
 
@@ -29,15 +29,15 @@ def closer(equations: LoopEquations, q: Sequence[Scalar], solve: Solve) -> list[
 def keeping(known: Sequence[int], damping: Scalar = None) -> Solve:
     """Return the least-squares solver that keeps the ``known`` velocities zero, with Marquardt's ``damping`` if any."""
 
-    def solve(equations: LoopEquations) -> list[Scalar]:
-        unknown = [k for k in range(equations.model.n_leading) if k not in known]
+    def solve(equations: ConstraintEquations) -> list[Scalar]:
+        unknown = [k for k in range(equations.model.coordinates.nv) if k not in known]
         columns, b = equations.columns(unknown), list(equations.residual)
         if damping is not None:
             damp, n = sqrt(damping), len(columns)
             columns = [[*column, *(damp if i == j else 0 for j in range(n))] for i, column in enumerate(columns)]
             b += [0] * n
         steps = dict(zip(unknown, Orthogonal(columns).solve(b), strict=True))
-        return [steps.get(k, 0) for k in range(equations.model.n_leading)]
+        return [steps.get(k, 0) for k in range(equations.model.coordinates.nv)]
 
     return solve
 
@@ -45,8 +45,8 @@ def keeping(known: Sequence[int], damping: Scalar = None) -> Solve:
 def shortest(along: np.ndarray, damping: float = 0.0) -> Solve:
     """Return the solver for the shortest least-squares combination of the rows of ``along``, for numbers."""
 
-    def solve(equations: LoopEquations) -> list[float]:
-        J, r = numbers(equations.J, equations.model.n_leading), np.array(equations.residual, float)
+    def solve(equations: ConstraintEquations) -> list[float]:
+        J, r = numbers(equations.J, equations.model.coordinates.nv), np.array(equations.residual, float)
         damped = np.vstack([J @ along.T, np.sqrt(damping) * np.eye(len(along))])
         x = np.linalg.lstsq(damped, np.append(r, np.zeros(len(along))), rcond=DEPENDENT)[0]
         return (x @ along).tolist()

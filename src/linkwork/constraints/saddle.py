@@ -26,7 +26,7 @@ from ..model import Model
 from ..scalar import Scalar, is_zero, ldl
 from ..scalar.independent import Independent
 from ..scalar.orthogonal import Orthogonal, dot
-from .equations import LoopEquations
+from .equations import ConstraintEquations
 
 RHO = 1.0  # kg, kg m^2: inertia added for links without any; its size does not change the result
 DEPENDENT = 1e-10  # of the largest singular value: smaller ones are of dependent equations
@@ -176,7 +176,7 @@ def solve_arrays(
 def forces_at_cuts(model: Model, q: Scalars, multipliers: Scalars) -> list[Scalar]:
     """Return -lambda of all equations: the forces and moments that the frame ``first`` of each constraint exerts on
     ``second``. If equations are dependent, equivalent forces are many, and these are the shortest."""
-    J, independent = LoopEquations(model, q).J, LoopEquations.independent(model, q).J
+    J, independent = ConstraintEquations(model, q).J, ConstraintEquations.independent(model, q).J
     spread = Orthogonal(independent)  # rows of J are combinations C of these; C^T times the result is lambda
     C = [[0] * len(independent) if all(is_zero(x) for x in row) else spread.solve(row) for row in J]
     for r, row in enumerate(model.mobility.rows):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..constraints import LoopEquations, RedundantSaddle, RegularSaddle, SwitchedEquations
+from ..constraints import ConstraintEquations, RedundantSaddle, RegularSaddle, SwitchedEquations
 from ..model import Model
 from ..scalar import Scalar
 from .method import Wrenches
@@ -23,7 +23,7 @@ class ByMultipliers:
     bias: Callable[..., list[Scalar]]
 
     def system(self, model: Model, q: Scalars) -> RegularSaddle:
-        return RegularSaddle(self.tree_inertia(model, q), LoopEquations.independent(model, q).J)
+        return RegularSaddle(self.tree_inertia(model, q), ConstraintEquations.independent(model, q).J)
 
     def supports(self, model: Model, q: Scalars, rows: SwitchedEquations) -> RedundantSaddle:
         """The same with contacts on the ground."""
@@ -40,5 +40,5 @@ class ByMultipliers:
 
     def __call__(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches = None) -> Any:
         """Accelerations of the leading joints, and lambda, at tree positions and velocities."""
-        gamma = LoopEquations.independent(model, q).drift(v)
+        gamma = ConstraintEquations.independent(model, q).drift(v)
         return self.system(model, q).accelerations(self.net(model, q, v, force, wrenches), gamma)

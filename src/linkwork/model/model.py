@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import ModelError, UnknownNameError, UnsupportedError
+from ..renamed import refuse
 from ..scalar import Scalar
 from ..spatial import Inertia, Motion, Pose, Screw, Transform, Vector
 from .commands import commands_of
@@ -134,7 +135,7 @@ class Mobility:
     driven: tuple[int, ...]  # independent ones whose accelerations the motors can command
     free: tuple[int, ...]  # the other independent ones: a moving base, elastic and passive joints
     rows: tuple[int, ...] = ()  # the constraint equations that do not follow from others
-    located: tuple[int, ...] = ()  # they determine all positions: the independent ones and, with rolling, others
+    configuration: tuple[int, ...] = ()  # they determine all positions: the independent ones and, with rolling, others
 
     @property
     def forced(self) -> tuple[int, ...]:
@@ -190,6 +191,9 @@ class Model:
     soft_limits: SoftLimits | None = None
     transmissions: tuple[Transmission, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        refuse("Model", name)
 
     # -- structure ---------------------------------------------------------------------------------------------
 
@@ -360,19 +364,14 @@ class Model:
         return commands_of(self.name, self.forces)
 
     @property
-    def n_leading(self) -> int:
-        """Number of velocities of the non-mimic joints."""
-        return self.coordinates.nv
-
-    @property
     def nv(self) -> int:
         """Number of independent velocities."""
         return len(self.mobility.independent)
 
     @property
-    def n_located(self) -> int:
+    def n_configuration(self) -> int:
         """Number of directions in which positions can change: nv, and more where something rolls."""
-        return len(self.mobility.located)
+        return len(self.mobility.configuration)
 
     @property
     def nq(self) -> int:
@@ -387,10 +386,10 @@ class Model:
         if self.constrained:
             message, fix = "the loops of this model are still open", "linkwork.constraints.closed(model, description)"
             raise ModelError(message, where=f"robot {self.name!r}", fix=fix)
-        every = tuple(range(self.n_leading))
+        every = tuple(range(self.coordinates.nv))
         active = tuple(k for k in every if self.coordinates.joint_of(k).driven)
         free = tuple(k for k in every if k not in active)
-        return Mobility(every, active, active, free, located=every)
+        return Mobility(every, active, active, free, configuration=every)
 
     def names_of(self, freedoms: Sequence[int]) -> tuple[str, ...]:
         """Return the names of velocities, without those of floating bodies.
@@ -468,7 +467,7 @@ class Model:
         Returns:
             Forces of the non-mimic joints.
         """
-        total: list[Scalar] = [0] * self.n_leading
+        total: list[Scalar] = [0] * self.coordinates.nv
         for (k, multiplier), force in zip(self._shares, tau, strict=True):
             total[k] = total[k] + multiplier * force
         return total

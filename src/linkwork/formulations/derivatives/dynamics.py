@@ -82,7 +82,7 @@ def forward_dynamics_derivatives(
 
 def under(model: Model, commands: Scalars) -> Model:
     """The robot under commands, with slopes of one along their directions."""
-    first = model.n_located + model.nv
+    first = model.n_configuration + model.nv
     seeds = [dual(x, {first + k: 1}) for k, x in enumerate(commands)]
     return commanded(model, seeds) if seeds else model
 
@@ -145,16 +145,16 @@ class Form:
 
 def seeded(model: Model, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """The user's q and v with slopes of one along the directions."""
-    G = ClosedLoops.located(model, model.expand(q)).G
-    along = [model.coordinates.rates(q, [row[k] for row in G]) for k in range(model.n_located)]
+    G = ClosedLoops.of_configuration(model, model.expand(q)).G
+    along = [model.coordinates.rates(q, [row[k] for row in G]) for k in range(model.n_configuration)]
     moving = [dual(x, {k: rates[n] for k, rates in enumerate(along)}) for n, x in enumerate(q)]
-    return moving, [dual(x, {model.n_located + k: 1}) for k, x in enumerate(v)]
+    return moving, [dual(x, {model.n_configuration + k: 1}) for k, x in enumerate(v)]
 
 
 def slopes(model: Model, values: Scalars, commands: int) -> tuple[Rows, Rows, Rows]:
     """By q, by v and by so many commands, a row for each value."""
-    sizes = (model.n_located, model.nv, commands)
-    first = (0, model.n_located, model.n_located + model.nv)
+    sizes = (model.n_configuration, model.nv, commands)
+    first = (0, model.n_configuration, model.n_configuration + model.nv)
     parts = zip(first, sizes, strict=True)
     of_q, of_v, of_commands = ([[slope_of(x, at + k) for k in range(n)] for x in values] for at, n in parts)
     return of_q, of_v, of_commands

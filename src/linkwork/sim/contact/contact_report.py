@@ -213,7 +213,7 @@ def contact_forces(
         )
     v, tau = velocities(model, v, "v"), torques(model, tau, "tau")
     options: dict[str, Any] = {"wrenches": wrenches} | ({} if commands is None else {"commands": commands})
-    every = v.shape[-1] == model.n_leading > model.nv  # the joints
+    every = v.shape[-1] == model.coordinates.nv > model.nv  # the joints
     if model.switched:
         if forces is None:
             on = np.ones(len(model.switched)) if contacts is None else contacts
