@@ -256,8 +256,8 @@ class SwitchedEquations:
         |f / c|^2  of points,   |f / c|^2 / 4 + 2 |m / c|^2 / (length^2 + width^2)  of soles
 
     is minimal, as if a sole stood on its four corners. So numbers c other than 1 are weights of the contacts that are
-    on: one with a larger number bears more. Forces are correct for weights of any size; if contacts with small weights
-    are needed, the sum is minimal up to about 1e-15 over the square of the ratio of the weights.
+    on: one with a larger number carries more. Forces are correct for weights of any size; if contacts with small
+    weights are needed, the sum is minimal up to about 1e-15 over the square of the ratio of the weights.
 
     ``places``: of the contacts, as in ``place_sizes``; without them only velocities are constrained.
     """

@@ -46,8 +46,8 @@ def _at_keyframe(model: Model, description: Description, error: ModelError) -> M
     raise error
 
 
-def check_home(description: Description, given: Model, closed: Model) -> Iterator[Finding]:
-    """Check home, as ``given`` in the file and with the loops ``closed``."""
+def check_home(description: Description, model: Model, closed: Model) -> Iterator[Finding]:
+    """Check home: ``model`` has it as in the file, ``closed`` with the loops closed."""
     gap = max((abs(float(r)) for r in ConstraintEquations.closing(closed, closed.home).residual), default=0.0)
     if gap > EXACT:
         message = f"the loops stay open by {gap:.2g} (m, rad) at best; they are treated as closed"
@@ -60,12 +60,12 @@ def check_home(description: Description, given: Model, closed: Model) -> Iterato
             "warning", description.place(), message, "if no brakes are intended, check axles, joints and gears", True
         )
     elsewhere = "not where the file puts it, because the loops cannot be closed there"
-    step = closed.coordinates.difference(np.array(given.home), np.array(closed.home))
+    step = closed.coordinates.difference(np.array(model.home), np.array(closed.home))
     for joint, v, at in zip(
         closed.coordinates.joints, closed.coordinates.velocity_ranges, closed.coordinates.position_ranges, strict=True
     ):
         where, moved = description.place("joint", joint.name), step[v.start : v.stop]
-        before, after = given.home[at.start], closed.home[at.start]
+        before, after = model.home[at.start], closed.home[at.start]
         if joint.name in description.independent and np.abs(moved).max() > MOVED:
             shift, turn = (
                 float(np.linalg.norm(moved[[t is kind for t in joint.kind.turning]])) for kind in (False, True)

@@ -126,7 +126,7 @@ def _require_upright(model: Model) -> None:
             )
 
 
-def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held: np.ndarray) -> None:
+def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, holonomic: np.ndarray) -> None:
     """Raise ModelError if wheels block each other, or if home is a singular position of the rolling constraints."""
     free = np.linalg.svd(J)[2][rank:]
     stalled = [k for k in _motors(model) if not np.abs(free[:, k]).max(initial=0.0) > NOTHING]
@@ -140,7 +140,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held
             fix="turn a wheel's frame or let it steer; or let it slip across (kind: omni) or glide (kind: glide)",
         )
     ways = np.random.default_rng(0).normal(size=(3, model.coordinates.nv))
-    ways -= (np.linalg.pinv(held, rcond=RANK) @ (held @ ways.T)).T
+    ways -= (np.linalg.pinv(holonomic, rcond=RANK) @ (holonomic @ ways.T)).T
     ways *= NEARBY[0] * velocity_units(model, q)
     nearby = [_settled(model, np.array(model.moved(q.tolist(), way.tolist()))) for way in ways]
     others = [constraint_jacobian(model, at) for at in nearby]

@@ -1,6 +1,6 @@
 """Model: the robot as formulations use it. It has moving bodies only; every joint axis is z of its body's frame.
 
-Bodies are numbered 1..n, parents before children; 0 is the ground (or the fixed base). The user's own links and
+Bodies are numbered 1..n, parents before children; 0 is the ground (or the fixed base). The user's links and
 frames are named frames, each fixed to a body. A Model is immutable; methods that change something return a new one.
 
 There are three kinds of joint vectors. Formulations work on *tree* vectors, with one entry per degree of freedom of

@@ -365,7 +365,7 @@ def _singular(description: Description) -> Iterator[Finding]:
             yield Finding(level, where, message, f"give link {joint.child!r} mass and inertia, or fix the joint")
         elif not has_inertia[joint.child]:
             where = description.place("link", joint.child)
-            yield Finding("warning", where, "it moves but has no inertia; taken as massless", "give it an inertial")
+            yield Finding("warning", where, "it moves but has no inertia; treated as massless", "give it an inertial")
 
 
 def _apparent(joint: JointDescription, moved: LinkInertia) -> Iterator[tuple[float, float]]:

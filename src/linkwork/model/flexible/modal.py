@@ -74,8 +74,8 @@ class Modal(Material):
             require_numbers(getattr(self, name), size, f"Modal.{name}")
         if (np.asarray(self.frequencies, float) <= 0).any():
             self._fail("frequencies", "modes without stiffness", list(self.frequencies), "frequencies above zero")
-        given, C, K = np.asarray(self.products, float), self._products, np.asarray(self.stiffness, float)
-        if np.abs(given - C).max() > SAME * np.abs(C).max():
+        products, C, K = np.asarray(self.products, float), self._products, np.asarray(self.stiffness, float)
+        if np.abs(products - C).max() > SAME * np.abs(C).max():
             self._fail("products", "products (j, k) and (k, j) differ", None, "that of (k, j) transposed")
         if np.linalg.eigvalsh(self._masses).min() <= 0:
             self._fail("products", "the modal masses are not positive", np.diagonal(self._masses).tolist(), "positive")
