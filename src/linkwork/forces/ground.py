@@ -61,8 +61,8 @@ class Tyre(ForceLaw, name="tyre"):
 
     It rolls on the plane n . p = ``height``. The contact is at r = -radius m from the centre, where m is the part of n
     across the axle a, of length one. At depth d > 0 below the plane its normal force is N = max(0, k d - c n . v).
-    Along the plane the wheel travels at v_x forward, along x = a x n, and v_y sideways, along y = n x x. Its slip velocity
-    is that of its lowest point, s = v + w x r:
+    Along the plane the wheel travels at v_x forward, along x = a x n, and v_y sideways, along y = n x x. Its slip
+    velocity is that of its lowest point, s = v + w x r:
 
       (1)  sigma = s / sqrt(v_x^2 + least^2)             (s_x and s_y; of a free wheel s_y / v_x is the slip angle)
       (2)  F = -friction N sin(C atan(B |sigma|)) sigma / |sigma|

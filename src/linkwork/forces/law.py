@@ -54,8 +54,6 @@ class ForceLaw(Element):
 
     name: ClassVar[str]
     known: ClassVar[dict[str, type[ForceLaw]]] = {}  # all laws, by name
-    added_inertia: ArticulatedInertia | None = None
-    ground: tuple[float, tuple[float, ...]] | None = None
 
     def __init_subclass__(cls, *, name: str, **options: Any):
         super().__init_subclass__(**options)
@@ -64,6 +62,16 @@ class ForceLaw(Element):
 
     def __post_init__(self):
         self.convert()
+
+    @property
+    def added_inertia(self) -> ArticulatedInertia | None:
+        """The inertia that it adds to its body, in the frame; default: none."""
+        return None
+
+    @property
+    def ground(self) -> tuple[float, tuple[float, ...]] | None:
+        """The height and the normal of the plane that it acts against; default: none."""
+        return None
 
     def __call__(self, pose: Pose, velocity: Motion, /) -> Force:
         raise NotImplementedError

@@ -18,9 +18,11 @@ Place = str | tuple[float, float, float]
 class Places(Rule):
     """One or more places: names of frames and links, and points (x, y, z) of the world."""
 
-    expected = "names of frames, and points (x, y, z) of the world"
+    @property
+    def expected(self) -> str:
+        return "names of frames, and points (x, y, z) of the world"
 
-    def convert(self, value: Any) -> tuple[Place, ...]:
+    def convert(self, value: Any) -> tuple[Any, ...]:
         if isinstance(value, str):  # a name, not a list of letters
             raise TypeError
         return tuple(each if isinstance(each, str) else tuple(map(float, each)) for each in value)

@@ -37,7 +37,9 @@ class Material(Element):
 class Nested(Rule):
     """Numbers in nested lists, or an array; their number and size are checked with the modes."""
 
-    expected = "lists of numbers"
+    @property
+    def expected(self) -> str:
+        return "lists of numbers"
 
     def convert(self, value: Any) -> Any:
         return () if isinstance(value, list | tuple) and not len(value) else value
@@ -51,7 +53,9 @@ class Nested(Rule):
 class Flag(Rule):
     """True or false."""
 
-    expected = "true or false"
+    @property
+    def expected(self) -> str:
+        return "true or false"
 
     def convert(self, value: Any) -> bool:
         if not isinstance(value, bool):
