@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door
+from ..renamed import renamed_arguments
 from ..robot import Robot
 from . import html
 from .access import AccessGuard
@@ -38,6 +39,7 @@ DIVERGED_FIX = "Start slower, reduce the forces, or simulate with a shorter step
 STEP, RECORD = 1e-3, 5e-3  # s: time step of simulations, and interval of their recorded states
 
 
+@renamed_arguments(outside="allow_external_files")
 def show(
     robot: Robot,
     trajectories: Sequence[Any] | Mapping[str, Any] = (),
