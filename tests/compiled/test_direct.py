@@ -495,9 +495,9 @@ def test_none_where_the_layout_is_another(monkeypatch, name, moved):
 @pytest.mark.parametrize(
     ("place", "name", "value", "told"),
     [
-        (direct, "_layout_is_known", lambda: False, "keeps the fields of arrays elsewhere"),
-        (direct, "_numpy_entries", lambda *slots: [0] * len(slots), "keeps the fields of arrays elsewhere"),
-        (direct, "_numpy_entries", lambda *slots: [1] * len(slots), "keeps the fields of arrays elsewhere"),
+        (direct, "_layout_is_known", lambda: False, "keeps the fields of arrays in places unknown"),
+        (direct, "_numpy_entries", lambda *slots: [0] * len(slots), "keeps the fields of arrays in places unknown"),
+        (direct, "_numpy_entries", lambda *slots: [1] * len(slots), "keeps the fields of arrays in places unknown"),
         (direct, "PYTHON_FUNCTIONS", ("PyObject_Unknown",) * 4, "has no PyObject_Unknown"),
         (direct.sysconfig, "get_config_var", lambda name: 1, "no global interpreter lock"),
         (direct.ctypes, "sizeof", lambda kind: 4, "64 bits"),

@@ -74,7 +74,7 @@ class Numbers:
     def dense(self, matrix: Dense) -> Dense:
         return Dense(self.all(row) for row in matrix.rows)
 
-    def given(self, matrix: Dense, scale: Counted) -> Dense:
+    def free_product(self, matrix: Dense, scale: Counted) -> Dense:
         """Return a product that is not counted."""
         return Dense([self.of(x.value * scale.value) for x in row] for row in matrix.rows)
 
@@ -129,8 +129,8 @@ def motion(links: Links3 | Links4, numbers: Numbers, v: list, a: list) -> tuple[
         qd, qdd, twice, square = v[j - 1], a[j - 1], 2 * v[j - 1], v[j - 1] * v[j - 1]
         if j == 1:
             W[j] = A[j]
-            Wd[j] = sum([numbers.given(dA[j], qd)], start=still)
-            Wdd[j] = sum([numbers.given(d2A[j], square), numbers.given(dA[j], qdd)], start=still)
+            Wd[j] = sum([numbers.free_product(dA[j], qd)], start=still)
+            Wdd[j] = sum([numbers.free_product(d2A[j], square), numbers.free_product(dA[j], qdd)], start=still)
         else:
             W[j] = W[j - 1] @ A[j]
             Wd[j] = sum([Wd[j - 1] @ A[j], W[j - 1] @ dA[j] * qd], start=still)

@@ -166,8 +166,8 @@ class State:
         second = robot.velocity_map(robot.coordinates.integrate(self.q, first)) @ v
         q = robot.coordinates.integrate(self.q, (first + second) / 2)
         q[self._places] = at
-        known = model.coordinates.whole(model.mobility.located).positions.joints
-        return robot.assemble(q[model.coordinates.places(known)], guess=q)
+        joints = model.coordinates.whole(model.mobility.located).positions.joints
+        return robot.assemble(q[model.coordinates.places(joints)], guess=q)
 
     def follow(self, q: Any, v: Any, a: Any, commands: Any, contacts: Any, tau: Any = None) -> None:
         """Take over one recorded state of a trajectory.

@@ -1,9 +1,8 @@
-"""The loop NumPy calls: pack a block of states, run the kernel, unpack, next block.
+"""The loop that NumPy calls: pack a block of states, run the kernel, unpack, continue with the next block.
 
-Batches whose arrays have no gaps go through code made for that, where every place is a fixed distance away. The rest,
-and all other batches, go through functions for every layout; the last block repeats its last state in the lanes that
-are left over and writes back the states there are. So each state goes through the very same instructions wherever it
-stands.
+Batches of contiguous arrays go through special code with constant distances. Remaining states, and all other batches,
+go through functions for every layout. The last block repeats its last state in the unused lanes, and only real states
+are written back. So each state goes through the same instructions at every place in a batch.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from .layout import (
     tile_width,
 )
 
-INLINE = 16  # tiles of a port that are written out instead of a loop
+INLINE = 16  # tiles of a port up to which the code is unrolled
 
 
 @dataclass(frozen=True)
 class Argument:
-    """A port with what NumPy said about it (IR names): pointer, step from state to state, offsets within a state."""
+    """A port with NumPy's arguments (names in the IR): pointer, step from state to state, offsets within a state."""
 
     port: Port
     label: str
@@ -51,8 +50,10 @@ class Argument:
 
 
 def emit_loop(module: Module, program: Program, kernel: Kernel):
-    """Add ``@loop``, with the signature of a NumPy inner loop, to ``module``. Ports of size zero are no arguments, and
-    ``%data`` is null or points to a word, as :func:`.emit_blocks` has it."""
+    """Add ``@loop``, with the signature of a NumPy inner loop, to ``module``.
+
+    Ports of size zero are not arguments. ``%data`` is null or points to a word for :func:`.emit_blocks`.
+    """
     m = module
     flat_offsets(m, max((port.size for port in (*program.inputs, *program.outputs)), default=0))
     m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
@@ -61,11 +62,11 @@ def emit_loop(module: Module, program: Program, kernel: Kernel):
 
 
 class _Writer:
-    """The function in the making."""
+    """Writer of the function."""
 
     def __init__(self, f: Function, program: Program, kernel: Kernel):
         self.f, self.m, self.kernel = f, f.module, kernel
-        self.many = len(program.results) > FEW  # then what is written does not stay in the first-level cache
+        self.many = len(program.results) > FEW  # then the results do not stay in the first-level cache
         sides = ((program.inputs, False), (program.outputs, True))
         self.ports = [(port, k, output) for ports, output in sides for k, port in enumerate(ports) if port.size]
 
@@ -105,10 +106,10 @@ class _Writer:
         emit_free(f, blocks)
         f.do("ret void")
 
-    # What NumPy says
+    # NumPy's arguments
 
     def _arguments(self) -> Iterator[Argument]:
-        """Pack the inputs that are the same for all states."""
+        """Yield the arguments, and pack the inputs that are the same for all states."""
         f, stride, row = self.f, len(self.ports), 0
         for k, (port, number, output) in enumerate(self.ports):
             base = f.let(f"load ptr, ptr {f.at('%args', 8 * k)}")
@@ -131,7 +132,7 @@ class _Writer:
         f.label(f"{label}.end")
         return replace(argument, way=f.let(f"select i1 {same}, i64 {NOT_AGAIN}, i64 {argument.way}"))
 
-    # Any arrays, one block
+    # One block of any arrays
 
     def _block(self, start: str, last: str):
         f = self.f
@@ -157,13 +158,13 @@ class _Writer:
         table = tile_table(self.m, tiles)
         call_mover(self.f, a.output, a.port.size, f"{where}, ptr {block}, ptr {table}, i64 {len(tiles)}")
 
-    # Arrays without gaps, as many blocks together as the kernel says
+    # Contiguous arrays, as many blocks together as the kernel wants
 
     def _plain(self, full: str):
-        """From label ``plain`` to ``plain.end``, then to ``rest``.
+        """Write the code from label ``plain`` to ``plain.end``, which continues at ``rest``.
 
-        Blocks are packed before those ahead of them are unpacked: a load soon after a store to an address that differs
-        by a multiple of 4096 bytes waits for it.
+        The next blocks are packed before the current ones are unpacked, because a load waits for a recent store whose
+        address differs by a multiple of 4096 bytes.
         """
         f, together = self.f, range(self.kernel.together)
         self._pack("0")
@@ -199,11 +200,11 @@ class _Writer:
                 self._move_plain(a, state, number, _tiles(self.m, a))
 
     def _place(self, name: str, number: int) -> str:
-        """Of a block, of those worked together."""
+        """Return the place of block ``number`` of those that run together."""
         return self.f.at(f"%{name}", number * self.kernel.blocks[name]) if number else f"%{name}"
 
     def _move_plain(self, a: Argument, first: str, number: int, tiles: Sequence[Tile]):
-        """Pack or unpack tiles of block ``number`` of those from state ``first`` on; few of them on the spot."""
+        """Pack or unpack tiles of block ``number`` after state ``first``; a few tiles are unrolled."""
         f, m, size = self.f, self.m, a.port.size
         block = self._place("out" if a.output else "in", number)
         width, bytes_ = tile_width(m, size), size * m.item
@@ -227,7 +228,7 @@ class _Writer:
 
 
 def _tiles(m: Module, a: Argument) -> list[Tile]:
-    """Of an input."""
+    """Return the tiles of an input."""
     return [Tile(column, a.row + column) for column in columns(m, a.port.size)]
 
 
@@ -236,7 +237,7 @@ def _word(f: Function, base: str, index: int) -> str:
 
 
 def _plan(f: Function, port: Port, step: str, strides: list[str], table: str, label: str) -> tuple[str, str]:
-    """The byte offsets of the scalars of one state (a pointer) and the way to pack them."""
+    """Return a pointer to the byte offsets of the scalars of one state, and the way to pack them."""
     m = f.module
     contiguous = "true"
     for d, size in enumerate(port.shape):

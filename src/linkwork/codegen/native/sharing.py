@@ -1,14 +1,15 @@
-"""Machine code of threads that share a batch: the same for every function, with no part of Python in it.
+"""Machine code of threads that share a batch: the same for every function, without any part of Python.
 
-``@shared`` has the signature of a NumPy inner loop. It offers the batch to workers, who sleep in machine code, and then
-works on it itself, piece by piece, as do the workers that come in time: whoever is free takes the next piece. An offer
-that nobody took is taken back. So a worker that comes late, because its processor is busy, costs its wake-up alone. One
-that is put off its processor in the midst of a piece has to be waited for. After either, or if one thread would have
-taken no longer, the next batches are worked alone, and ever more of them while it happens again.
+``@shared`` has the signature of a NumPy inner loop. It offers the batch to workers, which sleep in machine code, and
+then computes it piece by piece, together with the workers that wake up in time. Each thread takes the next piece when
+it is free. An offer that no worker has taken is withdrawn, so a late worker, whose processor is busy, costs only its
+wake-up. A worker that is suspended within a piece has to be waited for. After either event, or if one thread would have
+been as fast, the calling thread computes the next batches alone, and more of them each time it happens again.
 
-A worker's ``OFFER`` is 0 while it is free, a job, that + 1 while it works on it, or + 3 if somebody sleeps until it is
-done, and until that one has risen: else the next one to sleep might be woken by what was meant for the last. Locks are
-Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
+A worker's ``OFFER`` is 0 while it is free, or the address of a job, or that + 1 while it works on the job, or that + 3
+while somebody sleeps until the job is done. It stays + 3 until the sleeper has woken up, because otherwise the next
+sleeper might be woken by the release for the last one. The locks are Python's, which need no interpreter. Only sleeping
+threads are woken: each release has one acquire.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ WORKERS = 255  # at most
 ARRAYS = 64  # inputs and outputs of a function; NumPy takes no more
 WORKER = 128  # bytes: two cache lines, which processors fetch together
 OFFER, ASLEEP, WAKE, DONE = range(4)  # words of a worker; the last two are locks
-# Words of the ``data`` that NumPy passes to @shared. ALONE: batches to be worked alone now, LONGER: the next time.
-# RATES: the time that one thread took for a state, in batches of 1, of 2 to 3, of 4 to 7 states and so on
+# Words of the ``data`` that NumPy passes to @shared. ALONE: batches to be computed by one thread now, LONGER: the next
+# time. RATES: the time that one thread took for a state, in batches of 1, of 2 to 3, of 4 to 7 states and so on
 LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, ALONE, LONGER, RATES = range(8)
 SIZES = 32
 DATA = RATES + SIZES
 COUNT, ARGS, STEPS, NEXT, FLAGS, JOB = range(4, 10)  # words of a job, after LOOP, ARGUMENTS, PIECE, HELPERS; how many
-CAME = 1 << 32  # among FLAGS: some worker came; beside it is SHORT, and below are floating point flags
+CAME = 1 << 32  # bit of FLAGS: a worker took part; the next bit is SHORT, and the lower bits are floating point flags
 ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functions of Python and NumPy; how many
 
-# Looks at a word before sleeping, each of 40 to 140 cycles. A worker looks for some 20 us, so that calls one after the
-# other find it awake (two threads on 4096 states of the Panda: 35 us, with its wake-up 49; one thread: 62). Who waits
-# for a worker does so for longer than its last piece takes.
+# Reads of a word before sleeping, 40 to 140 cycles each. A worker reads for some 20 us, so that consecutive calls find
+# it awake (two threads on 4096 states of the Panda: 35 us, with a wake-up 49 us; one thread: 62 us). A thread that
+# waits for a worker reads for longer than the worker's last piece takes.
 IDLE, WAIT = 1000, 400
-PIECES = 8  # at least in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10
-MOST_ALONE = 64  # batches worked alone after a worker had to be waited for
+PIECES = 8  # least number in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10 us
+MOST_ALONE = 64  # batches computed by one thread after a worker had to be waited for
 PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32 1)", "arm64": "llvm.aarch64.hint(i32 1)"}
-# Operations that raise each flag TAKE_FLAGS tells, in its order: division by zero, overflow, underflow, invalid
+# Operations that raise the flags of TAKE_FLAGS, in its order: division by zero, overflow, underflow, invalid
 NUMBERS = {"%zero": "0.0", "%one": "1.0", "%huge": "1.0e300", "%tiny": "1.0e-300"}
 RAISING = (
     "fdiv double %one, %zero",
@@ -50,7 +51,7 @@ RAISING = (
 
 
 def sharing_text(target: Target) -> str:
-    """The IR of ``@shared``, of ``@worker``, which a thread runs for ever, and of the table of ``@workers``."""
+    """Return the IR of ``@shared``, of ``@worker``, which a thread runs for ever, and of the table ``@workers``."""
     m = Module(target, "float64")
     m.functions += [
         f"@context = dso_local global [{CONTEXT} x ptr] zeroinitializer",
@@ -71,7 +72,7 @@ def sharing_text(target: Target) -> str:
 
 
 def _emit_pieces(m: Module):
-    """Add ``@pieces(job)``: take pieces of the batch, as long as there are any, and run the loop on them."""
+    """Add ``@pieces(job)``, which takes pieces of the batch while there are any, and runs the loop on them."""
     with Function(m, "define internal void @pieces(ptr %job) noinline nounwind") as f:
         loop, args, steps = (_word(f, "%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
         arguments, least, helpers, count = (_word(f, "%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
@@ -80,7 +81,7 @@ def _emit_pieces(m: Module):
         shares = f.let(f"mul i64 {least}, {twice}")
         next_ = f.at("%job", 8 * NEXT)
         f.do("br label %take")
-        f.label("take")  # half of what would be each one's share of the rest: large pieces first, least ones last
+        f.label("take")  # half of each thread's share of the rest: large pieces first, small ones last
         start = _seen(f, next_)
         left = f.let(f"sub i64 {count}, {start}")
         _branch(f, f.let(f"icmp sgt i64 {left}, 0"), "some", "end")
@@ -102,7 +103,7 @@ def _emit_pieces(m: Module):
 
 
 def _emit_raise(m: Module):
-    """Add ``@raise(flags)``: let this thread's floating point flags tell what another's told, as NumPy will ask it."""
+    """Add ``@raise(flags)``, which raises the floating point flags of another thread in this one, for NumPy to read."""
     for name, number in NUMBERS.items():
         m.functions.append(f"@{name[1:]} = internal global double {number}")
     with Function(m, "define internal void @raise(i64 %flags) noinline nounwind") as f:
@@ -130,7 +131,7 @@ def _emit_worker(m: Module):
         f.do(f"store atomic i64 1, ptr {asleep} seq_cst, align 8")
         _branch(f, f.let(f"icmp eq i64 {_offered(f, '%worker')}, 0"), "sleep", "rise")
         f.label("rise")
-        _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # somebody was faster, who is about to wake this worker
+        _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # otherwise another thread is about to wake this worker
         f.label("sleep")
         f.do(f"call i32 {acquire}(ptr {wake}, i32 1)")
         f.do("br label %free")
@@ -144,7 +145,7 @@ def _emit_worker(m: Module):
         f.do(f"call void @pieces(ptr {job})")
         flags = f.let(f"or i64 {CAME}, {f.let(f'zext i32 {f.let(call)} to i64')}")
         f.let(f"atomicrmw or ptr {f.at(job, 8 * FLAGS)}, i64 {flags} seq_cst")
-        _branch(f, _swap(f, "%worker", working, 0), "free", "tell")  # the job may be gone from here on
+        _branch(f, _swap(f, "%worker", working, 0), "free", "tell")  # from here on the job may be freed
         f.label("tell")
         f.do(f"call void {release}(ptr {done})")
         f.do("br label %free")
@@ -165,15 +166,15 @@ def _emit_shared(m: Module):
             f, "smin", f.let(f"sub i64 63, {f.let(f'call i64 @llvm.ctlz.i64(i64 {count}, i1 true)')}"), SIZES - 1
         )
         place = f.let(f"getelementptr i64, ptr {f.at('%data', 8 * RATES)}, i64 {size}")
-        known = f.let(f"load i64, ptr {place}")
-        sixteenth = f.let(f"lshr i64 {known}, 4")
+        last_rate = f.let(f"load i64, ptr {place}")
+        sixteenth = f.let(f"lshr i64 {last_rate}, 4")
         began = f.let("call i64 @llvm.readcyclecounter()")
         _branch(f, f.let(f"icmp sgt i64 {alone}, 0"), "alone", "many")
         f.label("alone")
         f.do(f"call void {loop}(ptr %args, ptr %dimensions, ptr %steps, ptr null)")
         f.do(f"store i64 {f.let(f'sub i64 {alone}, 1')}, ptr {f.at('%data', 8 * ALONE)}")
-        rate, unknown = _rate(f, began, count), f.let(f"icmp eq i64 {known}, 0")
-        little_more = f.let(f"add i64 {known}, {sixteenth}")  # what was once so fast may be so no more
+        rate, unknown = _rate(f, began, count), f.let(f"icmp eq i64 {last_rate}, 0")
+        little_more = f.let(f"add i64 {last_rate}, {sixteenth}")  # forget slowly: it may no longer be as fast as it was
         best = _extreme(f, "smin", rate, little_more)
         f.do(f"store i64 {f.let(f'select i1 {unknown}, i64 {rate}, i64 {best}')}, ptr {place}")
         f.do("ret void")
@@ -182,26 +183,26 @@ def _emit_shared(m: Module):
         f.do("ret void")
 
         f.label("many")
-        given = {ARGUMENTS: arguments, PIECE: least, HELPERS: helpers, COUNT: count, NEXT: 0, FLAGS: 0}
-        for k, value in given.items():
+        job_words = {ARGUMENTS: arguments, PIECE: least, HELPERS: helpers, COUNT: count, NEXT: 0, FLAGS: 0}
+        for k, value in job_words.items():
             f.do(f"store i64 {value}, ptr {f.at(job, 8 * k)}")
         for k, value in {LOOP: loop, ARGS: "%args", STEPS: "%steps"}.items():
             f.do(f"store ptr {value}, ptr {f.at(job, 8 * k)}")
         offer = f.let(f"ptrtoint ptr {job} to i64")
         working, waiting = (f.let(f"add i64 {offer}, {state}") for state in (1, 3))
         started = _seen(f, "@started")
-        asked, slept = f.let("alloca i64"), f.let("alloca i64")
-        for place in (asked, slept):
+        offers, slept = f.let("alloca i64"), f.let("alloca i64")
+        for place in (offers, slept):
             f.do(f"store i64 0, ptr {place}")
         with f.counted("ask", started) as k:
             go_on = f"{k[1:]}.next"
-            so_far = f.let(f"load i64, ptr {asked}")
+            so_far = f.let(f"load i64, ptr {offers}")
             _branch(f, f.let(f"icmp slt i64 {so_far}, {helpers}"), "try", go_on)
             f.label("try")
             worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
             _branch(f, _swap(f, worker, 0, offer), "asked", go_on)
             f.label("asked")
-            f.do(f"store i64 {f.let(f'add i64 {so_far}, 1')}, ptr {asked}")
+            f.do(f"store i64 {f.let(f'add i64 {so_far}, 1')}, ptr {offers}")
             _branch(f, _swap(f, f.at(worker, 8 * ASLEEP), 1, 0), "wake", go_on)
             f.label("wake")
             f.do(f"call void {release}(ptr {_word(f, worker, WAKE, 'ptr')})")
@@ -221,8 +222,8 @@ def _emit_shared(m: Module):
         flags, rate = _word(f, job, FLAGS), _rate(f, began, count)
         nobody = f.let(f"icmp ult i64 {flags}, {CAME}")
         waited = f.let(f"icmp ne i64 {f.let(f'load i64, ptr {slept}')}, 0")
-        slow = f.let(f"icmp sgt i64 {rate}, {f.let(f'sub i64 {known}, {sixteenth}')}")
-        slow = f.let(f"and i1 {slow}, {f.let(f'icmp ne i64 {known}, 0')}")
+        slow = f.let(f"icmp sgt i64 {rate}, {f.let(f'sub i64 {last_rate}, {sixteenth}')}")
+        slow = f.let(f"and i1 {slow}, {f.let(f'icmp ne i64 {last_rate}, 0')}")
         bad = f.let(f"or i1 {f.let(f'or i1 {nobody}, {waited}')}, {slow}")
         more = _extreme(f, "smin", f.let(f"shl i64 {last}, 1"), MOST_ALONE)
         less = _extreme(f, "smax", f.let(f"lshr i64 {last}, 1"), 1)
@@ -230,18 +231,18 @@ def _emit_shared(m: Module):
             f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {then}, i64 {otherwise}')}, ptr {f.at('%data', 8 * k)}")
         f.do(f"call void @raise(i64 {flags})")
         short = f.let(f"icmp ne i64 {f.let(f'and i64 {flags}, {SHORT}')}, 0")
-        _branch(f, short, "one", "end")  # all of it again; if memory is still short, this thread's exception says so
+        _branch(f, short, "one", "end")  # all of it again; a lasting lack of memory raises this thread's exception
         f.label("end")
         f.do("ret void")
 
 
 def _seen(f: Function, place: str) -> str:
-    """A word that other threads change."""
+    """Load a word that other threads change."""
     return f.let(f"load atomic i64, ptr {place} seq_cst, align 8")
 
 
 def _offered(f: Function, worker: str) -> str:
-    """The job that a worker may take, or 0: odd is what it has worked on, while somebody rises."""
+    """Return the job that a worker may take, or 0; an odd value is a finished job whose sleeper still wakes up."""
     seen = _seen(f, worker)
     odd = f.let(f"trunc i64 {seen} to i1")
     return f.let(f"select i1 {odd}, i64 0, i64 {seen}")
@@ -257,7 +258,7 @@ def _watch(
     otherwise: str,
     look: Callable[[Function, str], str] = _seen,
 ) -> str:
-    """Look at a word for a while, and go to ``still`` if it stays ``value``; what was seen last."""
+    """Read a word for a while, and go to ``still`` if it stays ``value``; return the last value read."""
     f.do(f"br label %{name}.enter")
     f.label(f"{name}.enter")
     f.do(f"br label %{name}")
@@ -274,18 +275,18 @@ def _watch(
 
 
 def _rate(f: Function, began: str, count: str) -> str:
-    """The time since then, for each of so many states; in 256ths of a tick of the clock."""
+    """Return the time since ``began`` divided by the number of states, in 1/256 of a clock tick."""
     time = f.let(f"sub i64 {f.let('call i64 @llvm.readcyclecounter()')}, {began}")
     return f.let(f"sdiv i64 {f.let(f'shl i64 {time}, 8')}, {count}")
 
 
 def _extreme(f: Function, name: str, a: str | int, b: str | int) -> str:
-    """The smaller or larger of two numbers."""
+    """Return the smaller or larger of two numbers."""
     return f.let(f"call i64 @llvm.{name}.i64(i64 {a}, i64 {b})")
 
 
 def _pause(m: Module) -> str:
-    """The instruction that leaves the processor to others while a thread looks at a word, if there is one."""
+    """Return the instruction that yields the processor while a thread reads a word repeatedly; empty if none."""
     return PAUSE.get(m.target.triple.split("-")[0], "")
 
 
@@ -298,6 +299,6 @@ def _word(f: Function, base: str, number: int, kind: str = "i64") -> str:
 
 
 def _swap(f: Function, place: str, old: str | int, new: str | int) -> str:
-    """Whether the word was ``old``, and is ``new`` now."""
+    """Replace the word if it is ``old``, and return whether it was."""
     pair = f.let(f"cmpxchg ptr {place}, i64 {old}, i64 {new} seq_cst seq_cst")
     return f.let(f"extractvalue {{i64, i1}} {pair}, 1")
